@@ -1,0 +1,100 @@
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`name` text NOT NULL,
+	`hash` text NOT NULL,
+	`previous_hash` text,
+	`previous_until` integer,
+	`permissions` text NOT NULL,
+	`ip_allowlist` text DEFAULT '[]' NOT NULL,
+	`rate_limit` integer NOT NULL,
+	`window_seconds` integer NOT NULL,
+	`monthly_quota` integer,
+	`expires_at` integer,
+	`revoked_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `api_keys_by_organization` ON `api_keys` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `channels` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`credentials` text,
+	`credential_hints` text NOT NULL,
+	`verify_token` text,
+	`identity_secret` text,
+	`identity_previous` text,
+	`identity_previous_until` integer,
+	`health_state` text DEFAULT 'ok' NOT NULL,
+	`health_reason` text,
+	`health_since` integer NOT NULL,
+	`chat_count` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`erasing_at` integer,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `channels_by_organization` ON `channels` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `chat_addresses` (
+	`channel_id` text NOT NULL,
+	`address` text NOT NULL,
+	`chat_id` text NOT NULL,
+	PRIMARY KEY(`channel_id`, `address`),
+	FOREIGN KEY (`channel_id`) REFERENCES `channels`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `chat_addresses_by_chat` ON `chat_addresses` (`chat_id`);--> statement-breakpoint
+CREATE TABLE `chats` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`channel_kind` text NOT NULL,
+	`contact_address` text NOT NULL,
+	`contact_name` text,
+	`metadata` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_message_at` integer,
+	`active_at` integer NOT NULL,
+	`erasing_at` integer,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`channel_id`) REFERENCES `channels`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `chats_by_activity` ON `chats` (`organization_id`,`active_at`,`id`);--> statement-breakpoint
+CREATE INDEX `chats_by_kind_and_activity` ON `chats` (`organization_id`,`channel_kind`,`active_at`,`id`);--> statement-breakpoint
+CREATE INDEX `chats_by_channel_and_activity` ON `chats` (`channel_id`,`active_at`,`id`);--> statement-breakpoint
+CREATE TABLE `members` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`name` text NOT NULL,
+	`email` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `members_by_organization` ON `members` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `organizations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`jurisdiction` text,
+	`region` text,
+	`created_at` integer NOT NULL,
+	`erasing_at` integer
+);
+--> statement-breakpoint
+CREATE TABLE `templates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`name` text NOT NULL,
+	`language` text NOT NULL,
+	`body` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `templates_by_organization` ON `templates` (`organization_id`,`created_at`,`id`);

@@ -1,0 +1,39 @@
+import { type Context, Hono } from "hono";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { chatRoutes } from "./chats/routes.ts";
+import { needs } from "./config.ts";
+import { ApiError, errorResponse } from "./http/errors.ts";
+import { type RequestVariables, requestLog } from "./http/request-log.ts";
+import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
+import { keyRoutes } from "./keys/routes.ts";
+
+type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
+
+export const app = new Hono<AppEnv>();
+
+app.onError(answerError);
+app.notFound(() => errorResponse(new ApiError("not_found")));
+
+app.use(requestLog(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
+app.get("/healthz", (c) => c.json({ ok: true }));
+
+// What a client sends is checked in this order: the header, the key, where it comes from and what it may do; only then
+// what it asks for. So a route's body is read behind `permit`, and a path that is no route is asked for a key too.
+app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), authenticate());
+app.route("/api/v1", keyRoutes);
+app.route("/api/v1", chatRoutes);
+app.all("/api/v1/*", permit(null), (c) => c.notFound());
+
+function refuseMethod(_c: Context, methods: string[]): Response {
+  return errorResponse(new ApiError("method_not_allowed", { headers: { Allow: methods.join(", ") } }));
+}
+
+/** What was thrown on purpose is told to the client; of anything else it learns nothing, and the log everything. */
+function answerError(error: Error, c: Context<AppEnv>): Response {
+  const known = error instanceof ApiError ? error : new ApiError("internal_error", { cause: error });
+  if (known.status >= 500) {
+    const cause = known.cause instanceof Error ? (known.cause.stack ?? String(known.cause)) : String(known.cause);
+    console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause });
+  }
+  return errorResponse(known);
+}

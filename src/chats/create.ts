@@ -1,0 +1,41 @@
+import { and, eq, isNull } from "drizzle-orm";
+import * as z from "zod/mini";
+import { contactAddress } from "../channels/kinds.ts";
+import { directory } from "../db/client.ts";
+import { channels } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { optional, requiredText } from "../http/validation.ts";
+import { type Chat, findChat, openChat } from "./directory.ts";
+import { metadata } from "./message.ts";
+
+/** The body of `POST /chats`. */
+export const newChatBody = z.object({
+  channelId: requiredText(64),
+  contact: z.object({ address: requiredText(256), name: optional(requiredText(256)) }),
+  metadata,
+});
+
+/**
+ * The chat with a contact on one of the organization's channels: made now, or the one that the address has already,
+ * with its first name and metadata.
+ * @throws ApiError `channel_not_found`; `validation_failed` for an address that the channel can't have
+ */
+export async function createChat(
+  env: Env,
+  organizationId: string,
+  body: z.output<typeof newChatBody>,
+): Promise<{ chat: Chat; created: boolean }> {
+  const db = directory(env);
+  const channel = await db
+    .select({ id: channels.id, organizationId: channels.organizationId, kind: channels.kind })
+    .from(channels)
+    .where(and(eq(channels.id, body.channelId), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)))
+    .get();
+  if (!channel) throw new ApiError("channel_not_found");
+  const address = contactAddress(channel.kind, body.contact.address);
+  const name = body.contact.name ?? null;
+  const opened = await openChat(env, { channel, address, name, metadata: body.metadata }, Date.now());
+  const chat = opened && (await findChat(db, organizationId, opened.chatId));
+  if (!chat) throw new ApiError("channel_not_found");
+  return { chat, created: opened.created };
+}

@@ -1,0 +1,174 @@
+import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import type { Directory } from "../db/client.ts";
+import { CHANNEL_KINDS, type ChannelKind, channels, chatAddresses, chats, type Metadata } from "../db/schema.ts";
+import { fault } from "../http/validation.ts";
+import { type CursorPagination, type Pagination, type Place, pagination } from "../http/pagination.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import type { ChatIdentity } from "./message-log.ts";
+
+/** A chat as the API shows it. */
+export interface Chat {
+  id: string;
+  channel: { id: string; kind: ChannelKind; name: string };
+  contact: { address: string; name: string | null };
+  metadata: Metadata;
+  createdAt: string;
+  lastMessageAt: string | null;
+}
+
+export interface NewChat {
+  channel: { id: string; organizationId: string };
+  address: string;
+  name: string | null;
+  metadata: Metadata;
+}
+
+/** `channel` is a channel's id or a kind of channel, `contact` an exact address. */
+export interface ChatFilter {
+  channel?: string | undefined;
+  contact?: string | undefined;
+}
+
+/** A chat list has no `after`: its order is by activity, and newer rows than a place in it are not to be caught up. */
+export type ChatPlace = Exclude<Place, { after: string }>;
+
+const chatColumns = { ...getTableColumns(chats), channelName: channels.name };
+
+/**
+ * Makes the chat of a contact's address, or finds the one that there is: the primary key of `chat_addresses` settles
+ * who came first. The batch is one transaction.
+ * @returns null when the channel is gone
+ */
+export async function openChat(
+  env: Env,
+  asked: NewChat,
+  now: number,
+): Promise<{ chatId: string; created: boolean } | null> {
+  const { channel, address, name, metadata } = asked;
+  const id = newId("cht", jurisdictionOf(channel.organizationId));
+  const isNew = "exists (select 1 from chat_addresses where channel_id = ?1 and address = ?2 and chat_id = ?3)";
+  // Prepared by D1 itself: Drizzle's batch takes no raw statement that has parameters.
+  const [, , , found] = await env.DB.batch<{ chatId: string }>([
+    env.DB.prepare(
+      `insert into chat_addresses (channel_id, address, chat_id)
+       select id, ?2, ?3 from channels where id = ?1 and erasing_at is null on conflict do nothing`,
+    ).bind(channel.id, address, id),
+    env.DB.prepare(`update channels set chat_count = chat_count + 1 where id = ?1 and ${isNew}`).bind(
+      channel.id,
+      address,
+      id,
+    ),
+    env.DB.prepare(
+      `insert into chats (id, organization_id, channel_id, channel_kind, contact_address, contact_name, metadata,
+         created_at, active_at)
+       select ?3, organization_id, id, kind, ?2, ?4, ?5, ?6, ?6 from channels where id = ?1 and ${isNew}`,
+    ).bind(channel.id, address, id, name, JSON.stringify(metadata), now),
+    env.DB.prepare("select chat_id as chatId from chat_addresses where channel_id = ?1 and address = ?2").bind(
+      channel.id,
+      address,
+    ),
+  ]);
+  const row = found?.results[0];
+  return row ? { chatId: row.chatId, created: row.chatId === id } : null;
+}
+
+/** One chat of an organization, or null. */
+export async function findChat(db: Directory, organizationId: string, chatId: string): Promise<Chat | null> {
+  const row = await db
+    .select(chatColumns)
+    .from(chats)
+    .innerJoin(channels, eq(channels.id, chats.channelId))
+    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId)))
+    .get();
+  return row ? presentChat(row) : null;
+}
+
+/** What a chat's object needs to be adopted, or null where the organization has no such chat, or it is being erased. */
+export async function findIdentity(db: Directory, organizationId: string, chatId: string): Promise<ChatIdentity | null> {
+  const row = await db
+    .select({
+      chatId: chats.id,
+      organizationId: chats.organizationId,
+      channelId: chats.channelId,
+      channelKind: chats.channelKind,
+    })
+    .from(chats)
+    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isNull(chats.erasingAt)))
+    .get();
+  return row ?? null;
+}
+
+/**
+ * An organization's chats, latest activity first, in one round trip.
+ * @throws ApiError `validation_failed` for a cursor that is no chat of the organization
+ */
+export async function listChats(
+  db: Directory,
+  organizationId: string,
+  filter: ChatFilter,
+  place: ChatPlace,
+): Promise<{ chats: Chat[]; pagination: Pagination | CursorPagination }> {
+  const { limit } = place;
+  const scope = scopeOf(db, organizationId, filter);
+  const rows = db
+    .select(chatColumns)
+    .from(chats)
+    .innerJoin(channels, eq(channels.id, chats.channelId))
+    .orderBy(desc(chats.activeAt), desc(chats.id));
+  if ("page" in place) {
+    const [found, [counted]] = await db.batch([
+      rows.where(scope.rows).limit(limit).offset((place.page - 1) * limit),
+      scope.total,
+    ]);
+    return { chats: found.map(presentChat), pagination: pagination({ ...place, total: counted?.total ?? 0 }) };
+  }
+  const cursor = and(eq(chats.id, place.before), eq(chats.organizationId, organizationId));
+  const cursorRow = db.select({ activeAt: chats.activeAt, id: chats.id }).from(chats).where(cursor);
+  const [found, [counted], [known]] = await db.batch([
+    rows.where(and(scope.rows, sql`(${chats.activeAt}, ${chats.id}) < ${cursorRow}`)).limit(limit + 1),
+    scope.total,
+    cursorRow,
+  ]);
+  if (!known) throw fault("before", "is no chat of this organization");
+  const page = found.slice(0, limit).map(presentChat);
+  return { chats: page, pagination: { limit, total: counted?.total ?? 0, hasMore: found.length > limit } };
+}
+
+/**
+ * The rows that a filter selects and how many they are. The count is a sum over the channels' own counters, never over
+ * the chats. A `+` before a column keeps SQLite from walking an index that fits the filter less well.
+ */
+function scopeOf(db: Directory, organizationId: string, { channel, contact }: ChatFilter) {
+  const kind = CHANNEL_KINDS.find((known) => known === channel);
+  const ofChannel = kind ? eq(channels.kind, kind) : channel && eq(channels.id, channel);
+  if (contact !== undefined) {
+    // An address belongs to at most one chat of each channel, so these few are counted.
+    const addressed = db
+      .select({ id: chatAddresses.chatId })
+      .from(chatAddresses)
+      .innerJoin(channels, eq(channels.id, chatAddresses.channelId))
+      .where(and(eq(channels.organizationId, organizationId), eq(chatAddresses.address, contact), ofChannel || undefined));
+    const selected = sql`${chats.id} in ${addressed}`;
+    return { rows: selected, total: db.select({ total: sql<number>`count(*)` }).from(chats).where(selected) };
+  }
+  const ofOrganization = eq(chats.organizationId, organizationId);
+  let rows: SQL | undefined = ofOrganization;
+  if (kind) rows = and(ofOrganization, eq(chats.channelKind, kind));
+  else if (channel) rows = and(sql`+${chats.organizationId} = ${organizationId}`, eq(chats.channelId, channel));
+  const total = db
+    .select({ total: sql<number>`coalesce(sum(${channels.chatCount}), 0)` })
+    .from(channels)
+    .where(and(eq(channels.organizationId, organizationId), ofChannel || undefined));
+  return { rows, total };
+}
+
+function presentChat(row: typeof chats.$inferSelect & { channelName: string }): Chat {
+  return {
+    id: row.id,
+    channel: { id: row.channelId, kind: row.channelKind, name: row.channelName },
+    contact: { address: row.contactAddress, name: row.contactName },
+    metadata: row.metadata,
+    createdAt: new Date(row.createdAt).toISOString(),
+    lastMessageAt: row.lastMessageAt === null ? null : new Date(row.lastMessageAt).toISOString(),
+  };
+}

@@ -1,0 +1,145 @@
+import type { Message } from "./message.ts";
+
+/** Which chat an object is. Set once, by its first caller who shows that the directory knows it. */
+export interface ChatIdentity {
+  chatId: string;
+  organizationId: string;
+  channelId: string;
+  channelKind: "whatsapp" | "telegram" | "web";
+}
+
+/** What delivery needs of a template, kept with the message: the template may change or go while the message waits. */
+export interface UsedTemplate {
+  name: string;
+  language: string;
+  parameters: { name: string; value: string }[];
+}
+
+/** A message's row, without what the log itself gives it. */
+export interface NewMessage {
+  message: Message;
+  /** At most one message of the chat has this text: the client's idempotency key, or the network's own id. */
+  dedupe: string | null;
+  /** What a repeated `dedupe` must agree with; null agrees with anything. */
+  fingerprint: string | null;
+  template: UsedTemplate | null;
+}
+
+/** A range of a chat's messages, both ends included; empty when `low` is above `high`. */
+export interface SeqRange {
+  low: number;
+  high: number;
+}
+
+/**
+ * The steps that make the schema, in order: a chat runs those that it has not seen, with its data. Steps are only ever
+ * added, and only add nullable columns or tables, because for minutes of each deploy old code meets new rows.
+ */
+const SCHEMA_STEPS = [
+  // A message's document is its public JSON, which pages are joined from as they lie; json1 reads and changes fields.
+  `create table messages (
+     seq integer primary key,
+     id text not null unique,
+     doc text not null,
+     status text generated always as (doc ->> '$.status') virtual,
+     dedupe text,
+     fingerprint text,
+     template text,
+     redacted_at integer
+   );
+   create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
+];
+
+/** The messages of one chat in its object's SQLite: a dense sequence, so that a page is a range of the primary key. */
+export class MessageLog {
+  readonly #storage: DurableObjectStorage;
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
+  }
+
+  /** Makes or upgrades the schema. A version that is newer than this code is left as it is. */
+  prepare(): void {
+    const version = this.#storage.kv.get<number>("schema") ?? 0;
+    if (version >= SCHEMA_STEPS.length) return;
+    this.#storage.transactionSync(() => {
+      for (const step of SCHEMA_STEPS.slice(version)) this.#sql.exec(step);
+      this.#storage.kv.put("schema", SCHEMA_STEPS.length);
+    });
+  }
+
+  /** The newest message's number and time; 0 and 0 in an empty chat. */
+  newest(): { seq: number; at: number } {
+    const [row] = this.#sql.exec<{ seq: number; createdAt: string }>(
+      "select seq, doc ->> '$.createdAt' as createdAt from messages order by seq desc limit 1",
+    );
+    return row ? { seq: row.seq, at: Date.parse(row.createdAt) } : { seq: 0, at: 0 };
+  }
+
+  /** Stores a message. @returns false when the chat has a message of this id already, and changes nothing then */
+  append({ message, dedupe, fingerprint, template }: NewMessage): boolean {
+    const cursor = this.#sql.exec(
+      `insert into messages (seq, id, doc, dedupe, fingerprint, template) values (?, ?, ?, ?, ?, ?)
+       on conflict (id) do nothing`,
+      message.seq,
+      message.id,
+      JSON.stringify(message),
+      dedupe,
+      fingerprint,
+      template && JSON.stringify(template),
+    );
+    return cursor.rowsWritten > 0;
+  }
+
+  /** The JSON documents of a range, newest first, joined by commas. */
+  documents({ low, high }: SeqRange): string {
+    return this.#sql
+      .exec<{ docs: string | null }>(
+        "select group_concat(doc, ',' order by seq desc) as docs from messages where seq between ? and ?",
+        low,
+        high,
+      )
+      .one().docs ?? "";
+  }
+
+  byId(id: string): { seq: number; doc: string; redacted: boolean } | null {
+    const [row] = this.#sql.exec<{ seq: number; doc: string; redacted: number }>(
+      "select seq, doc, redacted_at is not null as redacted from messages where id = ?",
+      id,
+    );
+    return row ? { ...row, redacted: row.redacted === 1 } : null;
+  }
+
+  byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
+    const [row] = this.#sql.exec<{ doc: string; fingerprint: string | null }>(
+      "select doc, fingerprint from messages where dedupe = ?",
+      dedupe,
+    );
+    return row ?? null;
+  }
+
+  /** How many messages wait for delivery, and when the first of them was accepted. */
+  queue(): { depth: number; oldest: string | null } {
+    return this.#sql
+      .exec<{ depth: number; oldest: string | null }>(
+        "select count(*) as depth, min(doc ->> '$.createdAt') as oldest from messages where status = 'QUEUED'",
+      )
+      .one();
+  }
+
+  /** Blanks what a message said. Its id, number, times and status stay, and with the text goes what could prove it. */
+  redact(seq: number, doc: string, at: number): void {
+    this.#sql.exec(
+      "update messages set doc = ?, template = null, fingerprint = null, redacted_at = ? where seq = ?",
+      doc,
+      at,
+      seq,
+    );
+  }
+
+  get bytes(): number {
+    return this.#sql.databaseSize;
+  }
+}

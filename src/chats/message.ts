@@ -1,0 +1,99 @@
+import * as z from "zod/mini";
+import type { Metadata } from "../db/schema.ts";
+import { optional, requiredText } from "../http/validation.ts";
+
+export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
+export type MessageType = (typeof MESSAGE_TYPES)[number];
+
+export const MAX_CONTENT = 4_096;
+const MAX_URL = 2_048;
+const MAX_ID = 64;
+const MAX_PAIRS = 20;
+
+export type Variables = Record<string, string | number>;
+
+/** A message as the API shows it, in this order of fields, and as its chat stores it. */
+export interface Message {
+  id: string;
+  chatId: string;
+  /** 1, 2, 3 … in the chat, without a gap. */
+  seq: number;
+  direction: "OUTBOUND" | "INBOUND";
+  type: MessageType;
+  content: string;
+  mediaUrl: string | null;
+  /** Null when a contact wrote it. */
+  senderId: string | null;
+  templateId: string | null;
+  variables: Variables | null;
+  /** What is delivered: the filled template, else `content`. */
+  text: string;
+  status: "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";
+  error: { code: string; message: string } | null;
+  metadata: Metadata;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** `__proto__` would not survive being copied from object to object, so it is refused where it could be asked back. */
+const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__proto__"), {
+  error: "must not have the key __proto__",
+  abort: true,
+});
+
+const pairs = z
+  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500)))
+  .check(z.refine((value) => Object.keys(value).length <= MAX_PAIRS, `must have at most ${MAX_PAIRS} pairs`));
+
+/** The caller's own pairs: at most 20, keys of 1 to 40 characters, values up to 500; `{}` when none are given. */
+export const metadata = z.pipe(
+  optional(z.pipe(z.unknown().check(noProto), pairs)),
+  z.transform((value): Metadata => value ?? {}),
+);
+
+/** An https address without a user in it. It is handed to the networks; we never fetch it ourselves. */
+const httpsUrl = z.string().check(
+  z.maxLength(MAX_URL),
+  z.refine((text) => {
+    const url = URL.parse(text);
+    return url?.protocol === "https:" && url.username === "" && url.password === "";
+  }, "must be an https URL"),
+);
+
+/** The body of `POST /chats/{id}/messages`. */
+export const sendBody = z.object({
+  content: requiredText(MAX_CONTENT),
+  type: optional(z.enum(MESSAGE_TYPES)),
+  senderId: optional(z.string().check(z.minLength(1), z.maxLength(MAX_ID))),
+  templateId: optional(z.string().check(z.minLength(1), z.maxLength(MAX_ID))),
+  variables: optional(z.record(z.string(), z.union([z.string(), z.number()]))),
+  mediaUrl: optional(httpsUrl),
+  metadata,
+});
+export type SendBody = z.output<typeof sendBody>;
+
+/** A template is always sent as TEMPLATE, whatever `type` says. */
+export function typeOf(body: SendBody): MessageType {
+  return body.templateId === undefined ? (body.type ?? "TEXT") : "TEMPLATE";
+}
+
+/**
+ * SHA-256, hex, of what a send means: two bodies that validate to the same request have the same fingerprint, however
+ * their bytes, their order or their nulls differ.
+ */
+export async function fingerprintOf(body: SendBody): Promise<string> {
+  const meaning = JSON.stringify([
+    body.content,
+    typeOf(body),
+    body.senderId ?? null,
+    body.templateId ?? null,
+    body.variables ? sorted(body.variables) : null,
+    body.mediaUrl ?? null,
+    sorted(body.metadata),
+  ]);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(meaning))).toHex();
+}
+
+function sorted(value: Variables): [string, string | number][] {
+  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+}

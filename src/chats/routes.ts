@@ -1,0 +1,70 @@
+import { type Context, Hono } from "hono";
+import * as z from "zod/mini";
+import { ApiError } from "../http/errors.ts";
+import { placeOf, placeParameters } from "../http/pagination.ts";
+import { fault, validBody, validQuery } from "../http/validation.ts";
+import { type KeyVariables, permit } from "../keys/guard.ts";
+import { callChat } from "./access.ts";
+import { createChat, newChatBody } from "./create.ts";
+import { readChat } from "./read.ts";
+import { chatsQuery, listChatsBy } from "./list.ts";
+import { sendBody } from "./message.ts";
+import { lookUp, sendMessage } from "./send.ts";
+
+const messagesQuery = z.object(placeParameters);
+const MAX_IDEMPOTENCY_KEY = 255;
+
+/** Chats and their messages, for the clients of an organization. */
+export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables }>()
+  .get("/chats", permit("chats:read"), validQuery(chatsQuery), async (c) => {
+    return c.json(await listChatsBy(c.env, c.var.caller.organizationId, c.req.valid("query")));
+  })
+  .post("/chats", permit("chats:write"), validBody(newChatBody), async (c) => {
+    const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
+    return c.json({ chat }, created ? 201 : 200);
+  })
+  .get("/chats/:id", permit("chats:read"), async (c) => {
+    const { chat } = await readChat(c.env, c.var.caller, c.req.param("id"));
+    return c.json({ chat });
+  })
+  .get("/chats/:id/messages", permit("messages:read"), validQuery(messagesQuery), async (c) => {
+    const place = placeOf(c.req.valid("query"));
+    const { organizationId } = c.var.caller;
+    const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, adoption) =>
+      chat.list(organizationId, place, adoption),
+    );
+    if (answer.outcome === "unknown_cursor") {
+      throw fault("before" in place ? "before" : "after", "is no message of this chat");
+    }
+    return json(answer.body);
+  })
+  .get("/chats/:id/messages/:messageId", permit("messages:read"), async (c) => {
+    const { organizationId } = c.var.caller;
+    const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, adoption) =>
+      chat.get(organizationId, c.req.param("messageId"), adoption),
+    );
+    if (answer.outcome === "no_message") throw new ApiError("message_not_found");
+    return json(`{"message":${answer.doc}}`);
+  })
+  .post("/chats/:id/messages", permit("messages:send"), validBody(sendBody), async (c) => {
+    const body = c.req.valid("json");
+    const idempotencyKey = readIdempotencyKey(c);
+    const found = await lookUp(c.env, c.var.key.id, body);
+    const sent = await sendMessage(c.env, c.var.caller, c.req.param("id"), { body, idempotencyKey, found });
+    return json(`{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
+  });
+
+/** A body that is JSON already: documents go from their chat to the client as they lie. */
+function json(body: string, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(body, { status, headers: { "Content-Type": "application/json", ...headers } });
+}
+
+/** @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/ */
+function readIdempotencyKey(c: Context): string | null {
+  const key = c.req.header("Idempotency-Key");
+  if (key === undefined) return null;
+  if (key.length < 1 || key.length > MAX_IDEMPOTENCY_KEY) {
+    throw fault("Idempotency-Key", `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters`);
+  }
+  return key;
+}

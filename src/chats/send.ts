@@ -1,0 +1,86 @@
+import { and, eq } from "drizzle-orm";
+import { directory } from "../db/client.ts";
+import { apiKeys, members, templates } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import type { Caller } from "../keys/key-object.ts";
+import { callChat } from "./access.ts";
+import type { Draft, Prepared, Refused } from "./chat-object.ts";
+import { fingerprintOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
+import { fillTemplate } from "./template.ts";
+
+/** What the directory knows of a send's sender and template; asked in one round trip. */
+type Found = { sender: boolean; template: { name: string; language: string; body: string } | null };
+
+/**
+ * Sends a message in a chat: stored when this returns.
+ * @param found what `lookUp` promised for this body
+ * @returns the message's JSON, and whether it is the first answer to a used idempotency key
+ */
+export async function sendMessage(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  { body, idempotencyKey, found }: { body: SendBody; idempotencyKey: string | null; found: Found | null },
+): Promise<{ doc: string; replayed: boolean }> {
+  const draft: Draft = {
+    id: newId("msg", jurisdictionOf(caller.organizationId)),
+    content: body.content,
+    type: typeOf(body),
+    mediaUrl: body.mediaUrl ?? null,
+    templateId: body.templateId ?? null,
+    variables: body.variables ?? null,
+    metadata: body.metadata,
+    idempotencyKey,
+    fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
+    prepared: prepare(caller, body, found),
+  };
+  const answer = await callChat(env, caller, chatId, (chat, adoption) =>
+    chat.send(caller.organizationId, draft, adoption),
+  );
+  if (answer.outcome === "stored") return answer;
+  throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
+}
+
+/**
+ * Looks up the sender and the template that a body names, inside the organization of a key; null when it names none.
+ * It goes by the key's id, so that it need not wait for the key's admission.
+ */
+export async function lookUp(env: Env, keyId: string, { senderId, templateId }: SendBody): Promise<Found | null> {
+  if (senderId === undefined && templateId === undefined) return null;
+  const db = directory(env);
+  const ofKey = (organizationId: typeof members.organizationId | typeof templates.organizationId) =>
+    and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.id, keyId));
+  const [senders, found] = await db.batch([
+    db
+      .select({ id: members.id })
+      .from(members)
+      .innerJoin(apiKeys, ofKey(members.organizationId))
+      .where(eq(members.id, senderId ?? "")),
+    db
+      .select({ name: templates.name, language: templates.language, body: templates.body })
+      .from(templates)
+      .innerJoin(apiKeys, ofKey(templates.organizationId))
+      .where(eq(templates.id, templateId ?? "")),
+  ]);
+  return { sender: senders.length > 0, template: found[0] ?? null };
+}
+
+/** Who sends and what is delivered, or the first thing that stands in the way. */
+function prepare(caller: Caller, body: SendBody, found: Found | null): Prepared | Refused {
+  if (body.senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
+  const senderId = body.senderId ?? caller.defaultSenderId;
+  if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };
+  if (!found?.template) return { outcome: "refused", code: "template_not_found" };
+  const { name, language } = found.template;
+  const filled = fillTemplate(found.template.body, body.variables ?? {});
+  if ("missing" in filled) {
+    const faults = filled.missing.map((variable) => ({ path: `variables.${variable}`, message: "is required" }));
+    return { outcome: "refused", code: "validation_failed", faults };
+  }
+  if (filled.text.length > MAX_CONTENT) {
+    const message = `fill the template to more than ${MAX_CONTENT} characters`;
+    return { outcome: "refused", code: "validation_failed", faults: [{ path: "variables", message }] };
+  }
+  return { outcome: "prepared", senderId, text: filled.text, template: { name, language, parameters: filled.parameters } };
+}

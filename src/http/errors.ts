@@ -1,0 +1,80 @@
+/**
+ * Every error that a client can meet. `shape` names the one field that carries the text: `message` for what is
+ * raised centrally, `error` for what an endpoint says of its own resources. No body ever has both.
+ */
+const ERRORS = {
+  missing_authorization: { status: 401, shape: "message", text: "Missing or invalid Authorization header" },
+  invalid_api_key: { status: 401, shape: "message", text: "Invalid or expired API key" },
+  permission_denied: { status: 403, shape: "message", text: "The API key lacks a permission" },
+  ip_not_allowed: { status: 403, shape: "message", text: "The address is not allowed" },
+  quota_exceeded: { status: 403, shape: "message", text: "Monthly quota exceeded" },
+  rate_limited: { status: 429, shape: "message", text: "Rate limit exceeded" },
+  validation_failed: { status: 400, shape: "message", text: "Validation failed" },
+  missing_field: { status: 400, shape: "error", text: "A required field is missing" },
+  organization_not_found: { status: 404, shape: "error", text: "Organization not found" },
+  member_not_found: { status: 404, shape: "error", text: "Member not found" },
+  sender_not_found: { status: 404, shape: "error", text: "Sender not found" },
+  channel_not_found: { status: 404, shape: "error", text: "Channel not found" },
+  template_not_found: { status: 404, shape: "error", text: "Template not found" },
+  chat_not_found: { status: 404, shape: "error", text: "Chat not found" },
+  message_not_found: { status: 404, shape: "error", text: "Message not found" },
+  key_not_found: { status: 404, shape: "error", text: "Key not found" },
+  not_found: { status: 404, shape: "error", text: "Not found" },
+  method_not_allowed: { status: 405, shape: "error", text: "Method not allowed" },
+  chat_backlog: { status: 409, shape: "error", text: "Too many messages of this chat wait for delivery" },
+  chat_full: { status: 409, shape: "error", text: "The chat's storage is full" },
+  last_member: { status: 409, shape: "error", text: "The last member of an organization cannot be removed" },
+  key_revoked: { status: 409, shape: "error", text: "The key is revoked or expired" },
+  body_too_large: { status: 413, shape: "message", text: "The request body is larger than 64 KiB" },
+  idempotency_mismatch: { status: 422, shape: "error", text: "Idempotency-Key was used with another request" },
+  internal_error: { status: 500, shape: "message", text: "Internal error" },
+  unavailable: { status: 503, shape: "message", text: "Service unavailable" },
+} as const satisfies Record<string, { status: number; shape: "message" | "error"; text: string }>;
+
+/** A stable machine word that names one kind of error. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One fault of a request: `path` is dotted (`contact.address`), empty for the body as a whole. */
+export interface Fault {
+  path: string;
+  message: string;
+}
+
+interface ErrorDetails {
+  /** Replaces the table's text where it can name what is wrong. */
+  text?: string;
+  faults?: Fault[];
+  headers?: Record<string, string>;
+  /** For the log alone. */
+  cause?: unknown;
+}
+
+/** An error that a client is told. Thrown by routes and verbs; `errorResponse` is the one place that writes it. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly faults: Fault[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, { text, faults, headers = {}, cause }: ErrorDetails = {}) {
+    super(text ?? ERRORS[code].text, { cause });
+    this.code = code;
+    this.faults = faults;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+/** 503: what the request needs does not answer, or is not configured. The cause goes to the log alone. */
+export function unavailable(cause: unknown): ApiError {
+  return new ApiError("unavailable", { cause, headers: { "Retry-After": "1" } });
+}
+
+/** The response of an error, in the shape that its code has. */
+export function errorResponse(error: ApiError): Response {
+  const { status, shape } = ERRORS[error.code];
+  const body = { [shape]: error.message, code: error.code, ...(error.faults && { errors: error.faults }) };
+  return Response.json(body, { status, headers: error.headers });
+}

@@ -1,0 +1,49 @@
+/** Where an organization's objects must live: fixed when it is created, carried by every id as one letter. */
+export type Jurisdiction = "eu" | "us";
+
+export type IdPrefix = "org" | "mbr" | "chn" | "tpl" | "cht" | "msg" | "key";
+
+const LETTERS = { eu: "e", us: "u" } as const;
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH = 15;
+const TAIL = /^[geu][0-9A-Za-z]{15}$/;
+
+/** Random base62 text. Bytes from 248 on are thrown away: 248 is the last multiple of 62, so no letter is favoured. */
+export function randomBase62(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length + 8))) {
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** The value of `bytes`, read as one big-endian number, in base62; its last `length` digits, padded with zeros. */
+export function toBase62(bytes: Uint8Array, length: number): string {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  let text = "";
+  for (let digit = 0; digit < length; digit++) {
+    text = ALPHABET[Number(value % 62n)] + text;
+    value /= 62n;
+  }
+  return text;
+}
+
+/** A new opaque id: `<prefix>_`, the jurisdiction's letter (`g` for none), 15 random base62 characters. */
+export function newId(prefix: IdPrefix, jurisdiction: Jurisdiction | null): string {
+  return `${prefix}_${jurisdiction ? LETTERS[jurisdiction] : "g"}${randomBase62(RANDOM_LENGTH)}`;
+}
+
+/** Whether `text` has the form of an id. What has not is nobody's, and is looked up nowhere. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && TAIL.test(text.slice(prefix.length + 1));
+}
+
+/** The jurisdiction that an id's letter names, or null for none. */
+export function jurisdictionOf(id: string): Jurisdiction | null {
+  const letter = id[id.indexOf("_") + 1];
+  if (letter === LETTERS.eu) return "eu";
+  return letter === LETTERS.us ? "us" : null;
+}

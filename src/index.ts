@@ -1,0 +1,7 @@
+import { app } from "./app.ts";
+
+export { ChannelObject } from "./channels/channel-object.ts";
+export { ChatObject } from "./chats/chat-object.ts";
+export { KeyObject } from "./keys/key-object.ts";
+
+export default app;

@@ -1,0 +1,93 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { configured } from "../config.ts";
+import type { Permission } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { callObject } from "../objects.ts";
+import type { WindowState } from "./admission.ts";
+import type { Admission, Caller } from "./key-object.ts";
+import { hashOf, keyIdOf } from "./key-text.ts";
+
+/** What a guarded route finds in its context. */
+export interface KeyVariables {
+  key: { id: string; hash: string };
+  caller: Caller;
+}
+
+type KeyEnv = { Bindings: Env; Variables: KeyVariables };
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/** The token of an `Authorization: Bearer` header; the scheme counts in any case (RFC 9110, 11.1). */
+export function bearerToken(c: Context): string {
+  const [, token] = BEARER.exec(c.req.header("Authorization") ?? "") ?? [];
+  if (!token) throw new ApiError("missing_authorization", { headers: { "WWW-Authenticate": "Bearer" } });
+  return token;
+}
+
+/**
+ * For the whole prefix: the header, and the form and check letters of the key, which no one else needs to be asked
+ * about. A route that answers without having asked `permit` is a fault of ours, and its answer does not leave.
+ */
+export function authenticate(): MiddlewareHandler<KeyEnv> {
+  return async function authenticateKey(c, next) {
+    const text = bearerToken(c);
+    const id = await keyIdOf(text, [configured(c.env, "KEY_SECRET"), configured(c.env, "KEY_SECRET_PREVIOUS")]);
+    if (!id) throw new ApiError("invalid_api_key");
+    c.set("key", { id, hash: await hashOf(text) });
+    await next();
+    if (!c.var.caller && c.res.ok) throw new Error(`${c.req.method} ${c.req.path} answered without a permission line`);
+  };
+}
+
+/**
+ * For one route: asks the key's own object whether this request may pass, with `permission`, or with any valid key
+ * where that is null. From here on every answer, an error too, carries the key's limits.
+ */
+export function permit(permission: Permission | null): MiddlewareHandler<KeyEnv> {
+  return async function permitKey(c, next) {
+    const { id, hash } = c.var.key;
+    // The one header that a client cannot set on Cloudflare's network.
+    const address = c.req.header("CF-Connecting-IP") ?? null;
+    const admission = await callObject(c.env.KEYS, id, (key) => key.admit(id, { hash, address, permission, units: 1 }));
+    if (admission.outcome === "refused") throw refusal(admission, permission, address);
+    c.set("caller", admission.caller);
+    await next();
+    for (const [name, value] of Object.entries(limitHeaders(admission.window))) c.res.headers.set(name, value);
+  };
+}
+
+function refusal({ reason, window }: Admission & { outcome: "refused" }, permission: Permission | null, address: string | null) {
+  const headers = window && reason !== "invalid_api_key" ? limitHeaders(window) : {};
+  switch (reason) {
+    case "permission_denied":
+      return new ApiError(reason, { text: `The API key lacks the permission ${permission}`, headers });
+    case "ip_not_allowed":
+      return new ApiError(reason, {
+        text: address === null ? "The request has no client address" : `The address ${address} is not allowed`,
+        headers,
+      });
+    case "rate_limited":
+      return new ApiError(reason, { headers: { ...headers, "Retry-After": String(secondsUntil(window?.reset ?? 0)) } });
+    default:
+      return new ApiError(reason, { headers });
+  }
+}
+
+/**
+ * The limits of a key, in the three headers of the interface and in the two of the IETF's draft.
+ * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
+ */
+function limitHeaders({ limit, windowSeconds, remaining, reset }: WindowState): Record<string, string> {
+  return {
+    "Cache-Control": "no-store",
+    "X-RateLimit-Limit": String(limit),
+    "X-RateLimit-Remaining": String(remaining),
+    "X-RateLimit-Reset": String(Math.ceil(reset / 1_000)),
+    "RateLimit-Policy": `"default";q=${limit};w=${windowSeconds}`,
+    RateLimit: `"default";r=${remaining};t=${secondsUntil(reset)}`,
+  };
+}
+
+function secondsUntil(time: number): number {
+  return Math.max(1, Math.ceil((time - Date.now()) / 1_000));
+}

@@ -1,0 +1,181 @@
+import { DurableObject } from "cloudflare:workers";
+import { directory } from "../db/client.ts";
+import type { Permission, Region } from "../db/schema.ts";
+import { type Counters, decide, NO_COUNTERS, NO_SPARE, type Refusal, usageOf, type WindowState } from "./admission.ts";
+import { addressMatcher } from "./allowlist.ts";
+import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
+
+/** A request that asks to be let in: `hash` of the key text, where it came from, what it wants to do. */
+export interface AdmissionRequest {
+  hash: string;
+  address: string | null;
+  permission: Permission | null;
+  /** How many requests ask together: at least 1. */
+  units: number;
+}
+
+/** Who an admitted request acts for. */
+export interface Caller {
+  keyId: string;
+  organizationId: string;
+  defaultSenderId: string;
+  region: Region | null;
+}
+
+/** `window` is null where the key is not known, and so has none. */
+export type Admission =
+  | { outcome: "admitted"; granted: number; caller: Caller; window: WindowState }
+  | { outcome: "refused"; reason: Refusal; window: WindowState | null };
+
+interface HeldRecord {
+  record: KeyRecord;
+  readAt: number;
+}
+
+const FRESH_MS = 60_000;
+const USABLE_MS = 3_600_000;
+const CHANGE_ENDS_AFTER_MS = 60_000;
+
+/**
+ * One API key: its record, read from the directory at first sight, and its counts. Everything it knows lies in three
+ * values of its storage: `record`, `counters` and `changing`; its fields are copies that it may lose at any moment.
+ *
+ * A change of the key is exact everywhere because it happens in three steps: `beginChange` here, then the directory,
+ * then `endChange` here. In between every request reads the directory, so the change counts from its commit on even
+ * where the third step never comes.
+ */
+export class KeyObject extends DurableObject<Env> {
+  #counters: Counters | undefined;
+  #spare = NO_SPARE;
+  #held: HeldRecord | undefined;
+  #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
+  /** Grows with every change: what was read from the directory before one is not kept after it. */
+  #generation = 0;
+  #loading: { generation: number; record: Promise<KeyRecord | null> } | undefined;
+
+  /** Decides over `asked.units` requests of the key `id`; what it grants is counted durably before it answers. */
+  async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
+    const record = await this.#record(id);
+    if (!record) return { outcome: "refused", reason: "invalid_api_key", window: null };
+    const decision = decide(
+      record,
+      this.#storedCounters(),
+      this.#spare,
+      {
+        hash: asked.hash,
+        permission: asked.permission,
+        addressAllowed: this.#isAllowed(record.ipAllowlist, asked.address),
+        units: asked.units,
+      },
+      Date.now(),
+    );
+    if (decision.outcome === "refused") return decision;
+    // The output gate holds the answer until this is on disk.
+    if (decision.write) this.ctx.storage.kv.put("counters", decision.counters);
+    this.#counters = decision.counters;
+    this.#spare = decision.spare;
+    const { organizationId, defaultSenderId, region } = record;
+    return {
+      outcome: "admitted",
+      granted: decision.granted,
+      caller: { keyId: id, organizationId, defaultSenderId, region },
+      window: decision.window,
+    };
+  }
+
+  /** The key and what it has used, or null where the directory has no such key. Counts nothing. */
+  async describe(id: string) {
+    const record = await this.#record(id);
+    if (!record) return null;
+    const now = Date.now();
+    const { month, used, quota, window, running } = usageOf(record, this.#storedCounters(), this.#spare, now);
+    const { limit, remaining, reset } = window;
+    return {
+      key: presentKey(record, now),
+      usage: { month, used, quota, window: { limit, remaining, reset: running ? new Date(reset).toISOString() : null } },
+    };
+  }
+
+  /** Step one of a change: forgets the record and, for a minute at most, keeps none. Repeating it changes nothing. */
+  beginChange(change: string): void {
+    this.#generation++;
+    this.#held = undefined;
+    this.ctx.storage.kv.delete("record");
+    this.ctx.storage.kv.put("changing", { ...this.#changing(), [change]: Date.now() + CHANGE_ENDS_AFTER_MS });
+  }
+
+  /** Step three: the directory has the change. */
+  endChange(change: string): void {
+    this.#generation++;
+    this.#held = undefined;
+    this.ctx.storage.kv.delete("record");
+    const { [change]: _ended, ...others } = this.#changing();
+    if (Object.keys(others).length > 0) this.ctx.storage.kv.put("changing", others);
+    else this.ctx.storage.kv.delete("changing");
+  }
+
+  /** Erases what the object holds; the directory's row is gone. */
+  async erase(): Promise<void> {
+    this.#generation++;
+    this.#held = undefined;
+    this.#counters = undefined;
+    this.#spare = NO_SPARE;
+    await this.ctx.storage.deleteAll();
+  }
+
+  #storedCounters(): Counters {
+    this.#counters ??= this.ctx.storage.kv.get<Counters>("counters") ?? NO_COUNTERS;
+    return this.#counters;
+  }
+
+  /** Changes under way and when each ends by itself. */
+  #changing(): Record<string, number> {
+    const stored = this.ctx.storage.kv.get<Record<string, number>>("changing") ?? {};
+    return Object.fromEntries(Object.entries(stored).filter(([, endsAt]) => endsAt > Date.now()));
+  }
+
+  async #record(id: string): Promise<KeyRecord | null> {
+    this.#held ??= this.ctx.storage.kv.get<HeldRecord>("record");
+    const age = this.#held ? Date.now() - this.#held.readAt : Number.POSITIVE_INFINITY;
+    if (this.#held && age < USABLE_MS) {
+      if (age >= FRESH_MS) this.ctx.waitUntil(this.#read(id).catch(logStale));
+      return this.#held.record;
+    }
+    // A read that is shared may be older than a change that has just been made: then each request makes its own.
+    if (Object.keys(this.#changing()).length > 0) return readKeyRecord(directory(this.env), id);
+    return this.#read(id);
+  }
+
+  /** Reads the directory and keeps what it says, unless a change came in between. */
+  #read(id: string): Promise<KeyRecord | null> {
+    const generation = this.#generation;
+    if (this.#loading?.generation === generation) return this.#loading.record;
+    const record = readKeyRecord(directory(this.env), id)
+      .then((read) => {
+        if (generation === this.#generation) this.#keep(read);
+        return read;
+      })
+      .finally(() => {
+        if (this.#loading?.record === record) this.#loading = undefined;
+      });
+    this.#loading = { generation, record };
+    return record;
+  }
+
+  #keep(record: KeyRecord | null): void {
+    this.#held = record ? { record, readAt: Date.now() } : undefined;
+    // A key that the directory does not know leaves no trace here: a stranger's guess must not make storage.
+    if (this.#held) this.ctx.storage.kv.put("record", this.#held);
+    else if (this.ctx.storage.kv.get("record") !== undefined) this.ctx.storage.kv.delete("record");
+  }
+
+  #isAllowed(rules: string[], address: string | null): boolean {
+    if (rules.length === 0) return true;
+    if (this.#matches?.rules !== rules) this.#matches = { rules, test: addressMatcher(rules) };
+    return this.#matches.test(address);
+  }
+}
+
+function logStale(error: unknown): void {
+  console.warn({ event: "key_record_not_refreshed", error: String(error) });
+}
