@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { adminRoutes } from "./admin/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { needs } from "./config.ts";
 import { ApiError, errorResponse } from "./http/errors.ts";
@@ -23,6 +24,8 @@ app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), authenticate())
 app.route("/api/v1", keyRoutes);
 app.route("/api/v1", chatRoutes);
 app.all("/api/v1/*", permit(null), (c) => c.notFound());
+
+app.route("/admin/v1", adminRoutes);
 
 function refuseMethod(_c: Context, methods: string[]): Response {
   return errorResponse(new ApiError("method_not_allowed", { headers: { Allow: methods.join(", ") } }));

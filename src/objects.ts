@@ -1,6 +1,6 @@
+import type { Region } from "./db/schema.ts";
 import { unavailable } from "./http/errors.ts";
 import { type Jurisdiction, jurisdictionOf } from "./ids.ts";
-import type { Region } from "./db/schema.ts";
 
 /**
  * Calls the Durable Object that is named by an id, in the jurisdiction that the id's letter names. `region` is a hint

@@ -32,10 +32,7 @@ export class ChannelObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#prepare();
     const rows = this.ctx.storage.sql
-      .exec<{ id: string; at: number }>(
-        "select chat_id as id, at from activity order by at limit ?",
-        MAX_CHATS_A_FLUSH,
-      )
+      .exec<{ id: string; at: number }>("select chat_id as id, at from activity order by at limit ?", MAX_CHATS_A_FLUSH)
       .toArray();
     if (rows.length === 0) return;
     await this.ctx.storage.setAlarm(Date.now() + FLUSH_AGAIN_AFTER_MS);

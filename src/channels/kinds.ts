@@ -1,15 +1,18 @@
 import * as z from "zod/mini";
 import type { ChannelKind } from "../db/schema.ts";
-import { fault, requiredText } from "../http/validation.ts";
+import { fault, optional, requiredText } from "../http/validation.ts";
 
 const MAX_SECRET = 1_024;
 const secret = requiredText(MAX_SECRET);
 
-const pace = z.object({ perSecond: z.optional(z.int().check(z.gte(1), z.lte(1_000))) });
+const pace = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000))) });
 
 const origin = z.string().check(
   z.maxLength(255),
-  z.refine((text) => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text, "must be an origin, as https://example.com"),
+  z.refine(
+    (text) => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text,
+    "must be an origin, as https://example.com",
+  ),
 );
 
 /**
@@ -34,15 +37,17 @@ export const KINDS = {
   },
   telegram: {
     // Telegram's own form of a bot token: the bot's id, a colon, a secret.
-    credentials: z.object({ botToken: z.string().check(z.maxLength(128), z.regex(/^\d+:[\w-]+$/, "must be a bot token, as 123456:ABC-DEF")) }),
+    credentials: z.object({
+      botToken: z.string().check(z.maxLength(128), z.regex(/^\d+:[\w-]+$/, "must be a bot token, as 123456:ABC-DEF")),
+    }),
     settings: pace,
     defaults: { perSecond: 25 },
     address: (text: string) => (/^-?\d{1,20}$/.test(text) ? text : null),
     addressForm: "must be a chat id: digits, with a leading - for a group",
   },
   web: {
-    credentials: null,
-    settings: z.object({ allowedOrigins: z.optional(z.array(origin).check(z.maxLength(100))) }),
+    credentials: z.object({}),
+    settings: z.object({ allowedOrigins: optional(z.array(origin).check(z.maxLength(100))) }),
     defaults: { allowedOrigins: [] as string[] },
     // `web_` begins the addresses of visitors whom no site has named.
     address: (text: string) => (text.startsWith("web_") ? null : text),

@@ -208,7 +208,8 @@ export class ChatObject extends DurableObject<Env> {
     const { kv } = this.ctx.storage;
     if (!this.#identity) {
       const stored = kv.get<ChatIdentity>("identity");
-      const adopted = stored ?? (adoption?.organizationId === organizationId && !kv.get("erased") ? adoption : undefined);
+      const adopted =
+        stored ?? (adoption?.organizationId === organizationId && !kv.get("erased") ? adoption : undefined);
       if (!adopted) return undefined;
       this.#log.prepare();
       if (!stored) kv.put("identity", adopted);

@@ -29,7 +29,9 @@ export async function createChat(
   const channel = await db
     .select({ id: channels.id, organizationId: channels.organizationId, kind: channels.kind })
     .from(channels)
-    .where(and(eq(channels.id, body.channelId), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)))
+    .where(
+      and(eq(channels.id, body.channelId), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)),
+    )
     .get();
   if (!channel) throw new ApiError("channel_not_found");
   const address = contactAddress(channel.kind, body.contact.address);

@@ -1,8 +1,8 @@
 import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
 import { CHANNEL_KINDS, type ChannelKind, channels, chatAddresses, chats, type Metadata } from "../db/schema.ts";
-import { fault } from "../http/validation.ts";
 import { type CursorPagination, type Pagination, type Place, pagination } from "../http/pagination.ts";
+import { fault } from "../http/validation.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
@@ -83,8 +83,12 @@ export async function findChat(db: Directory, organizationId: string, chatId: st
   return row ? presentChat(row) : null;
 }
 
-/** What a chat's object needs to be adopted, or null where the organization has no such chat, or it is being erased. */
-export async function findIdentity(db: Directory, organizationId: string, chatId: string): Promise<ChatIdentity | null> {
+/** What a chat's object needs to be adopted, or null where the organization has no such chat, or erases it. */
+export async function findIdentity(
+  db: Directory,
+  organizationId: string,
+  chatId: string,
+): Promise<ChatIdentity | null> {
   const row = await db
     .select({
       chatId: chats.id,
@@ -93,6 +97,7 @@ export async function findIdentity(db: Directory, organizationId: string, chatId
       channelKind: chats.channelKind,
     })
     .from(chats)
+    .innerJoin(channels, and(eq(channels.id, chats.channelId), isNull(channels.erasingAt)))
     .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isNull(chats.erasingAt)))
     .get();
   return row ?? null;
@@ -117,7 +122,10 @@ export async function listChats(
     .orderBy(desc(chats.activeAt), desc(chats.id));
   if ("page" in place) {
     const [found, [counted]] = await db.batch([
-      rows.where(scope.rows).limit(limit).offset((place.page - 1) * limit),
+      rows
+        .where(scope.rows)
+        .limit(limit)
+        .offset((place.page - 1) * limit),
       scope.total,
     ]);
     return { chats: found.map(presentChat), pagination: pagination({ ...place, total: counted?.total ?? 0 }) };
@@ -147,7 +155,9 @@ function scopeOf(db: Directory, organizationId: string, { channel, contact }: Ch
       .select({ id: chatAddresses.chatId })
       .from(chatAddresses)
       .innerJoin(channels, eq(channels.id, chatAddresses.channelId))
-      .where(and(eq(channels.organizationId, organizationId), eq(chatAddresses.address, contact), ofChannel || undefined));
+      .where(
+        and(eq(channels.organizationId, organizationId), eq(chatAddresses.address, contact), ofChannel || undefined),
+      );
     const selected = sql`${chats.id} in ${addressed}`;
     return { rows: selected, total: db.select({ total: sql<number>`count(*)` }).from(chats).where(selected) };
   }

@@ -9,7 +9,13 @@ const DEEPEST = 10_000;
 const { page, limit, before } = placeParameters;
 
 /** The query of `GET /chats`. */
-export const chatsQuery = z.object({ page, limit, before, channel: z.optional(queryText(64)), contact: z.optional(queryText(256)) });
+export const chatsQuery = z.object({
+  page,
+  limit,
+  before,
+  channel: z.optional(queryText(64)),
+  contact: z.optional(queryText(256)),
+});
 
 /**
  * An organization's chats, latest activity first.

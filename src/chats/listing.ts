@@ -7,7 +7,10 @@ import type { SeqRange } from "./message-log.ts";
  */
 export function pageRange(newest: number, page: number, limit: number): { range: SeqRange; pagination: Pagination } {
   const high = newest - (page - 1) * limit;
-  return { range: { low: Math.max(1, high - limit + 1), high }, pagination: pagination({ page, limit, total: newest }) };
+  return {
+    range: { low: Math.max(1, high - limit + 1), high },
+    pagination: pagination({ page, limit, total: newest }),
+  };
 }
 
 /** The newest `limit` rows before the cursor. */

@@ -95,13 +95,15 @@ export class MessageLog {
 
   /** The JSON documents of a range, newest first, joined by commas. */
   documents({ low, high }: SeqRange): string {
-    return this.#sql
-      .exec<{ docs: string | null }>(
-        "select group_concat(doc, ',' order by seq desc) as docs from messages where seq between ? and ?",
-        low,
-        high,
-      )
-      .one().docs ?? "";
+    return (
+      this.#sql
+        .exec<{ docs: string | null }>(
+          "select group_concat(doc, ',' order by seq desc) as docs from messages where seq between ? and ?",
+          low,
+          high,
+        )
+        .one().docs ?? ""
+    );
   }
 
   byId(id: string): { seq: number; doc: string; redacted: boolean } | null {

@@ -6,9 +6,9 @@ import { fault, validBody, validQuery } from "../http/validation.ts";
 import { type KeyVariables, permit } from "../keys/guard.ts";
 import { callChat } from "./access.ts";
 import { createChat, newChatBody } from "./create.ts";
-import { readChat } from "./read.ts";
 import { chatsQuery, listChatsBy } from "./list.ts";
 import { sendBody } from "./message.ts";
+import { readChat } from "./read.ts";
 import { lookUp, sendMessage } from "./send.ts";
 
 const messagesQuery = z.object(placeParameters);

@@ -82,5 +82,10 @@ function prepare(caller: Caller, body: SendBody, found: Found | null): Prepared 
     const message = `fill the template to more than ${MAX_CONTENT} characters`;
     return { outcome: "refused", code: "validation_failed", faults: [{ path: "variables", message }] };
   }
-  return { outcome: "prepared", senderId, text: filled.text, template: { name, language, parameters: filled.parameters } };
+  return {
+    outcome: "prepared",
+    senderId,
+    text: filled.text,
+    template: { name, language, parameters: filled.parameters },
+  };
 }

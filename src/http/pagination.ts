@@ -21,7 +21,12 @@ export type Place =
  * The one place that a query names; page 1 when it names none.
  * @throws ApiError `validation_failed` when it names two
  */
-export function placeOf(query: { page?: number | undefined; limit: number; before?: string | undefined; after?: string | undefined }): Place {
+export function placeOf(query: {
+  page?: number | undefined;
+  limit: number;
+  before?: string | undefined;
+  after?: string | undefined;
+}): Place {
   const { page, limit, before, after } = query;
   const cursor = before === undefined ? "after" : "before";
   if (page !== undefined && (before ?? after) !== undefined) throw fault("page", `can't be given with ${cursor}`);

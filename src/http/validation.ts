@@ -112,10 +112,17 @@ function parseObject(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function parse<T extends z.ZodMiniType>(schema: T, value: unknown): z.output<T> {
+/**
+ * `value` as `schema` reads it; `within` is the path that leads to it in the request's body.
+ * @throws ApiError as `validBody`
+ */
+export function parse<T extends z.ZodMiniType>(schema: T, value: unknown, within: string[] = []): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const faults = result.error.issues.map((issue) => ({
+    path: [...within, ...issue.path].join("."),
+    message: issue.message,
+  }));
   const [first, second] = faults;
   if (first && !second && first.message === REQUIRED) {
     throw new ApiError("missing_field", { text: `${first.path} ${REQUIRED}` });

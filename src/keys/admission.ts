@@ -63,7 +63,7 @@ export const NO_COUNTERS: Counters = { windowStart: 0, windowCount: 0, month: ""
 export const NO_SPARE: Spare = { units: 0, lastAt: null };
 
 /** The UTC calendar month of a time, `2026-11`. */
-export function monthOf(now: number): string {
+function monthOf(now: number): string {
   return new Date(now).toISOString().slice(0, 7);
 }
 

@@ -56,7 +56,11 @@ export function permit(permission: Permission | null): MiddlewareHandler<KeyEnv>
   };
 }
 
-function refusal({ reason, window }: Admission & { outcome: "refused" }, permission: Permission | null, address: string | null) {
+function refusal(
+  { reason, window }: Admission & { outcome: "refused" },
+  permission: Permission | null,
+  address: string | null,
+) {
   const headers = window && reason !== "invalid_api_key" ? limitHeaders(window) : {};
   switch (reason) {
     case "permission_denied":

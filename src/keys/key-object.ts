@@ -92,7 +92,12 @@ export class KeyObject extends DurableObject<Env> {
     const { limit, remaining, reset } = window;
     return {
       key: presentKey(record, now),
-      usage: { month, used, quota, window: { limit, remaining, reset: running ? new Date(reset).toISOString() : null } },
+      usage: {
+        month,
+        used,
+        quota,
+        window: { limit, remaining, reset: running ? new Date(reset).toISOString() : null },
+      },
     };
   }
 

@@ -1,0 +1,207 @@
+import { and, asc, eq, gt, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { KINDS } from "../channels/kinds.ts";
+import { open, type SealingKeys, seal } from "../channels/sealing.ts";
+import { configured } from "../config.ts";
+import { directory } from "../db/client.ts";
+import { CHANNEL_KINDS, type ChannelKind, type ChannelSettings, channels } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { fault, parse, requiredText } from "../http/validation.ts";
+import { newId, randomBase62 } from "../ids.ts";
+import type { overlapBody } from "./keys.ts";
+import { livingOrganization } from "./organizations.ts";
+import { rowOf } from "./rows.ts";
+
+type Channel = typeof channels.$inferSelect;
+type Credentials = Record<string, string>;
+
+const SECRET_LENGTH = 32;
+const RESEALED_AT_ONCE = 100;
+
+const object = z.record(z.string(), z.unknown());
+
+/** The body of `POST /organizations/{id}/channels`; what its kind wants is checked once the kind is known. */
+export const newChannelBody = z.object({
+  kind: z.enum(CHANNEL_KINDS),
+  name: requiredText(256),
+  credentials: z.nullish(object),
+  settings: z.nullish(object),
+});
+
+/** The body of `PATCH /channels/{id}`: single credentials and settings; a setting that is null is the default again. */
+export const channelPatch = z.object({
+  name: z.optional(requiredText(256)),
+  credentials: z.optional(object),
+  settings: z.nullish(object),
+});
+
+/** A new channel; of a web channel also the secret that signs its site's users, which no other answer holds. */
+export async function createChannel(
+  env: Env,
+  origin: string,
+  organizationId: string,
+  body: z.output<typeof newChannelBody>,
+) {
+  const { kind, name } = body;
+  const credentials: Credentials = parse(KINDS[kind].credentials, body.credentials ?? {}, ["credentials"]);
+  const settings = readSettings(kind, body.settings ?? {});
+  const db = directory(env);
+  const organization = await livingOrganization(db, organizationId);
+  const id = newId("chn", organization.jurisdiction);
+  const keys = sealingKeys(env);
+  const isWeb = kind === "web";
+  const identitySecret = isWeb ? randomBase62(SECRET_LENGTH) : null;
+  const now = Date.now();
+  const channel: Channel = {
+    id,
+    organizationId,
+    kind,
+    name,
+    settings,
+    credentials: isWeb ? null : await seal(keys, { id, column: "credentials" }, JSON.stringify(credentials)),
+    credentialHints: hintsOf(credentials),
+    verifyToken: isWeb ? null : await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)),
+    identitySecret: identitySecret && (await seal(keys, { id, column: "identity_secret" }, identitySecret)),
+    identityPrevious: null,
+    identityPreviousUntil: null,
+    healthState: "ok",
+    healthReason: null,
+    healthSince: now,
+    chatCount: 0,
+    createdAt: now,
+    erasingAt: null,
+  };
+  await db.insert(channels).values(channel);
+  return { channel: await presentChannel(env, origin, channel), ...(identitySecret && { identitySecret }) };
+}
+
+export async function readChannel(env: Env, origin: string, id: string) {
+  return presentChannel(env, origin, await rowOf(directory(env), channels, id, "channel_not_found"));
+}
+
+/** Changes a channel: what is left out stays, single credentials and settings too. */
+export async function patchChannel(env: Env, origin: string, id: string, patch: z.output<typeof channelPatch>) {
+  const db = directory(env);
+  const before = await rowOf(db, channels, id, "channel_not_found");
+  const changed: Partial<Channel> = patch.name === undefined ? {} : { name: patch.name };
+  if (patch.settings !== undefined) {
+    changed.settings = readSettings(
+      before.kind,
+      patch.settings === null ? {} : { ...before.settings, ...patch.settings },
+    );
+  }
+  if (patch.credentials && before.credentials !== null) {
+    const keys = sealingKeys(env);
+    const place = { id, column: "credentials" };
+    const merged = { ...JSON.parse(await open(keys, place, before.credentials)), ...patch.credentials };
+    const credentials: Credentials = parse(KINDS[before.kind].credentials, merged, ["credentials"]);
+    changed.credentials = await seal(keys, place, JSON.stringify(credentials));
+    changed.credentialHints = hintsOf(credentials);
+  }
+  if (Object.keys(changed).length === 0) return presentChannel(env, origin, before);
+  const [channel] = await db.update(channels).set(changed).where(eq(channels.id, id)).returning();
+  if (!channel) throw new ApiError("channel_not_found");
+  return presentChannel(env, origin, channel);
+}
+
+/** A new identity secret for a web channel; the one before verifies for `overlapSeconds` more. */
+export async function rotateIdentitySecret(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
+  const db = directory(env);
+  const channel = await rowOf(db, channels, id, "channel_not_found");
+  if (channel.identitySecret === null) throw fault("id", "is no web channel");
+  const keys = sealingKeys(env);
+  const identitySecret = randomBase62(SECRET_LENGTH);
+  const previous =
+    overlapSeconds > 0 ? await open(keys, { id, column: "identity_secret" }, channel.identitySecret) : null;
+  await db
+    .update(channels)
+    .set({
+      identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
+      identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
+      identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
+    })
+    .where(eq(channels.id, id));
+  return { identitySecret };
+}
+
+/**
+ * Seals every credential anew under the current key. Each row is replaced only if it is still as it was read, so that
+ * it can run beside changes and be repeated after it broke off.
+ * @returns how many channels there are under the current key now that had something sealed
+ */
+export async function resealAll(env: Env): Promise<{ resealed: number }> {
+  const db = directory(env);
+  const keys = sealingKeys(env);
+  let resealed = 0;
+  let after = "";
+  for (;;) {
+    const rows = await db
+      .select()
+      .from(channels)
+      .where(gt(channels.id, after))
+      .orderBy(asc(channels.id))
+      .limit(RESEALED_AT_ONCE);
+    for (const row of rows) {
+      const again = async (column: string, sealed: string | null) =>
+        sealed === null ? null : seal(keys, { id: row.id, column }, await open(keys, { id: row.id, column }, sealed));
+      const values = {
+        credentials: await again("credentials", row.credentials),
+        verifyToken: await again("verify_token", row.verifyToken),
+        identitySecret: await again("identity_secret", row.identitySecret),
+        identityPrevious: await again("identity_previous", row.identityPrevious),
+      };
+      const unchanged = [
+        sql`${channels.credentials} is ${row.credentials}`,
+        sql`${channels.verifyToken} is ${row.verifyToken}`,
+        sql`${channels.identitySecret} is ${row.identitySecret}`,
+        sql`${channels.identityPrevious} is ${row.identityPrevious}`,
+      ];
+      const [written] = await db
+        .update(channels)
+        .set(values)
+        .where(and(eq(channels.id, row.id), ...unchanged))
+        .returning({ id: channels.id });
+      if (written) resealed++;
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < RESEALED_AT_ONCE) return { resealed };
+    after = last.id;
+  }
+}
+
+/** A channel as the operator sees it. Of its credentials only the last four characters are ever shown again. */
+export async function presentChannel(env: Env, origin: string, channel: Channel) {
+  const { id, organizationId, kind, name, settings, createdAt } = channel;
+  const verifyToken =
+    channel.verifyToken && (await open(sealingKeys(env), { id, column: "verify_token" }, channel.verifyToken));
+  return {
+    id,
+    organizationId,
+    kind,
+    name,
+    settings: { ...KINDS[kind].defaults, ...settings },
+    ...(verifyToken && {
+      credentials: channel.credentialHints,
+      webhook: { url: `${origin}/hooks/${kind}/${id}`, verifyToken },
+    }),
+    health: {
+      state: channel.healthState,
+      reason: channel.healthReason,
+      since: new Date(channel.healthSince).toISOString(),
+    },
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
+
+function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {
+  // What is undefined is dropped: a setting that is not chosen follows the default, also when that changes.
+  return JSON.parse(JSON.stringify(parse(KINDS[kind].settings, settings, ["settings"])));
+}
+
+function hintsOf(credentials: Credentials): Record<string, string> {
+  return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, value.slice(-4)]));
+}
+
+function sealingKeys(env: Env): SealingKeys {
+  return { current: configured(env, "CREDENTIALS_KEY"), previous: configured(env, "CREDENTIALS_KEY_PREVIOUS") };
+}

@@ -1,0 +1,168 @@
+import { and, eq, isNull, sql } from "drizzle-orm";
+import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import * as z from "zod/mini";
+import { configured } from "../config.ts";
+import { directory } from "../db/client.ts";
+import { apiKeys, PERMISSIONS } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { optional, requiredText } from "../http/validation.ts";
+import { newId } from "../ids.ts";
+import { isAddressRule } from "../keys/allowlist.ts";
+import { changeKeys } from "../keys/change.ts";
+import { presentKey } from "../keys/key-record.ts";
+import { hashOf, newKeyText } from "../keys/key-text.ts";
+import { callObject } from "../objects.ts";
+import { livingOrganization } from "./organizations.ts";
+import { rowOf } from "./rows.ts";
+
+type ApiKey = typeof apiKeys.$inferSelect;
+
+const MAX_OVERLAP_SECONDS = 30 * 86_400;
+const MAX_PER_SECOND = 1_000;
+
+const fields = {
+  name: requiredText(256),
+  permissions: z.array(z.enum(PERMISSIONS)).check(z.maxLength(100)),
+  ipAllowlist: z
+    .array(z.string().check(z.refine(isAddressRule, "must be an IPv4 or IPv6 address, or a range in CIDR notation")))
+    .check(z.maxLength(1_000)),
+  rateLimit: z.object({ limit: z.int().check(z.gte(1)), windowSeconds: z.int().check(z.gte(1), z.lte(3_600)) }).check(
+    z.refine(({ limit, windowSeconds }) => limit <= MAX_PER_SECOND * windowSeconds, {
+      error: `must be at most ${MAX_PER_SECOND} for each second of the window`,
+      path: ["limit"],
+    }),
+  ),
+  monthlyQuota: z.int().check(z.gte(0)),
+  expiresAt: z.pipe(
+    z.iso.datetime({ offset: true }),
+    z.transform((text) => Date.parse(text)),
+  ),
+};
+
+/** The body of `POST /organizations/{id}/keys`. */
+export const newKeyBody = z.object({
+  name: fields.name,
+  permissions: optional(fields.permissions),
+  ipAllowlist: optional(fields.ipAllowlist),
+  rateLimit: optional(fields.rateLimit),
+  monthlyQuota: optional(fields.monthlyQuota),
+  expiresAt: optional(fields.expiresAt),
+});
+
+/** The body of `PATCH /keys/{id}`: what is left out stays, and null is the default again. */
+export const keyPatch = z.object({
+  name: z.optional(fields.name),
+  permissions: z.nullish(fields.permissions),
+  ipAllowlist: z.nullish(fields.ipAllowlist),
+  rateLimit: z.nullish(fields.rateLimit),
+  monthlyQuota: z.nullish(fields.monthlyQuota),
+  expiresAt: z.nullish(fields.expiresAt),
+});
+
+/** How long an old secret lives beside its successor. */
+export const overlapBody = z.object({
+  overlapSeconds: z.pipe(
+    optional(z.int().check(z.gte(0), z.lte(MAX_OVERLAP_SECONDS))),
+    z.transform((seconds) => seconds ?? 0),
+  ),
+});
+
+/** A new key. Its text is in this answer and nowhere else; its object comes to be with its first request. */
+export async function createKey(env: Env, organizationId: string, body: z.output<typeof newKeyBody>) {
+  const db = directory(env);
+  const organization = await livingOrganization(db, organizationId);
+  const id = newId("key", organization.jurisdiction);
+  const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
+  const key: ApiKey = {
+    id,
+    organizationId,
+    name: body.name,
+    hash: await hashOf(secret),
+    previousHash: null,
+    previousUntil: null,
+    ...limitsOf(env, body.rateLimit),
+    permissions: body.permissions ?? [...PERMISSIONS],
+    ipAllowlist: body.ipAllowlist ?? [],
+    monthlyQuota: body.monthlyQuota ?? null,
+    expiresAt: body.expiresAt ?? null,
+    revokedAt: null,
+    createdAt: Date.now(),
+  };
+  await db.insert(apiKeys).values(key);
+  return { key: presentKey(key, Date.now()), secret };
+}
+
+/** Changes a key, from its very next request on. */
+export async function patchKey(env: Env, id: string, patch: z.output<typeof keyPatch>) {
+  const { rateLimit, permissions, ipAllowlist, ...rest } = patch;
+  const key = await changeKey(env, id, {
+    ...rest,
+    ...(rateLimit !== undefined && limitsOf(env, rateLimit)),
+    ...(permissions !== undefined && { permissions: permissions ?? [...PERMISSIONS] }),
+    ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
+  });
+  return presentKey(key, Date.now());
+}
+
+/** Revokes a key for good, from its very next request on. Repeating it changes nothing. */
+export async function revokeKey(env: Env, id: string) {
+  const now = Date.now();
+  return presentKey(await changeKey(env, id, { revokedAt: sql`coalesce(${apiKeys.revokedAt}, ${now})` }), now);
+}
+
+/**
+ * Gives a key a new secret. The old one lives for `overlapSeconds` more; one that was living out an earlier overlap
+ * ends now, so that at most two live. Limits, counts and `expiresAt` stay.
+ */
+export async function rotateKey(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
+  const db = directory(env);
+  const before = await rowOf(db, apiKeys, id, "key_not_found");
+  const now = Date.now();
+  if (before.revokedAt !== null || (before.expiresAt !== null && before.expiresAt <= now)) {
+    throw new ApiError("key_revoked");
+  }
+  const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
+  const hash = await hashOf(secret);
+  const [key] = await changeKeys(env, [id], () =>
+    db
+      .update(apiKeys)
+      .set({
+        hash,
+        previousHash: overlapSeconds > 0 ? apiKeys.hash : null,
+        previousUntil: overlapSeconds > 0 ? now + overlapSeconds * 1_000 : null,
+      })
+      .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
+      .returning(),
+  );
+  if (!key) throw new ApiError("key_revoked");
+  return { key: presentKey(key, now), secret };
+}
+
+export async function readKey(env: Env, id: string) {
+  return presentKey(await rowOf(directory(env), apiKeys, id, "key_not_found"), Date.now());
+}
+
+/** What a key has used, from its own object. */
+export async function readUsage(env: Env, id: string) {
+  await rowOf(directory(env), apiKeys, id, "key_not_found");
+  const described = await callObject(env.KEYS, id, (key) => key.describe(id));
+  if (!described) throw new ApiError("key_not_found");
+  return described.usage;
+}
+
+async function changeKey(env: Env, id: string, values: SQLiteUpdateSetSource<typeof apiKeys>): Promise<ApiKey> {
+  const db = directory(env);
+  const before = await rowOf(db, apiKeys, id, "key_not_found");
+  if (Object.keys(values).length === 0) return before;
+  const change = () => db.update(apiKeys).set(values).where(eq(apiKeys.id, id)).returning();
+  const [key] = await changeKeys(env, [id], change);
+  if (!key) throw new ApiError("key_not_found");
+  return key;
+}
+
+function limitsOf(env: Env, rateLimit: { limit: number; windowSeconds: number } | null | undefined) {
+  return {
+    rateLimit: rateLimit?.limit ?? configured(env, "RATE_LIMIT"),
+    windowSeconds: rateLimit?.windowSeconds ?? configured(env, "RATE_LIMIT_WINDOW_SECONDS"),
+  };
+}

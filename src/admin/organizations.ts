@@ -1,0 +1,105 @@
+import { and, eq, sql } from "drizzle-orm";
+import * as z from "zod/mini";
+import { type Directory, directory } from "../db/client.ts";
+import { apiKeys, members, organizations, REGIONS } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { optional, requiredText } from "../http/validation.ts";
+import { newId } from "../ids.ts";
+import { changeKeys } from "../keys/change.ts";
+import { rowOf } from "./rows.ts";
+
+type Organization = typeof organizations.$inferSelect;
+type Member = typeof members.$inferSelect;
+
+const MAX_NAME = 256;
+
+/** The body of `POST /organizations/{id}/members`, and an organization's first member. */
+export const newMemberBody = z.object({
+  name: requiredText(MAX_NAME),
+  email: optional(z.email().check(z.maxLength(320))),
+});
+
+/** The body of `POST /organizations`. */
+export const newOrganizationBody = z.object({
+  name: requiredText(MAX_NAME),
+  owner: newMemberBody,
+  jurisdiction: optional(z.enum(["eu", "us"])),
+  region: optional(z.enum(REGIONS)),
+});
+
+/** A new organization and its first member: it never is without one. */
+export async function createOrganization(env: Env, body: z.output<typeof newOrganizationBody>) {
+  const createdAt = Date.now();
+  const organization: Organization = {
+    id: newId("org", body.jurisdiction ?? null),
+    name: body.name,
+    jurisdiction: body.jurisdiction ?? null,
+    region: body.region ?? null,
+    createdAt,
+    erasingAt: null,
+  };
+  const member = newMember(organization, body.owner, createdAt);
+  const db = directory(env);
+  await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
+  return { organization: presentOrganization(organization), member: presentMember(member) };
+}
+
+/** An organization to which something can be added: one that is not being erased. */
+export async function livingOrganization(db: Directory, id: string): Promise<Organization> {
+  const organization = await rowOf(db, organizations, id, "organization_not_found");
+  if (organization.erasingAt !== null) throw new ApiError("organization_not_found");
+  return organization;
+}
+
+/** Adds a member to an organization. */
+export async function createMember(env: Env, organizationId: string, body: z.output<typeof newMemberBody>) {
+  const db = directory(env);
+  const member = newMember(await livingOrganization(db, organizationId), body, Date.now());
+  await db.insert(members).values(member);
+  return presentMember(member);
+}
+
+/**
+ * Removes a member, unless it is the last. It may be the one that sends by default, so the organization's keys are
+ * told: a removed member is never a sender.
+ */
+export async function deleteMember(env: Env, id: string) {
+  const db = directory(env);
+  const member = await rowOf(db, members, id, "member_not_found");
+  const ofOrganization = eq(members.organizationId, member.organizationId);
+  const keys = await db
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(eq(apiKeys.organizationId, member.organizationId));
+  const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
+  const [deleted] = await changeKeys(
+    env,
+    keys.map((key) => key.id),
+    () =>
+      db
+        .delete(members)
+        .where(and(eq(members.id, id), sql`${others} > 0`))
+        .returning(),
+  );
+  if (deleted) return presentMember(deleted);
+  await rowOf(db, members, id, "member_not_found");
+  throw new ApiError("last_member");
+}
+
+export function presentOrganization({ id, name, jurisdiction, region, createdAt }: Organization) {
+  return { id, name, jurisdiction, region, createdAt: new Date(createdAt).toISOString() };
+}
+
+export function presentMember({ id, organizationId, name, email, createdAt }: Member) {
+  return { id, organizationId, name, email, createdAt: new Date(createdAt).toISOString() };
+}
+
+function newMember(organization: Organization, body: z.output<typeof newMemberBody>, createdAt: number): Member {
+  return {
+    id: newId("mbr", organization.jurisdiction),
+    organizationId: organization.id,
+    name: body.name,
+    email: body.email ?? null,
+    createdAt,
+  };
+}

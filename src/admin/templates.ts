@@ -1,0 +1,80 @@
+import { eq } from "drizzle-orm";
+import * as z from "zod/mini";
+import { MAX_CONTENT } from "../chats/message.ts";
+import { placeholdersOf } from "../chats/template.ts";
+import { directory } from "../db/client.ts";
+import { templates } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { requiredText } from "../http/validation.ts";
+import { newId } from "../ids.ts";
+import { livingOrganization } from "./organizations.ts";
+import { rowOf } from "./rows.ts";
+
+type Template = typeof templates.$inferSelect;
+
+const fields = {
+  name: requiredText(512),
+  language: requiredText(32),
+  body: requiredText(MAX_CONTENT).check(
+    z.refine(
+      (body) => placeholdersOf(body) !== null,
+      "has a placeholder that is not closed or not named by 1 to 64 letters, digits or underscores",
+    ),
+  ),
+};
+
+/** The body of `POST /organizations/{id}/templates`. */
+export const newTemplateBody = z.object(fields);
+
+/** The body of `PATCH /templates/{id}`. */
+export const templatePatch = z.object({
+  name: z.optional(fields.name),
+  language: z.optional(fields.language),
+  body: z.optional(fields.body),
+});
+
+/** Adds a template to an organization. */
+export async function createTemplate(env: Env, organizationId: string, body: z.output<typeof newTemplateBody>) {
+  const db = directory(env);
+  const organization = await livingOrganization(db, organizationId);
+  const now = Date.now();
+  const id = newId("tpl", organization.jurisdiction);
+  const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
+  await db.insert(templates).values(template);
+  return presentTemplate(template);
+}
+
+/** Changes a template; messages that were sent with it keep what they were sent with. */
+export async function patchTemplate(env: Env, id: string, patch: z.output<typeof templatePatch>) {
+  const [template] = await directory(env)
+    .update(templates)
+    .set({ ...patch, updatedAt: Date.now() })
+    .where(eq(templates.id, id))
+    .returning();
+  if (!template) throw new ApiError("template_not_found");
+  return presentTemplate(template);
+}
+
+/** Deletes a template; messages that wait with it keep its name, language and parameters. */
+export async function deleteTemplate(env: Env, id: string) {
+  const [template] = await directory(env).delete(templates).where(eq(templates.id, id)).returning();
+  if (!template) throw new ApiError("template_not_found");
+  return presentTemplate(template);
+}
+
+export async function readTemplate(env: Env, id: string) {
+  return presentTemplate(await rowOf(directory(env), templates, id, "template_not_found"));
+}
+
+export function presentTemplate({ id, organizationId, name, language, body, createdAt, updatedAt }: Template) {
+  return {
+    id,
+    organizationId,
+    name,
+    language,
+    body,
+    variables: placeholdersOf(body) ?? [],
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Secrets at rest: AES-256-GCM, as base64 of a version byte, a 12-byte nonce and the ciphertext with its tag. The row's
+ * id and the column's name are authenticated with it, so that a sealed text opens nowhere but where it was written.
+ */
+const VERSION = 1;
+const NONCE_BYTES = 12;
+
+const encoder = new TextEncoder();
+const imported = new WeakMap<Uint8Array, Promise<CryptoKey>>();
+
+/** The keys that seal and open: what is sealed is sealed under `current`, and what `previous` sealed still opens. */
+export interface SealingKeys {
+  current: Uint8Array<ArrayBuffer>;
+  previous: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** Where a sealed text stands. */
+export interface SealedPlace {
+  id: string;
+  column: string;
+}
+
+/** Seals a text for one place. */
+export async function seal(keys: SealingKeys, place: SealedPlace, text: string): Promise<string> {
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const ciphertext = await crypto.subtle.encrypt(
+    parameters(nonce, place),
+    await keyOf(keys.current),
+    encoder.encode(text),
+  );
+  const sealed = new Uint8Array(1 + NONCE_BYTES + ciphertext.byteLength);
+  sealed[0] = VERSION;
+  sealed.set(nonce, 1);
+  sealed.set(new Uint8Array(ciphertext), 1 + NONCE_BYTES);
+  return sealed.toBase64();
+}
+
+/**
+ * The text that was sealed for a place, under the current key or the one before it.
+ * @throws Error when neither opens it: it was sealed under another key, for another place, or was changed
+ */
+export async function open(keys: SealingKeys, place: SealedPlace, sealed: string): Promise<string> {
+  const bytes = Uint8Array.fromBase64(sealed);
+  if (bytes[0] !== VERSION) throw new Error(`${place.column} of ${place.id} is sealed in an unknown version`);
+  const nonce = bytes.slice(1, 1 + NONCE_BYTES);
+  for (const key of [keys.current, keys.previous]) {
+    if (!key) continue;
+    try {
+      const opened = await crypto.subtle.decrypt(
+        parameters(nonce, place),
+        await keyOf(key),
+        bytes.slice(1 + NONCE_BYTES),
+      );
+      return new TextDecoder().decode(opened);
+    } catch {
+      // Not under this key.
+    }
+  }
+  throw new Error(`${place.column} of ${place.id} opens under neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS`);
+}
+
+function parameters(nonce: Uint8Array<ArrayBuffer>, { id, column }: SealedPlace) {
+  return { name: "AES-GCM", iv: nonce, additionalData: encoder.encode(`${id}:${column}`) };
+}
+
+function keyOf(key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  let known = imported.get(key);
+  if (!known) {
+    known = crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
+    imported.set(key, known);
+  }
+  return known;
+}
