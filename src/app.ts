@@ -3,7 +3,8 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { adminRoutes } from "./admin/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { needs } from "./config.ts";
-import { ApiError, errorResponse } from "./http/errors.ts";
+import { isOutage } from "./db/client.ts";
+import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
 import { keyRoutes } from "./keys/routes.ts";
@@ -33,7 +34,8 @@ function refuseMethod(_c: Context, methods: string[]): Response {
 
 /** What was thrown on purpose is told to the client; of anything else it learns nothing, and the log everything. */
 function answerError(error: Error, c: Context<AppEnv>): Response {
-  const known = error instanceof ApiError ? error : new ApiError("internal_error", { cause: error });
+  const unknown = () => (isOutage(error) ? unavailable(error) : new ApiError("internal_error", { cause: error }));
+  const known = error instanceof ApiError ? error : unknown();
   if (known.status >= 500) {
     const cause = known.cause instanceof Error ? (known.cause.stack ?? String(known.cause)) : String(known.cause);
     console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause });

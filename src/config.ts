@@ -33,6 +33,10 @@ const variables = {
 };
 
 type Variable = keyof typeof variables;
+
+/** The names of all variables. */
+export const VARIABLES = Object.keys(variables) as Variable[];
+
 type Value<V extends Variable> = z.output<(typeof variables)[V]>;
 type Parsed = { [V in Variable]?: { value: Value<V> } | { problem: string } };
 

@@ -2,11 +2,12 @@ import { eq } from "drizzle-orm";
 import { type Context, Hono } from "hono";
 import { callChat } from "../chats/access.ts";
 import { createChat, newChatBody } from "../chats/create.ts";
+import { findOwner } from "../chats/directory.ts";
 import { chatsQuery, listChatsBy } from "../chats/list.ts";
 import { readChat } from "../chats/read.ts";
 import { needs } from "../config.ts";
 import { directory } from "../db/client.ts";
-import { apiKeys, channels, chats, members, organizations, templates } from "../db/schema.ts";
+import { apiKeys, channels, members, organizations, templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { validBody, validQuery } from "../http/validation.ts";
@@ -242,8 +243,10 @@ function organizationOf(c: Context<AdminEnv>) {
   return rowOf(directory(c.env), organizations, c.req.param("id") ?? "", "organization_not_found");
 }
 
-function chatOwner(c: Context<AdminEnv>, id: string) {
-  return rowOf(directory(c.env), chats, id, "chat_not_found");
+async function chatOwner(c: Context<AdminEnv>, id: string) {
+  const owner = await findOwner(directory(c.env), id);
+  if (!owner) throw new ApiError("chat_not_found");
+  return owner;
 }
 
 /** Where the networks reach us: the address that the operator called. */

@@ -145,9 +145,11 @@ export class ChatObject extends DurableObject<Env> {
 
   /** When the chat had its last message, and what waits in it. */
   state(organizationId: string, adoption: ChatIdentity | null): StateAnswer {
-    if (!this.#open(organizationId, adoption)) return UNKNOWN;
+    const identity = this.#open(organizationId, adoption);
+    if (!identity) return UNKNOWN;
     const { seq, at } = this.#last();
-    const { depth, oldest } = this.#log.queue();
+    // A web message is never queued, and looking for one would read the whole chat.
+    const { depth, oldest } = identity.channelKind === "web" ? { depth: 0, oldest: null } : this.#log.queue();
     return {
       outcome: "ok",
       lastMessageAt: seq > 0 ? new Date(at).toISOString() : null,
@@ -188,7 +190,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Tells the channel when the chat was last active, for the list of chats. Never throws: it is its own retry. */
   override async alarm(): Promise<void> {
     if (this.ctx.storage.kv.get("erased")) return this.ctx.storage.deleteAll();
-    const identity = this.ctx.storage.kv.get<ChatIdentity>("identity");
+    const identity = this.#adopted();
     if (!identity) return;
     await this.ctx.storage.setAlarm(Date.now() + REPORT_AGAIN_AFTER_MS);
     const { seq, at } = this.#last();
@@ -206,16 +208,20 @@ export class ChatObject extends DurableObject<Env> {
   /** Who this chat is to `organizationId`, adopting it where `adoption` says so; undefined where it is unknown. */
   #open(organizationId: string, adoption: ChatIdentity | null): ChatIdentity | undefined {
     const { kv } = this.ctx.storage;
-    if (!this.#identity) {
-      const stored = kv.get<ChatIdentity>("identity");
-      const adopted =
-        stored ?? (adoption?.organizationId === organizationId && !kv.get("erased") ? adoption : undefined);
-      if (!adopted) return undefined;
-      this.#log.prepare();
-      if (!stored) kv.put("identity", adopted);
-      this.#identity = adopted;
+    if (adoption?.organizationId === organizationId && !this.#adopted() && !kv.get("erased")) {
+      kv.put("identity", adoption);
     }
-    return this.#identity.organizationId === organizationId ? this.#identity : undefined;
+    const identity = this.#adopted();
+    return identity?.organizationId === organizationId ? identity : undefined;
+  }
+
+  /** Who this chat is, with its log made ready; undefined before it was adopted. */
+  #adopted(): ChatIdentity | undefined {
+    if (!this.#identity) {
+      this.#identity = this.ctx.storage.kv.get<ChatIdentity>("identity");
+      if (this.#identity) this.#log.prepare();
+    }
+    return this.#identity;
   }
 
   #last(): { seq: number; at: number } {

@@ -8,10 +8,15 @@ import { optional, requiredText } from "../http/validation.ts";
 import { type Chat, findChat, openChat } from "./directory.ts";
 import { metadata } from "./message.ts";
 
+const contactName = z.string().check(
+  z.refine((text) => text.trim() !== "", { error: "must not be blank", abort: true }),
+  z.maxLength(256),
+);
+
 /** The body of `POST /chats`. */
 export const newChatBody = z.object({
   channelId: requiredText(64),
-  contact: z.object({ address: requiredText(256), name: optional(requiredText(256)) }),
+  contact: z.object({ address: requiredText(256), name: optional(contactName) }),
   metadata,
 });
 

@@ -1,6 +1,14 @@
 import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
-import { CHANNEL_KINDS, type ChannelKind, channels, chatAddresses, chats, type Metadata } from "../db/schema.ts";
+import {
+  CHANNEL_KINDS,
+  type ChannelKind,
+  channels,
+  chatAddresses,
+  chats,
+  type Metadata,
+  organizations,
+} from "../db/schema.ts";
 import { type CursorPagination, type Pagination, type Place, pagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
@@ -81,6 +89,17 @@ export async function findChat(db: Directory, organizationId: string, chatId: st
     .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId)))
     .get();
   return row ? presentChat(row) : null;
+}
+
+/** Which organization a chat belongs to, and where that would have its objects; null where there is no such chat. */
+export async function findOwner(db: Directory, chatId: string) {
+  const row = await db
+    .select({ organizationId: chats.organizationId, region: organizations.region })
+    .from(chats)
+    .innerJoin(organizations, eq(organizations.id, chats.organizationId))
+    .where(eq(chats.id, chatId))
+    .get();
+  return row ?? null;
 }
 
 /** What a chat's object needs to be adopted, or null where the organization has no such chat, or erases it. */

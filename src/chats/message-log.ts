@@ -95,15 +95,22 @@ export class MessageLog {
 
   /** The JSON documents of a range, newest first, joined by commas. */
   documents({ low, high }: SeqRange): string {
-    return (
-      this.#sql
-        .exec<{ docs: string | null }>(
-          "select group_concat(doc, ',' order by seq desc) as docs from messages where seq between ? and ?",
-          low,
-          high,
-        )
-        .one().docs ?? ""
-    );
+    try {
+      return (
+        this.#sql
+          .exec<{ docs: string | null }>(
+            "select group_concat(doc, ',' order by seq desc) as docs from messages where seq between ? and ?",
+            low,
+            high,
+          )
+          .one().docs ?? ""
+      );
+    } catch (error) {
+      // SQLite makes no text above 2 MB, and a hundred long messages are more: then each half by itself.
+      if (low >= high || !String(error).includes("SQLITE_TOOBIG")) throw error;
+      const middle = Math.floor((low + high) / 2);
+      return `${this.documents({ low: middle + 1, high })},${this.documents({ low, high: middle })}`;
+    }
   }
 
   byId(id: string): { seq: number; doc: string; redacted: boolean } | null {

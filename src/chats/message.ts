@@ -42,7 +42,7 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
 });
 
 const pairs = z
-  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500)))
+  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string("must be a string").check(z.maxLength(500)))
   .check(z.refine((value) => Object.keys(value).length <= MAX_PAIRS, `must have at most ${MAX_PAIRS} pairs`));
 
 /** The caller's own pairs: at most 20, keys of 1 to 40 characters, values up to 500; `{}` when none are given. */

@@ -6,3 +6,15 @@ export function directory(env: Env) {
 }
 
 export type Directory = ReturnType<typeof directory>;
+
+/**
+ * Whether an error says that D1 did not answer (lost, overloaded, reset), as against an answer that a statement was
+ * wrong, which SQLite's own codes tell.
+ * @see https://developers.cloudflare.com/d1/observability/debug-d1/
+ */
+export function isOutage(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.startsWith("D1_ERROR")) return !cause.message.includes("SQLITE_");
+  }
+  return false;
+}

@@ -2,7 +2,7 @@
  * Every error that a client can meet. `shape` names the one field that carries the text: `message` for what is
  * raised centrally, `error` for what an endpoint says of its own resources. No body ever has both.
  */
-const ERRORS = {
+export const ERRORS = {
   missing_authorization: { status: 401, shape: "message", text: "Missing or invalid Authorization header" },
   invalid_api_key: { status: 401, shape: "message", text: "Invalid or expired API key" },
   permission_denied: { status: 403, shape: "message", text: "The API key lacks a permission" },

@@ -8,7 +8,7 @@ const REQUIRED = "is required";
 
 z.config({
   ...en(),
-  customError: (issue) => (issue.input === undefined || issue.input === null ? REQUIRED : undefined),
+  customError: ({ code, input }) => ((input ?? null) === null && code !== "invalid_union" ? REQUIRED : undefined),
 });
 
 /** A required string of 1 to `max` UTF-16 units that is not only white space. */
@@ -124,7 +124,8 @@ export function parse<T extends z.ZodMiniType>(schema: T, value: unknown, within
     message: issue.message,
   }));
   const [first, second] = faults;
-  if (first && !second && first.message === REQUIRED) {
+  const inList = result.error.issues[0]?.path.some((step) => typeof step === "number");
+  if (first && !second && first.message === REQUIRED && !inList) {
     throw new ApiError("missing_field", { text: `${first.path} ${REQUIRED}` });
   }
   throw invalid(faults);

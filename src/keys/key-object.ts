@@ -51,6 +51,8 @@ export class KeyObject extends DurableObject<Env> {
   #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
   /** Grows with every change: what was read from the directory before one is not kept after it. */
   #generation = 0;
+  /** The directory does not know this key. That is for good: an id comes but once. */
+  #gone = false;
   #loading: { generation: number; record: Promise<KeyRecord | null> } | undefined;
 
   /** Decides over `asked.units` requests of the key `id`; what it grants is counted durably before it answers. */
@@ -122,6 +124,7 @@ export class KeyObject extends DurableObject<Env> {
   /** Erases what the object holds; the directory's row is gone. */
   async erase(): Promise<void> {
     this.#generation++;
+    this.#gone = true;
     this.#held = undefined;
     this.#counters = undefined;
     this.#spare = NO_SPARE;
@@ -140,6 +143,7 @@ export class KeyObject extends DurableObject<Env> {
   }
 
   async #record(id: string): Promise<KeyRecord | null> {
+    if (this.#gone) return null;
     this.#held ??= this.ctx.storage.kv.get<HeldRecord>("record");
     const age = this.#held ? Date.now() - this.#held.readAt : Number.POSITIVE_INFINITY;
     if (this.#held && age < USABLE_MS) {
@@ -169,6 +173,7 @@ export class KeyObject extends DurableObject<Env> {
 
   #keep(record: KeyRecord | null): void {
     this.#held = record ? { record, readAt: Date.now() } : undefined;
+    this.#gone = record === null;
     // A key that the directory does not know leaves no trace here: a stranger's guess must not make storage.
     if (this.#held) this.ctx.storage.kv.put("record", this.#held);
     else if (this.ctx.storage.kv.get("record") !== undefined) this.ctx.storage.kv.delete("record");
