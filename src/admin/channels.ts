@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { KINDS } from "../channels/kinds.ts";
 import { open, type SealingKeys, seal } from "../channels/sealing.ts";
 import { configured } from "../config.ts";
-import { directory } from "../db/client.ts";
+import { type Directory, directory } from "../db/client.ts";
 import { CHANNEL_KINDS, type ChannelKind, type ChannelSettings, channels } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault, parse, requiredText } from "../http/validation.ts";
@@ -141,32 +141,40 @@ export async function resealAll(env: Env): Promise<{ resealed: number }> {
       .where(gt(channels.id, after))
       .orderBy(asc(channels.id))
       .limit(RESEALED_AT_ONCE);
-    for (const row of rows) {
-      const again = async (column: string, sealed: string | null) =>
-        sealed === null ? null : seal(keys, { id: row.id, column }, await open(keys, { id: row.id, column }, sealed));
-      const values = {
-        credentials: await again("credentials", row.credentials),
-        verifyToken: await again("verify_token", row.verifyToken),
-        identitySecret: await again("identity_secret", row.identitySecret),
-        identityPrevious: await again("identity_previous", row.identityPrevious),
-      };
-      const unchanged = [
-        sql`${channels.credentials} is ${row.credentials}`,
-        sql`${channels.verifyToken} is ${row.verifyToken}`,
-        sql`${channels.identitySecret} is ${row.identitySecret}`,
-        sql`${channels.identityPrevious} is ${row.identityPrevious}`,
-      ];
-      const [written] = await db
-        .update(channels)
-        .set(values)
-        .where(and(eq(channels.id, row.id), ...unchanged))
-        .returning({ id: channels.id });
-      if (written) resealed++;
-    }
+    for (const row of rows) if (await resealRow(db, keys, row)) resealed++;
     const last = rows.at(-1);
     if (!last || rows.length < RESEALED_AT_ONCE) return { resealed };
     after = last.id;
   }
+}
+
+/** Seals one channel anew, and reads it again where a change came in between. @returns false where it is gone */
+async function resealRow(db: Directory, keys: SealingKeys, { id, ...first }: Channel): Promise<boolean> {
+  const again = async (column: string, sealed: string | null) =>
+    sealed === null ? null : seal(keys, { id, column }, await open(keys, { id, column }, sealed));
+  let row: Omit<Channel, "id"> | undefined = first;
+  while (row) {
+    const values = {
+      credentials: await again("credentials", row.credentials),
+      verifyToken: await again("verify_token", row.verifyToken),
+      identitySecret: await again("identity_secret", row.identitySecret),
+      identityPrevious: await again("identity_previous", row.identityPrevious),
+    };
+    const unchanged = [
+      sql`${channels.credentials} is ${row.credentials}`,
+      sql`${channels.verifyToken} is ${row.verifyToken}`,
+      sql`${channels.identitySecret} is ${row.identitySecret}`,
+      sql`${channels.identityPrevious} is ${row.identityPrevious}`,
+    ];
+    const written = await db
+      .update(channels)
+      .set(values)
+      .where(and(eq(channels.id, id), ...unchanged))
+      .returning({ id: channels.id });
+    if (written.length > 0) return true;
+    row = await db.select().from(channels).where(eq(channels.id, id)).get();
+  }
+  return false;
 }
 
 /** A channel as the operator sees it. Of its credentials only the last four characters are ever shown again. */

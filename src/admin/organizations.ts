@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { type Directory, directory } from "../db/client.ts";
 import { apiKeys, members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { optional, requiredText } from "../http/validation.ts";
+import { atMost, optional, requiredText } from "../http/validation.ts";
 import { newId } from "../ids.ts";
 import { changeKeys } from "../keys/change.ts";
 import { rowOf } from "./rows.ts";
@@ -16,7 +16,7 @@ const MAX_NAME = 256;
 /** The body of `POST /organizations/{id}/members`, and an organization's first member. */
 export const newMemberBody = z.object({
   name: requiredText(MAX_NAME),
-  email: optional(z.email().check(z.maxLength(320))),
+  email: optional(z.email().check(...atMost(320))),
 });
 
 /** The body of `POST /organizations`. */

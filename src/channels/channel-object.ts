@@ -49,6 +49,8 @@ export class ChannelObject extends DurableObject<Env> {
       console.warn({ event: "activity_not_written", chats: rows.length, error: String(error) });
       return;
     }
+    // Erased in the meantime: nothing is left to write, and nothing may be left behind.
+    if (!this.#prepared) return;
     // A chat that was active again in the meantime stays for the next time.
     this.ctx.storage.sql.exec(
       `delete from activity where exists

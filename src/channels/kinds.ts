@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { ChannelKind } from "../db/schema.ts";
-import { fault, optional, requiredText } from "../http/validation.ts";
+import { atMost, fault, optional, requiredText } from "../http/validation.ts";
 
 const MAX_SECRET = 1_024;
 const secret = requiredText(MAX_SECRET);
@@ -8,7 +8,7 @@ const secret = requiredText(MAX_SECRET);
 const pace = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000))) });
 
 const origin = z.string().check(
-  z.maxLength(255),
+  ...atMost(255),
   z.refine(
     (text) => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text,
     "must be an origin, as https://example.com",
@@ -38,7 +38,7 @@ export const KINDS = {
   telegram: {
     // Telegram's own form of a bot token: the bot's id, a colon, a secret.
     credentials: z.object({
-      botToken: z.string().check(z.maxLength(128), z.regex(/^\d+:[\w-]+$/, "must be a bot token, as 123456:ABC-DEF")),
+      botToken: z.string().check(...atMost(128), z.regex(/^\d+:[\w-]+$/, "must be a bot token, as 123456:ABC-DEF")),
     }),
     settings: pace,
     defaults: { perSecond: 25 },

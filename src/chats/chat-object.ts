@@ -200,6 +200,8 @@ export class ChatObject extends DurableObject<Env> {
       console.warn({ event: "activity_not_reported", chatId: identity.chatId, error: String(error) });
       return;
     }
+    // Erased in the meantime: the alarm that stands now ends the mark.
+    if (!this.#identity) return;
     // A message that came in the meantime found an alarm and set none: it keeps this one.
     if (this.#last().seq === seq) await this.ctx.storage.deleteAlarm();
     else await this.ctx.storage.setAlarm(Date.now() + REPORT_AFTER_MS);

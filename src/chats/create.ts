@@ -4,13 +4,13 @@ import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { optional, requiredText } from "../http/validation.ts";
+import { atMost, optional, requiredText } from "../http/validation.ts";
 import { type Chat, findChat, openChat } from "./directory.ts";
 import { metadata } from "./message.ts";
 
 const contactName = z.string().check(
   z.refine((text) => text.trim() !== "", { error: "must not be blank", abort: true }),
-  z.maxLength(256),
+  ...atMost(256),
 );
 
 /** The body of `POST /chats`. */

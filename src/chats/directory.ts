@@ -114,6 +114,7 @@ export async function findIdentity(
       organizationId: chats.organizationId,
       channelId: chats.channelId,
       channelKind: chats.channelKind,
+      contactAddress: chats.contactAddress,
     })
     .from(chats)
     .innerJoin(channels, and(eq(channels.id, chats.channelId), isNull(channels.erasingAt)))

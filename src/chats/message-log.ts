@@ -1,3 +1,4 @@
+import type { ChannelKind } from "../db/schema.ts";
 import type { Message } from "./message.ts";
 
 /** Which chat an object is. Set once, by its first caller who shows that the directory knows it. */
@@ -5,7 +6,9 @@ export interface ChatIdentity {
   chatId: string;
   organizationId: string;
   channelId: string;
-  channelKind: "whatsapp" | "telegram" | "web";
+  channelKind: ChannelKind;
+  /** The contact's address on the channel, as the chat was made with it. */
+  contactAddress: string;
 }
 
 /** What delivery needs of a template, kept with the message: the template may change or go while the message waits. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Metadata } from "../db/schema.ts";
-import { optional, requiredText } from "../http/validation.ts";
+import { atMost, optional, requiredText } from "../http/validation.ts";
 
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
@@ -42,7 +42,7 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
 });
 
 const pairs = z
-  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string("must be a string").check(z.maxLength(500)))
+  .record(z.string().check(z.minLength(1), ...atMost(40)), z.string("must be a string").check(...atMost(500)))
   .check(z.refine((value) => Object.keys(value).length <= MAX_PAIRS, `must have at most ${MAX_PAIRS} pairs`));
 
 /** The caller's own pairs: at most 20, keys of 1 to 40 characters, values up to 500; `{}` when none are given. */
@@ -53,7 +53,7 @@ export const metadata = z.pipe(
 
 /** An https address without a user in it. It is handed to the networks; we never fetch it ourselves. */
 const httpsUrl = z.string().check(
-  z.maxLength(MAX_URL),
+  ...atMost(MAX_URL),
   z.refine((text) => {
     const url = URL.parse(text);
     return url?.protocol === "https:" && url.username === "" && url.password === "";
@@ -64,9 +64,9 @@ const httpsUrl = z.string().check(
 export const sendBody = z.object({
   content: requiredText(MAX_CONTENT),
   type: optional(z.enum(MESSAGE_TYPES)),
-  senderId: optional(z.string().check(z.minLength(1), z.maxLength(MAX_ID))),
-  templateId: optional(z.string().check(z.minLength(1), z.maxLength(MAX_ID))),
-  variables: optional(z.record(z.string(), z.union([z.string(), z.number()]))),
+  senderId: optional(z.string().check(z.minLength(1), ...atMost(MAX_ID))),
+  templateId: optional(z.string().check(z.minLength(1), ...atMost(MAX_ID))),
+  variables: optional(z.pipe(z.unknown().check(noProto), z.record(z.string(), z.union([z.string(), z.number()])))),
   mediaUrl: optional(httpsUrl),
   metadata,
 });

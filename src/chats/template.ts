@@ -1,6 +1,7 @@
 import type { Variables } from "./message.ts";
 
-const NAME = /^[A-Za-z0-9_]{1,64}$/;
+/** `__proto__` is no name: no body of a request can carry a variable of that name. */
+const NAME = /^(?!__proto__$)[A-Za-z0-9_]{1,64}$/;
 
 type Part = { literal: string } | { name: string };
 

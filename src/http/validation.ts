@@ -11,11 +11,19 @@ z.config({
   customError: ({ code, input }) => ((input ?? null) === null && code !== "invalid_union" ? REQUIRED : undefined),
 });
 
+/** At most `max` UTF-16 units. zod's own check counts code points: it stays for the documents made from a schema. */
+export function atMost(max: number) {
+  return [
+    z.refine<string>((text) => text.length <= max, { error: `must have at most ${max} characters`, abort: true }),
+    z.maxLength(max),
+  ] as const;
+}
+
 /** A required string of 1 to `max` UTF-16 units that is not only white space. */
 export function requiredText(max: number) {
   return z.string().check(
     z.refine((text) => text.trim() !== "", { error: REQUIRED, abort: true }),
-    z.maxLength(max),
+    ...atMost(max),
   );
 }
 
@@ -37,7 +45,7 @@ export function queryInteger(min: number, max: number) {
 
 /** Text of a filter or a cursor in a query. */
 export function queryText(max: number) {
-  return z.optional(z.string().check(z.minLength(1), z.maxLength(max)));
+  return z.optional(z.string().check(z.minLength(1), ...atMost(max)));
 }
 
 type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = MiddlewareHandler<

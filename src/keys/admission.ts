@@ -95,7 +95,8 @@ export function decide(rules: KeyRules, stored: Counters, held: Spare, asked: As
     return { outcome: "admitted", granted, window: take(window, granted), counters, spare: after, write };
   }
   const busy = spare.lastAt !== null && now - spare.lastAt < BUSY_PACE_MS;
-  const reserved = Math.max(missing, busy ? blockSize(rules, counters) : 0);
+  const block = Math.min(blockSize(rules, quotaLeft), rules.rateLimit - counters.windowCount);
+  const reserved = Math.max(missing, busy ? block : 0);
   return {
     outcome: "admitted",
     granted,
@@ -140,9 +141,9 @@ function rollOver(rules: KeyRules, counters: Counters, spare: Spare, now: number
   const newMonth = month > counters.month;
   const windowEnds = counters.windowStart + rules.windowSeconds * 1_000;
   if (counters.windowStart === 0 || now < windowEnds) {
-    if (!newMonth) return { counters, spare };
     // The spare units were counted in the old month; in the new one they count again.
-    return { counters: { ...counters, month, monthCount: spare.units }, spare };
+    const rolled = newMonth ? { ...counters, month, monthCount: spare.units } : counters;
+    return giveBack(rules, rolled, spare);
   }
   return {
     counters: {
@@ -152,6 +153,20 @@ function rollOver(rules: KeyRules, counters: Counters, spare: Spare, now: number
       monthCount: newMonth ? 0 : counters.monthCount - spare.units,
     },
     spare: { units: 0, lastAt: spare.lastAt },
+  };
+}
+
+/** A key whose limits were narrowed holds no more units in reserve than its new limits allow. */
+function giveBack(rules: KeyRules, counters: Counters, spare: Spare) {
+  const excess = spare.units - blockSize(rules, remainingQuota(rules, counters, spare));
+  if (spare.units === 0 || excess <= 0) return { counters, spare };
+  return {
+    counters: {
+      ...counters,
+      windowCount: counters.windowCount - excess,
+      monthCount: counters.monthCount - excess,
+    },
+    spare: { ...spare, units: spare.units - excess },
   };
 }
 
@@ -173,8 +188,7 @@ function remainingQuota(rules: KeyRules, counters: Counters, spare: Spare): numb
   return rules.monthlyQuota - (counters.monthCount - spare.units);
 }
 
-function blockSize(rules: KeyRules, counters: Counters): number {
-  const ofWindow = Math.min(rules.rateLimit * WINDOW_BLOCK, rules.rateLimit - counters.windowCount);
-  if (rules.monthlyQuota === null) return Math.floor(ofWindow);
-  return Math.floor(Math.min(ofWindow, (rules.monthlyQuota - counters.monthCount) * QUOTA_BLOCK));
+/** How many units may be reserved at once: few enough that losing them costs little. */
+function blockSize(rules: KeyRules, quotaLeft: number): number {
+  return Math.max(0, Math.floor(Math.min(rules.rateLimit * WINDOW_BLOCK, quotaLeft * QUOTA_BLOCK)));
 }

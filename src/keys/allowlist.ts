@@ -1,28 +1,47 @@
-import { BlockList, isIP } from "node:net";
+import { convertIPv4ToBinary, convertIPv6ToBinary } from "hono/utils/ipaddr";
+
+/** Where IPv4 lies in IPv6 (RFC 4291, 2.5.5.2): so `::ffff:192.0.2.1` and `192.0.2.1` are one address. */
+const IPV4_IN_IPV6 = 0xffffn << 32n;
+
+/** A range of addresses: those that are equal to `prefix` but for their last `free` bits. */
+interface Range {
+  prefix: bigint;
+  free: bigint;
+}
 
 /** Whether `rule` is an IPv4 or IPv6 address, or a range of them in CIDR notation. */
 export function isAddressRule(rule: string): boolean {
-  const [address = "", bits, ...rest] = rule.split("/");
-  const family = isIP(address);
-  if (family === 0 || address.includes("%") || rest.length > 0) return false;
-  if (bits === undefined) return true;
-  return /^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+  return rangeOf(rule) !== null;
 }
 
 /**
- * A test of addresses against rules that `isAddressRule` accepted. An IPv4 address that comes mapped into IPv6
- * (`::ffff:192.0.2.1`) is the IPv4 address. No address, or a text that is none, matches nothing.
+ * A test of addresses against rules that `isAddressRule` accepted. An address counts the same in each way to write it.
+ * No address, or a text that is none, matches nothing.
  */
 export function addressMatcher(rules: readonly string[]): (address: string | null) => boolean {
-  const list = new BlockList();
-  for (const rule of rules) {
-    const [address = "", bits] = rule.split("/");
-    const family = isIP(address) === 4 ? "ipv4" : "ipv6";
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
+  const ranges = rules.map(rangeOf).filter((range) => range !== null);
   return function matches(address) {
-    const family = address === null ? 0 : isIP(address);
-    return address !== null && family !== 0 && list.check(address, family === 4 ? "ipv4" : "ipv6");
+    const value = address === null ? null : numberOf(address);
+    return value !== null && ranges.some(({ prefix, free }) => value >> free === prefix);
   };
+}
+
+function rangeOf(rule: string): Range | null {
+  const [address = "", bits, ...rest] = rule.split("/");
+  const value = numberOf(address);
+  const width = address.includes(":") ? 128 : 32;
+  if (value === null || rest.length > 0) return null;
+  if (bits !== undefined && (!/^(0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > width)) return null;
+  const free = BigInt(width - Number(bits ?? width));
+  return { prefix: value >> free, free };
+}
+
+/** An address as a number of 128 bits, or null. One with a zone (`%eth0`) means something on one machine alone. */
+function numberOf(address: string): bigint | null {
+  if (address.includes("%")) return null;
+  try {
+    return address.includes(":") ? convertIPv6ToBinary(address) : IPV4_IN_IPV6 | convertIPv4ToBinary(address);
+  } catch {
+    return null;
+  }
 }

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { Key, NOON } from "./key-model.ts";
+
+test("a refusal starts no window", () => {
+  const key = new Key({ windowSeconds: 60 });
+  key.ask(NOON, { permission: "messages:send" });
+  expect(key.ask(NOON + 5_000).window.reset).toBe(NOON + 65_000);
+});
+
+test("a refusal in a window that ended starts none", () => {
+  const key = new Key({ windowSeconds: 60 });
+  key.grant(NOON);
+  key.ask(NOON + 70_000, { addressAllowed: false });
+  expect(key.ask(NOON + 80_000).window.reset).toBe(NOON + 140_000);
+});
+
+test("a refusal names the window that would begin now where none runs", () => {
+  const { window } = new Key({ rateLimit: 10, windowSeconds: 60 }).ask(NOON, { addressAllowed: false });
+  expect(window).toEqual({ limit: 10, windowSeconds: 60, remaining: 10, reset: NOON + 60_000 });
+});
+
+test("a refusal counts nothing in the window", () => {
+  const key = new Key({ rateLimit: 2 });
+  for (let time = 0; time < 5; time++) key.ask(NOON, { hash: "other" });
+  expect(key.grantEach(NOON, 5)).toBe(2);
+});
+
+test("a request over the limit counts nothing in the month", () => {
+  const key = new Key({ rateLimit: 1, windowSeconds: 1, monthlyQuota: 2 });
+  expect([key.grantEach(NOON, 5), key.grantEach(NOON + 1_000, 5)]).toEqual([1, 1]);
+});
+
+const WRONGS = [
+  { reason: "invalid_api_key", asked: { hash: "other" }, rules: {} },
+  { reason: "ip_not_allowed", asked: { addressAllowed: false }, rules: {} },
+  { reason: "permission_denied", asked: { permission: "messages:send" }, rules: {} },
+  { reason: "rate_limited", asked: {}, rules: { rateLimit: 1 } },
+  { reason: "quota_exceeded", asked: {}, rules: { monthlyQuota: 1 } },
+] as const;
+
+test.each(Array.from({ length: 31 }, (_, set) => WRONGS.filter((_, place) => (set + 1) & (1 << place))))(
+  "of all that is wrong with a request the first in the contract's order is named: %#",
+  (...wrongs) => {
+    const key = new Key();
+    key.grant(NOON);
+    for (const wrong of wrongs) key.change(wrong.rules);
+    const decision = key.ask(NOON, Object.assign({}, ...wrongs.map((wrong) => wrong.asked)));
+    expect(decision).toMatchObject({ outcome: "refused", reason: wrongs[0]?.reason });
+  },
+);
+
+test("a request that needs no permission passes a key that has none", () => {
+  expect(new Key({ permissions: [] }).ask(NOON, { permission: null }).outcome).toBe("admitted");
+});
+
+test("a revoked key is refused, whatever the clock says", () => {
+  expect(new Key({ revokedAt: NOON + 60_000 }).ask(NOON)).toMatchObject({ reason: "invalid_api_key" });
+});
+
+test("a key lives until the millisecond in which it expires", () => {
+  const key = new Key({ expiresAt: NOON });
+  expect([key.ask(NOON - 1).outcome, key.ask(NOON).outcome]).toEqual(["admitted", "refused"]);
+});
+
+test("the secret before a rotation lives until its overlap ends", () => {
+  const key = new Key({ previousHash: "previous", previousUntil: NOON });
+  const outcomes = [NOON - 1, NOON].map((now) => key.ask(now, { hash: "previous" }).outcome);
+  expect(outcomes).toEqual(["admitted", "refused"]);
+});
+
+test("the new secret lives beside the old one and after it", () => {
+  const key = new Key({ previousHash: "previous", previousUntil: NOON });
+  expect([key.ask(NOON - 1).outcome, key.ask(NOON + 1).outcome]).toEqual(["admitted", "admitted"]);
+});
+
+test("a previous secret without an end is dead", () => {
+  const decision = new Key({ previousHash: "previous" }).ask(NOON, { hash: "previous" });
+  expect(decision.outcome).toBe("refused");
+});
+
+test("the old secret of an expired or revoked key is dead too", () => {
+  const overlap = { previousHash: "previous", previousUntil: NOON + 1 };
+  const expired = new Key({ ...overlap, expiresAt: NOON }).ask(NOON, { hash: "previous" });
+  const revoked = new Key({ ...overlap, revokedAt: NOON }).ask(NOON, { hash: "previous" });
+  expect([expired.outcome, revoked.outcome]).toEqual(["refused", "refused"]);
+});
+
+test("both secrets of a key share its counts", () => {
+  const key = new Key({ rateLimit: 1, previousHash: "previous", previousUntil: NOON + 1 });
+  key.ask(NOON, { hash: "previous" });
+  expect(key.ask(NOON)).toMatchObject({ reason: "rate_limited" });
+});
