@@ -1,5 +1,7 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { expect } from "vitest";
+import { app } from "../src/app.ts";
 import type { Chat } from "../src/chats/directory.ts";
 import type { Message } from "../src/chats/message.ts";
 
@@ -15,24 +17,30 @@ export interface Answer {
 export interface Call {
   body?: unknown;
   headers?: Record<string, string>;
+  /** Bindings that this request's Worker has in place of the test's. */
+  bindings?: Partial<Env>;
 }
 
 /** One request through the Worker. A `body` that is a string, or bytes, is sent as it is; anything else as JSON. */
-export async function call(method: string, path: string, { body, headers = {} }: Call = {}): Promise<Answer> {
+export async function call(method: string, path: string, { body, headers = {}, bindings }: Call = {}): Promise<Answer> {
   const raw = body === undefined || typeof body === "string" || body instanceof ReadableStream;
-  const response = await exports.default.fetch(`https://parley.test${path}`, {
+  const request = new Request(`https://parley.test${path}`, {
     method,
     headers,
     ...(body !== undefined && { body: (raw ? body : JSON.stringify(body)) as BodyInit }),
   });
+  const response = bindings
+    ? await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
+    : await exports.default.fetch(request);
   const text = await response.text();
   const isJson = response.headers.get("Content-Type")?.includes("json");
   return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : null };
 }
 
 /** A request with the operator's token; `path` is below /admin/v1. */
-export function admin(method: string, path: string, body?: unknown): Promise<Answer> {
-  return call(method, `/admin/v1${path}`, { body, headers: { Authorization: `Bearer ${env.ADMIN_TOKEN}` } });
+export function admin(method: string, path: string, body?: unknown, bindings?: Partial<Env>): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
+  return call(method, `/admin/v1${path}`, { body, headers, ...(bindings && { bindings }) });
 }
 
 /** A client of the public API with one key; `path` is below /api/v1. */
@@ -76,6 +84,12 @@ export async function newKey(organizationId: string, body: Record<string, unknow
   return created(answer) as { key: Record<string, unknown> & { id: string }; secret: string };
 }
 
+/** A new template of an organization; its id. */
+export async function newTemplate(organizationId: string, body: string): Promise<string> {
+  const template = { name: "order_shipped", language: "en", body };
+  return created(await admin("POST", `/organizations/${organizationId}/templates`, template)).template.id;
+}
+
 let contacts = 0;
 
 /** A new chat with a contact of its own. */
@@ -86,6 +100,13 @@ export async function newChat(api: Client, channelId: string, address = `contact
 /** Sends a message that must be accepted. */
 export async function send(api: Client, chatId: string, body: Record<string, unknown> = {}): Promise<Message> {
   return created(await api("POST", `/chats/${chatId}/messages`, { content: "Hello", ...body })).message;
+}
+
+/** Sends `count` messages, `Message 1` and so on, one after the other; in the order of their sequence. */
+export async function sendMany(api: Client, chatId: string, count: number): Promise<Message[]> {
+  const sent: Message[] = [];
+  while (sent.length < count) sent.push(await send(api, chatId, { content: `Message ${sent.length + 1}` }));
+  return sent;
 }
 
 /** The body of an answer that must be a 201. */
@@ -100,4 +121,13 @@ export function expectError(answer: Answer, status: number, code: string, text?:
   const shown = answer.body.message ?? answer.body.error;
   expect([typeof answer.body.message, typeof answer.body.error].sort(), answer.text).toEqual(["string", "undefined"]);
   if (text !== undefined) expect(shown).toMatch(text);
+}
+
+/** Asserts a 400 of shape A that names exactly these places. */
+export function expectFaults(answer: Answer, ...paths: string[]): void {
+  expectError(answer, 400, "validation_failed");
+  expect(
+    answer.body.errors.map((fault: { path: string }) => fault.path),
+    answer.text,
+  ).toEqual(paths);
 }

@@ -3,29 +3,36 @@ import { defineConfig } from "vitest/config";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** Bindings that no file of the repository holds: secrets made for this run alone. */
+/** Secrets made for this run alone: no file of the repository holds one. */
 function secret(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
 }
 
+const runtime = cloudflareTest({
+  wrangler: { configPath: `${root}wrangler.toml` },
+  miniflare: {
+    bindings: {
+      ADMIN_TOKEN: secret(),
+      KEY_SECRET: secret(),
+      CREDENTIALS_KEY: secret(),
+      TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
+    },
+  },
+});
+
+/** `unit` and `service` run in the Workers runtime, `cli` in Node. */
 export default defineConfig({
   root,
-  plugins: [
-    cloudflareTest({
-      wrangler: { configPath: `${root}wrangler.toml` },
-      miniflare: {
-        bindings: {
-          ADMIN_TOKEN: secret(),
-          KEY_SECRET: secret(),
-          CREDENTIALS_KEY: secret(),
-          TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
-        },
-      },
-    }),
-  ],
   test: {
-    include: ["test/**/*.test.ts"],
-    setupFiles: ["test/setup.ts"],
     silent: "passed-only",
+    maxWorkers: 2,
+    projects: [
+      { plugins: [runtime], test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
+      {
+        plugins: [runtime],
+        test: { name: "service", include: ["test/{routes,objects}/**/*.test.ts"], setupFiles: ["test/setup.ts"] },
+      },
+      { test: { name: "cli", include: ["test/cli/**/*.test.ts"], fileParallelism: false } },
+    ],
   },
 });

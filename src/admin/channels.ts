@@ -1,9 +1,9 @@
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { KINDS } from "../channels/kinds.ts";
 import { open, type SealingKeys, seal } from "../channels/sealing.ts";
 import { configured } from "../config.ts";
-import { type Directory, directory } from "../db/client.ts";
+import { directory } from "../db/client.ts";
 import { CHANNEL_KINDS, type ChannelKind, type ChannelSettings, channels } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault, parse, requiredText } from "../http/validation.ts";
@@ -16,7 +16,6 @@ type Channel = typeof channels.$inferSelect;
 type Credentials = Record<string, string>;
 
 const SECRET_LENGTH = 32;
-const RESEALED_AT_ONCE = 100;
 
 const object = z.record(z.string(), z.unknown());
 
@@ -124,73 +123,21 @@ export async function rotateIdentitySecret(env: Env, id: string, { overlapSecond
   return { identitySecret };
 }
 
-/**
- * Seals every credential anew under the current key. Each row is replaced only if it is still as it was read, so that
- * it can run beside changes and be repeated after it broke off.
- * @returns how many channels there are under the current key now that had something sealed
- */
-export async function resealAll(env: Env): Promise<{ resealed: number }> {
-  const db = directory(env);
-  const keys = sealingKeys(env);
-  let resealed = 0;
-  let after = "";
-  for (;;) {
-    const rows = await db
-      .select()
-      .from(channels)
-      .where(gt(channels.id, after))
-      .orderBy(asc(channels.id))
-      .limit(RESEALED_AT_ONCE);
-    for (const row of rows) if (await resealRow(db, keys, row)) resealed++;
-    const last = rows.at(-1);
-    if (!last || rows.length < RESEALED_AT_ONCE) return { resealed };
-    after = last.id;
-  }
-}
-
-/** Seals one channel anew, and reads it again where a change came in between. @returns false where it is gone */
-async function resealRow(db: Directory, keys: SealingKeys, { id, ...first }: Channel): Promise<boolean> {
-  const again = async (column: string, sealed: string | null) =>
-    sealed === null ? null : seal(keys, { id, column }, await open(keys, { id, column }, sealed));
-  let row: Omit<Channel, "id"> | undefined = first;
-  while (row) {
-    const values = {
-      credentials: await again("credentials", row.credentials),
-      verifyToken: await again("verify_token", row.verifyToken),
-      identitySecret: await again("identity_secret", row.identitySecret),
-      identityPrevious: await again("identity_previous", row.identityPrevious),
-    };
-    const unchanged = [
-      sql`${channels.credentials} is ${row.credentials}`,
-      sql`${channels.verifyToken} is ${row.verifyToken}`,
-      sql`${channels.identitySecret} is ${row.identitySecret}`,
-      sql`${channels.identityPrevious} is ${row.identityPrevious}`,
-    ];
-    const written = await db
-      .update(channels)
-      .set(values)
-      .where(and(eq(channels.id, id), ...unchanged))
-      .returning({ id: channels.id });
-    if (written.length > 0) return true;
-    row = await db.select().from(channels).where(eq(channels.id, id)).get();
-  }
-  return false;
-}
-
 /** A channel as the operator sees it. Of its credentials only the last four characters are ever shown again. */
 export async function presentChannel(env: Env, origin: string, channel: Channel) {
   const { id, organizationId, kind, name, settings, createdAt } = channel;
-  const verifyToken =
-    channel.verifyToken && (await open(sealingKeys(env), { id, column: "verify_token" }, channel.verifyToken));
   return {
     id,
     organizationId,
     kind,
     name,
     settings: { ...KINDS[kind].defaults, ...settings },
-    ...(verifyToken && {
+    ...(channel.verifyToken && {
       credentials: channel.credentialHints,
-      webhook: { url: `${origin}/hooks/${kind}/${id}`, verifyToken },
+      webhook: {
+        url: `${origin}/hooks/${kind}/${id}`,
+        verifyToken: await readVerifyToken(env, id, channel.verifyToken),
+      },
     }),
     health: {
       state: channel.healthState,
@@ -199,6 +146,16 @@ export async function presentChannel(env: Env, origin: string, channel: Channel)
     },
     createdAt: new Date(createdAt).toISOString(),
   };
+}
+
+/** Null, and a line in the log, where it no longer opens: that must not hide the other channels, or what is left of this. */
+async function readVerifyToken(env: Env, id: string, sealed: string): Promise<string | null> {
+  try {
+    return await open(sealingKeys(env), { id, column: "verify_token" }, sealed);
+  } catch (error) {
+    console.error({ event: "credential_does_not_open", channelId: id, error: String(error) });
+    return null;
+  }
 }
 
 function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {
@@ -210,6 +167,7 @@ function hintsOf(credentials: Credentials): Record<string, string> {
   return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, value.slice(-4)]));
 }
 
-function sealingKeys(env: Env): SealingKeys {
+/** The configured keys that seal and open. */
+export function sealingKeys(env: Env): SealingKeys {
   return { current: configured(env, "CREDENTIALS_KEY"), previous: configured(env, "CREDENTIALS_KEY_PREVIOUS") };
 }

@@ -19,7 +19,6 @@ import {
   patchChannel,
   presentChannel,
   readChannel,
-  resealAll,
   rotateIdentitySecret,
 } from "./channels.ts";
 import { eraseChannel, eraseChat, eraseOrganization } from "./erase.ts";
@@ -44,6 +43,7 @@ import {
   presentMember,
   presentOrganization,
 } from "./organizations.ts";
+import { resealAll } from "./reseal.ts";
 import { listRows, rowOf } from "./rows.ts";
 import {
   createTemplate,

@@ -50,8 +50,8 @@ export const KINDS = {
     settings: z.object({ allowedOrigins: optional(z.array(origin).check(z.maxLength(100))) }),
     defaults: { allowedOrigins: [] as string[] },
     // `web_` begins the addresses of visitors whom no site has named.
-    address: (text: string) => (text.startsWith("web_") ? null : text),
-    addressForm: "must not start with web_",
+    address: (text: string) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),
+    addressForm: "must be well-formed text that does not start with web_",
   },
 } as const satisfies Record<ChannelKind, unknown>;
 

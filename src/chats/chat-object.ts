@@ -106,8 +106,9 @@ export class ChatObject extends DurableObject<Env> {
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const waits = identity.channelKind !== "web";
-    if (waits && this.#depth() >= MAX_QUEUED) return { outcome: "refused", code: "chat_backlog" };
-    if (this.#log.bytes > MAX_BYTES) return { outcome: "refused", code: "chat_full" };
+    const limit = this.#limitReached(waits);
+    // A call that was made again, because its answer got lost, is not refused for what it stored itself.
+    if (limit) return this.#stored(draft.id) ?? { outcome: "refused", code: limit };
 
     const newest = this.#last();
     // Stamps never run backwards, even where the clock does.
@@ -132,10 +133,9 @@ export class ChatObject extends DurableObject<Env> {
       createdAt: time,
       updatedAt: time,
     };
-    if (!this.#log.append({ message, dedupe, fingerprint: draft.fingerprint, template })) {
-      // The call was made again because its answer got lost.
-      return { outcome: "stored", doc: this.#log.byId(draft.id)?.doc ?? "", replayed: false };
-    }
+    const isNew = this.#log.append({ message, dedupe, fingerprint: draft.fingerprint, template });
+    const stored = isNew ? null : this.#stored(draft.id);
+    if (stored) return stored;
     this.#newest = { seq: message.seq, at };
     if (waits && this.#queued !== undefined) this.#queued++;
     // An alarm that stands already is early enough, and costs nothing.
@@ -224,6 +224,16 @@ export class ChatObject extends DurableObject<Env> {
       if (this.#identity) this.#log.prepare();
     }
     return this.#identity;
+  }
+
+  #limitReached(waits: boolean): "chat_backlog" | "chat_full" | null {
+    if (waits && this.#depth() >= MAX_QUEUED) return "chat_backlog";
+    return this.#log.bytes > MAX_BYTES ? "chat_full" : null;
+  }
+
+  #stored(messageId: string): SendAnswer | null {
+    const row = this.#log.byId(messageId);
+    return row && { outcome: "stored", doc: row.doc, replayed: false };
   }
 
   #last(): { seq: number; at: number } {

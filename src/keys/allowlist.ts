@@ -22,8 +22,14 @@ export function addressMatcher(rules: readonly string[]): (address: string | nul
   const ranges = rules.map(rangeOf).filter((range) => range !== null);
   return function matches(address) {
     const value = address === null ? null : numberOf(address);
-    return value !== null && ranges.some(({ prefix, free }) => value >> free === prefix);
+    return value !== null && ranges.some((range) => isWithin(range, value));
   };
+}
+
+/** A range wider than all of IPv4, as `::/0`, speaks of IPv6 addresses alone. */
+function isWithin({ prefix, free }: Range, value: bigint): boolean {
+  if (free > 32n && value >> 32n === IPV4_IN_IPV6 >> 32n) return false;
+  return value >> free === prefix;
 }
 
 function rangeOf(rule: string): Range | null {

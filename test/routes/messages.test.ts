@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newChannel, newChat, newOrganization, send } from "../harness.ts";
 
 test("a message on a web channel is SENT when it is stored, and listed with all its fields", async () => {
@@ -36,4 +36,31 @@ test.each(["telegram", "whatsapp"] as const)("a message on a %s channel waits QU
   const { api, organizationId } = await newOrganization();
   const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");
   expect((await send(api, chat.id)).status).toBe("QUEUED");
+});
+
+test.each([
+  ["eu", "e"],
+  ["us", "u"],
+])(
+  "the ids of an organization in the jurisdiction %s carry its letter, and lead to its chats",
+  async (name, letter) => {
+    const { api, channelId } = await newOrganization({ jurisdiction: name });
+    const chat = await newChat(api, channelId);
+    const message = await send(api, chat.id);
+    expect([chat.id[4], message.id[4], message.senderId?.[4]]).toEqual([letter, letter, letter]);
+    expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toEqual([message]);
+  },
+);
+
+test("a message's times never run backwards in its chat", async () => {
+  const { api, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  const now = Date.now();
+  vi.spyOn(Date, "now").mockReturnValue(now + 60_000);
+  const first = await send(api, chat.id);
+  vi.spyOn(Date, "now").mockReturnValue(now);
+  const second = await send(api, chat.id);
+  vi.restoreAllMocks();
+  expect([first.createdAt, second.createdAt]).toEqual(Array(2).fill(new Date(now + 60_000).toISOString()));
+  expect((await api("GET", `/chats/${chat.id}`)).body.chat.lastMessageAt).toBe(second.createdAt);
 });

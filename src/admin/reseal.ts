@@ -1,0 +1,87 @@
+import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { open, type SealingKeys, seal } from "../channels/sealing.ts";
+import { type Directory, directory } from "../db/client.ts";
+import { channels } from "../db/schema.ts";
+import { sealingKeys } from "./channels.ts";
+
+type Channel = typeof channels.$inferSelect;
+
+const AT_ONCE = 100;
+
+/** How many channels have all that they keep sealed under the current key now, and which no known key opens. */
+export interface Resealed {
+  resealed: number;
+  unreadable: string[];
+}
+
+/**
+ * Seals every credential anew under the current key. Each row is replaced only if it is still as it was read, so that
+ * it can run beside changes and be repeated after it broke off. A channel that opens under no known key stays as it is.
+ */
+export async function resealAll(env: Env): Promise<Resealed> {
+  const db = directory(env);
+  const keys = sealingKeys(env);
+  const done: Resealed = { resealed: 0, unreadable: [] };
+  let after = "";
+  for (;;) {
+    const rows = await db
+      .select()
+      .from(channels)
+      .where(gt(channels.id, after))
+      .orderBy(asc(channels.id))
+      .limit(AT_ONCE);
+    for (const row of rows) {
+      const outcome = await resealRow(db, keys, row);
+      if (outcome === "resealed") done.resealed++;
+      if (outcome === "unreadable") done.unreadable.push(row.id);
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < AT_ONCE) return done;
+    after = last.id;
+  }
+}
+
+/** Seals one channel anew, and reads it again where a change came in between. */
+async function resealRow(
+  db: Directory,
+  keys: SealingKeys,
+  first: Channel,
+): Promise<"resealed" | "unreadable" | "gone"> {
+  const { id } = first;
+  let row: Channel | undefined = first;
+  while (row) {
+    const values = await sealAgain(keys, row);
+    if (!values) return "unreadable";
+    const unchanged = [
+      sql`${channels.credentials} is ${row.credentials}`,
+      sql`${channels.verifyToken} is ${row.verifyToken}`,
+      sql`${channels.identitySecret} is ${row.identitySecret}`,
+      sql`${channels.identityPrevious} is ${row.identityPrevious}`,
+    ];
+    const written = await db
+      .update(channels)
+      .set(values)
+      .where(and(eq(channels.id, id), ...unchanged))
+      .returning({ id: channels.id });
+    if (written.length > 0) return "resealed";
+    row = await db.select().from(channels).where(eq(channels.id, id)).get();
+  }
+  return "gone";
+}
+
+/** The sealed columns of a channel under the current key, or null where one of them opens under no known key. */
+async function sealAgain(keys: SealingKeys, row: Channel) {
+  const again = async (column: string, sealed: string | null) =>
+    sealed === null ? null : seal(keys, { id: row.id, column }, await open(keys, { id: row.id, column }, sealed));
+  try {
+    return {
+      credentials: await again("credentials", row.credentials),
+      verifyToken: await again("verify_token", row.verifyToken),
+      identitySecret: await again("identity_secret", row.identitySecret),
+      identityPrevious: await again("identity_previous", row.identityPrevious),
+    };
+  } catch (error) {
+    console.error({ event: "credential_does_not_open", channelId: row.id, error: String(error) });
+    return null;
+  }
+}

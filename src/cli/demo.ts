@@ -1,0 +1,112 @@
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { Refusal, reasonOf } from "./refusal.ts";
+
+// The ids and the key end in lines for a shell: nothing else may stand in them, whoever wrote the file.
+const demoSchema = z.object({
+  organizationId: z.string().check(z.regex(/^org_\w+$/)),
+  channelId: z.string().check(z.regex(/^chn_\w+$/)),
+  chatId: z.string().check(z.regex(/^cht_\w+$/)),
+  key: z.string().check(z.regex(/^ply_\w+$/)),
+});
+
+export type Demo = z.output<typeof demoSchema>;
+
+const created = z.object({ id: z.string() });
+const organizationAnswer = z.object({ organization: created });
+const channelAnswer = z.object({ channel: created });
+const chatAnswer = z.object({ chat: created });
+const keyAnswer = z.object({ secret: z.string() });
+
+/** Where a demo is remembered: beside the data that it belongs to. */
+export function demoPath(state: string): string {
+  return join(state, "parley-demo.json");
+}
+
+/** The demo of an earlier start, or null when it can't be read, or no longer lists its chat. */
+export async function keptDemo(base: string, state: string): Promise<Demo | null> {
+  const demo = readDemo(await readFile(demoPath(state), "utf8").catch(() => ""));
+  if (!demo) return null;
+  const response = await fetch(`${messagesUrl(base, demo)}?limit=1`, {
+    headers: { Authorization: `Bearer ${demo.key}` },
+  });
+  await response.arrayBuffer();
+  // Over its limit for a minute, it is a demo that works all the same.
+  if (response.ok || response.status === 429) return demo;
+  if (response.status >= 500) throw new Error(`the demo's chat answered ${response.status}`);
+  return null;
+}
+
+/** A new organization with a web channel, one chat in it and an API key, made through the operator API and remembered. */
+export async function makeDemo(base: string, state: string, adminToken: string): Promise<Demo> {
+  const post = operator(base, adminToken);
+  const owner = { name: "Demo owner" };
+  const { organization } = await post("/organizations", { name: "Demo", owner }, organizationAnswer);
+  const of = `/organizations/${organization.id}`;
+  const { channel } = await post(`${of}/channels`, { kind: "web", name: "Demo web chat" }, channelAnswer);
+  const contact = { address: "demo-visitor", name: "Demo visitor" };
+  const { chat } = await post(`${of}/chats`, { channelId: channel.id, contact }, chatAnswer);
+  const { secret } = await post(`${of}/keys`, { name: "Demo key" }, keyAnswer);
+  const demo = { organizationId: organization.id, channelId: channel.id, chatId: chat.id, key: secret };
+  await writeDemo(state, demoSchema.parse(demo));
+  return demo;
+}
+
+/** A demo as it stands in its file, or null when that is damaged. */
+export function readDemo(text: string): Demo | null {
+  try {
+    return demoSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Lines for a POSIX shell: one that lists the demo's messages, one that sends. */
+export function curlLines(base: string, demo: Demo): { list: string; send: string } {
+  const authorization = `-H 'Authorization: Bearer ${demo.key}'`;
+  const url = `'${messagesUrl(base, demo)}'`;
+  return {
+    list: `curl ${authorization} ${url}`,
+    send: `curl ${authorization} -d '{"content":"Hello from Parley"}' ${url}`,
+  };
+}
+
+/** The address of the demo's web chat, or null where the server has no page for it. */
+export async function webChatUrl(base: string, demo: Demo): Promise<string | null> {
+  const url = `${base}/web/${demo.channelId}`;
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status === 200 ? url : null;
+}
+
+function messagesUrl(base: string, demo: Demo): string {
+  return `${base}/api/v1/chats/${demo.chatId}/messages`;
+}
+
+function operator(base: string, adminToken: string) {
+  return async function post<T>(path: string, body: object, schema: z.ZodMiniType<T>): Promise<T> {
+    const response = await fetch(`${base}/admin/v1${path}`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${adminToken}` },
+      body: JSON.stringify(body),
+    });
+    const answer: unknown = await response.json().catch(() => null);
+    const read = schema.safeParse(answer);
+    if (response.ok && read.success) return read.data;
+    throw new Error(`POST /admin/v1${path} answered ${response.status}: ${JSON.stringify(answer)}`);
+  };
+}
+
+/** Written beside and renamed, so that a kill leaves the old file or the new one. */
+async function writeDemo(state: string, demo: Demo): Promise<void> {
+  const path = demoPath(state);
+  const unfinished = `${path}.${process.pid}`;
+  try {
+    await rm(unfinished, { force: true });
+    await writeFile(unfinished, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+    await rename(unfinished, path);
+  } catch (error) {
+    throw new Refusal(`${path} can't be written: ${reasonOf(error)}.`);
+  }
+}

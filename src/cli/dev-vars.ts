@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { parseEnv } from "node:util";
+import { Refusal, reasonOf } from "./refusal.ts";
+
+export type Variables = Record<string, string>;
+
+const REQUIRED = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"];
+
+const KEY = { form: /^[A-Za-z0-9+/]{43}=$/, rule: "32 bytes in base64" };
+const FORMS: Record<string, { form: RegExp; rule: string }> = {
+  ADMIN_TOKEN: { form: /^[\x21-\x7e]+$/, rule: "ASCII letters, digits and signs without spaces" },
+  KEY_SECRET: KEY,
+  KEY_SECRET_PREVIOUS: KEY,
+  CREDENTIALS_KEY: KEY,
+  CREDENTIALS_KEY_PREVIOUS: KEY,
+};
+
+/** What a `.dev.vars` file says, read as wrangler reads it: the last line of a name counts. */
+export function readVariables(text: string): Variables {
+  // wrangler's parser knows `NAME: value` too, Node's does not.
+  return parseEnv(text.replace(/^([ \t]*(?:export[ \t]+)?[\w.-]+):[ \t]/gm, "$1=")) as Variables;
+}
+
+/** The required secrets that are absent; an empty one is. */
+export function missingSecrets(variables: Variables): string[] {
+  return REQUIRED.filter((name) => !variables[name]);
+}
+
+/** The first secret that is there and can't be one: its name and what it must be. */
+export function malformedSecret(variables: Variables): { name: string; rule: string } | null {
+  for (const [name, { form, rule }] of Object.entries(FORMS)) {
+    const value = variables[name];
+    if (value && !form.test(value)) return { name, rule };
+  }
+  return null;
+}
+
+/** The lines that give each of these names a random value, to stand at the end of `text`. */
+export function newSecrets(names: string[], text: string, random: () => string = randomSecret): string {
+  // No quotes: they could close one that was left open above.
+  const lines = names.map((name) => `${name}=${random()}\n`).join("");
+  const lineBreak = text === "" || text.endsWith("\n") ? "" : "\n";
+  return `${lineBreak}# Made by npm start.\n${lines}`;
+}
+
+/**
+ * Makes the secrets that `.dev.vars` lacks, and the file itself when there is none.
+ * @param given the values of `--var`, which win over the file
+ * @returns what was made, and the variables that the server will have
+ * @throws Refusal for a malformed secret, or a file that can't be read or written
+ */
+export async function prepareDevVars(
+  path: string,
+  given: Variables,
+): Promise<{ made: string[]; variables: Variables }> {
+  const found = await readIfThere(path);
+  const text = found ?? "";
+  const before = readVariables(text);
+  const malformed = malformedSecret({ ...before, ...given });
+  if (malformed) {
+    const place = malformed.name in given ? "--var" : basename(path);
+    throw new Refusal(`${malformed.name} in ${place} is malformed: it must be ${malformed.rule}.`);
+  }
+  const made = missingSecrets(before);
+  if (made.length === 0) return { made, variables: { ...before, ...given } };
+  const added = newSecrets(made, text);
+  try {
+    if (found === null) await writeFile(path, added, { mode: 0o600, flag: "wx" });
+    else await appendFile(path, added);
+  } catch (error) {
+    throw new Refusal(`${path} can't be written: ${reasonOf(error)}.`);
+  }
+  return { made, variables: { ...readVariables(text + added), ...given } };
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new Refusal(`${path} can't be read: ${reasonOf(error)}.`);
+  }
+}
+
+function randomSecret(): string {
+  return randomBytes(32).toString("base64");
+}

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { StartArguments } from "./arguments.ts";
+import { Refusal } from "./refusal.ts";
+import { workerLines } from "./wrangler-log.ts";
+
+export type Place = { config: string; state: string };
+
+const POLL_MS = 50;
+
+// Nothing leaves the machine and nothing is left in the home folder. What the user has set, wins.
+const ENVIRONMENT = {
+  WRANGLER_HIDE_BANNER: "true",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_WRITE_LOGS: "false",
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+};
+
+/**
+ * Brings the local database to the newest schema.
+ * @throws Refusal when wrangler can't; its own words are written first
+ */
+export async function migrate(place: Place, log: (line: string) => void, signal: AbortSignal): Promise<void> {
+  const child = run(["d1", "migrations", "apply", "DB", "--local", ...flags(place)], signal);
+  const lines: string[] = [];
+  const ended = [child.stdout, child.stderr].map((stream) => eachLine(stream, (line) => lines.push(line)));
+  const code = await exitCode(child);
+  await Promise.all(ended);
+  signal.throwIfAborted();
+  if (code === 0) return;
+  for (const line of lines) log(line);
+  throw new Refusal(`The database in ${place.state} can't be migrated; wrangler says why above.`);
+}
+
+/**
+ * Runs `wrangler dev`. Its errors and what the Worker logs go to `log`.
+ * @returns its exit code, once everything that it said is written
+ */
+export async function serve(
+  place: Place,
+  { ip, port, vars, others }: StartArguments,
+  log: (line: string) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const variables = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
+  const child = run(["dev", ...others, "--ip", ip, "--port", String(port), ...variables, ...flags(place)], signal);
+  const worker = workerLines(log);
+  const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, log)];
+  const code = await exitCode(child);
+  await Promise.all(ended);
+  return code;
+}
+
+/** Waits until the server at `base` answers its health check. */
+export async function answers(base: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    if (await isHealthy(base, signal)) return;
+    await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+async function isHealthy(base: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`${base}/healthz`, { signal });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+function flags({ config, state }: Place): string[] {
+  return ["--config", config, "--persist-to", state];
+}
+
+function run(args: string[], signal: AbortSignal) {
+  const leash = new URL("leash.ts", import.meta.url).href;
+  const wrangler = fileURLToPath(import.meta.resolve("wrangler"));
+  return spawn(process.execPath, ["--no-warnings", "--import", leash, wrangler, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    // CLOUDFLARE_ENV would choose another .dev.vars, as --env does.
+    env: { ...ENVIRONMENT, ...process.env, CLOUDFLARE_ENV: undefined },
+    signal,
+  });
+}
+
+function exitCode(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // An abort is an error here too, but of a child that lives: its exit follows.
+    child.on("error", (error) => child.pid === undefined && reject(error));
+    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  });
+}
+
+async function eachLine(stream: Readable, take: (line: string) => void): Promise<void> {
+  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) take(line);
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { curlLines, type Demo, readDemo } from "../../src/cli/demo.ts";
+
+const demo: Demo = { organizationId: "org_g1", channelId: "chn_g2", chatId: "cht_g3", key: "ply_4" };
+
+test("a demo is read back from its file", () => {
+  expect(readDemo(JSON.stringify(demo))).toEqual(demo);
+});
+
+test.for([
+  "",
+  "{",
+  "null",
+  "[]",
+  "{}",
+  JSON.stringify({ ...demo, key: undefined }),
+  JSON.stringify({ ...demo, chatId: 3 }),
+  JSON.stringify({ ...demo, chatId: "cht_'; rm -rf ~; '" }),
+  JSON.stringify({ ...demo, key: "ply_4\n" }),
+])("a damaged file is no demo: %s", (text) => {
+  expect(readDemo(text)).toBeNull();
+});
+
+test("the lines are made for a shell", () => {
+  expect(curlLines("http://localhost:8787", demo)).toEqual({
+    list: "curl -H 'Authorization: Bearer ply_4' 'http://localhost:8787/api/v1/chats/cht_g3/messages'",
+    send: `curl -H 'Authorization: Bearer ply_4' -d '{"content":"Hello from Parley"}' 'http://localhost:8787/api/v1/chats/cht_g3/messages'`,
+  });
+});

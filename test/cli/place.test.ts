@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { baseUrl, freePort } from "../../src/cli/port.ts";
+import { prepareState } from "../../src/cli/state.ts";
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-state-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test.for([
+  ["localhost", "http://localhost:8787"],
+  ["127.0.0.1", "http://127.0.0.1:8787"],
+  ["::1", "http://[::1]:8787"],
+  ["0.0.0.0", "http://localhost:8787"],
+  ["*", "http://localhost:8787"],
+] as const)("a server on %s is reached at %s", ([ip, url]) => {
+  expect(baseUrl(8787, ip)).toBe(url);
+});
+
+test("a port that another process has, on any address of localhost, is in use", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  for (const ip of ["localhost", "127.0.0.1", "0.0.0.0", "*"]) {
+    await expect(freePort(port, ip)).rejects.toThrow(`Port ${port} is in use`);
+  }
+});
+
+test("port 0 is a free port", async () => {
+  const port = await freePort(0, "localhost");
+  expect(await freePort(port, "localhost")).toBe(port);
+});
+
+test("the folder for the data is made with its parents, and left empty", async () => {
+  const state = join(await newFolder(), "a", "b");
+  expect(await prepareState(state)).toBe(true);
+  expect(await readdir(state)).toEqual([]);
+});
+
+test("a folder with data in it is no new one", async () => {
+  const state = await newFolder();
+  await mkdir(join(state, "v3"));
+  expect(await prepareState(state)).toBe(false);
+});
+
+test("a folder that can't be is one sentence", async () => {
+  const file = join(await newFolder(), "file");
+  await writeFile(file, "");
+  await expect(prepareState(file)).rejects.toThrow(`The data can't be kept in ${file}: ENOTDIR: not a directory.`);
+  await expect(prepareState(join(file, "a"))).rejects.toThrow("ENOTDIR: not a directory.");
+  await expect(prepareState("/proc/parley/a")).rejects.toThrow("ENOENT: no such file or directory.");
+});

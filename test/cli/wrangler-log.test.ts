@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { workerLines } from "../../src/cli/wrangler-log.ts";
+
+function passedOn(text: string): string[] {
+  const written: string[] = [];
+  const take = workerLines((line) => written.push(line));
+  for (const line of text.split("\n")) take(line);
+  take(null);
+  return written;
+}
+
+test("wrangler's table, its own request lines and empty lines are dropped", () => {
+  expect(
+    passedOn(`Using secrets defined in .dev.vars
+Your Worker has access to the following bindings:
+Binding                                            Resource                  Mode
+env.KEYS (KeyObject)                               Durable Object            local
+env.RATE_LIMIT ("300")                             Environment Variable      local
+
+⎔ Starting local server...
+[wrangler:info] Ready on http://localhost:8787
+[wrangler:info] GET /healthz 200 OK (22ms)`),
+  ).toEqual([]);
+});
+
+test("warnings, reloads and the Worker's words pass", () => {
+  const text = "[wrangler:warn] a warning\n⎔ Reloading local server...\nhello\n  at f (index.ts:1:2)";
+  expect(passedOn(text)).toEqual(text.split("\n"));
+});
+
+test("an object of several lines becomes one", () => {
+  expect(passedOn("{\n  event: 'request',\n  nested: {\n    ms: 1\n  },\n  status: 200\n}\nnext")).toEqual([
+    "{ event: 'request', nested: { ms: 1 }, status: 200 }",
+    "next",
+  ]);
+});
+
+test("a brace that nothing closes hides no line", () => {
+  const many = ["{", ...Array.from({ length: 120 }, (_, n) => `line ${n}`)];
+  expect(passedOn(many.join("\n"))).toEqual(many);
+  expect(passedOn("{\n  cut: 'off'")).toEqual(["{", "  cut: 'off'"]);
+});

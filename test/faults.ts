@@ -1,0 +1,58 @@
+import { env } from "cloudflare:workers";
+import { vi } from "vitest";
+
+/** What an object that cannot be reached throws at its caller. */
+const UNREACHABLE = "Network connection lost.";
+export const DIRECTORY_DOWN = "D1_ERROR: Network connection lost.";
+
+type Objects = "KEYS" | "CHATS" | "CHANNELS";
+
+/**
+ * Lets calls of one method of a namespace's objects fail, as if the object could not be reached: those whose number,
+ * from 1 on, `fails` picks. `vi.restoreAllMocks()` ends it.
+ */
+export function breakObjects(namespace: Objects, method: string, fails: (call: number) => boolean = () => true): void {
+  const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
+  const getByName = objects.getByName.bind(objects);
+  let calls = 0;
+  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
+    const stub = getByName(name, options);
+    return new Proxy(stub, {
+      get(target, property) {
+        if (property === method && fails(++calls)) return () => Promise.reject(new Error(UNREACHABLE));
+        return Reflect.get(target, property, target);
+      },
+    });
+  });
+}
+
+/** Takes the directory down: every statement fails. `vi.restoreAllMocks()` brings it back. */
+export function breakDirectory(): void {
+  const down = () => Promise.reject(new Error(DIRECTORY_DOWN));
+  for (const method of ["all", "run", "raw", "first"] as const) vi.spyOn(statements, method).mockImplementation(down);
+  vi.spyOn(env.DB, "batch").mockImplementation(down);
+}
+
+/**
+ * Puts `around` about each of the directory's queries that Drizzle makes outside a batch; it is given the query's
+ * number, from 1 on, and what runs it.
+ */
+export function aroundQueries(around: (query: number, run: () => Promise<unknown>) => Promise<unknown>): void {
+  const raw = Reflect.get(statements, "raw") as unknown as (...options: unknown[]) => Promise<unknown>;
+  let queries = 0;
+  const query = function query(this: D1PreparedStatement, ...options: unknown[]) {
+    return around(++queries, () => raw.apply(this, options));
+  };
+  vi.spyOn(statements, "raw").mockImplementation(query as never);
+}
+
+/** Counts the round trips to the directory from here on. */
+export function countRoundTrips(): () => number {
+  const spies = [
+    vi.spyOn(env.DB, "batch"),
+    ...(["all", "run", "raw", "first"] as const).map((method) => vi.spyOn(statements, method)),
+  ];
+  return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+}
+
+const statements: D1PreparedStatement = Object.getPrototypeOf(env.DB.prepare("select 1"));

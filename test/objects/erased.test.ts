@@ -1,0 +1,98 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { newChat, newOrganization, send } from "../harness.ts";
+
+// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const TOMBSTONE = { values: [["erased", true]], tables: [] };
+const NOTHING = { values: [], tables: [], alarm: null };
+
+function held(object: DurableObjectStub) {
+  return runInDurableObject(object, async (_object, { storage }) => ({
+    values: [...storage.kv.list()],
+    tables: storage.sql.exec("select name from sqlite_master where name not like '_cf%'").toArray(),
+    alarm: await storage.getAlarm(),
+  }));
+}
+
+async function usedChat() {
+  const organization = await newOrganization();
+  const { id: chatId } = await newChat(organization.api, organization.channelId);
+  await send(organization.api, chatId);
+  const { organizationId, channelId } = organization;
+  const adoption = { chatId, organizationId, channelId, channelKind: "web" as const, contactAddress: "someone" };
+  return { ...organization, chatId, adoption, object: env.CHATS.getByName(chatId) };
+}
+
+test("an erased chat holds a mark alone, and after ten minutes nothing", async () => {
+  const { object } = await usedChat();
+  await object.erase();
+  expect(await held(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
+  await runDurableObjectAlarm(object);
+  expect(await held(object)).toEqual(NOTHING);
+});
+
+test("a caller who read the directory before a chat was erased does not bring it back, over an eviction too", async () => {
+  const { object, organizationId, adoption } = await usedChat();
+  await object.erase();
+  expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
+  await evictDurableObject(object);
+  expect(await object.list(organizationId, { page: 1, limit: 20 }, adoption)).toEqual({ outcome: "unknown" });
+  expect(await held(object)).toMatchObject(TOMBSTONE);
+});
+
+test("a chat that is erased while it reports its activity keeps its mark and the mark's end", async () => {
+  const { object, chatId } = await usedChat();
+  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
+  vi.spyOn(env.CHANNELS, "getByName").mockImplementationOnce((...named) => {
+    const channel = getByName(...named);
+    const active = async (id: string, at: number) => {
+      await channel.active(id, at);
+      await env.CHATS.getByName(chatId).erase();
+    };
+    return { active } as unknown as typeof channel;
+  });
+  await runDurableObjectAlarm(object);
+  expect(await held(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
+});
+
+test("a channel that is erased while it writes its chats' activity stays empty", async () => {
+  const { object, channelId } = await usedChat();
+  const channel = env.CHANNELS.getByName(channelId);
+  await runDurableObjectAlarm(object);
+  const prepare = env.DB.prepare.bind(env.DB);
+  vi.spyOn(env.DB, "prepare").mockImplementationOnce((statement) => {
+    const prepared = prepare(statement);
+    return {
+      bind: (...values: unknown[]) => ({
+        run: async () => {
+          await env.CHANNELS.getByName(channelId).erase();
+          return prepared.bind(...values).run();
+        },
+      }),
+    } as unknown as D1PreparedStatement;
+  });
+  await runDurableObjectAlarm(channel);
+  expect(await held(channel)).toEqual(NOTHING);
+});
+
+test("an erased channel and an erased key hold nothing, and erasing them again is fine", async () => {
+  const { object, channelId, keyId } = await usedChat();
+  const channel = env.CHANNELS.getByName(channelId);
+  const key = env.KEYS.getByName(keyId);
+  await runDurableObjectAlarm(object);
+  for (const _ of [1, 2]) {
+    await channel.erase();
+    await key.erase();
+    expect(await held(channel)).toEqual(NOTHING);
+    expect(await held(key)).toEqual(NOTHING);
+  }
+});

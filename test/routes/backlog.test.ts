@@ -1,0 +1,82 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Message } from "../../src/chats/message.ts";
+import { MessageLog } from "../../src/chats/message-log.ts";
+import { admin, expectError, newChannel, newChat, newOrganization, send } from "../harness.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** A chat on a Telegram channel in which `count` messages wait. The first is sent, the others are copies of its row. */
+async function newQueue(count: number) {
+  const { api, organizationId } = await newOrganization();
+  const chat = await newChat(api, await newChannel(organizationId, "telegram"), "4915112345");
+  const first = await send(api, chat.id);
+  await fill(chat.id, first, count);
+  const post = (headers = {}) => api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, headers);
+  return { api, chat, first, post };
+}
+
+async function fill(chatId: string, first: Message, count: number): Promise<void> {
+  const stub = env.CHATS.getByName(chatId);
+  await runInDurableObject(stub, (_, { storage }) => {
+    storage.sql.exec(
+      `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < ?)
+       insert into messages (seq, id, doc)
+       select n, 'msg_' || n, json_set(doc, '$.seq', n, '$.id', 'msg_' || n) from numbers, messages where id = ?`,
+      count,
+      first.id,
+    );
+  });
+  // What the object remembers of the queue is older than these rows.
+  await evictDurableObject(stub);
+}
+
+test("the ten-thousandth message that waits is accepted, the next is a 409", async () => {
+  const { post, api, chat } = await newQueue(9_999);
+  const last = await post();
+  expect([last.status, last.body.message.seq]).toEqual([201, 10_000]);
+  const answer = await post();
+  expectError(answer, 409, "chat_backlog");
+  expect(answer.body.error).toBe("Too many messages of this chat wait for delivery");
+  expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(10_000);
+});
+
+test("a message that no longer waits makes room for one", async () => {
+  const { post, chat, first } = await newQueue(10_000);
+  expectError(await post(), 409, "chat_backlog");
+  await admin("POST", `/chats/${chat.id}/messages/${first.id}/redact`);
+  expect((await post()).status).toBe(201);
+  expectError(await post(), 409, "chat_backlog");
+});
+
+test("a full queue replays what an idempotency key stored, and uses no other up", async () => {
+  const { api, organizationId } = await newOrganization();
+  const chat = await newChat(api, await newChannel(organizationId, "telegram"), "4915112345");
+  const post = (key: string) =>
+    api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, { "Idempotency-Key": key });
+  const first = await post("first");
+  await fill(chat.id, first.body.message, 10_000);
+  expect((await post("first")).text).toBe(first.text);
+  expectError(await post("second"), 409, "chat_backlog");
+  await admin("POST", `/chats/${chat.id}/messages/msg_2/redact`);
+  expect((await post("second")).headers.get("Idempotent-Replayed")).toBeNull();
+});
+
+test("messages that were sent do not count: a web chat has no backlog", async () => {
+  const { api, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  await fill(chat.id, await send(api, chat.id), 10_000);
+  expect((await send(api, chat.id)).seq).toBe(10_001);
+});
+
+test("a chat whose storage is nearly full is a 409, and is read as ever", async () => {
+  const { api, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  await send(api, chat.id);
+  vi.spyOn(MessageLog.prototype, "bytes", "get").mockReturnValue(9_900_000_000);
+  const answer = await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" });
+  expectError(answer, 409, "chat_full");
+  expect(answer.body.error).toBe("The chat's storage is full");
+  expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(1);
+});
