@@ -6,7 +6,7 @@ import { fillTemplate, placeholdersOf } from "../../src/chats/template.ts";
 /** The text of a template that has all it needs. */
 function textOf(body: string, variables: Variables): string {
   const filled = fillTemplate(body, variables);
-  if ("missing" in filled) throw new Error(`missing: ${filled.missing}`);
+  if ("missing" in filled) throw new Error(`missing: ${filled.missing.join()}`);
   return filled.text;
 }
 
