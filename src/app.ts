@@ -1,9 +1,11 @@
 import { type Context, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { adminRoutes } from "./admin/routes.ts";
+import { webRoutes } from "./channels/web/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { needs } from "./config.ts";
 import { isOutage } from "./db/client.ts";
+import { hookRoutes } from "./hooks/routes.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
@@ -27,6 +29,8 @@ app.route("/api/v1", chatRoutes);
 app.all("/api/v1/*", permit(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);
+app.route("/hooks", hookRoutes);
+app.route("/web", webRoutes);
 
 function refuseMethod(_c: Context, methods: string[]): Response {
   return errorResponse(new ApiError("method_not_allowed", { headers: { Allow: methods.join(", ") } }));

@@ -21,6 +21,14 @@ const positiveInteger = (max: number) =>
     z.pipe(z.transform(Number), z.number().check(z.gte(1), z.lte(max))),
   );
 
+const baseAddress = (fallback: string) =>
+  z._default(
+    z
+      .string()
+      .check(z.refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), "must be an http(s) address")),
+    fallback,
+  );
+
 /** Everything that the environment can set, each checked by itself, so that a fault in one stops only what needs it. */
 const variables = {
   ADMIN_TOKEN: unlessEmpty(z.string()),
@@ -28,6 +36,8 @@ const variables = {
   KEY_SECRET_PREVIOUS: unlessEmpty(z.optional(secretKey)),
   CREDENTIALS_KEY: unlessEmpty(secretKey),
   CREDENTIALS_KEY_PREVIOUS: unlessEmpty(z.optional(secretKey)),
+  TELEGRAM_API_BASE: unlessEmpty(baseAddress("https://api.telegram.org")),
+  WHATSAPP_API_BASE: unlessEmpty(baseAddress("https://graph.facebook.com")),
   RATE_LIMIT: unlessEmpty(z._default(positiveInteger(3_600_000), 300)),
   RATE_LIMIT_WINDOW_SECONDS: unlessEmpty(z._default(positiveInteger(3_600), 60)),
 };

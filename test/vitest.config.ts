@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { buildWeb } from "../src/web/build.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -11,6 +12,8 @@ function secret(): string {
 const runtime = cloudflareTest({
   wrangler: { configPath: `${root}wrangler.toml` },
   miniflare: {
+    // No test reaches a network: one that does not fake its own meets one that is down.
+    outboundService: () => new Response("down", { status: 503 }),
     bindings: {
       ADMIN_TOKEN: secret(),
       KEY_SECRET: secret(),
@@ -20,7 +23,10 @@ const runtime = cloudflareTest({
   },
 });
 
-/** `unit` and `service` run in the Workers runtime, `cli` in Node. */
+// The runtime wants the folder of the assets to be there, with what a deploy would have in it.
+await buildWeb();
+
+/** `unit` and `service` run in the Workers runtime, the others in Node; `browser` and `cli` start the whole service. */
 export default defineConfig({
   root,
   test: {
@@ -30,7 +36,21 @@ export default defineConfig({
       { plugins: [runtime], test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {
         plugins: [runtime],
-        test: { name: "service", include: ["test/{routes,objects}/**/*.test.ts"], setupFiles: ["test/setup.ts"] },
+        test: {
+          name: "service",
+          include: ["test/{routes,objects,delivery}/**/*.test.ts"],
+          setupFiles: ["test/setup.ts"],
+        },
+      },
+      { test: { name: "web", include: ["test/web/**/*.test.ts"] } },
+      {
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          fileParallelism: false,
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
       },
       { test: { name: "cli", include: ["test/cli/**/*.test.ts"], fileParallelism: false } },
     ],

@@ -1,13 +1,16 @@
 import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { KINDS } from "../channels/kinds.ts";
-import { open, type SealingKeys, seal } from "../channels/sealing.ts";
-import { configured } from "../config.ts";
+import { channelRecord } from "../channels/record.ts";
+import { networkOf } from "../channels/registry.ts";
+import { open, seal, sealingKeys } from "../channels/sealing.ts";
+import { registerWebhook } from "../channels/telegram/register.ts";
 import { directory } from "../db/client.ts";
 import { CHANNEL_KINDS, type ChannelKind, type ChannelSettings, channels } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault, parse, requiredText } from "../http/validation.ts";
 import { newId, randomBase62 } from "../ids.ts";
+import { callObject } from "../objects.ts";
 import type { overlapBody } from "./keys.ts";
 import { livingOrganization } from "./organizations.ts";
 import { rowOf } from "./rows.ts";
@@ -100,6 +103,7 @@ export async function patchChannel(env: Env, origin: string, id: string, patch: 
   if (Object.keys(changed).length === 0) return presentChannel(env, origin, before);
   const [channel] = await db.update(channels).set(changed).where(eq(channels.id, id)).returning();
   if (!channel) throw new ApiError("channel_not_found");
+  if (changed.credentials || changed.settings) await tellChannel(env, id);
   return presentChannel(env, origin, channel);
 }
 
@@ -158,6 +162,28 @@ async function readVerifyToken(env: Env, id: string, sealed: string): Promise<st
   }
 }
 
+/** A channel that was broken is tried at once with what was changed; one that does not answer finds out by itself. */
+async function tellChannel(env: Env, id: string): Promise<void> {
+  try {
+    await callObject(env.CHANNELS, id, (channel) => channel.changed(id));
+  } catch (error) {
+    console.warn({ event: "channel_not_told", channelId: id, cause: String((error as Error).cause) });
+  }
+}
+
+/**
+ * Has Telegram call us with what comes for a channel.
+ * @returns the address that Telegram is to call, and what it said
+ */
+export async function registerChannel(env: Env, origin: string, id: string) {
+  const record = await channelRecord(env, id, { fresh: true });
+  if (!record) throw new ApiError("channel_not_found");
+  if (record.kind !== "telegram") throw fault("id", "is no telegram channel");
+  const url = `${origin}/hooks/telegram/${id}`;
+  const said = await registerWebhook(url, record.verifyToken ?? "", record.credentials, networkOf(env, "telegram"));
+  return { webhook: { url, ...said } };
+}
+
 function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {
   // What is undefined is dropped: a setting that is not chosen follows the default, also when that changes.
   return JSON.parse(JSON.stringify(parse(KINDS[kind].settings, settings, ["settings"])));
@@ -165,9 +191,4 @@ function readSettings(kind: ChannelKind, settings: Record<string, unknown>): Cha
 
 function hintsOf(credentials: Credentials): Record<string, string> {
   return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, value.slice(-4)]));
-}
-
-/** The configured keys that seal and open. */
-export function sealingKeys(env: Env): SealingKeys {
-  return { current: configured(env, "CREDENTIALS_KEY"), previous: configured(env, "CREDENTIALS_KEY_PREVIOUS") };
 }

@@ -1,8 +1,7 @@
 import { and, asc, eq, gt, sql } from "drizzle-orm";
-import { open, type SealingKeys, seal } from "../channels/sealing.ts";
+import { open, type SealingKeys, seal, sealingKeys } from "../channels/sealing.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
-import { sealingKeys } from "./channels.ts";
 
 type Channel = typeof channels.$inferSelect;
 

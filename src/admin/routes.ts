@@ -19,6 +19,7 @@ import {
   patchChannel,
   presentChannel,
   readChannel,
+  registerChannel,
   rotateIdentitySecret,
 } from "./channels.ts";
 import { eraseChannel, eraseChat, eraseOrganization } from "./erase.ts";
@@ -134,6 +135,11 @@ adminRoutes
     const channel = await eraseChannel(c.env, originOf(c), c.req.param("id"));
     audit(c, channel.id);
     return c.json({ channel });
+  })
+  .post("/channels/:id/webhook", async (c) => {
+    const registered = await registerChannel(c.env, originOf(c), c.req.param("id"));
+    audit(c, c.req.param("id"));
+    return c.json(registered);
   })
   .post("/channels/:id/identity-secret", overlap, async (c) => {
     const created = await rotateIdentitySecret(c.env, c.req.param("id"), c.req.valid("json"));

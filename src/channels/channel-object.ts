@@ -1,70 +1,208 @@
 import { DurableObject } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { StandingAlarm } from "../alarm.ts";
+import { directory, isOutage } from "../db/client.ts";
+import { channels } from "../db/schema.ts";
+import { callObject } from "../objects.ts";
+import { ActivityBuffer } from "./activity.ts";
+import type { Credentials } from "./adapter.ts";
+import { KINDS } from "./kinds.ts";
+import { type Attempt, breakChannel, type ChannelPace, mendChannel, STEADY, slowDown, takeLeave } from "./pace.ts";
+import { type Opening, Openings } from "./openings.ts";
+import { type ChannelRecord, channelRecord } from "./record.ts";
 
-const FLUSH_AFTER_MS = 5_000;
-const FLUSH_AGAIN_AFTER_MS = 15_000;
-const MAX_CHATS_A_FLUSH = 500;
+/** A chat that wants to call the network; `reservedAt` is a start that an earlier leave named. */
+export interface LeaveRequest {
+  channelId: string;
+  chatId: string;
+  reservedAt: number | null;
+}
 
 /**
- * One channel: what its chats share. It collects when each chat was last active and writes that to the directory in
- * one statement for many chats, because a row of the directory must not be written for each message.
+ * `go`: call the network at `at`, which is now or nearly; the credentials are handed out with each leave and stored by
+ * no chat. `later`: ask again at `at`; `broken` says why the channel as a whole can't be used, and since when.
+ */
+export type LeaveAnswer =
+  | ({ leave: "go"; at: number; credentials: Credentials } & Attempt)
+  | { leave: "later"; at: number; broken: { reason: string; since: number } | null };
+
+/** An attempt that the network answered by refusing the channel itself. */
+export interface BreakReport extends Attempt {
+  channelId: string;
+  chatId: string;
+  reason: string;
+}
+
+const GONE_MS = 60_000;
+const AGAIN_AFTER_MS = 15_000;
+const CLOCK_AHEAD_MS = 5_000;
+const WOKEN_A_RUN = 200;
+const WOKEN_AT_ONCE = 20;
+/** How long a channel is served as it was known last while the directory is down. */
+const KNOWN_FOR_MS = 3_600_000;
+
+/**
+ * One channel: what its chats share. Its pace and its health decide when a chat may call the network; when each chat
+ * was last active is collected here on its way to the directory.
  */
 export class ChannelObject extends DurableObject<Env> {
-  #prepared = false;
+  readonly #activity = new ActivityBuffer(this.ctx.storage);
+  readonly #openings = new Openings(this.ctx.storage);
+  readonly #alarm = new StandingAlarm(this.ctx.storage);
+  #known: ChannelRecord | null = null;
+  #pace: ChannelPace | undefined;
+  #keptClock = 0;
 
   /** A chat of this channel had a message at `at`, Unix milliseconds. */
   async active(chatId: string, at: number): Promise<void> {
-    this.#prepare();
-    this.ctx.storage.sql.exec(
-      "insert into activity (chat_id, at) values (?, ?) on conflict (chat_id) do update set at = max(at, excluded.at)",
-      chatId,
-      at,
-    );
-    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + FLUSH_AFTER_MS);
+    await this.#alarm.by(this.#activity.add(chatId, at));
+  }
+
+  /** Gives a chat its start, or says when to ask again. A chat that meets a broken channel is woken when it works. */
+  async leave({ channelId, chatId, reservedAt }: LeaveRequest): Promise<LeaveAnswer> {
+    const record = await this.#record(channelId);
+    const now = Date.now();
+    // Being erased, and its chats before it.
+    if (!record || record.kind === "web") return { leave: "later", at: now + GONE_MS, broken: null };
+    const perSecond = record.settings.perSecond ?? KINDS[record.kind].defaults.perSecond;
+    const { leave, pace } = takeLeave(this.#state(), { reservedAt }, perSecond, now, Math.random());
+    this.#keep(pace);
+    if (leave.leave === "go") return { ...leave, mended: pace.mended, credentials: record.credentials };
+    if (!leave.broken || !pace.breaker) return { ...leave, broken: null };
+    this.#await(chatId);
+    const { reason, since } = pace.breaker;
+    return { ...leave, broken: { reason, since } };
+  }
+
+  /** The network wants fewer calls from this channel: none for `afterMs`. */
+  slowDown(afterMs: number): void {
+    this.#keep(slowDown(this.#state(), afterMs, Date.now()));
+  }
+
+  /** The network refused the channel itself. The chat that met it is woken when the channel works. */
+  async broke({ channelId, chatId, reason, ...attempt }: BreakReport): Promise<void> {
+    const before = this.#state();
+    const pace = breakChannel(before, reason, attempt, Date.now());
+    this.#keep(pace);
+    if (pace.breaker) this.#await(chatId);
+    if (pace.breaker && !before.breaker) await this.#tellHealth(channelId, Date.now() + AGAIN_AFTER_MS);
+  }
+
+  /** The channel works again: a probe came through, or the operator changed its credentials. */
+  async works(channelId: string): Promise<void> {
+    const isBroken = this.#state().breaker !== null;
+    this.#keep(mendChannel(this.#state()));
+    // The alarm wakes the chats that wait, so it stands before anything that may break off.
+    if (isBroken) await this.#tellHealth(channelId, Date.now());
+  }
+
+  /** The operator changed the channel. */
+  async changed(channelId: string): Promise<void> {
+    this.#known = await channelRecord(this.env, channelId, { fresh: true });
+    await this.works(channelId);
+  }
+
+  /** Whether a visitor from `network` may open one more chat, which is counted then. */
+  async mayOpenChat(network: string, chatId: string): Promise<Opening> {
+    const now = Date.now();
+    const opening = this.#openings.take(network, chatId, now);
+    const due = this.#openings.forget(now);
+    if (due !== null) await this.#alarm.by(due);
+    return opening;
   }
 
   /** Erases what the object holds; the directory's row is gone. */
   async erase(): Promise<void> {
-    this.#prepared = false;
+    this.#activity.forget();
+    this.#openings.erased();
+    this.#pace = undefined;
+    this.#known = null;
     await this.ctx.storage.deleteAll();
+    this.#alarm.gone();
   }
 
-  /** Writes what was collected. Never throws: it is its own retry. */
+  /** Writes activity and health that wait, and wakes chats that waited for the channel. Never throws. */
   override async alarm(): Promise<void> {
-    this.#prepare();
-    const rows = this.ctx.storage.sql
-      .exec<{ id: string; at: number }>("select chat_id as id, at from activity order by at limit ?", MAX_CHATS_A_FLUSH)
-      .toArray();
-    if (rows.length === 0) return;
-    await this.ctx.storage.setAlarm(Date.now() + FLUSH_AGAIN_AFTER_MS);
-    const written = JSON.stringify(rows);
-    try {
-      // One parameter, because a statement of D1 takes at most 100.
-      await this.env.DB.prepare(
-        `update chats set last_message_at = max(coalesce(last_message_at, 0), seen.at), active_at = max(active_at, seen.at)
-         from (select value ->> '$.id' as id, value ->> '$.at' as at from json_each(?)) as seen where chats.id = seen.id`,
-      )
-        .bind(written)
-        .run();
-    } catch (error) {
-      console.warn({ event: "activity_not_written", chats: rows.length, error: String(error) });
-      return;
-    }
-    // Erased in the meantime: nothing is left to write, and nothing may be left behind.
-    if (!this.#prepared) return;
-    // A chat that was active again in the meantime stays for the next time.
-    this.ctx.storage.sql.exec(
-      `delete from activity where exists
-         (select 1 from json_each(?) where value ->> '$.id' = activity.chat_id and value ->> '$.at' = activity.at)`,
-      written,
-    );
-    const { left } = this.ctx.storage.sql.exec<{ left: number }>("select count(*) as left from activity").one();
-    if (left > 0) await this.ctx.storage.setAlarm(Date.now() + (rows.length < MAX_CHATS_A_FLUSH ? FLUSH_AFTER_MS : 0));
-    else await this.ctx.storage.deleteAlarm();
+    const safety = Date.now() + AGAIN_AFTER_MS;
+    await this.#alarm.set(safety);
+    const due = [await this.#activity.flush(this.env.DB), await this.#flushHealth(), await this.#wakeChats()];
+    due.push(this.#openings.forget(Date.now()));
+    // What came in meanwhile has set the alarm for itself; or everything was erased, and with it the alarm.
+    const standing = await this.#alarm.standing();
+    if (standing === null) return;
+    if (standing !== safety) due.push(standing);
+    const next = due.filter((at) => at !== null);
+    await this.#alarm.set(next.length > 0 ? Math.min(...next) : null);
   }
 
-  #prepare(): void {
-    if (this.#prepared) return;
-    this.ctx.storage.sql.exec("create table if not exists activity (chat_id text primary key, at integer not null)");
-    this.#prepared = true;
+  /** The channel; while the directory is down, as it was known last. */
+  async #record(channelId: string): Promise<ChannelRecord | null> {
+    try {
+      this.#known = await channelRecord(this.env, channelId);
+    } catch (error) {
+      if (!isOutage(error) || !this.#known || Date.now() - this.#known.readAt > KNOWN_FOR_MS) throw error;
+    }
+    return this.#known;
+  }
+
+  #state(): ChannelPace {
+    this.#pace ??= { ...STEADY, ...this.ctx.storage.kv.get<Partial<ChannelPace>>("pace") };
+    return this.#pace;
+  }
+
+  /** The breaker is kept at once; the clock only now and then, for losing it costs a few early starts. */
+  #keep(pace: ChannelPace): void {
+    const before = this.#state();
+    const isChanged = pace.breaker !== before.breaker || pace.mended !== before.mended;
+    this.#pace = pace;
+    if (!isChanged && pace.clock - Math.max(this.#keptClock, Date.now()) < CLOCK_AHEAD_MS) return;
+    this.#keptClock = pace.clock;
+    this.ctx.storage.kv.put("pace", pace);
+  }
+
+  /** Writes the channel's health to the directory: now and, where that fails, with the alarm, which rings by `alarmAt`. */
+  async #tellHealth(channelId: string, alarmAt: number): Promise<void> {
+    this.ctx.storage.kv.put("health", channelId);
+    await this.#alarm.by(alarmAt);
+    await this.#flushHealth();
+  }
+
+  async #flushHealth(): Promise<number | null> {
+    const channelId = this.ctx.storage.kv.get<string>("health");
+    if (channelId === undefined) return null;
+    const { breaker } = this.#state();
+    const health = breaker
+      ? { healthState: "broken" as const, healthReason: breaker.reason, healthSince: breaker.since }
+      : { healthState: "ok" as const, healthReason: null, healthSince: Date.now() };
+    try {
+      await directory(this.env).update(channels).set(health).where(eq(channels.id, channelId));
+      // Changed again in the meantime: then it is written again.
+      if (this.#state().breaker?.since !== breaker?.since) return Date.now();
+      this.ctx.storage.kv.delete("health");
+      return null;
+    } catch (error) {
+      console.warn({ event: "health_not_written", channelId, error: String(error) });
+      return Date.now() + AGAIN_AFTER_MS;
+    }
+  }
+
+  #await(chatId: string): void {
+    const key = `waiting:${chatId}`;
+    if (!this.ctx.storage.kv.get(key)) this.ctx.storage.kv.put(key, true);
+  }
+
+  /** Wakes chats that met the broken channel; each then asks for its start, so they drain at the channel's pace. */
+  async #wakeChats(): Promise<number | null> {
+    if (this.#state().breaker) return null;
+    const waiting = [...this.ctx.storage.kv.list<true>({ prefix: "waiting:", limit: WOKEN_A_RUN })].map(([key]) => key);
+    for (let from = 0; from < waiting.length && !this.#state().breaker; from += WOKEN_AT_ONCE) {
+      const keys = waiting.slice(from, from + WOKEN_AT_ONCE);
+      // First, for a chat that is woken may find the channel broken once more, and wait again.
+      for (const key of keys) this.ctx.storage.kv.delete(key);
+      const calls = keys.map((key) => callObject(this.env.CHATS, key.slice("waiting:".length), (chat) => chat.wake()));
+      // One that could not be woken wakes by its own alarm, later.
+      await Promise.allSettled(calls);
+    }
+    return waiting.length === WOKEN_A_RUN ? Date.now() : null;
   }
 }

@@ -3,7 +3,8 @@ import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { callObject } from "../objects.ts";
-import type { ChatObject, Unknown } from "./chat-object.ts";
+import type { Unknown } from "./answers.ts";
+import type { ChatObject } from "./chat-object.ts";
 import { findIdentity } from "./directory.ts";
 import type { ChatIdentity } from "./message-log.ts";
 

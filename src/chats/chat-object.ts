@@ -1,80 +1,75 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ErrorCode, Fault } from "../http/errors.ts";
+import { StandingAlarm } from "../alarm.ts";
 import type { Place } from "../http/pagination.ts";
-import { callObject } from "../objects.ts";
+import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
+import { ContactAddresses } from "./addresses.ts";
+import type {
+  Draft,
+  InboundDraft,
+  ListAnswer,
+  MediaPointer,
+  MessageAnswer,
+  ReceiveAnswer,
+  SendAnswer,
+  StateAnswer,
+  StatusNews,
+  TellAnswer,
+  Unknown,
+} from "./answers.ts";
+import { begin, NOT_TRIED, wakeAt } from "./delivery.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./listing.ts";
 import type { Message } from "./message.ts";
-import { type ChatIdentity, MessageLog, type UsedTemplate } from "./message-log.ts";
-
-/** A message on its way in, as the Worker made it: with its id, so that a repeated call stores nothing twice. */
-export interface Draft {
-  id: string;
-  content: string;
-  type: Message["type"];
-  mediaUrl: string | null;
-  templateId: string | null;
-  variables: Message["variables"];
-  metadata: Message["metadata"];
-  idempotencyKey: string | null;
-  fingerprint: string | null;
-  /** What the directory said: who sends and what is delivered, or why this cannot be sent. */
-  prepared: Prepared | Refused;
-}
-
-export interface Prepared {
-  outcome: "prepared";
-  senderId: string;
-  text: string;
-  template: UsedTemplate | null;
-}
-
-export interface Refused {
-  outcome: "refused";
-  code: ErrorCode;
-  faults?: Fault[];
-}
-
-/** Not adopted yet, or the chat of another organization: who calls can't tell which, and asks the directory. */
-export interface Unknown {
-  outcome: "unknown";
-}
-
-/** `body` and `doc` are JSON as it goes to the client. */
-export type ListAnswer = { outcome: "ok"; body: string } | { outcome: "unknown_cursor" } | Unknown;
-export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
-export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | Refused | Unknown;
-
-/** What waits in a chat for its network. Times are RFC 3339. */
-export interface Queue {
-  depth: number;
-  oldest: string | null;
-  nextAttemptAt: string | null;
-  lastError: { code: string; message: string } | null;
-}
-export type StateAnswer = { outcome: "ok"; lastMessageAt: string | null; queue: Queue } | Unknown;
+import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts";
+import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
+import { Outbox, type OutboxHost, takeStatus } from "./outbox.ts";
+import { Visitors } from "./visitors.ts";
 
 const UNKNOWN: Unknown = { outcome: "unknown" };
 const MAX_QUEUED = 10_000;
 /** An object holds 10 GB; the last 256 MB are left for the statuses of what is stored. */
 const MAX_BYTES = 10_000_000_000 - 256_000_000;
-/** With the channel object's own wait this keeps the list of chats less than 10 s behind. */
-const REPORT_AFTER_MS = 4_000;
-const REPORT_AGAIN_AFTER_MS = 30_000;
+const AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
 
 /**
- * One chat: its messages, in order. It owns them alone: what it has answered for is on disk, and every message has its
- * place in a sequence without a gap.
+ * One chat: its messages, in order, and their delivery. It owns them alone: what it has answered for is on disk, and
+ * every message has its place in a sequence without a gap.
  *
  * It knows only its id until a caller adopts it with what the directory says of the chat; until then, and to another
  * organization always, it is unknown, and it writes nothing for strangers.
  */
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
+  readonly #outbox = new Outbox();
+  readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #contact = new ContactAddresses(this.ctx.storage);
+  readonly #activity = new ActivityReport(this.ctx.storage);
   #identity: ChatIdentity | undefined;
   /** The newest message; a copy of the log's last row. */
   #newest: { seq: number; at: number } | undefined;
   #queued: number | undefined;
+
+  readonly #visitors = new Visitors({
+    state: this.ctx,
+    env: this.env,
+    log: this.#log,
+    identity: () => this.#adopted(),
+    repeated: (dedupe) => this.#log.byDedupe(`in:${dedupe}`)?.doc ?? null,
+    receive: (organizationId, draft, adoption) => this.receive(organizationId, draft, adoption),
+  });
+
+  /** A visitor's socket, from our own Worker alone: what its headers say was verified there. */
+  override fetch(request: Request): Response {
+    return this.#visitors.accept(request);
+  }
+
+  override webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    return this.#visitors.onMessage(socket, data);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#visitors.onClose(socket);
+  }
 
   list(organizationId: string, place: Place, adoption: ChatIdentity | null): ListAnswer {
     if (!this.#open(organizationId, adoption)) return UNKNOWN;
@@ -98,7 +93,7 @@ export class ChatObject extends DurableObject<Env> {
    */
   async send(organizationId: string, draft: Draft, adoption: ChatIdentity | null): Promise<SendAnswer> {
     // Asked first: from here to the last write nothing is awaited, so message and alarm are one commit.
-    const alarm = await this.ctx.storage.getAlarm();
+    await this.#alarm.standing();
     const identity = this.#open(organizationId, adoption);
     if (!identity) return UNKNOWN;
     const dedupe = draft.idempotencyKey === null ? null : `key:${draft.idempotencyKey}`;
@@ -110,37 +105,68 @@ export class ChatObject extends DurableObject<Env> {
     // A call that was made again, because its answer got lost, is not refused for what it stored itself.
     if (limit) return this.#stored(draft.id) ?? { outcome: "refused", code: limit };
 
-    const newest = this.#last();
-    // Stamps never run backwards, even where the clock does.
-    const at = Math.max(Date.now(), newest.at);
-    const time = new Date(at).toISOString();
-    const { senderId, text, template } = draft.prepared;
-    const message: Message = {
-      id: draft.id,
-      chatId: identity.chatId,
-      seq: newest.seq + 1,
-      direction: "OUTBOUND",
-      type: draft.type,
-      content: draft.content,
-      mediaUrl: draft.mediaUrl,
-      senderId,
-      templateId: draft.templateId,
-      variables: draft.variables,
-      text,
-      status: waits ? "QUEUED" : "SENT",
-      error: null,
-      metadata: draft.metadata,
-      createdAt: time,
-      updatedAt: time,
-    };
-    const isNew = this.#log.append({ message, dedupe, fingerprint: draft.fingerprint, template });
-    const stored = isNew ? null : this.#stored(draft.id);
-    if (stored) return stored;
-    this.#newest = { seq: message.seq, at };
-    if (waits && this.#queued !== undefined) this.#queued++;
-    // An alarm that stands already is early enough, and costs nothing.
-    if (alarm === null) await this.ctx.storage.setAlarm(Date.now() + REPORT_AFTER_MS);
+    // The first attempt is marked in the insert itself: it would be a second write a moment later.
+    const startsNow = waits && this.#depth() === 0 && !this.#outbox.running;
+    const message = outboundMessage(draft, draft.prepared, this.#place(identity), waits);
+    const delivery = waits ? (startsNow ? begin(NOT_TRIED, Date.now()) : NOT_TRIED) : null;
+    const { fingerprint, prepared } = draft;
+    const stored = this.#append({ message, dedupe, fingerprint, template: prepared.template, delivery, media: null });
+    if (stored) return { outcome: "stored", doc: stored, replayed: false };
+    if (waits) this.#queued = this.#depth() + 1;
+    if (startsNow) this.#outbox.adopt(message.seq);
+    // The output gate holds the network call until the row is on disk.
+    if (waits) this.ctx.waitUntil(this.#deliver());
+    else this.#visitors.stored(message);
+    await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
     return { outcome: "stored", doc: JSON.stringify(message), replayed: false };
+  }
+
+  /** Stores a message that the contact wrote; one that the network repeats is stored once. */
+  async receive(organizationId: string, draft: InboundDraft, adoption: ChatIdentity | null): Promise<ReceiveAnswer> {
+    await this.#alarm.standing();
+    const identity = this.#open(organizationId, adoption);
+    if (!identity) return UNKNOWN;
+    this.#learn(draft.addresses, false);
+    const dedupe = `in:${draft.dedupe}`;
+    const first = this.#log.byDedupe(dedupe);
+    if (first) return { outcome: "repeated", doc: first.doc };
+    if (this.#log.bytes > MAX_BYTES) return { outcome: "chat_full" };
+    const message = inboundMessage(draft, this.#place(identity));
+    this.#append({ message, dedupe, fingerprint: null, template: null, delivery: null, media: draft.media });
+    await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
+    return { outcome: "stored", doc: JSON.stringify(message) };
+  }
+
+  /** Takes what the network told of a message of ours: it may come before the answer to the send, twice, or late. */
+  tell(organizationId: string, channelId: string, news: StatusNews, adoption: ChatIdentity | null): TellAnswer {
+    const identity = this.#open(organizationId, adoption);
+    if (identity?.channelId !== channelId) return UNKNOWN;
+    const { messageId, networkId } = news;
+    const row = messageId === null ? this.#log.byNetworkId(networkId) : this.#log.byId(messageId);
+    const known = row && this.#log.delivered(row.seq);
+    const host = this.#outboxHost();
+    if (!known || !host) return { outcome: "no_message" };
+    this.#learn(news.addresses, false);
+    takeStatus(host, known, news);
+    // It may have been what the line waited for.
+    this.ctx.waitUntil(this.#deliver());
+    return { outcome: "ok" };
+  }
+
+  /** The contact has another address from now on. */
+  moved(organizationId: string, address: string, adoption: ChatIdentity | null): TellAnswer {
+    if (!this.#open(organizationId, adoption)) return UNKNOWN;
+    this.#learn([address], true);
+    return { outcome: "ok" };
+  }
+
+  /** Where the media of an inbound message is to be fetched. */
+  media(organizationId: string, messageId: string, adoption: ChatIdentity | null): MediaPointer {
+    const identity = this.#open(organizationId, adoption);
+    if (!identity) return UNKNOWN;
+    if (!this.#log.byId(messageId)) return { outcome: "no_message" };
+    const media = this.#log.mediaOf(messageId);
+    return media ? { outcome: "ok", channelId: identity.channelId, media } : { outcome: "no_media" };
   }
 
   /** When the chat had its last message, and what waits in it. */
@@ -149,11 +175,16 @@ export class ChatObject extends DurableObject<Env> {
     if (!identity) return UNKNOWN;
     const { seq, at } = this.#last();
     // A web message is never queued, and looking for one would read the whole chat.
-    const { depth, oldest } = identity.channelKind === "web" ? { depth: 0, oldest: null } : this.#log.queue();
+    const waits = identity.channelKind !== "web";
+    const head = waits ? this.#log.head() : null;
     return {
       outcome: "ok",
       lastMessageAt: seq > 0 ? new Date(at).toISOString() : null,
-      queue: { depth, oldest, nextAttemptAt: null, lastError: null },
+      queue: {
+        ...(waits ? this.#log.queue() : { depth: 0, oldest: null }),
+        nextAttemptAt: head && new Date(wakeAt(head.delivery, Date.now())).toISOString(),
+        lastError: head?.lastError ?? null,
+      },
     };
   }
 
@@ -162,16 +193,23 @@ export class ChatObject extends DurableObject<Env> {
     if (!this.#open(organizationId, adoption)) return UNKNOWN;
     const row = this.#log.byId(messageId);
     if (!row || row.redacted) return { outcome: "no_message" };
-    const before = JSON.parse(row.doc) as Message;
-    const redacted: Message = { ...before, content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
-    if (before.status === "QUEUED") {
-      redacted.status = "FAILED";
-      redacted.error = { code: "redacted", message: "The message was redacted before it was delivered" };
-      this.#queued = undefined;
-    }
-    const doc = JSON.stringify(redacted);
+    this.#queued = undefined;
+    const message = redacted(JSON.parse(row.doc) as Message);
+    const doc = JSON.stringify(message);
     this.#log.redact(row.seq, doc, Date.now());
+    this.#visitors.changed(message);
+    this.ctx.waitUntil(this.#deliver());
     return { outcome: "ok", doc };
+  }
+
+  /** The channel works again: what was held because it was broken may try now. */
+  wake(): void {
+    if (!this.#adopted()) return;
+    const head = this.#log.head();
+    if (head && head.delivery.startedAt === null && head.delivery.heldSince !== null) {
+      this.#log.writeDelivery(head.seq, { ...head.delivery, nextAt: Date.now() }, head.parts, head.lastError);
+    }
+    this.ctx.waitUntil(this.#deliver());
   }
 
   /**
@@ -179,39 +217,109 @@ export class ChatObject extends DurableObject<Env> {
    * the chat was deleted there does not adopt it again.
    */
   async erase(): Promise<void> {
-    await this.ctx.storage.deleteAll();
+    this.#visitors.closeAll();
+    const gone = this.ctx.storage.deleteAll();
+    // Before anything else runs: what an attempt under way finds when it comes back is a chat that does not exist.
+    this.#alarm.gone();
     this.#identity = undefined;
     this.#newest = undefined;
     this.#queued = undefined;
-    this.ctx.storage.kv.put("erased", true);
-    await this.ctx.storage.setAlarm(Date.now() + TOMBSTONE_MS);
+    this.#log.forget();
+    await gone;
+    this.ctx.storage.kv.put("erased", Date.now());
+    await this.#alarm.set(Date.now() + TOMBSTONE_MS);
   }
 
-  /** Tells the channel when the chat was last active, for the list of chats. Never throws: it is its own retry. */
+  /**
+   * The safety net of delivery, and the report of activity. It sets the next alarm before it works and never throws:
+   * the platform repeats an alarm that threw only a few times.
+   */
   override async alarm(): Promise<void> {
-    if (this.ctx.storage.kv.get("erased")) return this.ctx.storage.deleteAll();
+    this.#alarm.gone();
+    const identity = this.#adopted();
+    if (!identity) return this.ctx.storage.deleteAll();
+    await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
+    await this.#activity.tell(this.env, identity, this.#last(), this.#exists);
+    await this.#contact.tell(this.env, identity, this.#exists);
+    const lineAt = await this.#work();
+    if (!this.#exists()) return;
+    this.#log.keepPlace();
+    await this.#alarm.set(this.#dueAt(lineAt));
+  }
+
+  /** Works the line off as far as it may be, and has the alarm stand for the rest. */
+  async #deliver(): Promise<void> {
+    const lineAt = await this.#work();
+    const due = this.#exists() ? this.#dueAt(lineAt) : null;
+    if (due !== null) await this.#alarm.by(due);
+  }
+
+  /** Never throws. @returns when the message whose turn it is wants to go on; null while none waits */
+  async #work(): Promise<number | null> {
+    const host = this.#outboxHost();
+    if (!host) return null;
+    try {
+      await this.#outbox.run(host);
+      const head = host.exists() ? this.#log.head() : null;
+      return head && wakeAt(head.delivery, Date.now());
+    } catch (error) {
+      console.error({ event: "delivery_broke_off", chatId: host.identity.chatId, error: String(error) });
+      return Date.now() + AGAIN_AFTER_MS;
+    }
+  }
+
+  /** When the object wants to be awake: for its line, and for what others are not told yet. */
+  #dueAt(lineAt: number | null): number | null {
+    const now = Date.now();
+    const addressesAt = this.#contact.untold ? now + AGAIN_AFTER_MS : null;
+    const due = [lineAt, addressesAt, this.#activity.dueAt(this.#last().seq, now)].filter((at) => at !== null);
+    return due.length > 0 ? Math.min(...due) : null;
+  }
+
+  readonly #exists = () => this.#adopted() !== undefined;
+
+  /** What the outbox is given; null where nothing goes out. */
+  #outboxHost(): OutboxHost | null {
+    const identity = this.#adopted();
+    if (!identity || identity.channelKind === "web") return null;
+    return {
+      env: this.env,
+      log: this.#log,
+      identity: { ...identity, channelKind: identity.channelKind },
+      exists: this.#exists,
+      address: () => this.#contact.current(identity),
+      learn: (addresses, moved) => this.#learn(addresses, moved),
+      change: this.#change,
+    };
+  }
+
+  /** Stores a message's new status. */
+  readonly #change: OutboxHost["change"] = (message, status, error) => {
+    const at = Math.max(Date.now(), Date.parse(message.updatedAt));
+    const changed: Message = { ...message, status, error, updatedAt: new Date(at).toISOString() };
+    this.#log.writeDocument(changed);
+    if (message.status === "QUEUED" && this.#queued !== undefined) this.#queued--;
+  };
+
+  /** Further addresses of the contact find this chat from now on; the first of them is used where the contact moved. */
+  #learn(addresses: string[], moved: boolean): void {
     const identity = this.#adopted();
     if (!identity) return;
-    await this.ctx.storage.setAlarm(Date.now() + REPORT_AGAIN_AFTER_MS);
-    const { seq, at } = this.#last();
-    try {
-      await callObject(this.env.CHANNELS, identity.channelId, (channel) => channel.active(identity.chatId, at));
-    } catch (error) {
-      console.warn({ event: "activity_not_reported", chatId: identity.chatId, error: String(error) });
-      return;
-    }
-    // Erased in the meantime: the alarm that stands now ends the mark.
-    if (!this.#identity) return;
-    // A message that came in the meantime found an alarm and set none: it keeps this one.
-    if (this.#last().seq === seq) await this.ctx.storage.deleteAlarm();
-    else await this.ctx.storage.setAlarm(Date.now() + REPORT_AFTER_MS);
+    if (moved && addresses[0] !== undefined) this.#contact.move(addresses[0]);
+    if (!this.#contact.note(identity, addresses)) return;
+    this.ctx.waitUntil(this.#contact.tell(this.env, identity, this.#exists));
   }
 
   /** Who this chat is to `organizationId`, adopting it where `adoption` says so; undefined where it is unknown. */
   #open(organizationId: string, adoption: ChatIdentity | null): ChatIdentity | undefined {
     const { kv } = this.ctx.storage;
-    if (adoption?.organizationId === organizationId && !this.#adopted() && !kv.get("erased")) {
-      kv.put("identity", adoption);
+    if (adoption?.organizationId === organizationId && !this.#adopted()) {
+      const erasedAt = kv.get<number>("erased");
+      // What was made anew since may be adopted; what a late caller read before the erasure may not.
+      if (erasedAt === undefined || adoption.createdAt > erasedAt) {
+        kv.delete("erased");
+        kv.put("identity", adoption);
+      }
     }
     const identity = this.#adopted();
     return identity?.organizationId === organizationId ? identity : undefined;
@@ -224,6 +332,19 @@ export class ChatObject extends DurableObject<Env> {
       if (this.#identity) this.#log.prepare();
     }
     return this.#identity;
+  }
+
+  /** Stamps are now, but never before the message before: they don't run backwards, even where the clock does. */
+  #place({ chatId }: ChatIdentity): NewPlace {
+    const { seq, at } = this.#last();
+    return { chatId, seq: seq + 1, at: new Date(Math.max(Date.now(), at)).toISOString() };
+  }
+
+  /** Stores a message as the newest. @returns the document of the one that has its id already; else null */
+  #append(row: NewMessage): string | null {
+    if (!this.#log.append(row)) return this.#log.byId(row.message.id)?.doc ?? null;
+    this.#newest = { seq: row.message.seq, at: Date.parse(row.message.createdAt) };
+    return null;
   }
 
   #limitReached(waits: boolean): "chat_backlog" | "chat_full" | null {
@@ -250,12 +371,4 @@ export class ChatObject extends DurableObject<Env> {
     const documents = this.#log.documents(range);
     return { outcome: "ok", body: `{"messages":[${documents}],"pagination":${JSON.stringify(pagination)}}` };
   }
-}
-
-/** The answer to a used idempotency key. A redacted message has no fingerprint left, and answers to any body. */
-function replay(first: { doc: string; fingerprint: string | null }, draft: Draft): SendAnswer {
-  if (first.fingerprint !== null && first.fingerprint !== draft.fingerprint) {
-    return { outcome: "refused", code: "idempotency_mismatch" };
-  }
-  return { outcome: "stored", doc: first.doc, replayed: (JSON.parse(first.doc) as Message).id !== draft.id };
 }

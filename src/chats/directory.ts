@@ -1,4 +1,5 @@
 import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { webChatId } from "../channels/web/chat-id.ts";
 import type { Directory } from "../db/client.ts";
 import {
   CHANNEL_KINDS,
@@ -25,8 +26,10 @@ export interface Chat {
 }
 
 export interface NewChat {
-  channel: { id: string; organizationId: string };
+  channel: { id: string; organizationId: string; kind: ChannelKind };
   address: string;
+  /** Further addresses of the same contact: a chat that has one of them is the chat. */
+  others?: string[];
   name: string | null;
   metadata: Metadata;
 }
@@ -52,15 +55,23 @@ export async function openChat(
   asked: NewChat,
   now: number,
 ): Promise<{ chatId: string; created: boolean } | null> {
-  const { channel, address, name, metadata } = asked;
-  const id = newId("cht", jurisdictionOf(channel.organizationId));
-  const isNew = "exists (select 1 from chat_addresses where channel_id = ?1 and address = ?2 and chat_id = ?3)";
+  const { channel, address, others = [], name, metadata } = asked;
+  const isWeb = channel.kind === "web";
+  const id = isWeb ? await webChatId(channel.id, address) : newId("cht", jurisdictionOf(channel.organizationId));
+  const known = JSON.stringify([address, ...others]);
+  // A web chat's id is derived: that the address has it does not say yet that it was made just now.
+  const isNew = `exists (select 1 from chat_addresses where channel_id = ?1 and address = ?2 and chat_id = ?3)
+    and not exists (select 1 from chats where id = ?3)`;
+  const isKnown = "chat_addresses.channel_id = ?1 and chat_addresses.address in (select value from json_each(?4))";
+  // Where the addresses have come to have two chats, the one that is asked for by its first address.
+  const chat = `select chat_id from chat_addresses where ${isKnown} order by address = ?2 desc limit 1`;
   // Prepared by D1 itself: Drizzle's batch takes no raw statement that has parameters.
-  const [, , , found] = await env.DB.batch<{ chatId: string }>([
+  const [, , made, , found] = await env.DB.batch<{ chat_id: string }>([
     env.DB.prepare(
       `insert into chat_addresses (channel_id, address, chat_id)
-       select id, ?2, ?3 from channels where id = ?1 and erasing_at is null on conflict do nothing`,
-    ).bind(channel.id, address, id),
+       select id, ?2, ?3 from channels where id = ?1 and erasing_at is null
+       and not exists (select 1 from chat_addresses where ${isKnown})`,
+    ).bind(channel.id, address, id, known),
     env.DB.prepare(`update channels set chat_count = chat_count + 1 where id = ?1 and ${isNew}`).bind(
       channel.id,
       address,
@@ -71,13 +82,26 @@ export async function openChat(
          created_at, active_at)
        select ?3, organization_id, id, kind, ?2, ?4, ?5, ?6, ?6 from channels where id = ?1 and ${isNew}`,
     ).bind(channel.id, address, id, name, JSON.stringify(metadata), now),
-    env.DB.prepare("select chat_id as chatId from chat_addresses where channel_id = ?1 and address = ?2").bind(
-      channel.id,
-      address,
-    ),
+    // So that the contact is known by any of them from now on, also one who writes by another the moment after.
+    env.DB.prepare(
+      `insert into chat_addresses (channel_id, address, chat_id)
+       select ?1, others.value, chat.chat_id from json_each(?4) as others, (${chat}) as chat where true
+       on conflict do nothing`,
+    ).bind(channel.id, address, null, known),
+    env.DB.prepare(chat).bind(channel.id, address, null, known),
   ]);
   const row = found?.results[0];
-  return row ? { chatId: row.chatId, created: row.chatId === id } : null;
+  return row ? { chatId: row.chat_id, created: made?.meta.changes === 1 } : null;
+}
+
+/** The chat that an address of a channel belongs to, or null. */
+export async function findByAddress(db: Directory, channelId: string, address: string): Promise<string | null> {
+  const row = await db
+    .select({ chatId: chatAddresses.chatId })
+    .from(chatAddresses)
+    .where(and(eq(chatAddresses.channelId, channelId), eq(chatAddresses.address, address)))
+    .get();
+  return row?.chatId ?? null;
 }
 
 /** One chat of an organization, or null. */
@@ -115,6 +139,7 @@ export async function findIdentity(
       channelId: chats.channelId,
       channelKind: chats.channelKind,
       contactAddress: chats.contactAddress,
+      createdAt: chats.createdAt,
     })
     .from(chats)
     .innerJoin(channels, and(eq(channels.id, chats.channelId), isNull(channels.erasingAt)))

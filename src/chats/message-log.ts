@@ -1,4 +1,5 @@
 import type { ChannelKind } from "../db/schema.ts";
+import { type Delivery, type DeliveryError, NOT_TRIED } from "./delivery.ts";
 import type { Message } from "./message.ts";
 
 /** Which chat an object is. Set once, by its first caller who shows that the directory knows it. */
@@ -9,6 +10,8 @@ export interface ChatIdentity {
   channelKind: ChannelKind;
   /** The contact's address on the channel, as the chat was made with it. */
   contactAddress: string;
+  /** When the chat was made, Unix milliseconds: what was erased is adopted again only if it was made anew. */
+  createdAt: number;
 }
 
 /** What delivery needs of a template, kept with the message: the template may change or go while the message waits. */
@@ -26,6 +29,28 @@ export interface NewMessage {
   /** What a repeated `dedupe` must agree with; null agrees with anything. */
   fingerprint: string | null;
   template: UsedTemplate | null;
+  /** Where it stands on its way out; null where nothing is to be delivered. */
+  delivery: Delivery | null;
+  /** How the network calls its media, for `/media`; null where there is none. */
+  media: Media | null;
+}
+
+/** A message in line, with what its delivery knows. */
+export interface QueuedMessage {
+  seq: number;
+  message: Message;
+  delivery: Delivery;
+  /** The network's ids of the parts that are out. */
+  parts: string[];
+  lastError: DeliveryError | null;
+  template: UsedTemplate | null;
+}
+
+/** The media of an inbound message, as the network calls it. */
+export interface Media {
+  id: string;
+  contentType: string | null;
+  fileName: string | null;
 }
 
 /** A range of a chat's messages, both ends included; empty when `low` is above `high`. */
@@ -51,12 +76,22 @@ const SCHEMA_STEPS = [
      redacted_at integer
    );
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
+  // Delivery's own: JSON of `Delivery` with the parts that are out and the last error; and inbound media.
+  `alter table messages add column delivery text;
+   alter table messages add column media text;`,
 ];
+
+const RECENT_MESSAGES = 1_000;
+const KEEP_PLACE_EVERY = 100;
+
+type DeliveryRow = { seq: number; doc: string; delivery: string | null; template: string | null };
 
 /** The messages of one chat in its object's SQLite: a dense sequence, so that a page is a range of the primary key. */
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  /** No message up to this one waits. A message never waits again, so this may lag and is never wrong. */
+  #settledUpTo: number | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -73,6 +108,11 @@ export class MessageLog {
     });
   }
 
+  /** Everything was erased. */
+  forget(): void {
+    this.#settledUpTo = undefined;
+  }
+
   /** The newest message's number and time; 0 and 0 in an empty chat. */
   newest(): { seq: number; at: number } {
     const [row] = this.#sql.exec<{ seq: number; createdAt: string }>(
@@ -82,16 +122,18 @@ export class MessageLog {
   }
 
   /** Stores a message. @returns false when the chat has a message of this id already, and changes nothing then */
-  append({ message, dedupe, fingerprint, template }: NewMessage): boolean {
+  append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): boolean {
     const cursor = this.#sql.exec(
-      `insert into messages (seq, id, doc, dedupe, fingerprint, template) values (?, ?, ?, ?, ?, ?)
-       on conflict (id) do nothing`,
+      `insert into messages (seq, id, doc, dedupe, fingerprint, template, delivery, media)
+       values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
       message.seq,
       message.id,
       JSON.stringify(message),
       dedupe,
       fingerprint,
       template && JSON.stringify(template),
+      delivery && JSON.stringify({ ...delivery, parts: [], lastError: null }),
+      media && JSON.stringify(media),
     );
     return cursor.rowsWritten > 0;
   }
@@ -136,15 +178,79 @@ export class MessageLog {
   queue(): { depth: number; oldest: string | null } {
     return this.#sql
       .exec<{ depth: number; oldest: string | null }>(
-        "select count(*) as depth, min(doc ->> '$.createdAt') as oldest from messages where status = 'QUEUED'",
+        `select count(*) as depth, min(doc ->> '$.createdAt') as oldest from messages
+         where seq > ? and status = 'QUEUED'`,
+        this.#settled(),
       )
       .one();
   }
 
-  /** Blanks what a message said. Its id, number, times and status stay, and with the text goes what could prove it. */
+  /** The message whose turn it is; null while none waits. */
+  head(): QueuedMessage | null {
+    const [row] = this.#sql.exec<DeliveryRow>(
+      `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
+      this.#settled(),
+    );
+    this.#settledUpTo = row ? row.seq - 1 : this.newest().seq;
+    return row ? queuedMessage(row) : null;
+  }
+
+  /** Keeps where the line begins, so that an object that wakes up does not look for it from the chat's beginning. */
+  keepPlace(): void {
+    if (this.#settled() - (this.#storage.kv.get<number>("settled") ?? 0) < KEEP_PLACE_EVERY) return;
+    this.#storage.kv.put("settled", this.#settled());
+  }
+
+  /** A message with what its delivery knows, whether it waits or not. */
+  delivered(seq: number): QueuedMessage | null {
+    const [row] = this.#sql.exec<DeliveryRow>("select seq, doc, delivery, template from messages where seq = ?", seq);
+    return row ? queuedMessage(row) : null;
+  }
+
+  /** The message that has a part which the network calls `networkId`; looked for among the newest alone. */
+  byNetworkId(networkId: string): { seq: number; doc: string } | null {
+    const [row] = this.#sql.exec<{ seq: number; doc: string }>(
+      `select seq, doc from messages where seq > ? and delivery is not null
+       and exists (select 1 from json_each(delivery, '$.parts') where value = ?) order by seq desc limit 1`,
+      this.newest().seq - RECENT_MESSAGES,
+      networkId,
+    );
+    return row ?? null;
+  }
+
+  /** Writes what delivery knows of a message. */
+  writeDelivery(seq: number, delivery: Delivery, parts: string[], lastError: DeliveryError | null): void {
+    this.#sql.exec(
+      "update messages set delivery = ? where seq = ?",
+      JSON.stringify({ ...delivery, parts, lastError }),
+      seq,
+    );
+  }
+
+  /** Writes a message whose status changed. */
+  writeDocument(message: Message): void {
+    this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
+  }
+
+  mediaOf(id: string): Media | null {
+    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where id = ?", id);
+    return row?.media ? (JSON.parse(row.media) as Media) : null;
+  }
+
+  #settled(): number {
+    this.#settledUpTo ??= this.#storage.kv.get<number>("settled") ?? 0;
+    return this.#settledUpTo;
+  }
+
+  /**
+   * Blanks what a message said. Its id, number, times and status stay, and with the text goes what could prove it. What
+   * delivery counts stays too, for an attempt that is under way; the network's words, which may quote the text, go.
+   */
   redact(seq: number, doc: string, at: number): void {
     this.#sql.exec(
-      "update messages set doc = ?, template = null, fingerprint = null, redacted_at = ? where seq = ?",
+      `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?,
+         delivery = json_set(delivery, '$.lastError', null)
+       where seq = ?`,
       doc,
       at,
       seq,
@@ -154,4 +260,17 @@ export class MessageLog {
   get bytes(): number {
     return this.#sql.databaseSize;
   }
+}
+
+function queuedMessage({ seq, doc, delivery, template }: DeliveryRow): QueuedMessage {
+  const known = delivery ? (JSON.parse(delivery) as Delivery & Pick<QueuedMessage, "parts" | "lastError">) : null;
+  const { parts, lastError, ...own } = known ?? { ...NOT_TRIED, parts: [], lastError: null };
+  return {
+    seq,
+    message: JSON.parse(doc) as Message,
+    delivery: own,
+    parts,
+    lastError,
+    template: template ? (JSON.parse(template) as UsedTemplate) : null,
+  };
 }

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
+import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
+import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
 import { atMost, optional, requiredText } from "../http/validation.ts";
-
-export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
-export type MessageType = (typeof MESSAGE_TYPES)[number];
 
 export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
@@ -54,10 +53,7 @@ export const metadata = z.pipe(
 /** An https address without a user in it. It is handed to the networks; we never fetch it ourselves. */
 const httpsUrl = z.string().check(
   ...atMost(MAX_URL),
-  z.refine((text) => {
-    const url = URL.parse(text);
-    return url?.protocol === "https:" && url.username === "" && url.password === "";
-  }, "must be an https URL"),
+  z.refine((text) => linkIn(text) === text, "must be an https URL"),
 );
 
 /** The body of `POST /chats/{id}/messages`. */

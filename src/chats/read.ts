@@ -2,7 +2,7 @@ import { directory } from "../db/client.ts";
 import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { callChat } from "./access.ts";
-import type { Queue } from "./chat-object.ts";
+import type { Queue } from "./answers.ts";
 import { type Chat, findChat } from "./directory.ts";
 
 /**

@@ -7,6 +7,7 @@ import { type KeyVariables, permit } from "../keys/guard.ts";
 import { callChat } from "./access.ts";
 import { createChat, newChatBody } from "./create.ts";
 import { chatsQuery, listChatsBy } from "./list.ts";
+import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
 import { readChat } from "./read.ts";
 import { lookUp, sendMessage } from "./send.ts";
@@ -46,6 +47,9 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables }>()
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(`{"message":${answer.doc}}`);
   })
+  .get("/chats/:id/messages/:messageId/media", permit("messages:read"), (c) =>
+    readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),
+  )
   .post("/chats/:id/messages", permit("messages:send"), validBody(sendBody), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);

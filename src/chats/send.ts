@@ -5,7 +5,7 @@ import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callChat } from "./access.ts";
-import type { Draft, Prepared, Refused } from "./chat-object.ts";
+import type { Draft, Prepared, Refused } from "./answers.ts";
 import { fingerprintOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import { fillTemplate } from "./template.ts";
 

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
@@ -9,13 +10,17 @@ const demoSchema = z.object({
   channelId: z.string().check(z.regex(/^chn_\w+$/)),
   chatId: z.string().check(z.regex(/^cht_\w+$/)),
   key: z.string().check(z.regex(/^ply_\w+$/)),
+  /** Vouches for the demo's visitor, as the site that embeds a chat vouches for its users. */
+  visitorHash: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
 });
 
 export type Demo = z.output<typeof demoSchema>;
 
+const VISITOR = "demo-visitor";
+
 const created = z.object({ id: z.string() });
 const organizationAnswer = z.object({ organization: created });
-const channelAnswer = z.object({ channel: created });
+const channelAnswer = z.object({ channel: created, identitySecret: z.string() });
 const chatAnswer = z.object({ chat: created });
 const keyAnswer = z.object({ secret: z.string() });
 
@@ -44,11 +49,18 @@ export async function makeDemo(base: string, state: string, adminToken: string):
   const owner = { name: "Demo owner" };
   const { organization } = await post("/organizations", { name: "Demo", owner }, organizationAnswer);
   const of = `/organizations/${organization.id}`;
-  const { channel } = await post(`${of}/channels`, { kind: "web", name: "Demo web chat" }, channelAnswer);
-  const contact = { address: "demo-visitor", name: "Demo visitor" };
+  const web = { kind: "web", name: "Demo web chat" };
+  const { channel, identitySecret } = await post(`${of}/channels`, web, channelAnswer);
+  const contact = { address: VISITOR, name: "Demo visitor" };
   const { chat } = await post(`${of}/chats`, { channelId: channel.id, contact }, chatAnswer);
   const { secret } = await post(`${of}/keys`, { name: "Demo key" }, keyAnswer);
-  const demo = { organizationId: organization.id, channelId: channel.id, chatId: chat.id, key: secret };
+  const demo = {
+    organizationId: organization.id,
+    channelId: channel.id,
+    chatId: chat.id,
+    key: secret,
+    visitorHash: createHmac("sha256", identitySecret).update(VISITOR).digest("hex"),
+  };
   await writeDemo(state, demoSchema.parse(demo));
   return demo;
 }
@@ -77,7 +89,8 @@ export async function webChatUrl(base: string, demo: Demo): Promise<string | nul
   const url = `${base}/web/${demo.channelId}`;
   const response = await fetch(url);
   await response.arrayBuffer();
-  return response.status === 200 ? url : null;
+  // The fragment makes the page's visitor the one whose chat the lines for the shell speak of.
+  return response.status === 200 ? `${url}#user=${VISITOR}&hash=${demo.visitorHash}` : null;
 }
 
 function messagesUrl(base: string, demo: Demo): string {

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { curlLines, type Demo, readDemo } from "../../src/cli/demo.ts";
 
-const demo: Demo = { organizationId: "org_g1", channelId: "chn_g2", chatId: "cht_g3", key: "ply_4" };
+const demo: Demo = {
+  organizationId: "org_g1",
+  channelId: "chn_g2",
+  chatId: "cht_g3",
+  key: "ply_4",
+  visitorHash: "a".repeat(64),
+};
 
 test("a demo is read back from its file", () => {
   expect(readDemo(JSON.stringify(demo))).toEqual(demo);

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const TOMBSTONE = { values: [["erased", true]], tables: [] };
+const TOMBSTONE = { values: [["erased", expect.any(Number)]], tables: [] };
 const NOTHING = { values: [], tables: [], alarm: null };
 
 function held(object: DurableObjectStub) {

@@ -1,0 +1,36 @@
+/**
+ * The one alarm of a Durable Object. Setting it is a write, so one that stands early enough is left alone, and what
+ * stands is remembered.
+ */
+export class StandingAlarm {
+  readonly #storage: DurableObjectStorage;
+  /** Unix milliseconds; null for none, undefined before it was asked for. */
+  #at: number | null | undefined;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** When it rings; null for never. */
+  async standing(): Promise<number | null> {
+    if (this.#at === undefined) this.#at = await this.#storage.getAlarm();
+    return this.#at;
+  }
+
+  /** Has it ring at `at` or before. */
+  async by(at: number): Promise<void> {
+    const standing = await this.standing();
+    if (standing === null || standing > at) await this.set(at);
+  }
+
+  /** Has it ring at `at`, or never. */
+  async set(at: number | null): Promise<void> {
+    this.#at = at;
+    await (at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at));
+  }
+
+  /** It rang, or all storage was erased: none stands any more. */
+  gone(): void {
+    this.#at = null;
+  }
+}

@@ -1,0 +1,84 @@
+import { and, eq } from "drizzle-orm";
+import { directory } from "../../db/client.ts";
+import { chatAddresses, type Region } from "../../db/schema.ts";
+import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
+import { webChatId } from "./chat-id.ts";
+import { clientNetwork } from "./client-network.ts";
+import { addressOfToken, type Claim, isVouchedFor, readClaim } from "./identity.ts";
+import { isAllowedOrigin } from "./origin.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** Why a socket is closed at once, as a browser can read it, for it can't read the status of a refused upgrade. */
+export const REFUSALS = {
+  bad_request: { code: 1008, reason: "after must be a number" },
+  try_later: { code: 1013, reason: "Try again later" },
+  wrong_identity: { code: 4401, reason: "Wrong identity" },
+  wrong_origin: { code: 4403, reason: "Wrong origin" },
+  no_channel: { code: 4404, reason: "No such channel" },
+} as const;
+
+export type Refusal = keyof typeof REFUSALS;
+
+/** A web channel, or null where there is none of this id. */
+export async function webChannel(env: Env, channelId: string): Promise<ChannelRecord | null> {
+  const record = await channelRecord(env, channelId);
+  return record?.kind === "web" ? record : null;
+}
+
+/**
+ * Lets a visitor's socket in, or says why not: the channel, then the origin, then the identity. It writes nothing.
+ * @throws where the directory or a secret can't be read
+ */
+export async function admitVisitor(
+  env: Env,
+  channelId: string,
+  request: Request,
+): Promise<{ visitor: Visitor; region: Region | null } | Refusal> {
+  const record = await webChannel(env, channelId);
+  if (!record) return "no_channel";
+  const url = new URL(request.url);
+  if (!(await isOriginWelcome(env, channelId, request.headers.get("Origin"), url.origin))) return "wrong_origin";
+  const claim = readClaim(request.headers.get("Sec-WebSocket-Protocol"));
+  const address = claim && (await addressOf(env, channelId, claim));
+  if (!address) return "wrong_identity";
+  const after = url.searchParams.get("after") ?? "0";
+  if (!/^\d{1,15}$/.test(after)) return "bad_request";
+  return {
+    region: record.region,
+    visitor: {
+      ...(await chatOf(env, channelId, address)),
+      organizationId: record.organizationId,
+      channelId,
+      address,
+      clientNetwork: clientNetwork(request.headers.get("CF-Connecting-IP")),
+      after: Number(after),
+    },
+  };
+}
+
+/** An origin that was allowed a moment ago is let in at once, as a rotated secret is. */
+async function isOriginWelcome(env: Env, channelId: string, origin: string | null, own: string): Promise<boolean> {
+  const checked = await verifyChannel(env, channelId, async ({ settings }) =>
+    isAllowedOrigin(origin, own, settings.allowedOrigins) ? true : null,
+  );
+  return checked?.verified === true;
+}
+
+/** The address that a claim proves, or null where it proves none. */
+async function addressOf(env: Env, channelId: string, claim: Claim): Promise<string | null> {
+  if (claim.kind === "token") return addressOfToken(claim.token);
+  const checked = await verifyChannel(env, channelId, async (record) =>
+    (await isVouchedFor(claim.user, claim.hash, await record.identitySecrets(Date.now()))) ? claim.user : null,
+  );
+  return checked?.verified ?? null;
+}
+
+/** The chat of an address; before there is one, the id that it will have. */
+async function chatOf(env: Env, channelId: string, address: string): Promise<Pick<Visitor, "chatId" | "chatExists">> {
+  const row = await directory(env)
+    .select({ chatId: chatAddresses.chatId })
+    .from(chatAddresses)
+    .where(and(eq(chatAddresses.channelId, channelId), eq(chatAddresses.address, address)))
+    .get();
+  return { chatId: row?.chatId ?? (await webChatId(channelId, address)), chatExists: row !== undefined };
+}

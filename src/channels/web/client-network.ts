@@ -1,0 +1,20 @@
+import { convertIPv6ToBinary } from "hono/utils/ipaddr";
+
+/** IPv4 in its IPv6 form, `::ffff:192.0.2.1`, has these bits before the last 32. */
+const IPV4_PREFIX = 0xffffn;
+
+/**
+ * What an address is counted under: itself, or of an IPv6 address its /64, which one subscriber has all of. A text that
+ * is no address, or none, is `""`: all such are counted together.
+ */
+export function clientNetwork(address: string | null): string {
+  if (address === null) return "";
+  if (!address.includes(":")) return /^[\d.]{7,15}$/.test(address) ? address : "";
+  try {
+    const value = convertIPv6ToBinary(address);
+    if (value >> 32n !== IPV4_PREFIX) return `${(value >> 64n).toString(16)}::/64`;
+    return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,68 @@
+/** Where the page's static files lie, among the Worker's assets. */
+const SCRIPT = "/web-assets/chat.js";
+const STYLE = "/web-assets/chat.css";
+
+/**
+ * The chat's page: a shell that names the channel and loads two static files. It holds nothing of the visitor and no
+ * inline script; `name` is what visitors see at its top, empty for a plain "Chat".
+ */
+export function chatPage({ channelId, name }: { channelId: string; name: string }): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(name || "Chat")}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLE}">
+<script src="${SCRIPT}" defer></script>
+</head>
+<body>
+<div id="chat" data-channel="${escapeHtml(channelId)}" data-name="${escapeHtml(name)}"></div>
+<noscript><p>This chat needs JavaScript.</p></noscript>
+</body>
+</html>
+`;
+}
+
+/**
+ * The page's headers. Only the channel's `allowedOrigins` (none: anyone), and we ourselves, may put it in a frame;
+ * nothing but our own script runs in it, and nothing in it can become markup. `url` is the request's.
+ */
+export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Record<string, string> {
+  const socket = `${url.protocol === "http:" ? "ws:" : "wss:"}//${url.host}`;
+  const ancestors = allowedOrigins.length > 0 ? `'self' ${allowedOrigins.join(" ")}` : "*";
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src data:",
+    // Named in full: older browsers don't take 'self' to mean the socket.
+    `connect-src 'self' ${socket}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": policy.join("; "),
+    // The settings may change at any moment, and the page must then follow.
+    "Cache-Control": "no-cache",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+  };
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}

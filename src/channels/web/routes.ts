@@ -1,0 +1,61 @@
+import { type Context, Hono } from "hono";
+import { rootCause } from "../../http/cause.ts";
+import { ApiError } from "../../http/errors.ts";
+import { fault } from "../../http/validation.ts";
+import { callObject } from "../../objects.ts";
+import { admitVisitor, REFUSALS, type Refusal, webChannel } from "./admit.ts";
+import { PROTOCOL } from "./identity.ts";
+import { chatPage, chatPageHeaders } from "./page.ts";
+import { visitorHeaders } from "./visitor.ts";
+
+type WebContext = Context<{ Bindings: Env }>;
+
+/** The visitors' page and their socket, under /web; neither asks for a key. */
+export const webRoutes = new Hono<{ Bindings: Env }>()
+  .get("/:channelId", async (c) => {
+    const record = await webChannel(c.env, c.req.param("channelId"));
+    if (!record) throw new ApiError("channel_not_found");
+    const headers = chatPageHeaders(new URL(c.req.url), record.settings.allowedOrigins ?? []);
+    return c.body(chatPage({ channelId: record.id, name: record.name }), 200, headers);
+  })
+  .get("/:channelId/socket", async (c) => {
+    if (c.req.header("Upgrade")?.toLowerCase() !== "websocket") throw fault("Upgrade", "must be websocket");
+    const socket = await openSocket(c, c.req.param("channelId"));
+    return new Response(null, { status: 101, webSocket: socket, headers: protocolHeader(c) });
+  });
+
+/** The visitor's end of a socket: of the chat's own object, or of one that is closed at once and says why. */
+async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> {
+  try {
+    const admitted = await admitVisitor(c.env, channelId, c.req.raw);
+    if (typeof admitted === "string") return refusedSocket(admitted);
+    const { visitor, region } = admitted;
+    // A request of our own: no header of the visitor's can pass for what was found out here, and no token goes on.
+    const headers = visitorHeaders(visitor);
+    const upgrade = (chat: Fetcher) => chat.fetch("https://chat/socket", { headers });
+    const { webSocket } = await callObject(c.env.CHATS, visitor.chatId, upgrade, region);
+    if (!webSocket) throw new Error("The chat's object opened no socket");
+    return webSocket;
+  } catch (error) {
+    const cause = rootCause(error);
+    console.error({ event: "socket_not_opened", channelId, error: String(cause) });
+    return refusedSocket("try_later");
+  }
+}
+
+function refusedSocket(refusal: Refusal): WebSocket {
+  const { 0: page, 1: socket } = new WebSocketPair();
+  const { code, reason } = REFUSALS[refusal];
+  socket.accept();
+  socket.close(code, reason);
+  return page;
+}
+
+/** A browser gives up a socket whose server names a subprotocol that was not offered. */
+function protocolHeader(c: WebContext): Record<string, string> {
+  const offered = c.req
+    .header("Sec-WebSocket-Protocol")
+    ?.split(",")
+    .map((protocol) => protocol.trim());
+  return offered?.includes(PROTOCOL) ? { "Sec-WebSocket-Protocol": PROTOCOL } : {};
+}

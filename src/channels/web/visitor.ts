@@ -1,0 +1,27 @@
+/** What the Worker has found out about a visitor, as it tells the chat's object with the socket. */
+export interface Visitor {
+  /** The chat of this visitor, or the id that it will have. */
+  chatId: string;
+  /** Whether the directory has the chat. */
+  chatExists: boolean;
+  organizationId: string;
+  channelId: string;
+  address: string;
+  /** What new chats are counted under (`clientNetwork`). */
+  clientNetwork: string;
+  /** The number of the newest message that the page has. */
+  after: number;
+}
+
+const HEADER = "Parley-Visitor";
+
+/** The headers of the upgrade that goes to the chat's object. */
+export function visitorHeaders(visitor: Visitor): Record<string, string> {
+  // A header's text is ASCII, a user's id any.
+  return { Upgrade: "websocket", [HEADER]: encodeURIComponent(JSON.stringify(visitor)) };
+}
+
+/** The visitor of an upgrade. An object is called by our Worker alone, so what stands there has been verified. */
+export function readVisitor(headers: Headers): Visitor {
+  return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as Visitor;
+}

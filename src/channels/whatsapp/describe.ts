@@ -1,0 +1,71 @@
+const MAX_DESCRIPTION = 1_000;
+
+/**
+ * A short text for what came in a kind that messages here don't have: what it is, in brackets, and what of it can be
+ * told in words. Nothing is taken for granted of `part`, the field of the message that its type names.
+ */
+export function describe(type: string, part: unknown): string {
+  const [label, ...words] = described(type, part);
+  const detail = words.filter((each) => each !== "").join(", ");
+  return `[${label}] ${detail}`.trim().slice(0, MAX_DESCRIPTION);
+}
+
+function described(type: string, part: unknown): [string, ...string[]] {
+  switch (type) {
+    case "button":
+      return ["Button", at(part, "text")];
+    case "interactive":
+      return interactive(part);
+    case "reaction":
+      return at(part, "emoji") === "" ? ["Reaction removed"] : ["Reaction", at(part, "emoji")];
+    case "location":
+      return ["Location", at(part, "name"), at(part, "address"), at(part, "latitude"), at(part, "longitude")];
+    case "contacts":
+      return ["Contact", ...list(part).map(card)];
+    case "order":
+      return ["Order", ...list(part, "product_items").map(orderLine), at(part, "text")];
+    case "system":
+      return ["System", at(part, "body")];
+    case "unsupported":
+      return ["Unsupported message", at(part, "type")];
+    default:
+      return [
+        /^[a-z][a-z_]{0,39}$/.test(type) ? `${type[0]?.toUpperCase()}${type.slice(1).replaceAll("_", " ")}` : "Message",
+      ];
+  }
+}
+
+function interactive(part: unknown): [string, ...string[]] {
+  const title = at(part, "button_reply", "title") || at(part, "list_reply", "title");
+  if (title !== "") return ["Reply", title, at(part, "list_reply", "description")];
+  const permission = at(part, "call_permission_reply", "response");
+  return permission === "" ? ["Form", at(part, "nfm_reply", "body")] : ["Permission to call", permission];
+}
+
+function card(contact: unknown): string {
+  const name = at(contact, "name", "formatted_name");
+  return [name, ...list(contact, "phones").map((phone) => at(phone, "phone"))].filter((each) => each !== "").join(" ");
+}
+
+function orderLine(item: unknown): string {
+  return `${at(item, "quantity") || "1"} × ${at(item, "product_retailer_id")}`;
+}
+
+/** The text or number that stands at a path, as a text; empty where there is none. */
+function at(value: unknown, ...path: string[]): string {
+  const found = walk(value, path);
+  return typeof found === "string" || typeof found === "number" ? String(found) : "";
+}
+
+function list(value: unknown, ...path: string[]): unknown[] {
+  const found = walk(value, path);
+  return Array.isArray(found) ? found : [];
+}
+
+function walk(value: unknown, path: string[]): unknown {
+  let found = value;
+  for (const step of path) {
+    found = Object.hasOwn(Object(found), step) ? (found as Record<string, unknown>)[step] : undefined;
+  }
+  return found;
+}

@@ -1,0 +1,201 @@
+import * as z from "zod/mini";
+import type { AddressChange, InboundMessage, MessageType, Received, StatusUpdate } from "../adapter.ts";
+import { passiveType } from "../answer.ts";
+import { describe } from "./describe.ts";
+import { codeOf, metaError, wordsOf } from "./errors.ts";
+
+const anything = z.catch(z.array(z.unknown()), []);
+const text = z.catch(z.optional(z.string()), undefined);
+/** A phone number or a user id, as Meta writes them. */
+const person = z.catch(z.optional(z.string().check(z.regex(/^[\w.:-]{1,160}$/))), undefined);
+const networkId = z.string().check(z.minLength(1), z.maxLength(512));
+
+const envelope = z.object({ object: z.literal("whatsapp_business_account"), entry: z.array(z.unknown()) });
+const entry = z.object({ changes: z.array(z.unknown()) });
+const change = z.object({
+  field: z.string(),
+  value: z.object({
+    metadata: z.catch(z.optional(z.object({ phone_number_id: z.string() })), undefined),
+    contacts: anything,
+    messages: anything,
+    statuses: anything,
+    errors: anything,
+  }),
+});
+
+const contact = z.object({
+  wa_id: person,
+  user_id: person,
+  parent_user_id: person,
+  profile: z.catch(z.optional(z.object({ name: text, username: text })), undefined),
+});
+type Contact = z.output<typeof contact>;
+
+const message = z.looseObject({
+  id: networkId,
+  type: z.string(),
+  from: person,
+  from_user_id: person,
+  from_parent_user_id: person,
+});
+const textBody = z.object({ body: z.string() });
+const mediaBody = z.object({ id: networkId, caption: text, mime_type: text, filename: text });
+const systemBody = z.object({ wa_id: person, customer: person, user_id: person, previous_user_id: person });
+
+const status = z.object({
+  id: networkId,
+  status: z.string(),
+  recipient_id: person,
+  recipient_user_id: person,
+  recipient_parent_user_id: person,
+  biz_opaque_callback_data: text,
+  errors: anything,
+});
+
+const MEDIA_TYPES: ReadonlyMap<string, MessageType> = new Map([
+  ["image", "IMAGE"],
+  ["video", "VIDEO"],
+  ["audio", "AUDIO"],
+  ["document", "DOCUMENT"],
+]);
+
+/** A voice message that was played was heard, as a text that was read. */
+const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
+  ["sent", "SENT"],
+  ["delivered", "DELIVERED"],
+  ["read", "READ"],
+  ["played", "READ"],
+  ["failed", "FAILED"],
+]);
+
+/** Ours, as they were sent: `<chatId>.<messageId>`. */
+const OUR_IDS = /^([\w-]{1,64})\.([\w-]{1,64})$/;
+
+/** Everything that a verified webhook holds; each thing is read by itself, and one that can't be leaves a note. */
+export function itemsOf(body: Uint8Array): { received: Received[]; notes: string[] } {
+  const received: Received[] = [];
+  const notes: string[] = [];
+  function read<T extends z.ZodMiniType>(what: string, schema: T, value: unknown, use: (read: z.output<T>) => void) {
+    const result = schema.safeParse(value);
+    if (result.success) use(result.data);
+    else notes.push(`${what} not understood`);
+  }
+
+  read("body", envelope, parsed(body), (call) => {
+    for (const each of call.entry) read("entry", entry, each, ({ changes }) => changes.forEach(readChange));
+  });
+  return { received, notes };
+
+  function readChange(each: unknown): void {
+    read("change", change, each, ({ field, value }) => {
+      if (field !== "messages") return void notes.push(`field ${word(field)} ignored`);
+      const account = value.metadata?.phone_number_id ?? null;
+      const add = (...items: Received["item"][]) => received.push(...items.map((item) => ({ account, item })));
+      const contacts: Contact[] = [];
+      for (const one of value.contacts) read("contact", contact, one, (known) => contacts.push(known));
+      const alone = value.messages.length + value.statuses.length === 1;
+      for (const one of value.messages) {
+        read("message", message, one, (came) => {
+          const items = messageItems(came, contactOf(contacts, [came.from, came.from_user_id], alone));
+          if (items) add(...items);
+          else notes.push("message without a sender");
+        });
+      }
+      for (const one of value.statuses) {
+        read("status", status, one, (came) => {
+          const item = statusItem(came, contactOf(contacts, [came.recipient_id, came.recipient_user_id], alone));
+          if (item) add(item);
+          else notes.push(`status ${word(came.status)} ignored`);
+        });
+      }
+      for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));
+    });
+  }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A word of the network's, fit for a log. */
+function word(given: string): string {
+  return /^\w{1,40}$/.test(given) ? given : "of unknown name";
+}
+
+/** The contact that an item is about: by its ids, or because there is but one of each. */
+function contactOf(contacts: Contact[], ids: (string | undefined)[], alone: boolean): Contact | undefined {
+  const known = contacts.find((one) => [one.wa_id, one.user_id].some((id) => id !== undefined && ids.includes(id)));
+  return known ?? (alone && contacts.length === 1 ? contacts[0] : undefined);
+}
+
+function distinct(ids: (string | undefined)[]): string[] {
+  return [...new Set(ids.filter((id) => id !== undefined))];
+}
+
+function messageItems(came: z.output<typeof message>, who: Contact | undefined): Received["item"][] | null {
+  const [address, ...addresses] = distinct([
+    came.from,
+    who?.wa_id,
+    came.from_user_id,
+    who?.user_id,
+    came.from_parent_user_id,
+    who?.parent_user_id,
+  ]);
+  if (address === undefined) return null;
+  const { type } = came;
+  const part = Object.hasOwn(came, type) ? came[type] : undefined;
+  const name = who?.profile?.name || who?.profile?.username || null;
+  const item = { kind: "message", networkId: came.id, address, addresses, name, ...contentOf(type, part) } as const;
+  return type === "system" ? [...addressChanges(part, came.from), item] : [item];
+}
+
+function contentOf(type: string, part: unknown): Pick<InboundMessage, "type" | "content" | "media"> {
+  if (type === "text") {
+    const written = textBody.safeParse(part);
+    if (written.success) return { type: "TEXT", content: written.data.body, media: null };
+  }
+  const mediaType = MEDIA_TYPES.get(type);
+  const sent = mediaType && mediaBody.safeParse(part);
+  if (!sent?.success) return { type: "TEXT", content: describe(type, part), media: null };
+  const { id, caption, mime_type, filename } = sent.data;
+  const media = { id, contentType: passiveType(mime_type), fileName: filename ?? null };
+  return { type: mediaType ?? "TEXT", content: caption ?? "", media };
+}
+
+/** A contact who took another number, or whom Meta gave another user id. */
+function addressChanges(part: unknown, from: string | undefined): AddressChange[] {
+  const system = systemBody.safeParse(part);
+  if (!system.success) return [];
+  const { wa_id, customer, user_id, previous_user_id } = system.data;
+  const pairs = [
+    [customer ?? from, wa_id],
+    [previous_user_id, user_id],
+  ] as const;
+  return pairs.flatMap(([old, to]) => (old && to && old !== to ? [{ kind: "address", from: old, to }] : []));
+}
+
+function statusItem(came: z.output<typeof status>, who: Contact | undefined): StatusUpdate | null {
+  const state = STATUSES.get(came.status);
+  if (!state) return null;
+  const [address = null, ...addresses] = distinct([
+    came.recipient_id,
+    who?.wa_id,
+    came.recipient_user_id,
+    who?.user_id,
+    came.recipient_parent_user_id,
+    who?.parent_user_id,
+  ]);
+  const [, chatId = null, messageId = null] = OUR_IDS.exec(came.biz_opaque_callback_data ?? "") ?? [];
+  const error = state === "FAILED" ? errorOf(came.errors[0]) : null;
+  return { kind: "status", chatId, messageId, networkId: came.id, address, addresses, status: state, error };
+}
+
+function errorOf(given: unknown): { code: string; message: string } {
+  const error = metaError.safeParse(given);
+  if (!error.success) return { code: "network_error", message: "The network gave no reason" };
+  return { code: codeOf(error.data), message: wordsOf(error.data) };
+}

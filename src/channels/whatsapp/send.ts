@@ -1,0 +1,106 @@
+import * as z from "zod/mini";
+import type { Credentials, Network, Outbound, Outcome } from "../adapter.ts";
+import { discard } from "../answer.ts";
+import { errorAnswer, type Refusal, refusalByStatus, refusalOf, retryAfterMs } from "./errors.ts";
+import { graphHeaders, graphUrl, readJson } from "./graph.ts";
+import { bodiesOf } from "./wire.ts";
+
+const id = z.catch(z.optional(z.string().check(z.minLength(1), z.maxLength(160))), undefined);
+const accepted = z.object({
+  messages: z.tuple([z.object({ id: z.string().check(z.minLength(1), z.maxLength(512)) })], z.unknown()),
+  contacts: z.catch(z.array(z.object({ wa_id: id, user_id: id })), []),
+});
+
+/** Sends what of a message is not sent yet, one call for each part; never throws. */
+export async function send(
+  message: Outbound,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const parts = [...message.partsSent];
+  const bodies = bodiesOf(message);
+  if (!bodies) {
+    return {
+      outcome: "failed",
+      code: "media_url_required",
+      message: "WhatsApp needs an https link to the media",
+      parts,
+    };
+  }
+  const addresses = new Set<string>();
+  for (const body of bodies.slice(parts.length)) {
+    const result = await post(body, credentials, network, signal);
+    if ("outcome" in result) return { ...result, parts };
+    parts.push(result.id);
+    for (const address of result.addresses) addresses.add(address);
+  }
+  addresses.delete(message.address);
+  return { outcome: "sent", parts, addresses: [...addresses] };
+}
+
+/** How many calls a message takes. */
+export function partsOf(message: Outbound): number {
+  return bodiesOf(message)?.length ?? 1;
+}
+
+async function post(
+  body: Record<string, unknown>,
+  credentials: Credentials,
+  network: Network,
+  signal: AbortSignal,
+): Promise<{ id: string; addresses: string[] } | Refusal> {
+  const headers = graphHeaders(credentials);
+  if (!headers) return { outcome: "channel_broken", reason: "The access token fits into no header" };
+  headers.set("Content-Type", "application/json");
+  if (signal.aborted) return nothingTaken("deadline", "The time for the attempt was over before the call");
+  let response: Response;
+  try {
+    response = await fetch(graphUrl(network, `${credentials.phoneNumberId}/messages`), {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      redirect: "manual",
+      signal,
+    });
+  } catch (error) {
+    return refusalOfThrow(error, signal);
+  }
+  if (response.status >= 300 && response.status < 400) {
+    discard(response);
+    return nothingTaken("redirected", `The network answered ${response.status}, a redirect`);
+  }
+  const answer = await readJson(response, signal);
+  const { status } = response;
+  const afterMs = retryAfterMs(response.headers, Date.now());
+  const refused = errorAnswer.safeParse(answer);
+  if (refused.success) {
+    return refusalOf(refused.data.error, { status, afterMs, accessToken: credentials.accessToken });
+  }
+  const taken = accepted.safeParse(answer);
+  if (!response.ok || !taken.success) return refusalByStatus(status, afterMs);
+  const { messages, contacts } = taken.data;
+  return {
+    id: messages[0].id,
+    addresses: contacts
+      .flatMap((contact) => [contact.wa_id, contact.user_id])
+      .filter((address) => address !== undefined),
+  };
+}
+
+function nothingTaken(code: string, message: string): Refusal {
+  return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
+}
+
+/**
+ * Workers tell a refused connection and one that was lost half-way by the same error, so only what names its cause is
+ * known to have taken nothing. Deployed, a refused connection is mostly an answer: 521, 522, 523 or 530.
+ */
+function refusalOfThrow(error: unknown, signal: AbortSignal): Refusal {
+  const cause = error instanceof Error ? `${error.message} ${String(error.cause)}` : "";
+  if (!signal.aborted && /refused|getaddrinfo|dns/i.test(cause)) {
+    return nothingTaken("connection_refused", "The network could not be reached");
+  }
+  const message = signal.aborted ? "The network did not answer in time" : "The connection was lost before an answer";
+  return { outcome: "unknown", message };
+}

@@ -1,0 +1,61 @@
+import type { Credentials, Receipt } from "../adapter.ts";
+import { itemsOf } from "./items.ts";
+
+const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
+const CHALLENGE = /^[\w.~-]{1,256}$/;
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+const encoder = new TextEncoder();
+
+/** Verifies a webhook over its raw bytes and, only then, reads it; never throws. */
+export async function receive(
+  { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
+  { appSecret }: Credentials,
+): Promise<Receipt> {
+  const signature = SIGNATURE.exec(headers.get("X-Hub-Signature-256") ?? "")?.[1];
+  // No secret means that nothing can be genuine.
+  if (!signature || !appSecret) return { genuine: false };
+  const key = await crypto.subtle.importKey("raw", encoder.encode(appSecret), HMAC, false, ["verify"]);
+  // `verify` compares in constant time.
+  const signs = (bytes: Uint8Array<ArrayBuffer>) =>
+    crypto.subtle.verify("HMAC", key, Uint8Array.fromHex(signature), bytes);
+  if (!(await signs(body))) {
+    const escaped = escapedForm(body);
+    if (!escaped || !(await signs(escaped))) return { genuine: false };
+  }
+  return { genuine: true, ...itemsOf(body) };
+}
+
+/**
+ * The challenge to answer Meta's GET with, as plain text; null when it is to be refused with 403. A challenge is echoed
+ * only where it is short and made of letters, digits, `-`, `.`, `_` and `~`, so that no script can be sent through us.
+ */
+export async function handshake(query: URLSearchParams, verifyToken: string): Promise<string | null> {
+  const [mode, token, challenge] = ["hub.mode", "hub.verify_token", "hub.challenge"].map((name) => {
+    const given = query.getAll(name);
+    return given.length === 1 ? given[0] : undefined;
+  });
+  if (mode !== "subscribe" || !verifyToken || token === undefined) return null;
+  if (challenge === undefined || !CHALLENGE.test(challenge)) return null;
+  const [one, other] = await Promise.all([digest(token), digest(verifyToken)]);
+  return crypto.subtle.timingSafeEqual(one, other) ? challenge : null;
+}
+
+/** The body with what is not ASCII as `\uXXXX` in lower case, as some apps sign it; null where that changes nothing. */
+function escapedForm(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | null {
+  if (body.every((byte) => byte < 0x80)) return null;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+    const escaped = text.replace(
+      /[\u0080-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+    return new Uint8Array(encoder.encode(escaped));
+  } catch {
+    return null;
+  }
+}
+
+/** Hashed first, so that lengths are equal and tell nothing. */
+function digest(text: string): Promise<ArrayBuffer> {
+  return crypto.subtle.digest("SHA-256", encoder.encode(text));
+}

@@ -1,0 +1,71 @@
+import type { Outbound } from "../adapter.ts";
+import { linkIn } from "../link.ts";
+
+const MAX_CAPTION = 1_024;
+const WITH_LINK = /https?:\/\/\S/i;
+/** What Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces stay as they are. */
+const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;
+
+/** What differs from one body to the next: `type`, and the field that `type` names. */
+type Part = { type: string } & Record<string, unknown>;
+
+/**
+ * The bodies that a message needs, in order: one, or a second for text that the first can't carry.
+ * @returns null for media without a link
+ */
+export function bodiesOf(message: Outbound): Record<string, unknown>[] | null {
+  const { address, chatId, messageId } = message;
+  const common = {
+    messaging_product: "whatsapp",
+    recipient_type: "individual",
+    // Phone numbers are digits alone; everything else is a user id, as `DE.1349120865530274`, which `to` misreads.
+    [/^\d+$/.test(address) ? "to" : "recipient"]: address,
+    biz_opaque_callback_data: `${chatId}.${messageId}`,
+  };
+  return partsOf(message)?.map((part) => ({ ...common, ...part })) ?? null;
+}
+
+function partsOf(message: Outbound): Part[] | null {
+  const { type, content, template } = message;
+  if (type === "TEMPLATE" && template) return [templatePart(template)];
+  if (type === "TEXT" || type === "TEMPLATE") return [textPart(message.text)];
+  const link = message.mediaUrl ?? linkIn(content);
+  if (link === null) return null;
+  const words = message.mediaUrl === null ? "" : content;
+  const follows = words !== "" && (type === "AUDIO" || words.length > MAX_CAPTION);
+  const media = {
+    link,
+    ...(words !== "" && !follows && { caption: words.toWellFormed() }),
+    ...(type === "DOCUMENT" && fileNameOf(link)),
+  };
+  const field = type.toLowerCase();
+  return [{ type: field, [field]: media }, ...(follows ? [textPart(words)] : [])];
+}
+
+function textPart(body: string): Part {
+  return { type: "text", text: { body: body.toWellFormed(), preview_url: WITH_LINK.test(body) } };
+}
+
+function templatePart({ name, language, parameters }: NonNullable<Outbound["template"]>): Part {
+  // Meta's two kinds of template: numbered parameters go by their order alone, named ones by their name.
+  const numbered = parameters.every((parameter) => /^\d+$/.test(parameter.name));
+  const ordered = numbered ? parameters.toSorted((one, other) => Number(one.name) - Number(other.name)) : parameters;
+  const filled = ordered.map((parameter) => ({
+    type: "text",
+    ...(!numbered && { parameter_name: parameter.name }),
+    text: parameter.value.replace(WHITE, " ").toWellFormed(),
+  }));
+  const components = filled.length > 0 && { components: [{ type: "body", parameters: filled }] };
+  return { type: "template", template: { name, language: { code: language }, ...components } };
+}
+
+/** A document's name as its link has it: without one Meta shows "Untitled". */
+function fileNameOf(link: string): { filename: string } | undefined {
+  const last = URL.parse(link)?.pathname.split("/").at(-1);
+  if (!last) return undefined;
+  try {
+    return { filename: decodeURIComponent(last).slice(0, 240) };
+  } catch {
+    return { filename: last.slice(0, 240) };
+  }
+}

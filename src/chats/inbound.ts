@@ -1,0 +1,108 @@
+import type { AddressChange, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
+import type { ChannelRecord } from "../channels/record.ts";
+import { directory } from "../db/client.ts";
+import { ApiError } from "../http/errors.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import { callChat } from "./access.ts";
+import { learnAddresses } from "./addresses.ts";
+import type { InboundDraft } from "./answers.ts";
+import { findByAddress, openChat } from "./directory.ts";
+
+/** What became of a network's news: it may be of a chat that we do not have (any more). */
+export type Received = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
+
+const MAX_REMEMBERED = 10_000;
+
+/** The chats of addresses that this isolate has met: `<channel>\n<address>`. An erased chat's entry is dropped on use. */
+const remembered = new Map<string, string>();
+
+/**
+ * Takes in what a network's webhook brought for a channel. A new contact who writes makes the chat, once, however
+ * concurrently; a message that the network repeats is stored once.
+ * @param origin where `/media` of its message will be reached
+ * @throws ApiError `unavailable` when it could not be stored: the network is to send it again
+ */
+export async function takeIn(
+  env: Env,
+  channel: ChannelRecord,
+  origin: string,
+  item: InboundMessage | StatusUpdate | AddressChange,
+): Promise<Received> {
+  if (item.kind === "message") return takeMessage(env, channel, origin, item);
+  return item.kind === "status" ? takeStatus(env, channel, item) : takeMove(env, channel, item);
+}
+
+async function takeMessage(env: Env, channel: ChannelRecord, origin: string, item: InboundMessage): Promise<Received> {
+  const place = `${channel.id}\n${item.address}`;
+  const known = remembered.get(place);
+  if (known) {
+    const received = await store(env, channel, origin, known, item);
+    if (received !== "unknown_chat") return received;
+    remembered.delete(place);
+  }
+  const others = item.addresses.filter((address) => address !== item.address);
+  const { address, name } = item;
+  const opened = await openChat(env, { channel, address, others, name, metadata: {} }, Date.now());
+  if (!opened) return "unknown_chat";
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+  remembered.set(place, opened.chatId);
+  return store(env, channel, origin, opened.chatId, item);
+}
+
+async function store(
+  env: Env,
+  channel: ChannelRecord,
+  origin: string,
+  chatId: string,
+  item: InboundMessage,
+): Promise<Received> {
+  const id = newId("msg", jurisdictionOf(channel.organizationId));
+  const draft: InboundDraft = {
+    id,
+    dedupe: item.networkId,
+    type: item.type,
+    content: item.content,
+    media: item.media,
+    mediaUrl: item.media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
+    // The first too: the chat may have been found by another.
+    addresses: [item.address, ...item.addresses],
+  };
+  const answer = await unlessUnknown(
+    callChat(env, channel, chatId, (chat, adoption) => chat.receive(channel.organizationId, draft, adoption)),
+  );
+  return answer?.outcome ?? "unknown_chat";
+}
+
+async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<Received> {
+  const { address } = item;
+  const chatId = item.chatId ?? (address && (await findByAddress(directory(env), channel.id, address)));
+  if (!chatId) return "unknown_chat";
+  const { messageId, networkId, status, error, addresses } = item;
+  const news = { messageId, networkId, status, error, addresses };
+  const answer = await unlessUnknown(
+    callChat(env, channel, chatId, (chat, adoption) => chat.tell(channel.organizationId, channel.id, news, adoption)),
+  );
+  if (!answer) return "unknown_chat";
+  return answer.outcome === "ok" ? "applied" : "unknown_message";
+}
+
+/** In the directory first: who writes from the new address the moment after is known there. */
+async function takeMove(env: Env, channel: ChannelRecord, { from, to }: AddressChange): Promise<Received> {
+  const chatId = await findByAddress(directory(env), channel.id, from);
+  if (!chatId) return "unknown_chat";
+  await learnAddresses(env, { channelId: channel.id, chatId }, [to]);
+  const answer = await unlessUnknown(
+    callChat(env, channel, chatId, (chat, adoption) => chat.moved(channel.organizationId, to, adoption)),
+  );
+  return answer ? "applied" : "unknown_chat";
+}
+
+/** Null for a chat that is not there, or not this channel's. */
+async function unlessUnknown<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "chat_not_found") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Outcome } from "../channels/adapter.ts";
+import type { LeaveAnswer } from "../channels/channel-object.ts";
+import { callObject } from "../objects.ts";
+import type { Delivery, DeliveryError, HoldReason } from "./delivery.ts";
+import type { ChatIdentity } from "./message-log.ts";
+
+const CHANNEL_AWAY_MS = 10_000;
+
+export type Go = LeaveAnswer & { leave: "go" };
+type Leave = LeaveAnswer | { leave: "away" };
+
+/** Asks a chat's channel whether a message may go now; never throws. */
+export async function askLeave(env: Env, { channelId, chatId }: ChatIdentity, delivery: Delivery): Promise<Leave> {
+  const reservedAt = delivery.reserved ? delivery.nextAt : null;
+  try {
+    return await callObject(env.CHANNELS, channelId, (channel) => channel.leave({ channelId, chatId, reservedAt }));
+  } catch (error) {
+    console.warn({ event: "channel_away", channelId, cause: String((error as Error).cause) });
+    return { leave: "away" };
+  }
+}
+
+/** How long a message is held that got no leave, since when, and what it says of that; a pace is no error. */
+export function heldBy(leave: Exclude<Leave, Go>): {
+  until: number;
+  reason: HoldReason;
+  since: number;
+  error: DeliveryError | null;
+} {
+  const now = Date.now();
+  if (leave.leave === "away") {
+    const error = { code: "channel_away", message: "The channel does not answer" };
+    return { until: now + CHANNEL_AWAY_MS, reason: "away", since: now, error };
+  }
+  const { at: until, broken } = leave;
+  if (!broken) return { until, reason: "pace", since: now, error: null };
+  return { until, reason: "broken", since: broken.since, error: { code: "channel_broken", message: broken.reason } };
+}
+
+/** Tells the channel what of an attempt's outcome concerns all its chats; never throws. */
+export async function report(
+  env: Env,
+  { channelId, chatId }: ChatIdentity,
+  outcome: Outcome,
+  { probe, mended }: Go,
+): Promise<void> {
+  // An answer to this message, or to its contact, shows that the channel itself works.
+  const works = outcome.outcome === "sent" || outcome.outcome === "failed" || outcome.outcome === "moved";
+  try {
+    if (outcome.outcome === "channel_broken") {
+      const { reason } = outcome;
+      await callObject(env.CHANNELS, channelId, (channel) =>
+        channel.broke({ channelId, chatId, reason, probe, mended }),
+      );
+    } else if (outcome.outcome === "retry" && outcome.wholeChannel) {
+      await callObject(env.CHANNELS, channelId, (channel) => channel.slowDown(outcome.afterMs ?? 1_000));
+    } else if (probe && works) {
+      await callObject(env.CHANNELS, channelId, (channel) => channel.works(channelId));
+    }
+  } catch (error) {
+    console.warn({ event: "channel_not_told", channelId, cause: String((error as Error).cause) });
+  }
+}

@@ -1,0 +1,44 @@
+import { channelRecord } from "../channels/record.ts";
+import { ADAPTERS, networkOf } from "../channels/registry.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
+import type { Caller } from "../keys/key-object.ts";
+import { callChat } from "./access.ts";
+
+/**
+ * The bytes of an inbound message's media, streamed from its network as they come: they are kept nowhere, and the
+ * network's own address and token stay here. It comes as a download that no browser runs or guesses the kind of.
+ * @throws ApiError `media_not_found` where the message has none, `media_expired` where the network has it no more
+ */
+export async function readMedia(env: Env, caller: Caller, chatId: string, messageId: string): Promise<Response> {
+  const answer = await callChat(env, caller, chatId, (chat, adoption) =>
+    chat.media(caller.organizationId, messageId, adoption),
+  );
+  if (answer.outcome !== "ok") {
+    throw new ApiError(answer.outcome === "no_message" ? "message_not_found" : "media_not_found");
+  }
+  const { media, channelId } = answer;
+  const channel = await channelRecord(env, channelId);
+  if (!channel || channel.kind === "web") throw new ApiError("media_not_found");
+  const found = await ADAPTERS[channel.kind].media(media.id, channel.credentials, networkOf(env, channel.kind));
+  if (found.outcome === "expired") throw new ApiError("media_expired");
+  if (found.outcome === "unavailable") throw unavailable(`media: ${found.message}`);
+  return new Response(found.body, {
+    headers: {
+      "Content-Type": found.contentType ?? media.contentType ?? "application/octet-stream",
+      "Content-Disposition": disposition(media.fileName),
+      "Content-Security-Policy": "sandbox; default-src 'none'",
+      "X-Content-Type-Options": "nosniff",
+      ...(found.length !== null && { "Content-Length": String(found.length) }),
+    },
+  });
+}
+
+/** @see RFC 6266, 4.3 and RFC 8187 for names that are not ASCII */
+function disposition(fileName: string | null): string {
+  if (fileName === null) return "attachment";
+  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename*=UTF-8''${encoded}`;
+}

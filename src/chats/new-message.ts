@@ -1,0 +1,75 @@
+import type { Draft, InboundDraft, Prepared, SendAnswer } from "./answers.ts";
+import type { Message } from "./message.ts";
+
+/** Where a new message stands in its chat. */
+export interface NewPlace {
+  chatId: string;
+  seq: number;
+  /** RFC 3339; never before the message before. */
+  at: string;
+}
+
+/** A message to the contact, as it is stored: in line for its network, or SENT where its reader comes to us. */
+export function outboundMessage(
+  { id, type, content, mediaUrl, templateId, variables, metadata }: Draft,
+  { senderId, text }: Prepared,
+  { chatId, seq, at }: NewPlace,
+  waits: boolean,
+): Message {
+  return {
+    id,
+    chatId,
+    seq,
+    direction: "OUTBOUND",
+    type,
+    content,
+    mediaUrl,
+    senderId,
+    templateId,
+    variables,
+    text,
+    status: waits ? "QUEUED" : "SENT",
+    error: null,
+    metadata,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** A message that the contact wrote, as it is stored. */
+export function inboundMessage({ id, type, content, mediaUrl }: InboundDraft, { chatId, seq, at }: NewPlace): Message {
+  return {
+    id,
+    chatId,
+    seq,
+    direction: "INBOUND",
+    type,
+    content,
+    mediaUrl,
+    senderId: null,
+    templateId: null,
+    variables: null,
+    text: content,
+    status: "RECEIVED",
+    error: null,
+    metadata: {},
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** The answer to a used idempotency key. A redacted message has no fingerprint left, and answers to any body. */
+export function replay(first: { doc: string; fingerprint: string | null }, draft: Draft): SendAnswer {
+  if (first.fingerprint !== null && first.fingerprint !== draft.fingerprint) {
+    return { outcome: "refused", code: "idempotency_mismatch" };
+  }
+  return { outcome: "stored", doc: first.doc, replayed: (JSON.parse(first.doc) as Message).id !== draft.id };
+}
+
+/** What is left of a message that was redacted: its id, number, times and status. */
+export function redacted(message: Message): Message {
+  const blank = { ...message, content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
+  if (message.status !== "QUEUED") return blank;
+  const error = { code: "redacted", message: "The message was redacted before it was delivered" };
+  return { ...blank, status: "FAILED", error };
+}

@@ -1,0 +1,38 @@
+import type { Visitor } from "../channels/web/visitor.ts";
+import { directory } from "../db/client.ts";
+import { callObject } from "../objects.ts";
+import { findIdentity, openChat } from "./directory.ts";
+import type { ChatIdentity } from "./message-log.ts";
+
+/** What a visitor's first message found. */
+export type OpenedChat =
+  | { outcome: "opened"; identity: ChatIdentity }
+  /** Too many new chats from one network; seconds. */
+  | { outcome: "too_many"; retryAfter: number }
+  | { outcome: "no_channel" }
+  /** The address has a chat of another id, which another object holds. */
+  | { outcome: "elsewhere" }
+  /** The chat is just being erased. */
+  | { outcome: "erasing" };
+
+/**
+ * The chat of a visitor in the directory: the one that a `POST /chats` has made meanwhile, or a new one, where the
+ * channel allows one more to the network that the visitor came from.
+ * @throws where the directory or the channel's object does not answer
+ */
+export async function openVisitorChat(env: Env, visitor: Visitor): Promise<OpenedChat> {
+  const { chatId, organizationId, channelId, address } = visitor;
+  const db = directory(env);
+  const known = await findIdentity(db, organizationId, chatId);
+  if (known) return { outcome: "opened", identity: known };
+  const leave = await callObject(env.CHANNELS, channelId, (channel) =>
+    channel.mayOpenChat(visitor.clientNetwork, chatId),
+  );
+  if (!leave.ok) return { outcome: "too_many", retryAfter: leave.retryAfter };
+  const asked = { channel: { id: channelId, organizationId, kind: "web" as const }, address, name: null, metadata: {} };
+  const opened = await openChat(env, asked, Date.now());
+  if (!opened) return { outcome: "no_channel" };
+  if (opened.chatId !== chatId) return { outcome: "elsewhere" };
+  const identity = await findIdentity(db, organizationId, chatId);
+  return identity ? { outcome: "opened", identity } : { outcome: "erasing" };
+}

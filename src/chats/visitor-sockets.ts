@@ -1,0 +1,51 @@
+import { REFUSALS } from "../channels/web/admit.ts";
+import { MAX_FRAME, type ServerFrame } from "./visitor-frames.ts";
+
+/** Why a visitor's socket is closed. */
+export interface Close {
+  code: number;
+  reason: string;
+}
+
+export const NORMAL: Close = { code: 1000, reason: "" };
+export const GOING_AWAY: Close = { code: 1001, reason: "The chat was erased" };
+export const NO_FRAME: Close = { code: 1008, reason: "No frame of this protocol" };
+export const TOO_LARGE: Close = { code: 1009, reason: `A frame has at most ${MAX_FRAME} bytes` };
+export const TRY_LATER: Close = REFUSALS.try_later;
+export const NO_CHANNEL: Close = REFUSALS.no_channel;
+
+const MAX_FRAMES_A_SECOND = 50;
+
+/** Sends a frame to each socket that is still open. */
+export function tell(sockets: WebSocket[], frame: ServerFrame): void {
+  const text = JSON.stringify(frame);
+  for (const socket of sockets) {
+    try {
+      socket.send(text);
+    } catch {
+      // Closed in the meantime: the next connection catches up.
+    }
+  }
+}
+
+/** Closes a socket, if it is not closed yet. */
+export function close(socket: WebSocket, { code, reason }: Close): void {
+  try {
+    socket.close(code, reason);
+  } catch {
+    // It was closed already.
+  }
+}
+
+/** How many frames a socket may send in a second. Counted in memory: an object that is asked this much does not sleep. */
+export class FrameBudget {
+  readonly #counts = new WeakMap<WebSocket, { second: number; count: number }>();
+
+  allows(socket: WebSocket, now: number): boolean {
+    const second = Math.floor(now / 1_000);
+    const before = this.#counts.get(socket);
+    const count = before?.second === second ? before.count + 1 : 1;
+    this.#counts.set(socket, { second, count });
+    return count <= MAX_FRAMES_A_SECOND;
+  }
+}

@@ -1,0 +1,240 @@
+import { readVisitor, type Visitor } from "../channels/web/visitor.ts";
+import { rootCause } from "../http/cause.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import type { InboundDraft, ReceiveAnswer } from "./answers.ts";
+import { rangeAfter } from "./listing.ts";
+import type { Message } from "./message.ts";
+import type { ChatIdentity, MessageLog } from "./message-log.ts";
+import {
+  contentFault,
+  type MessageFrame,
+  PING,
+  PONG,
+  type RefusedFrame,
+  readFrame,
+  refused,
+  type ServerFrame,
+  visitorMessage,
+} from "./visitor-frames.ts";
+import { acknowledge, inboundTimes } from "./visitor-log.ts";
+import { type OpenedChat, openVisitorChat } from "./visitor-opening.ts";
+import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./visitor-pace.ts";
+import {
+  close,
+  FrameBudget,
+  GOING_AWAY,
+  NO_CHANNEL,
+  NO_FRAME,
+  NORMAL,
+  TOO_LARGE,
+  TRY_LATER,
+  tell,
+} from "./visitor-sockets.ts";
+
+/** What the sockets need of their chat's object. */
+export interface VisitorHost {
+  state: DurableObjectState;
+  env: Env;
+  log: MessageLog;
+  /** Who the chat is, with its log made ready; undefined before it was adopted. */
+  identity(): ChatIdentity | undefined;
+  /** The JSON of the inbound message that was stored with this `dedupe`; asked of an adopted chat alone. */
+  repeated(dedupe: string): string | null;
+  /** Adopts the chat where that is given, and stores; `unknown` where it was erased meanwhile. */
+  receive(organizationId: string, draft: InboundDraft, adoption: ChatIdentity | null): Promise<ReceiveAnswer>;
+}
+
+const MAX_SOCKETS = 5;
+const PAGE = 100;
+/** Seconds after which a page should try again what failed here. */
+const SOON = 5;
+
+/**
+ * The open sockets of a web chat's visitor, one for each tab. They are the platform's: it keeps them open while the
+ * object sleeps and loses its memory, so what is known of a socket lies in its attachment, and an idle visitor costs
+ * nothing.
+ *
+ * What a page is told was stored before: the output gate holds a socket's frames, as it holds responses, until the
+ * writes made before them are on disk.
+ */
+export class Visitors {
+  readonly #host: VisitorHost;
+  /** Messages are taken one after the other, or two that wait for the directory could pass the pace at once. */
+  #line: Promise<void> = Promise.resolve();
+  readonly #budget = new FrameBudget();
+
+  constructor(host: VisitorHost) {
+    this.#host = host;
+  }
+
+  /** Takes a visitor's socket, which our Worker has verified. Nothing is written: who only looks leaves no trace. */
+  accept(request: Request): Response {
+    const { state } = this.#host;
+    const visitor = readVisitor(request.headers);
+    const { 0: page, 1: socket } = new WebSocketPair();
+    if (this.#open().length >= MAX_SOCKETS) {
+      socket.accept();
+      socket.close(TRY_LATER.code, TRY_LATER.reason);
+    } else {
+      state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
+      state.acceptWebSocket(socket);
+      socket.serializeAttachment(visitor);
+      // With nothing awaited since the log was read, a message that comes next finds the socket among the open ones.
+      tell([socket], this.#ready(visitor));
+    }
+    return new Response(null, { status: 101, webSocket: page });
+  }
+
+  /** A frame of a page; never throws. */
+  async onMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    if (!this.#budget.allows(socket, Date.now())) return close(socket, TRY_LATER);
+    const frame = readFrame(data);
+    if (frame === "too_large") return close(socket, TOO_LARGE);
+    if (frame === "no_frame") return close(socket, NO_FRAME);
+    try {
+      switch (frame.type) {
+        case "ping":
+          return socket.send(PONG);
+        case "delivered":
+          return this.#acknowledge(frame.seq, "DELIVERED");
+        case "read":
+          return this.#acknowledge(frame.seq, "READ");
+        case "message": {
+          const taken = this.#line.then(() => this.#take(socket, frame));
+          this.#line = taken.catch(() => undefined);
+          await taken;
+        }
+      }
+    } catch (error) {
+      const { chatId } = visitorOf(socket);
+      console.error({ event: "frame_not_taken", chatId, error: String(rootCause(error)) });
+      // It keeps what was not acknowledged, connects again and sends it again.
+      close(socket, TRY_LATER);
+    }
+  }
+
+  /** A page hung up. The platform leaves the answer to us, and counts the socket as open until it was given. */
+  onClose(socket: WebSocket): void {
+    close(socket, NORMAL);
+  }
+
+  /** The company's message was stored. */
+  stored(message: Message): void {
+    tell(this.#open(), { type: "message", message: visitorMessage(message) });
+  }
+
+  /** A stored message was changed, as by a redaction: told whole, under the number that it has. */
+  changed(message: Message): void {
+    this.stored(message);
+  }
+
+  /** The chat was erased. */
+  closeAll(): void {
+    for (const socket of this.#open()) close(socket, GOING_AWAY);
+  }
+
+  #ready(visitor: Visitor): ServerFrame {
+    const identity = this.#host.identity();
+    if (!identity) {
+      const chatId = visitor.chatExists ? visitor.chatId : null;
+      return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0 };
+    }
+    const { log } = this.#host;
+    const lastSeq = log.newest().seq;
+    const { range, pagination } = rangeAfter(lastSeq, visitor.after, PAGE);
+    const messages = (JSON.parse(`[${log.documents(range)}]`) as Message[]).reverse().map(visitorMessage);
+    return { type: "ready", chatId: identity.chatId, messages, hasMore: pagination.hasMore, lastSeq };
+  }
+
+  /** Stores a visitor's message once, however often it comes, and tells all tabs; or says why it was refused. */
+  async #take(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    const { id, content } = frame;
+    const refuse = (frame: RefusedFrame) => tell([socket], frame);
+    const unfit = contentFault(frame);
+    if (unfit) return refuse(unfit);
+    const adoption = this.#host.identity() ? null : await this.#openChat(socket, id);
+    if (adoption === "refused") return;
+    // A chat that is only being adopted has no message of the visitor's yet.
+    if (adoption === null) {
+      const first = this.#host.repeated(id);
+      if (first !== null) return tell([socket], storedFrame(id, first));
+      const wait = this.#secondsToWait();
+      if (wait > 0) return refuse(refused(id, "rate_limited", wait, "Too many messages"));
+    }
+    const { organizationId, chatId } = visitorOf(socket);
+    const draft: InboundDraft = {
+      id: newId("msg", jurisdictionOf(chatId)),
+      dedupe: id,
+      type: "TEXT",
+      content,
+      media: null,
+      mediaUrl: null,
+      addresses: [],
+    };
+    const answer = await this.#host.receive(organizationId, draft, adoption);
+    if (answer.outcome === "chat_full") return refuse(refused(id, "chat_full", null));
+    if (answer.outcome === "unknown") return refuse(refused(id, "unavailable", SOON));
+    tell([socket], storedFrame(id, answer.doc));
+    if (answer.outcome === "repeated") return;
+    const message = visitorMessage(JSON.parse(answer.doc) as Message);
+    tell(
+      this.#open().filter((other) => other !== socket),
+      { type: "message", message },
+    );
+  }
+
+  /** What the chat is to be adopted with, or `refused` where the page was told why not. */
+  async #openChat(socket: WebSocket, id: string): Promise<ChatIdentity | "refused"> {
+    let opened: OpenedChat;
+    try {
+      opened = await openVisitorChat(this.#host.env, visitorOf(socket));
+    } catch (error) {
+      const { chatId } = visitorOf(socket);
+      console.error({ event: "chat_not_opened", chatId, error: String(rootCause(error)) });
+      tell([socket], refused(id, "unavailable", SOON));
+      return "refused";
+    }
+    switch (opened.outcome) {
+      case "opened":
+        return opened.identity;
+      case "too_many":
+        tell([socket], refused(id, "rate_limited", opened.retryAfter, "Too many new chats"));
+        break;
+      case "erasing":
+        tell([socket], refused(id, "unavailable", SOON));
+        break;
+      case "no_channel":
+        close(socket, NO_CHANNEL);
+        break;
+      case "elsewhere":
+        // Connecting again leads to the other object.
+        close(socket, TRY_LATER);
+    }
+    return "refused";
+  }
+
+  #secondsToWait(): number {
+    const now = Date.now();
+    return waitBeforeNext(inboundTimes(this.#host.state.storage.sql, now - PACE_WINDOW_MS, MAX_IN_WINDOW), now);
+  }
+
+  #acknowledge(seq: number, status: "DELIVERED" | "READ"): void {
+    if (!this.#host.identity()) return;
+    for (const message of acknowledge(this.#host.state.storage.sql, seq, status, Date.now())) {
+      tell(this.#open(), { type: "status", seq: message.seq, status });
+    }
+  }
+
+  #open(): WebSocket[] {
+    return this.#host.state.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN);
+  }
+}
+
+function visitorOf(socket: WebSocket): Visitor {
+  return socket.deserializeAttachment() as Visitor;
+}
+
+function storedFrame(id: string, doc: string): ServerFrame {
+  const message = JSON.parse(doc) as Message;
+  return { type: "stored", id, messageId: message.id, seq: message.seq };
+}

@@ -1,0 +1,57 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const source = fileURLToPath(new URL(".", import.meta.url));
+
+/** Where the static assets are put unless told otherwise: what wrangler.toml names as `assets.directory`. */
+export const ASSETS = fileURLToPath(new URL("../../dist/web", import.meta.url));
+
+/** The platform serves an asset with its ETag and asks for a revalidation, so fixed names are never stale. */
+const HEADERS = `/widget.js
+  X-Content-Type-Options: nosniff
+  Cross-Origin-Resource-Policy: cross-origin
+  Access-Control-Allow-Origin: *
+/web-assets/*
+  X-Content-Type-Options: nosniff
+`;
+
+/** Writes the page's script and style and the widget's script; gives the gzipped bytes of each, by its path. */
+export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
+  await rm(out, { recursive: true, force: true });
+  await mkdir(join(out, "web-assets"), { recursive: true });
+  await build({
+    entryPoints: { "web-assets/chat": join(source, "chat-page.tsx"), widget: join(source, "widget.ts") },
+    outdir: out,
+    bundle: true,
+    minify: true,
+    // A classic script: a module could not ask which tag it stands in.
+    format: "iife",
+    target: ["chrome111", "firefox115", "safari16.4"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  await build({
+    entryPoints: { "web-assets/chat": join(source, "chat.css") },
+    outdir: out,
+    minify: true,
+    target: ["chrome111", "firefox115", "safari16.4"],
+    logLevel: "warning",
+  });
+  await writeFile(join(out, "_headers"), HEADERS);
+  const sizes: Record<string, number> = {};
+  for (const path of ["widget.js", "web-assets/chat.js", "web-assets/chat.css"]) {
+    sizes[path] = gzipSync(await readFile(join(out, path)), { level: 9 }).length;
+  }
+  return sizes;
+}
+
+if (import.meta.main) {
+  for (const [path, bytes] of Object.entries(await buildWeb(process.argv[2]))) {
+    console.log(`${path}  ${(bytes / 1024).toFixed(1)} KiB gzipped`);
+  }
+}

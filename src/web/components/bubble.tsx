@@ -1,0 +1,85 @@
+import type { JSX } from "preact";
+import { piecesOf, webAddress } from "../links.ts";
+import type { Texts } from "../locales/en.ts";
+import { reasonOf } from "../texts.ts";
+import type { Line } from "../timeline.ts";
+import { Icon } from "./icons.tsx";
+import type { Words } from "./words.ts";
+
+interface BubbleProps {
+  line: Line;
+  words: Words;
+  onSendAgain: (id: string) => void;
+}
+
+/** One message: who wrote it (in a word, not by side and colour alone), what, when, and how far it has come. */
+export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
+  const { texts, times, locale } = words;
+  const { own, message, progress, refused } = line;
+  // A mark is enough for what went well; the word is there for a screen reader all the same.
+  const inWords = line.latest || progress === "notSent" || progress === "sending";
+  const place = `${own ? "own" : "theirs"}${line.first ? " first" : ""}${line.last ? " last" : ""}`;
+  return (
+    <div class={`message ${place}${refused ? " refused" : ""}`}>
+      <div class="bubble">
+        <span class="hidden">{own ? texts.you : texts.company}: </span>
+        <MessageText text={message.text} texts={texts} removed={message.text === "" && message.mediaUrl === null} />
+        <Media message={message} texts={texts} />
+      </div>
+      <div class={line.last || inWords ? "meta" : "meta quiet"}>
+        <time dateTime={isoOf(line.at)} title={times.full(line.at)}>
+          {times.time(line.at)}
+        </time>
+        {progress && <Icon name={progress} />}
+        {progress && <span class={inWords ? "" : "hidden"}>{texts[progress]}</span>}
+      </div>
+      {refused?.trouble && (
+        <div class="trouble">
+          <p dir="auto">{reasonOf(refused.trouble, texts, locale)}</p>
+          <button type="button" class="pill" onClick={() => onSendAgain(refused.id)}>
+            <Icon name="again" />
+            {texts.sendAgain}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Text nodes and links to web addresses, nothing else: what a stranger wrote is never markup. */
+function MessageText({ text, texts, removed }: { text: string; texts: Texts; removed: boolean }): JSX.Element | null {
+  if (removed) return <p class="text removed">{texts.removed}</p>;
+  if (text === "") return null;
+  return (
+    <p class="text" dir="auto">
+      {piecesOf(text).map((piece) => (piece.href === null ? piece.text : <Link href={piece.href}>{piece.text}</Link>))}
+    </p>
+  );
+}
+
+const MEDIA_WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
+
+/** A file is a link with its kind in words: opening it is the visitor's choice, and loads nothing into this page. */
+function Media({ message, texts }: { message: Line["message"]; texts: Texts }): JSX.Element | null {
+  const href = message.mediaUrl === null ? null : webAddress(message.mediaUrl, ["https:"]);
+  if (href === null) return null;
+  const word = message.type in MEDIA_WORDS ? MEDIA_WORDS[message.type as keyof typeof MEDIA_WORDS] : "document";
+  return (
+    <p class="media">
+      <Icon name="file" />
+      <Link href={href}>{texts[word]}</Link>
+    </p>
+  );
+}
+
+function Link({ href, children }: { href: string; children: string }): JSX.Element {
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}
+
+function isoOf(at: number): string {
+  return Number.isFinite(at) ? new Date(at).toISOString() : "";
+}

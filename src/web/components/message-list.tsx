@@ -1,0 +1,117 @@
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { SessionView } from "../session.ts";
+import { type Line, timelineOf } from "../timeline.ts";
+import { Bubble } from "./bubble.tsx";
+import { Icon } from "./icons.tsx";
+import { useScroll } from "./use-scroll.ts";
+import type { Actions, Words } from "./words.ts";
+
+interface MessageListProps {
+  view: SessionView;
+  words: Words;
+  actions: Actions;
+}
+
+const SETTLE_MS = 300;
+
+/**
+ * What was said. The log is there before the first message, grows at its end, and is silent while its past is put in:
+ * a screen reader says each new message once, and never the history.
+ */
+export function MessageList({ view, words, actions }: MessageListProps): JSX.Element {
+  const { texts } = words;
+  const lines = timelineOf(view.conversation);
+  const log = useRef<HTMLDivElement>(null);
+  const scroll = useScroll(lines);
+  const live = useLive(view.conversation.caughtUp && view.older !== "loading");
+  const now = Date.now();
+  const hasOlder = (view.conversation.entries[0]?.message.seq ?? 1) > 1;
+  const empty = lines.length === 0 && (view.conversation.caughtUp || view.link === "offline");
+
+  // The button goes with the last page; whoever pressed it goes on in the list, not at the top of the page.
+  const hadOlder = useRef(hasOlder);
+  useLayoutEffect(() => {
+    if (hadOlder.current && !hasOlder && document.activeElement === document.body) scroll.ref.current?.focus();
+    hadOlder.current = hasOlder;
+  });
+
+  return (
+    <div class="list">
+      <section
+        class="scroller"
+        ref={scroll.ref}
+        onScroll={scroll.onScroll}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrollable by keyboard
+        tabIndex={0}
+        aria-label={texts.conversation}
+      >
+        {hasOlder && (
+          <div class="older">
+            {/* Not disabled while it works: that would take the focus away. */}
+            <button type="button" class="pill" onClick={actions.loadOlder} aria-busy={view.older === "loading"}>
+              {view.older === "loading" ? texts.loading : texts.earlier}
+            </button>
+            <p role="status" class="trouble">
+              {view.older === "failed" && texts.earlierFailed}
+            </p>
+          </div>
+        )}
+        {empty && (
+          <div class="empty">
+            <p class="empty-title">{texts.emptyTitle}</p>
+            <p>{texts.emptyText}</p>
+          </div>
+        )}
+        <div
+          role="log"
+          class="log"
+          ref={log}
+          aria-label={texts.messages}
+          aria-live={live ? "polite" : "off"}
+          aria-relevant="additions"
+        >
+          {lines.map((line) => (
+            <Day key={line.key} line={line} words={words} now={now} actions={actions} />
+          ))}
+        </div>
+      </section>
+      {scroll.unseen && (
+        <button type="button" class="pill to-newest" onClick={scroll.toNewest}>
+          <Icon name="down" />
+          {texts.newMessages}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface DayProps {
+  line: Line;
+  words: Words;
+  now: number;
+  actions: Actions;
+}
+
+function Day({ line, words, now, actions }: DayProps): JSX.Element {
+  return (
+    <>
+      {line.newDay && <p class="day">{words.times.day(line.at, now)}</p>}
+      <Bubble line={line} words={words} onSendAgain={actions.sendAgain} />
+    </>
+  );
+}
+
+/** Whether additions are to be announced: a moment after the history stands, so that none of it is read out. */
+function useLive(settled: boolean): boolean {
+  const [live, setLive] = useState(false);
+  useEffect(() => {
+    if (!settled) {
+      setLive(false);
+      return;
+    }
+    const timer = setTimeout(() => setLive(true), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [settled]);
+  return settled && live;
+}

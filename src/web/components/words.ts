@@ -1,0 +1,18 @@
+import type { Texts } from "../locales/en.ts";
+import type { Times } from "../times.ts";
+
+/** How the page speaks: its texts, the locale of its numbers, its times, and the name at its top. */
+export interface Words {
+  texts: Texts;
+  locale: string;
+  times: Times;
+  title: string;
+}
+
+/** What a visitor can do. `close` is null on a page of its own. */
+export interface Actions {
+  write: (text: string) => void;
+  sendAgain: (id: string) => void;
+  loadOlder: () => void;
+  close: (() => void) | null;
+}

@@ -1,0 +1,71 @@
+import type { Conversation, OwnMessage } from "./conversation.ts";
+import type { ChatMessage } from "./frames.ts";
+import { sameDay } from "./times.ts";
+
+/** How far a message of the visitor's own has come. */
+type Progress = "sending" | "sent" | "delivered" | "read" | "notSent";
+
+/** One line of the message list. `first` and `last` say where a run of one writer's messages begins and ends. */
+export interface Line {
+  key: string;
+  at: number;
+  own: boolean;
+  message: Pick<ChatMessage, "type" | "text" | "mediaUrl">;
+  progress: Progress | null;
+  /** The message that can be sent again, for one that was refused. */
+  refused: OwnMessage | null;
+  newDay: boolean;
+  first: boolean;
+  last: boolean;
+  /** The newest of the visitor's own: how far it has come is written out. */
+  latest: boolean;
+}
+
+const RUN_MS = 5 * 60_000;
+
+/** The conversation as it is shown: what is stored, then what is still on its way. */
+export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "outbox">): Line[] {
+  const stored = entries.map(({ key, message }) => {
+    const own = message.direction === "INBOUND";
+    const progress = own ? progressOf(message) : null;
+    return line({ key, at: Date.parse(message.createdAt), own, message, progress, refused: null });
+  });
+  const waiting = outbox
+    // An echo is shown as the stored message that it was taken for.
+    .filter(({ echo }) => echo === null)
+    .map((own) =>
+      line({
+        key: own.id,
+        at: own.writtenAt,
+        own: true,
+        message: { type: "TEXT", text: own.text, mediaUrl: null },
+        progress: own.trouble ? "notSent" : own.seq === null ? "sending" : "sent",
+        refused: own.trouble ? own : null,
+      }),
+    );
+  const lines = [...stored, ...waiting];
+  for (const [index, current] of lines.entries()) {
+    const before = lines[index - 1];
+    current.newDay = !before || !sameDay(before.at, current.at);
+    current.first = !before || current.newDay || !isRun(before, current);
+    if (before) before.last = current.first;
+  }
+  const latest = lines.findLast(({ own }) => own);
+  if (latest) latest.latest = true;
+  return lines;
+}
+
+function line(part: Omit<Line, "newDay" | "first" | "last" | "latest">): Line {
+  return { ...part, newDay: false, first: true, last: true, latest: false };
+}
+
+function isRun(before: Line, current: Line): boolean {
+  return before.own === current.own && before.refused === null && current.at - before.at < RUN_MS;
+}
+
+/** Stored by the company's side is "Sent"; it may tell more. */
+function progressOf({ status }: ChatMessage): Progress {
+  if (status === "DELIVERED") return "delivered";
+  if (status === "READ") return "read";
+  return status === "FAILED" ? "notSent" : "sent";
+}

@@ -1,0 +1,46 @@
+/**
+ * The widget's own rules, inside its shadow root: the site's rules stay out, and these don't leave. Only the host element
+ * can be reached from outside; there an important rule of ours wins over any of the site's.
+ */
+export const WIDGET_STYLE = `
+:host { all: initial !important; position: fixed !important; z-index: 2147483000 !important;
+  inset: auto 0 0 !important; height: 0 !important; }
+* { box-sizing: border-box; }
+.launcher {
+  position: fixed; inset: auto 20px max(20px, env(safe-area-inset-bottom)) auto;
+  width: 56px; height: 56px; padding: 0; border: 2px solid #fff; border-radius: 50%;
+  display: grid; place-items: center; cursor: pointer; touch-action: manipulation;
+  background: #0d6b5e; color: #fff; box-shadow: 0 4px 18px rgb(0 0 0 / 28%);
+  font: 600 13px/1 system-ui, sans-serif;
+}
+.launcher:hover { background: #0a5a4f; }
+.launcher:focus-visible { outline: 3px solid #0d6b5e; outline-offset: 2px; }
+.launcher svg { width: 26px; height: 26px; fill: none; stroke: currentcolor; stroke-width: 2;
+  stroke-linecap: round; stroke-linejoin: round; }
+.launcher .x, .open .launcher .bubble { display: none; }
+.open .launcher .x { display: block; }
+.count {
+  position: absolute; inset: -6px -6px auto auto; min-width: 24px; height: 24px; padding: 0 6px;
+  display: grid; place-items: center; border: 2px solid #fff; border-radius: 12px; background: #b3261e; color: #fff;
+}
+.count:empty { display: none; }
+.frame {
+  position: fixed; inset: auto 20px calc(max(20px, env(safe-area-inset-bottom)) + 72px) auto;
+  width: min(392px, calc(100vw - 40px)); height: min(640px, calc(100dvh - 112px));
+  border: 0; border-radius: 18px; background: #fff; visibility: hidden; opacity: 0;
+  box-shadow: 0 0 0 1px rgb(128 128 128 / 30%), 0 16px 48px rgb(0 0 0 / 26%);
+}
+.dark .frame { background: #1b1f23; }
+.open .frame { visibility: visible; opacity: 1; }
+.left .launcher, .left .frame { right: auto; left: 20px; }
+@media (max-width: 480px), (max-height: 480px) {
+  .frame { inset: 0; width: 100%; height: var(--height, 100dvh); border-radius: 0; box-shadow: none; }
+  .left .frame { left: 0; }
+  .open .launcher { display: none; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .frame { transform: translateY(12px); transition: opacity .16s, transform .16s, visibility 0s .16s; }
+  .open .frame { transform: none; transition: opacity .16s, transform .16s; }
+}
+@media print { :host { display: none !important; } }
+`;

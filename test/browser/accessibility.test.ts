@@ -1,0 +1,105 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { openPlace, type Place } from "./place.ts";
+import { newUser, visit, visitInWeather, write } from "./visitor.ts";
+
+let browser: Browser;
+let place: Place;
+
+beforeAll(async () => {
+  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+});
+afterAll(() => Promise.all([browser.close(), place.close()]));
+
+/** Violations as lines that can be read in a failed run, and whether the page scrolls sideways. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const sideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  const lines = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  return sideways ? [...lines, "the page scrolls sideways"] : lines;
+}
+
+const LOOKS = {
+  "a phone": {},
+  "320 px": { viewport: { width: 320, height: 568 } },
+  "the dark": { colorScheme: "dark" },
+  "a wide screen": { viewport: { width: 1280, height: 900 } },
+  // What 200 % zoom makes of a laptop's screen.
+  "200 % zoom": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+  "right to left": { locale: "ar" },
+  "forced colours": { forcedColors: "active" },
+} as const;
+
+for (const [name, look] of Object.entries(LOOKS)) {
+  test(`empty, and with 200 messages, it has no violation on ${name}`, async () => {
+    const empty = await visit(browser, place, look);
+    await empty.locator(".empty").waitFor();
+    expect(await violations(empty)).toEqual([]);
+
+    const user = newUser();
+    await place.fill(user, 200);
+    await place.say(user, "A link https://example.com and a file", {
+      type: "VIDEO",
+      mediaUrl: "https://example.com/v",
+    });
+    const full = await visit(browser, place, { ...look, user });
+    await full.getByText("A link").waitFor();
+    expect(await violations(full)).toEqual([]);
+  });
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`a refused message and a lost connection have no violation in the ${colorScheme}`, async () => {
+    const user = newUser();
+    await place.fill(user, 5);
+    const { page, weather } = await visitInWeather(browser, place, { user, colorScheme });
+    weather.refuse = (id) => ({ type: "refused", id, code: "chat_full", message: "", retryAfter: null });
+    await write(page, "see https://example.com");
+    await page.getByRole("button", { name: "Send again" }).waitFor();
+    await weather.storm(1013);
+    await page.getByText("Offline, trying again").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("textbox", { name: "Message" }).fill("x".repeat(5_000));
+    expect(await violations(page)).toEqual([]);
+  });
+}
+
+test("a chat that is over has no violation", async () => {
+  const page = await visit(browser, { ...place, hashOf: () => "0".repeat(64) });
+  await page.getByText("We could not confirm who you are").waitFor();
+  expect(await violations(page)).toEqual([]);
+});
+
+test("every control is at least 24 px in both directions and can be reached by keyboard", async () => {
+  const user = newUser();
+  await place.fill(user, 350);
+  const page = await visit(browser, place, { user, viewport: { width: 320, height: 568 } });
+  await page.getByText("Message 350 of 350").waitFor();
+  await page.getByRole("textbox", { name: "Message" }).focus();
+  const reached: string[] = [];
+  for (let step = 0; step < 4; step++) {
+    await page.keyboard.press("Tab");
+    reached.push(
+      await page.evaluate(
+        () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "",
+      ),
+    );
+  }
+  expect(reached).toEqual(expect.arrayContaining(["Send", "Conversation", "Show earlier messages"]));
+  for (const control of await page.locator("button, textarea").all()) {
+    const box = await control.boundingBox();
+    expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
+  }
+});
+
+test("nothing moves for whoever asked for less motion", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user, reducedMotion: "reduce" });
+  await place.say(user, "hello");
+  await page.getByText("hello").waitFor();
+  const moving = await page.evaluate(() => document.getAnimations().length);
+  expect(moving).toBe(0);
+});

@@ -1,0 +1,185 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { openPlace, type Place, pageUrl } from "./place.ts";
+import { eventually, newUser, open, shown, visit, write } from "./visitor.ts";
+
+let browser: Browser;
+let place: Place;
+
+beforeAll(async () => {
+  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+});
+afterAll(() => Promise.all([browser.close(), place.close()]));
+
+test("the log, the box and the button are there before the first message", async () => {
+  const page = await visit(browser, place);
+  expect(await page.getByRole("log").count()).toBe(1);
+  expect(await page.getByRole("textbox", { name: "Message" }).count()).toBe(1);
+  expect(await page.getByRole("button", { name: "Send" }).count()).toBe(1);
+  expect(page.faults).toEqual([]);
+});
+
+test("Enter sends, Shift and Enter begin a new line, and the focus stays in the box", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.focus();
+  await page.keyboard.type("one");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("two");
+  await page.keyboard.press("Enter");
+  await eventually(() => place.heard(user), ["one\ntwo"]);
+  await page.getByText("Sent", { exact: true }).waitFor();
+  expect(await box.inputValue()).toBe("");
+  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+});
+
+test("the button sends, an empty box does not", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("  by mouse  ");
+  await page.getByRole("button", { name: "Send" }).click();
+  await eventually(() => place.heard(user), ["by mouse"]);
+});
+
+test("what the company writes comes at once and is delivered and read", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await write(page, "hello");
+  await eventually(() => place.heard(user), ["hello"]);
+  await place.say(user, "How can I help?");
+  await page.getByText("How can I help?").waitFor();
+  await eventually(() => place.statuses(user), ["READ"]);
+});
+
+test("a page in another tab of the same user shows what this one wrote, once", async () => {
+  const user = newUser();
+  const [one, other] = [await visit(browser, place, { user }), await visit(browser, place, { user })];
+  await write(one, "from one");
+  await eventually(() => shown(other), ["from one"]);
+  await write(other, "from the other");
+  await eventually(() => shown(one), ["from one", "from the other"]);
+});
+
+test("a visitor whom no site names is the same one after a reload", async () => {
+  const page = await open(browser);
+  await page.goto(`${place.base}/web/${place.channelId}`);
+  await write(page, "who am I");
+  await page.getByText("Sent", { exact: true }).waitFor();
+  await page.reload();
+  await eventually(() => shown(page), ["who am I"]);
+});
+
+test("a draft outlives a reload", async () => {
+  const page = await visit(browser, place);
+  await page.getByRole("textbox", { name: "Message" }).fill("half a thought");
+  await page.reload();
+  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("half a thought");
+});
+
+test("a long chat opens at its end, and its past comes when asked for, without moving what is read", async () => {
+  const user = newUser();
+  await place.fill(user, 350);
+  const page = await visit(browser, place, { user });
+  await page.getByText("Message 350 of 350").waitFor();
+  expect(await shown(page)).toHaveLength(100);
+  const scroller = page.getByRole("region", { name: "Conversation" });
+  await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
+  const first = page.getByText("Message 251 of 350");
+  const before = await first.boundingBox();
+  await page.getByRole("button", { name: "Show earlier messages" }).click();
+  await eventually(async () => (await shown(page)).length, 200);
+  const after = await first.boundingBox();
+  expect(Math.abs((after?.y ?? 0) - (before?.y ?? 999))).toBeLessThan(3);
+});
+
+test("the history is put in silently, and each new message is added to the log once", async () => {
+  const user = newUser();
+  await place.fill(user, 30);
+  const page = await visit(browser, place, { user });
+  await page.getByText("Message 30 of 30").waitFor();
+  await page.locator('[role=log][aria-live="polite"]').waitFor();
+  await page.getByRole("log").evaluate((log) => {
+    const added: string[] = [];
+    Object.assign(window, { added });
+    const collect = (record: MutationRecord) => {
+      for (const node of record.addedNodes) if (node instanceof Element) added.push(node.textContent ?? "");
+    };
+    new MutationObserver((records) => records.forEach(collect)).observe(log, { childList: true, subtree: true });
+  });
+  await write(page, "mine");
+  await place.say(user, "theirs");
+  await page.getByText("theirs").waitFor();
+  await eventually(() => place.heard(user).then((heard) => heard.at(-1)), "mine");
+  const added = await page.evaluate(() => (window as unknown as { added: string[] }).added);
+  expect(added.filter((text) => text.includes("mine"))).toHaveLength(1);
+  expect(added.filter((text) => text.includes("theirs"))).toHaveLength(1);
+});
+
+test("whoever reads older messages is told of new ones and not moved", async () => {
+  const user = newUser();
+  await place.fill(user, 60);
+  const page = await visit(browser, place, { user });
+  await page.getByText("Message 60 of 60").waitFor();
+  await page.getByRole("region", { name: "Conversation" }).evaluate((element) => element.scrollTo({ top: 0 }));
+  await page.getByText("Message 1 of 60", { exact: true }).hover();
+  await place.say(user, "down here");
+  await page.getByRole("button", { name: "New messages" }).click();
+  await page.getByText("down here").click();
+});
+
+test("a text that is too long stays in the box, whole", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const text = "x".repeat(4_100);
+  await write(page, text);
+  await page.getByText("4 characters too many").waitFor();
+  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe(text);
+  expect(await place.heard(user)).toEqual([]);
+});
+
+test("links open apart from the page, files are named by their kind", async () => {
+  const user = newUser();
+  await place.say(user, "See https://example.com/a.", { type: "IMAGE", mediaUrl: "https://example.com/i.png" });
+  const page = await visit(browser, place, { user });
+  const link = page.getByRole("link", { name: "https://example.com/a" });
+  expect(await link.getAttribute("href")).toBe("https://example.com/a");
+  expect(await link.getAttribute("target")).toBe("_blank");
+  expect(await link.getAttribute("rel")).toContain("noopener noreferrer");
+  expect(await page.getByRole("link", { name: "Open image" }).getAttribute("href")).toBe("https://example.com/i.png");
+});
+
+test("a language written from right to left turns the page, and the visitor's own words go their own way", async () => {
+  const page = await visit(browser, place, { locale: "ar" });
+  expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+  await page.getByRole("textbox", { name: "الرسالة" }).fill("Latin");
+  await page.keyboard.press("Enter");
+  await page.getByText("أُرسلت").waitFor();
+  expect(await page.locator(".text").evaluate((text) => getComputedStyle(text).direction)).toBe("ltr");
+});
+
+test.for(["0".repeat(64), "no hash at all", ""])(
+  "a wrong identity is told, and nothing can be written",
+  async (hash) => {
+    const page = await open(browser);
+    await page.goto(pageUrl({ ...place, hashOf: () => hash }, newUser()));
+    await page.getByRole("status").getByText("We could not confirm who you are").waitFor();
+    expect(await page.getByRole("textbox").count()).toBe(0);
+  },
+);
+
+test("the identity is in no address that is asked for", async () => {
+  const user = newUser();
+  const page = await open(browser);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  page.on("websocket", (socket) => asked.push(socket.url()));
+  await page.goto(pageUrl(place, user));
+  await write(page, "hello");
+  await eventually(() => place.heard(user), ["hello"]);
+  const sent = asked.map((url) => url.split("#")[0] ?? "");
+  expect(sent.some((url) => url.endsWith("/socket?after=0"))).toBe(true);
+  for (const url of sent) expect(url).not.toMatch(new RegExp(`user|hash|${place.hashOf(user)}`));
+});

@@ -1,0 +1,81 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { openPlace, type Place } from "./place.ts";
+import { eventually, newUser, shown, visit, write } from "./visitor.ts";
+
+let browser: Browser;
+let place: Place;
+
+beforeAll(async () => {
+  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+});
+afterAll(() => Promise.all([browser.close(), place.close()]));
+
+const EMBEDS = [
+  "iframe srcdoc='<script>alert(1)</script>'",
+  "object data=x",
+  "embed src=x",
+  "form action=//evil.example",
+];
+const TAGS = ["img src=x", "svg", "details open", "body", "video src=x", "input", "math", "a href=x", ...EMBEDS];
+const EVENTS = ["onerror", "onload", "ontoggle", "onfocus autofocus tabindex=1", "onmouseover", "onanimationstart"];
+const QUOTES = ["", '"', "'>"];
+const SCHEMES = ["javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "vbscript:x", "blob:x", "file:///"];
+const PAYLOADS = [
+  ...QUOTES.flatMap((quote) => TAGS.flatMap((tag) => EVENTS.map((event) => `${quote}<${tag} ${event}=alert(1)>`))),
+  ...SCHEMES.flatMap((scheme) => [scheme, `<a href="${scheme}">x</a>`, `https://example.com/"onclick="${scheme}`]),
+  "<script>alert(1)</script>",
+  "</p></div></script><script>alert(1)</script>",
+  "{{constructor.constructor('alert(1)')()}}",
+  "https://example.com/<script>alert(1)</script>",
+  "https://user@evil.example/",
+  "\u202Egnp.exe\u202C",
+  "<style>*{display:none}</style>",
+  "<base href=https://evil.example/>",
+  "&lt;script&gt;alert(1)&lt;/script&gt;",
+  '{"__html":"<img src=x onerror=alert(1)>"}',
+];
+
+// A page of the chat's at a time, each to a visitor of its own.
+const PAGES = Array.from({ length: Math.ceil(PAYLOADS.length / 80) }, (_, n) => PAYLOADS.slice(n * 80, (n + 1) * 80));
+
+test.for(PAGES)("whatever is written stays text: nothing runs, and no policy had to stop it", async (payloads) => {
+  const user = newUser();
+  for (const payload of payloads) await place.say(user, payload);
+  const page = await visit(browser, place, { user });
+  const [own = ""] = payloads;
+  await write(page, own);
+  await eventually(() => shown(page), [...payloads, own]);
+  for (const link of await page.getByRole("log").getByRole("link").all()) {
+    expect(await link.getAttribute("href")).toMatch(/^https:\/\/(example\.com|evil\.example)\//);
+  }
+  const made = "#chat :is(script, iframe, object, embed, img, style, base, video, details, math, input)";
+  expect(await page.locator(made).count()).toBe(0);
+  expect(page.faults).toEqual([]);
+});
+
+test("markup that found a way all the same would be stopped by the page's policy", async () => {
+  const page = await visit(browser, place);
+  const outcome = await page.evaluate(() => {
+    try {
+      document.body.innerHTML = "<b>markup</b>";
+      return "became markup";
+    } catch {
+      return "was stopped";
+    }
+  });
+  expect(outcome).toBe("was stopped");
+  expect(page.faults).not.toEqual([]);
+});
+
+test("a file whose address is not https is no link", async () => {
+  const user = newUser();
+  for (const mediaUrl of [...SCHEMES, "http://example.com/x", "https://user:pass@example.com/"]) {
+    await place.say(user, "a file", { type: "DOCUMENT", mediaUrl });
+  }
+  const page = await visit(browser, place, { user });
+  await eventually(async () => (await shown(page)).length, SCHEMES.length + 2);
+  expect(await page.getByRole("log").getByRole("link").count()).toBe(0);
+  expect(page.faults).toEqual([]);
+});

@@ -1,0 +1,137 @@
+import type { Browser, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
+import { expect } from "vitest";
+import type { ServerFrame } from "../../src/web/frames.ts";
+import { type Place, pageUrl } from "./place.ts";
+
+let users = 0;
+
+/** A user whom nobody has met: every test has its own. */
+export function newUser(): string {
+  return `user ${process.pid} ${++users}`;
+}
+
+/** What went wrong in a page by itself: errors, and what its policy had to stop. */
+export interface Faults {
+  faults: string[];
+}
+
+interface Wishes extends BrowserContextOptions {
+  user?: string;
+  fragment?: Record<string, string>;
+  /** Runs before the page is opened. */
+  before?: (page: Page) => Promise<void>;
+}
+
+/** A visitor in a browser of their own, on the chat's page. */
+export async function visit(browser: Browser, place: Place, wishes: Wishes = {}): Promise<Page & Faults> {
+  const { user = newUser(), fragment = {}, before, ...options } = wishes;
+  const page = await open(browser, options);
+  await before?.(page);
+  await page.goto(pageUrl(place, user, fragment));
+  await page.getByRole("log").waitFor({ state: "attached" });
+  return page;
+}
+
+/** An empty page of a new browser context, which notes what goes wrong in it. */
+export async function open(browser: Browser, options: BrowserContextOptions = {}): Promise<Page & Faults> {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB", ...options });
+  // Shorter than a test may take, so that a failed run names the step.
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (line) => {
+    if (line.type() === "error" && /policy|trusted/i.test(line.text())) faults.push(line.text());
+  });
+  return Object.assign(page, { faults });
+}
+
+/** Writes into the box and sends by keyboard. */
+export async function write(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+/** The texts of the list, in order. */
+export async function shown(page: Page): Promise<string[]> {
+  return page.getByRole("log").locator(".text").allTextContents();
+}
+
+/** Waits until `look` gives what is wanted. */
+export async function eventually<T>(look: () => Promise<T>, wanted: T): Promise<void> {
+  await expect.poll(look, { timeout: 10_000, interval: 25 }).toEqual(wanted);
+}
+
+/** What stands between page and server and does as the test says; the server needs no switch for it. */
+export interface Weather {
+  /** How many sockets the page has opened. */
+  opened: number;
+  /** Hangs up, with this code, on what is open and on all that come, until `clear`. */
+  storm(code: number): Promise<void>;
+  clear(): void;
+  /** Hangs up once. */
+  cut(): Promise<void>;
+  /** Answers the page's next messages itself, instead of handing them to the server. */
+  refuse: ((id: string) => ServerFrame) | null;
+  /** Hands the next frames on, and hangs up before the server's answer comes back. */
+  deaf: boolean;
+}
+
+/** A visitor whose sockets go through weather of the test's making. */
+export async function visitInWeather(
+  browser: Browser,
+  place: Place,
+  wishes: Omit<Wishes, "before">,
+): Promise<{ page: Page & Faults; weather: Weather }> {
+  let weather: Weather | undefined;
+  const page = await visit(browser, place, {
+    ...wishes,
+    before: async (early) => void (weather = await weatherOf(early)),
+  });
+  if (!weather) throw new Error("the page was opened without weather");
+  return { page, weather };
+}
+
+async function weatherOf(page: Page): Promise<Weather> {
+  let code: number | null = null;
+  const routes = new Set<WebSocketRoute>();
+  const hangUp = async (with_: number) => {
+    const open = [...routes];
+    routes.clear();
+    await Promise.all(open.map((route) => route.close({ code: with_ })));
+  };
+  const weather: Weather = {
+    opened: 0,
+    storm: async (next) => {
+      code = next;
+      await hangUp(next);
+    },
+    clear: () => {
+      code = null;
+    },
+    cut: () => hangUp(1012),
+    refuse: null,
+    deaf: false,
+  };
+  await page.routeWebSocket(/\/socket\?/, (route) => {
+    weather.opened++;
+    if (code !== null) return void route.close({ code });
+    routes.add(route);
+    const server = route.connectToServer();
+    route.onMessage((data) => {
+      const frame: { type: string; id: string } = JSON.parse(String(data));
+      if (frame.type === "message" && weather.refuse) route.send(JSON.stringify(weather.refuse(frame.id)));
+      else server.send(data);
+    });
+    server.onMessage((data) => {
+      if (!weather.deaf || JSON.parse(String(data)).type !== "stored") return route.send(data);
+      weather.deaf = false;
+      void hangUp(1012);
+    });
+  });
+  return weather;
+}

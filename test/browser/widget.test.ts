@@ -1,0 +1,180 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { openPlace, type Place } from "./place.ts";
+import { eventually, newUser, open } from "./visitor.ts";
+
+let browser: Browser;
+let place: Place;
+let site = "";
+
+// The hardest site to live on: every element of it is restyled with importance, and its own policy forbids inline style.
+const HOSTILE =
+  "* { display: none !important; font: 40px fantasy !important } html, body, main, main * { display: block !important }";
+const sites = createServer((request, response) => {
+  const { searchParams } = new URL(request.url ?? "", "http://site");
+  const attributes = [...searchParams].map(([name, value]) => `data-${name}="${value}"`).join(" ");
+  response.writeHead(200, {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${styleHash}'; script-src ${place.base}; frame-src ${place.base}`,
+  });
+  response.end(`<!doctype html><html lang="en"><head><title>Shop</title>
+<meta name="viewport" content="width=device-width"><style>${HOSTILE}</style>
+<script src="${place.base}/widget.js" data-channel="${place.channelId}" ${attributes} async></script></head>
+<body><main><h1>A shop</h1><p>Things to buy.</p></main></body></html>`);
+});
+const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(HOSTILE));
+const styleHash = Buffer.from(digest).toString("base64");
+
+beforeAll(async () => {
+  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+  await new Promise<void>((resolve) => sites.listen(0, "127.0.0.1", resolve));
+  // Another name for the same machine is another site to the browser.
+  site = `http://localhost:${(sites.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  sites.closeAllConnections();
+  sites.close();
+  return Promise.all([browser.close(), place.close()]);
+});
+
+async function visitSite(
+  user: string,
+  attributes: Record<string, string> = {},
+  viewport = { width: 1000, height: 760 },
+) {
+  const page = await open(browser, { viewport });
+  await page.goto(siteUrl(user, attributes));
+  return page;
+}
+
+function siteUrl(user: string, attributes: Record<string, string> = {}): string {
+  return `${site}/?${String(new URLSearchParams({ user, "user-hash": place.hashOf(user), ...attributes }))}`;
+}
+
+const chat = (page: Page) => page.frameLocator("iframe");
+const box = (page: Page) => chat(page).getByRole("textbox", { name: "Message" });
+const isFocused = (element: Element) => element === element.ownerDocument.activeElement;
+
+test("it opens on its button with the focus in the box, and Escape gives the focus back", async () => {
+  const user = newUser();
+  const page = await visitSite(user);
+  const button = page.getByRole("button", { name: "Open chat" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await box(page).waitFor();
+  await eventually(() => box(page).evaluate(isFocused), true);
+  await page.keyboard.type("from the shop");
+  await page.keyboard.press("Enter");
+  await eventually(() => place.heard(user), ["from the shop"]);
+  await page.keyboard.press("Escape");
+  await eventually(() => button.getAttribute("aria-expanded"), "false");
+  expect(await button.evaluate((element) => (element.getRootNode() as ShadowRoot).activeElement === element)).toBe(
+    true,
+  );
+  await eventually(() => page.locator("iframe").isVisible(), false);
+  expect(page.faults).toEqual([]);
+});
+
+test("it counts on its button what was not read, and reads it only when it is open", async () => {
+  const user = newUser();
+  await place.say(user, "one");
+  const page = await visitSite(user);
+  await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
+  await place.say(user, "two");
+  await page.getByRole("button", { name: "Open chat, 2 unread" }).click();
+  await eventually(() => place.statuses(user), ["READ", "READ"]);
+  await page.getByRole("button", { name: "Close chat" }).click();
+  await place.say(user, "three");
+  await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
+  expect((await place.statuses(user))[2]).toBe("DELIVERED");
+});
+
+test("what the site styles or forbids changes nothing in it", async () => {
+  const page = await visitSite(newUser());
+  const button = page.getByRole("button", { name: "Open chat" });
+  const { x, y, width, height } = (await button.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  expect([1000 - x - width, 760 - y - height, width, height]).toEqual([20, 20, 56, 56]);
+  expect(page.faults).toEqual([]);
+});
+
+test("language, side and colours are the site's wish", async () => {
+  const page = await visitSite(newUser(), { locale: "de", position: "left", "color-scheme": "dark" });
+  const button = page.getByRole("button", { name: "Chat öffnen" });
+  expect((await button.boundingBox())?.x).toBe(20);
+  await button.click();
+  await chat(page).getByRole("textbox", { name: "Nachricht" }).waitFor();
+  expect(await chat(page).locator("html").getAttribute("data-scheme")).toBe("dark");
+});
+
+test("on a phone it fills the screen, and its own button closes it", async () => {
+  const page = await visitSite(newUser(), {}, { width: 360, height: 640 });
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await box(page).waitFor();
+  await eventually(() => page.locator("iframe").boundingBox(), { x: 0, y: 0, width: 360, height: 640 });
+  await chat(page).getByRole("button", { name: "Close chat" }).click();
+  await eventually(() => page.locator("iframe").isVisible(), false);
+});
+
+test("a stranger's page loads nothing of the chat until it is asked for", async () => {
+  const page = await open(browser);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(`${site}/`);
+  await page.getByRole("button", { name: "Open chat" }).waitFor();
+  expect(asked.filter((path) => path.startsWith("/web"))).toEqual([]);
+});
+
+test("a stranger who has written is counted for on the next page, without opening it", async () => {
+  const page = await open(browser, { viewport: { width: 1000, height: 760 } });
+  await page.goto(`${site}/`);
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await box(page).fill("hello");
+  await page.keyboard.press("Enter");
+  await chat(page).getByText("Sent", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Close chat" }).click();
+  await page.goto(`${site}/`);
+  await chat(page).getByText("hello").waitFor({ state: "attached" });
+  expect(await page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded")).toBe("false");
+});
+
+test("it is open again on the site's next page, without taking the focus", async () => {
+  const user = newUser();
+  const page = await visitSite(user);
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await box(page).fill("half a thought");
+  await page.goto(siteUrl(user));
+  await eventually(() => box(page).inputValue(), "half a thought");
+  expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+});
+
+test("what another window says is not believed", async () => {
+  const page = await visitSite(newUser());
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await box(page).waitFor();
+  await page.evaluate(() => {
+    postMessage({ parley: "close" }, "*");
+    postMessage({ parley: "unread", count: 9 }, "*");
+    return new Promise((resolve) => {
+      addEventListener("message", resolve, { once: true });
+      postMessage("after the others", "*");
+    });
+  });
+  expect(await page.getByRole("button", { name: "Close chat" }).getAttribute("aria-expanded")).toBe("true");
+});
+
+test("closed and open it has no violation", async () => {
+  const user = newUser();
+  await place.say(user, "one");
+  const page = await visitSite(user);
+  await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
+  const closed = await new AxeBuilder({ page }).include("parley-chat").analyze();
+  expect(closed.violations.map(({ id }) => id)).toEqual([]);
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await chat(page).getByText("one").waitFor();
+  const opened = await new AxeBuilder({ page }).include("parley-chat").analyze();
+  expect(opened.violations.map(({ id }) => id)).toEqual([]);
+});

@@ -1,0 +1,153 @@
+import { expect, test } from "vitest";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/acknowledgements.ts";
+import {
+  type Action,
+  type Conversation,
+  emptyConversation,
+  newestSeq,
+  reduce,
+  resumeAfter,
+} from "../../src/web/conversation.ts";
+import { timelineOf } from "../../src/web/timeline.ts";
+import { inbound, messages, outbound, ready } from "./frames.ts";
+
+function after(...actions: Action[]): Conversation {
+  return actions.reduce(reduce, emptyConversation());
+}
+
+const frame = (of: Extract<Action, { type: "frame" }>["frame"]): Action => ({ type: "frame", frame: of });
+const write = (id: string, text: string): Action => ({ type: "write", id, text, at: Date.UTC(2026, 10, 20, 9) });
+const tried = (id: string): Action => ({ type: "tried", id });
+const texts = (state: Conversation) => timelineOf(state).map(({ message }) => message.text);
+
+test("a message is shown at once, and stays the same line when it is stored", () => {
+  const sending = after(frame(ready([])), write("a", "hello"));
+  expect(timelineOf(sending)).toMatchObject([{ key: "a", progress: "sending" }]);
+  const stored = reduce(sending, frame({ type: "stored", id: "a", seq: 1 }));
+  expect(timelineOf(stored)).toMatchObject([{ key: "a", progress: "sent" }]);
+  expect(stored.outbox).toEqual([]);
+});
+
+test("a repeated acknowledgement changes nothing", () => {
+  const once = after(frame(ready([])), write("a", "hello"), frame({ type: "stored", id: "a", seq: 1 }));
+  expect(reduce(once, frame({ type: "stored", id: "a", seq: 1 }))).toBe(once);
+});
+
+test("a message whose acknowledgement was lost is shown once when the page catches up", () => {
+  const lost = after(frame(ready([])), write("a", "hello"), tried("a"), frame(ready([inbound(1, "hello")])));
+  expect(timelineOf(lost)).toMatchObject([{ key: "a", progress: "sent" }]);
+  expect(nextToSend(lost)?.id).toBe("a");
+  const acknowledged = reduce(lost, frame({ type: "stored", id: "a", seq: 1 }));
+  expect(timelineOf(acknowledged)).toMatchObject([{ key: "a", progress: "sent" }]);
+  expect(acknowledged.outbox).toEqual([]);
+});
+
+test("the like message of another tab is not lost by being taken for this tab's", () => {
+  const taken = after(
+    frame(ready([])),
+    write("a", "ok"),
+    tried("a"),
+    frame({ type: "message", message: inbound(1, "ok") }),
+  );
+  const both = reduce(taken, frame({ type: "stored", id: "a", seq: 2 }));
+  expect(texts(both)).toEqual(["ok", "ok"]);
+  expect(new Set(timelineOf(both).map(({ key }) => key)).size).toBe(2);
+});
+
+test("a message that was never handed to a socket is not taken for one that is stored", () => {
+  const state = after(frame(ready([])), write("a", "ok"), frame({ type: "message", message: inbound(1, "ok") }));
+  expect(texts(state)).toEqual(["ok", "ok"]);
+});
+
+test("an acknowledgement ahead of messages that are missing asks for them and keeps the order", () => {
+  const state = after(frame(ready([])), write("a", "mine"), frame({ type: "stored", id: "a", seq: 2 }));
+  expect(state.caughtUp).toBe(false);
+  expect(nextToSend(state)).toBeUndefined();
+  const filled = reduce(state, frame(ready([outbound(1, "theirs"), inbound(2, "mine")])));
+  expect(texts(filled)).toEqual(["theirs", "mine"]);
+  expect(filled.outbox).toEqual([]);
+  expect(timelineOf(filled)[1]?.key).toBe("a");
+});
+
+test("a message that leaves a gap is not shown until the gap is filled", () => {
+  const state = after(frame(ready(messages(1, 3))), frame({ type: "message", message: outbound(5, "later") }));
+  expect(newestSeq(state)).toBe(3);
+  expect(state.caughtUp).toBe(false);
+  expect(resumeAfter(state)).toBe(3);
+});
+
+test("a known message that comes again is changed in place", () => {
+  const state = after(frame(ready(messages(1, 3))), frame({ type: "message", message: outbound(2, "") }));
+  expect(texts(state)).toEqual(["text 1", "", "text 3"]);
+  expect(texts(reduce(state, frame({ type: "message", message: outbound(3, "x") })))).toEqual(["text 1", "", "x"]);
+});
+
+test("after a reload, a like message from before it was written is not taken for it", () => {
+  const [own] = after(frame(ready(messages(1, 3))), write("a", "ok"), tried("a")).outbox;
+  const reloaded = reduce(emptyConversation(own ? [own] : []), frame(ready([outbound(1, "hi"), inbound(2, "ok")])));
+  expect(texts(reloaded)).toEqual(["hi", "ok", "ok"]);
+});
+
+test("an acknowledged message that lies before the page that is jumped to waits no longer", () => {
+  const ahead = after(frame(ready([])), write("a", "mine"), frame({ type: "stored", id: "a", seq: 2 }));
+  const jumped = [frame(ready(messages(1, 100), 900)), frame(ready(messages(801, 900)))].reduce(reduce, ahead);
+  expect(jumped.outbox).toEqual([]);
+});
+
+test("a short gap is walked through, a long one is jumped to the newest page", () => {
+  const short = after(frame(ready(messages(1, 100), 150)));
+  expect([newestSeq(short), resumeAfter(short), short.caughtUp]).toEqual([100, 100, false]);
+  const long = after(frame(ready(messages(1, 100), 5_000)));
+  expect([newestSeq(long), resumeAfter(long), long.caughtUp]).toEqual([0, 4_900, false]);
+  const jumped = reduce(long, frame(ready(messages(4_901, 5_000))));
+  expect([jumped.entries.length, resumeAfter(jumped), jumped.caughtUp]).toEqual([100, 5_000, true]);
+});
+
+test("what is shown goes when a long absence leaves a gap behind it", () => {
+  const away = after(frame(ready(messages(1, 10))), frame(ready(messages(11, 110), 900)));
+  expect(resumeAfter(away)).toBe(800);
+  const back = reduce(away, frame(ready(messages(801, 900))));
+  expect(back.entries[0]?.message.seq).toBe(801);
+});
+
+test("older messages are put in front, and only those that join up", () => {
+  const state = after(frame(ready(messages(1, 100), 5_000)), frame(ready(messages(4_901, 5_000))));
+  const older = reduce(state, { type: "older", messages: messages(4_801, 4_900) });
+  expect([older.entries.length, older.entries[0]?.message.seq]).toEqual([200, 4_801]);
+  expect(reduce(state, { type: "older", messages: messages(4_701, 4_800) })).toBe(state);
+});
+
+test("a chat that was erased leaves the screen, and what was not sent stays", () => {
+  const state = after(frame(ready(messages(1, 3))), write("a", "still here"));
+  const erased = reduce(state, frame({ type: "ready", chatId: null, messages: [], lastSeq: 0 }));
+  expect(texts(erased)).toEqual(["still here"]);
+  expect(erased.caughtUp).toBe(true);
+});
+
+test("a refused message keeps its text and its reason, and goes again under its own id", () => {
+  const refusal = { type: "refused", id: "a", code: "rate_limited", message: "Slow down", retryAfter: 60 } as const;
+  const refused = after(frame(ready([])), write("a", "hello"), frame(refusal), write("b", "next"));
+  expect(timelineOf(refused)[0]).toMatchObject({ progress: "notSent", message: { text: "hello" } });
+  expect(nextToSend(refused)?.id).toBe("b");
+  expect(nextToSend(reduce(refused, { type: "again", id: "a" }))?.id).toBe("a");
+});
+
+test("a refused message is not taken for a like one that is stored", () => {
+  const refusal = { type: "refused", id: "a", code: "rate_limited", message: "", retryAfter: 60 } as const;
+  const state = after(frame(ready([])), write("a", "ok"), tried("a"), frame(refusal), frame(ready([inbound(1, "ok")])));
+  expect(timelineOf(state)).toHaveLength(2);
+});
+
+test("only what the company wrote is acknowledged, up to its newest message", () => {
+  const state = after(frame(ready([outbound(1, "x"), inbound(2, "y"), outbound(3, "z"), inbound(4, "w")])));
+  expect([deliveredUpTo(state), readUpTo(state), unreadCount(state, 0), unreadCount(state, 1)]).toEqual([3, 3, 2, 1]);
+  const delivered = reduce(state, frame({ type: "status", seq: 3, status: "DELIVERED" }));
+  expect([deliveredUpTo(delivered), readUpTo(delivered)]).toEqual([1, 3]);
+  const read = reduce(delivered, frame({ type: "status", seq: 3, status: "READ" }));
+  expect(readUpTo(read)).toBe(1);
+});
+
+test("a status of an own message is told in its word", () => {
+  const state = after(frame(ready([inbound(1, "x")])), frame({ type: "status", seq: 1, status: "READ" }));
+  expect(timelineOf(state)[0]?.progress).toBe("read");
+});

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { identify, subprotocols } from "../../src/web/identity.ts";
+import { keptFor } from "../../src/web/kept.ts";
+
+function memoryStore(): { store: () => Storage; entries: Map<string, string> } {
+  const entries = new Map<string, string>();
+  const store = {
+    getItem: (name: string) => entries.get(name) ?? null,
+    setItem: (name: string, value: string) => void entries.set(name, value),
+    removeItem: (name: string) => void entries.delete(name),
+  } as unknown as Storage;
+  return { store: () => store, entries };
+}
+
+const blocked = () => {
+  throw new Error("the storage is blocked");
+};
+
+test("a visitor keeps the token of 128 bits, another one for each channel", () => {
+  const { store } = memoryStore();
+  const first = subprotocols(identify(new URLSearchParams(), "chn_a", store));
+  expect(first).toEqual(["parley.v1", expect.stringMatching(/^token\.[\w-]{22}$/)]);
+  expect(subprotocols(identify(new URLSearchParams(), "chn_a", store))).toEqual(first);
+  expect(subprotocols(identify(new URLSearchParams(), "chn_b", store))).not.toEqual(first);
+});
+
+test("without a storage the token lives as long as the page", () => {
+  const first = identify(new URLSearchParams(), "chn_c", blocked);
+  expect(identify(new URLSearchParams(), "chn_c", blocked)).toEqual(first);
+});
+
+test("a damaged token is replaced", () => {
+  const { store, entries } = memoryStore();
+  entries.set("parley.token.chn_d", "not, a token");
+  expect(identify(new URLSearchParams(), "chn_d", store)).toMatchObject({
+    token: expect.stringMatching(/^[\w-]{22}$/),
+  });
+});
+
+test("a user travels in the subprotocol, whatever the id is made of", () => {
+  const hash = "ab".repeat(32);
+  const identity = identify(new URLSearchParams({ user: "ada@example.com ✓", hash }), "chn_a", blocked);
+  const [, named] = subprotocols(identity) ?? [];
+  expect(named).toMatch(/^user\.[\w-]+\.[0-9a-f]{64}$/);
+  expect(Buffer.from(named?.split(".")[1] ?? "", "base64url").toString()).toBe("ada@example.com ✓");
+});
+
+test("a user without a hash is refused and never a stranger with a token", () => {
+  expect(subprotocols(identify(new URLSearchParams({ user: "ada" }), "chn_a", blocked))).toBeNull();
+  expect(subprotocols(identify(new URLSearchParams({ user: "ada", hash: "x y" }), "chn_a", blocked))).toBeNull();
+});
+
+test("unsent messages and the draft are kept for their owner alone, and damage is no message", () => {
+  const { store, entries } = memoryStore();
+  const own = { id: "a", text: "hi", writtenAt: 1, afterSeq: 0, tried: true, echo: 4, seq: null, trouble: null };
+  keptFor("ada", store).keepOutbox([own, { ...own, id: "b", seq: 5 }]);
+  keptFor("ada", store).keepDraft("half a");
+  expect(keptFor("ada", store).outbox()).toEqual([{ ...own, echo: null }]);
+  expect([keptFor("bob", store).outbox(), keptFor("bob", store).draft()]).toEqual([[], ""]);
+  entries.set("parley.outbox.ada", '[{"id":1},null,"x"');
+  expect(keptFor("ada", store).outbox()).toEqual([]);
+  expect(keptFor("ada", blocked).draft()).toBe("");
+});

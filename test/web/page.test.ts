@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { chatPage, chatPageHeaders } from "../../src/channels/web/page.ts";
+
+const url = new URL("https://parley.example/web/chn_g0");
+
+test("the page holds no inline script, and a name can't become markup", () => {
+  const page = chatPage({ channelId: "chn_g0", name: `"><script>alert(1)</script>'&` });
+  expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/web-assets/chat.js" defer>']);
+  expect(page).toContain('data-name="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;"');
+});
+
+test("only the allowed origins may frame the page, and any when none is named", () => {
+  const policy = (origins: string[]) => chatPageHeaders(url, origins)["Content-Security-Policy"];
+  expect(policy(["https://a.example", "https://b.example"])).toContain(
+    "frame-ancestors 'self' https://a.example https://b.example;",
+  );
+  expect(policy([])).toContain("frame-ancestors *;");
+});
+
+test("the policy lets the page talk to its own origin alone", () => {
+  const policy = chatPageHeaders(url, [])["Content-Security-Policy"];
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("connect-src 'self' wss://parley.example;");
+  expect(policy).not.toContain("unsafe");
+});
