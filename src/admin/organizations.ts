@@ -1,11 +1,11 @@
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { type Directory, directory } from "../db/client.ts";
-import { apiKeys, members, organizations, REGIONS } from "../db/schema.ts";
+import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/validation.ts";
 import { newId } from "../ids.ts";
-import { changeKeys } from "../keys/change.ts";
+import { changeAllKeys } from "../keys/change.ts";
 import { rowOf } from "./rows.ts";
 
 type Organization = typeof organizations.$inferSelect;
@@ -67,19 +67,12 @@ export async function deleteMember(env: Env, id: string) {
   const db = directory(env);
   const member = await rowOf(db, members, id, "member_not_found");
   const ofOrganization = eq(members.organizationId, member.organizationId);
-  const keys = await db
-    .select({ id: apiKeys.id })
-    .from(apiKeys)
-    .where(eq(apiKeys.organizationId, member.organizationId));
   const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
-  const [deleted] = await changeKeys(
-    env,
-    keys.map((key) => key.id),
-    () =>
-      db
-        .delete(members)
-        .where(and(eq(members.id, id), sql`${others} > 0`))
-        .returning(),
+  const [deleted] = await changeAllKeys(env, member.organizationId, () =>
+    db
+      .delete(members)
+      .where(and(eq(members.id, id), sql`${others} > 0`))
+      .returning(),
   );
   if (deleted) return presentMember(deleted);
   await rowOf(db, members, id, "member_not_found");

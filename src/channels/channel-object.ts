@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { causeOf } from "../log.ts";
 
 const FLUSH_AFTER_MS = 5_000;
 const FLUSH_AGAIN_AFTER_MS = 15_000;
@@ -46,7 +47,7 @@ export class ChannelObject extends DurableObject<Env> {
         .bind(written)
         .run();
     } catch (error) {
-      console.warn({ event: "activity_not_written", chats: rows.length, error: String(error) });
+      console.warn({ event: "activity_not_written", chats: rows.length, error: causeOf(error) });
       return;
     }
     // Erased in the meantime: nothing is left to write, and nothing may be left behind.

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ErrorCode, Fault } from "../http/errors.ts";
 import type { Place } from "../http/pagination.ts";
+import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./listing.ts";
 import type { Message } from "./message.ts";
@@ -58,7 +59,7 @@ const MAX_QUEUED = 10_000;
 /** An object holds 10 GB; the last 256 MB are left for the statuses of what is stored. */
 const MAX_BYTES = 10_000_000_000 - 256_000_000;
 /** With the channel object's own wait this keeps the list of chats less than 10 s behind. */
-const REPORT_AFTER_MS = 4_000;
+const REPORT_AFTER_MS = 2_000;
 const REPORT_AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
 
@@ -197,7 +198,7 @@ export class ChatObject extends DurableObject<Env> {
     try {
       await callObject(this.env.CHANNELS, identity.channelId, (channel) => channel.active(identity.chatId, at));
     } catch (error) {
-      console.warn({ event: "activity_not_reported", chatId: identity.chatId, error: String(error) });
+      console.warn({ event: "activity_not_reported", chatId: identity.chatId, error: causeOf(error) });
       return;
     }
     // Erased in the meantime: the alarm that stands now ends the mark.
