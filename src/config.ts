@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
 import { unavailable } from "./http/errors.ts";
+import "./http/fields.ts"; // the words of the faults below
 
 /** An empty variable is an absent one: `.dev.vars.example` lists them all, empty. */
 function unlessEmpty<T extends z.ZodMiniType>(schema: T) {

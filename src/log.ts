@@ -14,7 +14,7 @@ export function causeOf(error: unknown): string {
     cause !== undefined && shown.length < DEEPEST;
     cause = (cause as { cause?: unknown })?.cause
   ) {
-    shown.push(cause instanceof Error ? textOf(cause) : String(cause));
+    shown.push(cause instanceof Error ? textOf(cause) : typeof cause === "string" ? cause : typeof cause);
   }
   return shown.join("\ncaused by ");
 }

@@ -1,3 +1,5 @@
+import { configured } from "../config.ts";
+
 /**
  * Secrets at rest: AES-256-GCM, as base64 of a version byte, a 12-byte nonce and the ciphertext with its tag. The row's
  * id and the column's name are authenticated with it, so that a sealed text opens nowhere but where it was written.
@@ -12,6 +14,11 @@ const imported = new WeakMap<Uint8Array, Promise<CryptoKey>>();
 export interface SealingKeys {
   current: Uint8Array<ArrayBuffer>;
   previous: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** The configured keys that seal and open. */
+export function sealingKeys(env: Env): SealingKeys {
+  return { current: configured(env, "CREDENTIALS_KEY"), previous: configured(env, "CREDENTIALS_KEY_PREVIOUS") };
 }
 
 /** Where a sealed text stands. */

@@ -42,6 +42,7 @@ const SCHEMA_STEPS = [
   // A message's document is its public JSON, which pages are joined from as they lie; json1 reads and changes fields.
   `create table messages (
      seq integer primary key,
+     -- A message by its id, a cursor's place, and a call that comes twice.
      id text not null unique,
      doc text not null,
      status text generated always as (doc ->> '$.status') virtual,
@@ -50,6 +51,7 @@ const SCHEMA_STEPS = [
      template text,
      redacted_at integer
    );
+   -- The first message of an idempotency key or of a network's id; it settles who came first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
 ];
 
