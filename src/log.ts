@@ -9,14 +9,13 @@ const PARAMETERS = "\nparams: ";
  */
 export function causeOf(error: unknown): string {
   const shown: string[] = [];
-  for (
-    let cause = error;
-    cause !== undefined && shown.length < DEEPEST;
-    cause = (cause as { cause?: unknown })?.cause
-  ) {
-    shown.push(cause instanceof Error ? textOf(cause) : typeof cause === "string" ? cause : typeof cause);
+  let cause = error;
+  while (cause instanceof Error && shown.length < DEEPEST) {
+    shown.push(textOf(cause));
+    cause = cause.cause;
   }
-  return shown.join("\ncaused by ");
+  if (typeof cause === "string") shown.push(cause);
+  return shown.join("\ncaused by ") || `no error but ${typeof error}`;
 }
 
 function textOf({ name, message, stack = "" }: Error): string {
