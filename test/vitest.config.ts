@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { VARIABLES } from "../src/config.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -12,6 +13,8 @@ const runtime = cloudflareTest({
   wrangler: { configPath: `${root}wrangler.toml` },
   miniflare: {
     bindings: {
+      // Every variable is set here, an optional one to nothing: what a developer keeps in .dev.vars changes no test.
+      ...Object.fromEntries(VARIABLES.map((name) => [name, ""])),
       ADMIN_TOKEN: secret(),
       KEY_SECRET: secret(),
       CREDENTIALS_KEY: secret(),
