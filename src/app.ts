@@ -10,6 +10,7 @@ import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
 import { keyRoutes } from "./keys/routes.ts";
+import { causeOf } from "./log.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
@@ -41,8 +42,7 @@ function answerError(error: Error, c: Context<AppEnv>): Response {
   const unknown = () => (isOutage(error) ? unavailable(error) : new ApiError("internal_error", { cause: error }));
   const known = error instanceof ApiError ? error : unknown();
   if (known.status >= 500) {
-    const cause = known.cause instanceof Error ? (known.cause.stack ?? String(known.cause)) : String(known.cause);
-    console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause });
+    console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });
   }
   return errorResponse(known);
 }

@@ -1,6 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
 import { unavailable } from "./http/errors.ts";
+import "./http/fields.ts"; // the words of the faults below
+import { SECRET_KEY } from "./secret-form.ts";
 
 /** An empty variable is an absent one: `.dev.vars.example` lists them all, empty. */
 function unlessEmpty<T extends z.ZodMiniType>(schema: T) {
@@ -11,7 +13,7 @@ function unlessEmpty<T extends z.ZodMiniType>(schema: T) {
 }
 
 const secretKey = z.pipe(
-  z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/, "must be 32 bytes in base64")),
+  z.string().check(z.regex(SECRET_KEY.form, `must be ${SECRET_KEY.rule}`)),
   z.transform((text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0))),
 );
 

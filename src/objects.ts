@@ -1,3 +1,4 @@
+import { isOutage } from "./db/client.ts";
 import type { Region } from "./db/schema.ts";
 import { unavailable } from "./http/errors.ts";
 import { type Jurisdiction, jurisdictionOf } from "./ids.ts";
@@ -8,7 +9,7 @@ import { type Jurisdiction, jurisdictionOf } from "./ids.ts";
  *
  * A call that broke off is tried once more where the platform says that it may be, on a new stub, because an exception
  * can leave a stub broken; so each call must change nothing when it is repeated.
- * @throws ApiError `unavailable`, with the platform's error as its cause
+ * @throws ApiError `unavailable`, with the platform's error as its cause; what the object's own code threw, as it came
  * @see https://developers.cloudflare.com/durable-objects/best-practices/error-handling/
  */
 export async function callObject<T extends Rpc.DurableObjectBranded, R>(
@@ -22,13 +23,24 @@ export async function callObject<T extends Rpc.DurableObjectBranded, R>(
   try {
     return await call(stub());
   } catch (error) {
-    if (!mayRetry(error)) throw unavailable(error);
+    if (!mayRetry(error)) throw isFault(error) ? error : unavailable(error);
   }
   try {
     return await call(stub());
   } catch (error) {
-    throw unavailable(error);
+    throw isFault(error) ? error : unavailable(error);
   }
+}
+
+/**
+ * Whether the object's own code failed, which no repetition would mend. The platform marks as `remote` whatever an
+ * object threw and whatever threw the object out; what is not of its code has a further mark. The causes of an error
+ * and its own properties come with it, its class does not.
+ */
+function isFault(error: unknown): boolean {
+  const { remote, retryable, overloaded, durableObjectReset, code } = error as Record<string, unknown>;
+  if (remote !== true || retryable === true || overloaded === true || durableObjectReset === true) return false;
+  return code !== "unavailable" && !isOutage(error);
 }
 
 function mayRetry(error: unknown): boolean {

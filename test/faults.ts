@@ -33,6 +33,43 @@ export function breakDirectory(): void {
   vi.spyOn(env.DB, "batch").mockImplementation(down);
 }
 
+/** Lets the directory's statements that `pattern` fits fail, those of a batch aside. */
+export function breakStatements(pattern: RegExp): void {
+  for (const method of ["all", "run", "raw", "first"] as const) {
+    const original = Reflect.get(statements, method) as unknown as (...options: unknown[]) => Promise<unknown>;
+    const broken = function broken(this: D1PreparedStatement & { statement: string }, ...options: unknown[]) {
+      return pattern.test(this.statement) ? Promise.reject(new Error(DIRECTORY_DOWN)) : original.apply(this, options);
+    };
+    vi.spyOn(statements, method).mockImplementation(broken as never);
+  }
+}
+
+/** Runs `before` once before and `after` once after the first call of one method of a namespace's objects. */
+export function aroundCall(
+  namespace: Objects,
+  method: string,
+  { before, after }: { before?: () => unknown; after?: () => unknown },
+): void {
+  const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
+  const getByName = objects.getByName.bind(objects);
+  let isFirst = true;
+  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
+    const stub = getByName(name, options);
+    return new Proxy(stub, {
+      get(target, property) {
+        if (property !== method || !isFirst) return Reflect.get(target, property, target);
+        isFirst = false;
+        return async (...given: unknown[]) => {
+          await before?.();
+          const answer = await (target as Record<string, (...given: unknown[]) => unknown>)[method]?.(...given);
+          await after?.();
+          return answer;
+        };
+      },
+    });
+  });
+}
+
 /**
  * Puts `around` about each of the directory's queries that Drizzle makes outside a batch; it is given the query's
  * number, from 1 on, and what runs it.

@@ -1,6 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { buildWeb } from "../src/web/build.ts";
+import { VARIABLES } from "../src/config.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -15,6 +16,8 @@ const runtime = cloudflareTest({
     // No test reaches a network: one that does not fake its own meets one that is down.
     outboundService: () => new Response("down", { status: 503 }),
     bindings: {
+      // Every variable is set here, an optional one to nothing: what a developer keeps in .dev.vars changes no test.
+      ...Object.fromEntries(VARIABLES.map((name) => [name, ""])),
       ADMIN_TOKEN: secret(),
       KEY_SECRET: secret(),
       CREDENTIALS_KEY: secret(),

@@ -1,24 +1,24 @@
-import { eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { KINDS } from "../channels/kinds.ts";
-import { channelRecord } from "../channels/record.ts";
-import { networkOf } from "../channels/registry.ts";
 import { open, seal, sealingKeys } from "../channels/sealing.ts";
-import { registerWebhook } from "../channels/telegram/register.ts";
 import { directory } from "../db/client.ts";
 import { CHANNEL_KINDS, type ChannelKind, type ChannelSettings, channels } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
-import { fault, parse, requiredText } from "../http/validation.ts";
+import { unavailable } from "../http/errors.ts";
+import { requiredText } from "../http/fields.ts";
+import { fault, parse } from "../http/validation.ts";
 import { newId, randomBase62 } from "../ids.ts";
+import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
-import type { overlapBody } from "./keys.ts";
 import { livingOrganization } from "./organizations.ts";
-import { rowOf } from "./rows.ts";
+import type { overlapBody } from "./overlap.ts";
+import { insertInto, rowOf } from "./rows.ts";
 
 type Channel = typeof channels.$inferSelect;
 type Credentials = Record<string, string>;
 
 const SECRET_LENGTH = 32;
+const MAX_ATTEMPTS = 10;
 
 const object = z.record(z.string(), z.unknown());
 
@@ -73,7 +73,7 @@ export async function createChannel(
     createdAt: now,
     erasingAt: null,
   };
-  await db.insert(channels).values(channel);
+  await insertInto(db, channels, channel);
   return { channel: await presentChannel(env, origin, channel), ...(identitySecret && { identitySecret }) };
 }
 
@@ -83,48 +83,65 @@ export async function readChannel(env: Env, origin: string, id: string) {
 
 /** Changes a channel: what is left out stays, single credentials and settings too. */
 export async function patchChannel(env: Env, origin: string, id: string, patch: z.output<typeof channelPatch>) {
-  const db = directory(env);
-  const before = await rowOf(db, channels, id, "channel_not_found");
-  const changed: Partial<Channel> = patch.name === undefined ? {} : { name: patch.name };
-  if (patch.settings !== undefined) {
-    changed.settings = readSettings(
-      before.kind,
-      patch.settings === null ? {} : { ...before.settings, ...patch.settings },
-    );
-  }
-  if (patch.credentials && before.credentials !== null) {
-    const keys = sealingKeys(env);
-    const place = { id, column: "credentials" };
-    const merged = { ...JSON.parse(await open(keys, place, before.credentials)), ...patch.credentials };
-    const credentials: Credentials = parse(KINDS[before.kind].credentials, merged, ["credentials"]);
-    changed.credentials = await seal(keys, place, JSON.stringify(credentials));
-    changed.credentialHints = hintsOf(credentials);
-  }
-  if (Object.keys(changed).length === 0) return presentChannel(env, origin, before);
-  const [channel] = await db.update(channels).set(changed).where(eq(channels.id, id)).returning();
-  if (!channel) throw new ApiError("channel_not_found");
-  if (changed.credentials || changed.settings) await tellChannel(env, id);
+  const channel = await changeChannel(env, id, async (before) => ({
+    ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings) }),
+    ...(patch.credentials && (await mergeCredentials(env, before, patch.credentials))),
+  }));
+  if (patch.credentials || patch.settings !== undefined) await tellChannel(env, id);
   return presentChannel(env, origin, channel);
 }
 
 /** A new identity secret for a web channel; the one before verifies for `overlapSeconds` more. */
 export async function rotateIdentitySecret(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
-  const db = directory(env);
-  const channel = await rowOf(db, channels, id, "channel_not_found");
-  if (channel.identitySecret === null) throw fault("id", "is no web channel");
   const keys = sealingKeys(env);
   const identitySecret = randomBase62(SECRET_LENGTH);
-  const previous =
-    overlapSeconds > 0 ? await open(keys, { id, column: "identity_secret" }, channel.identitySecret) : null;
-  await db
-    .update(channels)
-    .set({
+  await changeChannel(env, id, async (before) => {
+    if (before.identitySecret === null) throw fault("id", "is no web channel");
+    const previous =
+      overlapSeconds > 0 ? await open(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
+    return {
       identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
       identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
       identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
-    })
-    .where(eq(channels.id, id));
+    };
+  });
   return { identitySecret };
+}
+
+/**
+ * Writes what `change` makes of a channel as it stands. Where another write came in between, so that something would
+ * be lost that it did not see, it is read and made anew.
+ */
+async function changeChannel(
+  env: Env,
+  id: string,
+  change: (before: Channel) => Promise<Partial<Channel>>,
+): Promise<Channel> {
+  const db = directory(env);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const before = await rowOf(db, channels, id, "channel_not_found");
+    const values = await change(before);
+    if (Object.keys(values).length === 0) return before;
+    const [channel] = await db
+      .update(channels)
+      .set(values)
+      .where(and(eq(channels.id, id), isAsRead(before)))
+      .returning();
+    if (channel) return channel;
+  }
+  throw unavailable(`${id} was changed by others ${MAX_ATTEMPTS} times in a row`);
+}
+
+/** Whether all that a change is made of is as it was read. */
+export function isAsRead(row: Channel) {
+  return and(
+    sql`json(${channels.settings}) is json(${sql.param(row.settings, channels.settings)})`,
+    sql`${channels.credentials} is ${row.credentials}`,
+    sql`${channels.verifyToken} is ${row.verifyToken}`,
+    sql`${channels.identitySecret} is ${row.identitySecret}`,
+    sql`${channels.identityPrevious} is ${row.identityPrevious}`,
+  );
 }
 
 /** A channel as the operator sees it. Of its credentials only the last four characters are ever shown again. */
@@ -157,7 +174,7 @@ async function readVerifyToken(env: Env, id: string, sealed: string): Promise<st
   try {
     return await open(sealingKeys(env), { id, column: "verify_token" }, sealed);
   } catch (error) {
-    console.error({ event: "credential_does_not_open", channelId: id, error: String(error) });
+    console.error({ event: "credential_does_not_open", channelId: id, error: causeOf(error) });
     return null;
   }
 }
@@ -167,21 +184,24 @@ async function tellChannel(env: Env, id: string): Promise<void> {
   try {
     await callObject(env.CHANNELS, id, (channel) => channel.changed(id));
   } catch (error) {
-    console.warn({ event: "channel_not_told", channelId: id, cause: String((error as Error).cause) });
+    console.warn({ event: "channel_not_told", channelId: id, error: causeOf(error) });
   }
 }
 
-/**
- * Has Telegram call us with what comes for a channel.
- * @returns the address that Telegram is to call, and what it said
- */
-export async function registerChannel(env: Env, origin: string, id: string) {
-  const record = await channelRecord(env, id, { fresh: true });
-  if (!record) throw new ApiError("channel_not_found");
-  if (record.kind !== "telegram") throw fault("id", "is no telegram channel");
-  const url = `${origin}/hooks/telegram/${id}`;
-  const said = await registerWebhook(url, record.verifyToken ?? "", record.credentials, networkOf(env, "telegram"));
-  return { webhook: { url, ...said } };
+function mergeSettings({ kind, settings }: Channel, patch: Record<string, unknown> | null): ChannelSettings {
+  return readSettings(kind, patch === null ? {} : { ...settings, ...patch });
+}
+
+async function mergeCredentials(env: Env, { id, kind, credentials }: Channel, patch: Record<string, unknown>) {
+  if (credentials === null) return {};
+  const keys = sealingKeys(env);
+  const place = { id, column: "credentials" };
+  const merged: Credentials = parse(
+    KINDS[kind].credentials,
+    { ...JSON.parse(await open(keys, place, credentials)), ...patch },
+    ["credentials"],
+  );
+  return { credentials: await seal(keys, place, JSON.stringify(merged)), credentialHints: hintsOf(merged) };
 }
 
 function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {

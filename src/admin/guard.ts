@@ -1,9 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { configured } from "../config.ts";
+import { bearerToken } from "../http/bearer.ts";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
-import { bearerToken } from "../keys/guard.ts";
 
 export type AdminEnv = { Bindings: Env; Variables: RequestVariables };
 

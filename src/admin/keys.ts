@@ -5,7 +5,7 @@ import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
 import { apiKeys, PERMISSIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { optional, requiredText } from "../http/validation.ts";
+import { optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
 import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
@@ -13,11 +13,11 @@ import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
 import { callObject } from "../objects.ts";
 import { livingOrganization } from "./organizations.ts";
-import { rowOf } from "./rows.ts";
+import type { overlapBody } from "./overlap.ts";
+import { insertInto, rowOf } from "./rows.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 
-const MAX_OVERLAP_SECONDS = 30 * 86_400;
 const MAX_PER_SECOND = 1_000;
 
 const fields = {
@@ -59,14 +59,6 @@ export const keyPatch = z.object({
   expiresAt: z.nullish(fields.expiresAt),
 });
 
-/** How long an old secret lives beside its successor. */
-export const overlapBody = z.object({
-  overlapSeconds: z.pipe(
-    optional(z.int().check(z.gte(0), z.lte(MAX_OVERLAP_SECONDS))),
-    z.transform((seconds) => seconds ?? 0),
-  ),
-});
-
 /** A new key. Its text is in this answer and nowhere else; its object comes to be with its first request. */
 export async function createKey(env: Env, organizationId: string, body: z.output<typeof newKeyBody>) {
   const db = directory(env);
@@ -88,7 +80,7 @@ export async function createKey(env: Env, organizationId: string, body: z.output
     revokedAt: null,
     createdAt: Date.now(),
   };
-  await db.insert(apiKeys).values(key);
+  await insertInto(db, apiKeys, key);
   return { key: presentKey(key, Date.now()), secret };
 }
 

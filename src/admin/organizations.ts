@@ -1,12 +1,12 @@
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { type Directory, directory } from "../db/client.ts";
-import { apiKeys, members, organizations, REGIONS } from "../db/schema.ts";
+import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { atMost, optional, requiredText } from "../http/validation.ts";
+import { atMost, optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
-import { changeKeys } from "../keys/change.ts";
-import { rowOf } from "./rows.ts";
+import { changeAllKeys } from "../keys/change.ts";
+import { insertInto, rowOf } from "./rows.ts";
 
 type Organization = typeof organizations.$inferSelect;
 type Member = typeof members.$inferSelect;
@@ -44,6 +44,11 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
   return { organization: presentOrganization(organization), member: presentMember(member) };
 }
 
+/** An organization, one that is being erased too. */
+export function organizationOf(env: Env, id: string): Promise<Organization> {
+  return rowOf(directory(env), organizations, id, "organization_not_found");
+}
+
 /** An organization to which something can be added: one that is not being erased. */
 export async function livingOrganization(db: Directory, id: string): Promise<Organization> {
   const organization = await rowOf(db, organizations, id, "organization_not_found");
@@ -55,7 +60,7 @@ export async function livingOrganization(db: Directory, id: string): Promise<Org
 export async function createMember(env: Env, organizationId: string, body: z.output<typeof newMemberBody>) {
   const db = directory(env);
   const member = newMember(await livingOrganization(db, organizationId), body, Date.now());
-  await db.insert(members).values(member);
+  await insertInto(db, members, member);
   return presentMember(member);
 }
 
@@ -67,19 +72,12 @@ export async function deleteMember(env: Env, id: string) {
   const db = directory(env);
   const member = await rowOf(db, members, id, "member_not_found");
   const ofOrganization = eq(members.organizationId, member.organizationId);
-  const keys = await db
-    .select({ id: apiKeys.id })
-    .from(apiKeys)
-    .where(eq(apiKeys.organizationId, member.organizationId));
   const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
-  const [deleted] = await changeKeys(
-    env,
-    keys.map((key) => key.id),
-    () =>
-      db
-        .delete(members)
-        .where(and(eq(members.id, id), sql`${others} > 0`))
-        .returning(),
+  const [deleted] = await changeAllKeys(env, member.organizationId, () =>
+    db
+      .delete(members)
+      .where(and(eq(members.id, id), sql`${others} > 0`))
+      .returning(),
   );
   if (deleted) return presentMember(deleted);
   await rowOf(db, members, id, "member_not_found");

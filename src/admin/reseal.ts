@@ -1,7 +1,9 @@
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt } from "drizzle-orm";
 import { open, type SealingKeys, seal, sealingKeys } from "../channels/sealing.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
+import { causeOf } from "../log.ts";
+import { isAsRead } from "./channels.ts";
 
 type Channel = typeof channels.$inferSelect;
 
@@ -14,8 +16,9 @@ export interface Resealed {
 }
 
 /**
- * Seals every credential anew under the current key. Each row is replaced only if it is still as it was read, so that
- * it can run beside changes and be repeated after it broke off. A channel that opens under no known key stays as it is.
+ * Seals every credential anew that does not open under the current key. Each row is replaced only if it is still as it
+ * was read, so that it can run beside changes. Repeated after it broke off, it passes over what it has done, and gets
+ * further. A channel that opens under no known key stays as it is.
  */
 export async function resealAll(env: Env): Promise<Resealed> {
   const db = directory(env);
@@ -49,23 +52,35 @@ async function resealRow(
   const { id } = first;
   let row: Channel | undefined = first;
   while (row) {
+    if (await opensUnder(keys.current, row)) return "resealed";
     const values = await sealAgain(keys, row);
     if (!values) return "unreadable";
-    const unchanged = [
-      sql`${channels.credentials} is ${row.credentials}`,
-      sql`${channels.verifyToken} is ${row.verifyToken}`,
-      sql`${channels.identitySecret} is ${row.identitySecret}`,
-      sql`${channels.identityPrevious} is ${row.identityPrevious}`,
-    ];
     const written = await db
       .update(channels)
       .set(values)
-      .where(and(eq(channels.id, id), ...unchanged))
+      .where(and(eq(channels.id, id), isAsRead(row)))
       .returning({ id: channels.id });
     if (written.length > 0) return "resealed";
     row = await db.select().from(channels).where(eq(channels.id, id)).get();
   }
   return "gone";
+}
+
+async function opensUnder(current: SealingKeys["current"], row: Channel): Promise<boolean> {
+  const sealed = {
+    credentials: row.credentials,
+    verify_token: row.verifyToken,
+    identity_secret: row.identitySecret,
+    identity_previous: row.identityPrevious,
+  };
+  try {
+    for (const [column, text] of Object.entries(sealed)) {
+      if (text !== null) await open({ current, previous: undefined }, { id: row.id, column }, text);
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The sealed columns of a channel under the current key, or null where one of them opens under no known key. */
@@ -80,7 +95,7 @@ async function sealAgain(keys: SealingKeys, row: Channel) {
       identityPrevious: await again("identity_previous", row.identityPrevious),
     };
   } catch (error) {
-    console.error({ event: "credential_does_not_open", channelId: row.id, error: String(error) });
+    console.error({ event: "credential_does_not_open", channelId: row.id, error: causeOf(error) });
     return null;
   }
 }

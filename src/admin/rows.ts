@@ -1,6 +1,7 @@
-import { asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Directory } from "../db/client.ts";
+import { organizations } from "../db/schema.ts";
 import { ApiError, type ErrorCode } from "../http/errors.ts";
 import { type Pagination, pagination } from "../http/pagination.ts";
 
@@ -27,6 +28,20 @@ export async function listRows<T extends ListedTable>(
   return { rows: rows as T["$inferSelect"][], pagination: pagination({ page, limit, total: counted?.total ?? 0 }) };
 }
 
+/**
+ * A page of what an organization holds of one kind.
+ * @throws ApiError `organization_not_found`
+ */
+export async function listOf<T extends ListedTable & { organizationId: SQLiteColumn }>(
+  db: Directory,
+  table: T,
+  organizationId: string,
+  query: { page: number; limit: number },
+): Promise<{ rows: T["$inferSelect"][]; pagination: Pagination }> {
+  await rowOf(db, organizations, organizationId, "organization_not_found");
+  return listRows(db, table, eq(table.organizationId, organizationId), query);
+}
+
 /** The row of an id. @throws ApiError with `code` where there is none */
 export async function rowOf<T extends SQLiteTable & { id: SQLiteColumn }>(
   db: Directory,
@@ -38,4 +53,30 @@ export async function rowOf<T extends SQLiteTable & { id: SQLiteColumn }>(
   const row = await db.select().from(listed).where(eq(listed.id, id)).get();
   if (!row) throw new ApiError(code);
   return row as T["$inferSelect"];
+}
+
+/**
+ * Adds a row to what an organization holds, in one statement with the question whether it may: an organization that is
+ * being erased, since whenever, takes nothing new.
+ * @throws ApiError `organization_not_found`
+ */
+export async function insertInto<T extends SQLiteTable & { organizationId: SQLiteColumn }>(
+  db: Directory,
+  table: T,
+  row: T["$inferSelect"] & { organizationId: string },
+): Promise<void> {
+  const values = Object.entries(getTableColumns(table)).map(([field, column]) => [
+    field,
+    sql`${sql.param((row as Record<string, unknown>)[field], column)}`.as(column.name),
+  ]);
+  const inserted = await db
+    .insert(table)
+    .select(
+      db
+        .select(Object.fromEntries(values))
+        .from(organizations)
+        .where(and(eq(organizations.id, row.organizationId), isNull(organizations.erasingAt))) as never,
+    )
+    .returning({ organizationId: table.organizationId });
+  if (inserted.length === 0) throw new ApiError("organization_not_found");
 }

@@ -5,10 +5,10 @@ import { placeholdersOf } from "../chats/template.ts";
 import { directory } from "../db/client.ts";
 import { templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { requiredText } from "../http/validation.ts";
+import { requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
 import { livingOrganization } from "./organizations.ts";
-import { rowOf } from "./rows.ts";
+import { insertInto, rowOf } from "./rows.ts";
 
 type Template = typeof templates.$inferSelect;
 
@@ -40,7 +40,7 @@ export async function createTemplate(env: Env, organizationId: string, body: z.o
   const now = Date.now();
   const id = newId("tpl", organization.jurisdiction);
   const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
-  await db.insert(templates).values(template);
+  await insertInto(db, templates, template);
   return presentTemplate(template);
 }
 

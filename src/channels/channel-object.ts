@@ -3,12 +3,13 @@ import { eq } from "drizzle-orm";
 import { StandingAlarm } from "../alarm.ts";
 import { directory, isOutage } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
+import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
 import { ActivityBuffer } from "./activity.ts";
 import type { Credentials } from "./adapter.ts";
 import { KINDS } from "./kinds.ts";
-import { type Attempt, breakChannel, type ChannelPace, mendChannel, STEADY, slowDown, takeLeave } from "./pace.ts";
 import { type Opening, Openings } from "./openings.ts";
+import { type Attempt, breakChannel, type ChannelPace, mendChannel, STEADY, slowDown, takeLeave } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 
 /** A chat that wants to call the network; `reservedAt` is a start that an earlier leave named. */
@@ -181,7 +182,7 @@ export class ChannelObject extends DurableObject<Env> {
       this.ctx.storage.kv.delete("health");
       return null;
     } catch (error) {
-      console.warn({ event: "health_not_written", channelId, error: String(error) });
+      console.warn({ event: "health_not_written", channelId, error: causeOf(error) });
       return Date.now() + AGAIN_AFTER_MS;
     }
   }

@@ -1,9 +1,14 @@
 import * as z from "zod/mini";
 import type { ChannelKind } from "../db/schema.ts";
-import { atMost, fault, optional, requiredText } from "../http/validation.ts";
+import { atMost, optional, requiredText } from "../http/fields.ts";
+import { fault } from "../http/validation.ts";
 
 const MAX_SECRET = 1_024;
-const secret = requiredText(MAX_SECRET);
+/** The last four characters of a secret are shown: there must be enough before them. */
+const MIN_SECRET = 8;
+const secret = requiredText(MAX_SECRET).check(
+  z.refine((text) => text.length >= MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
+);
 
 const pace = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000))) });
 
@@ -38,12 +43,12 @@ export const KINDS = {
   telegram: {
     // Telegram's own form of a bot token: the bot's id, a colon, a secret.
     credentials: z.object({
-      botToken: z.string().check(...atMost(128), z.regex(/^\d+:[\w-]+$/, "must be a bot token, as 123456:ABC-DEF")),
+      botToken: z.string().check(...atMost(128), z.regex(/^\d+:[\w-]{8,}$/, "must be a bot token, as 123456:ABC-DEF")),
     }),
     settings: pace,
     defaults: { perSecond: 25 },
-    address: (text: string) => (/^-?\d{1,20}$/.test(text) ? text : null),
-    addressForm: "must be a chat id: digits, with a leading - for a group",
+    address: (text: string) => (/^-?[1-9]\d{0,19}$/.test(text) ? text : null),
+    addressForm: "must be a chat id: digits without leading zeros, with a leading - for a group",
   },
   web: {
     credentials: z.object({}),

@@ -2,7 +2,7 @@ import { callObject } from "../objects.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
 /** With the channel object's own wait this keeps the list of chats less than 10 s behind. */
-export const REPORT_AFTER_MS = 4_000;
+export const REPORT_AFTER_MS = 2_000;
 const AGAIN_AFTER_MS = 30_000;
 
 /** What a chat has told its channel of its activity, which is on its way to the list of chats. */

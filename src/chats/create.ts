@@ -3,8 +3,8 @@ import * as z from "zod/mini";
 import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
-import { atMost, optional, requiredText } from "../http/validation.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
+import { atMost, optional, requiredText } from "../http/fields.ts";
 import { type Chat, findChat, openChat } from "./directory.ts";
 import { metadata } from "./message.ts";
 
@@ -23,7 +23,8 @@ export const newChatBody = z.object({
 /**
  * The chat with a contact on one of the organization's channels: made now, or the one that the address has already,
  * with its first name and metadata.
- * @throws ApiError `channel_not_found`; `validation_failed` for an address that the channel can't have
+ * @throws ApiError `channel_not_found`; `validation_failed` for an address that the channel can't have; `unavailable`
+ *   while the address's chat is being erased
  */
 export async function createChat(
   env: Env,
@@ -42,7 +43,9 @@ export async function createChat(
   const address = contactAddress(channel.kind, body.contact.address);
   const name = body.contact.name ?? null;
   const opened = await openChat(env, { channel, address, name, metadata: body.metadata }, Date.now());
-  const chat = opened && (await findChat(db, organizationId, opened.chatId));
-  if (!chat) throw new ApiError("channel_not_found");
+  if (!opened) throw new ApiError("channel_not_found");
+  const chat = await findChat(db, organizationId, opened.chatId);
+  // The address has a chat whose deletion is not finished: once it is, the address gets a new one.
+  if (!chat) throw unavailable(`${opened.chatId} is being erased`);
   return { chat, created: opened.created };
 }

@@ -104,13 +104,27 @@ export async function findByAddress(db: Directory, channelId: string, address: s
   return row?.chatId ?? null;
 }
 
-/** One chat of an organization, or null. */
+/** Of what is being erased, alone or with its channel, nothing is shown any more. */
+const isLiving = and(isNull(chats.erasingAt), isNull(channels.erasingAt));
+
+/** One chat of an organization, or null where there is none, or it is being erased. */
 export async function findChat(db: Directory, organizationId: string, chatId: string): Promise<Chat | null> {
   const row = await db
     .select(chatColumns)
     .from(chats)
     .innerJoin(channels, eq(channels.id, chats.channelId))
-    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId)))
+    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isLiving))
+    .get();
+  return row ? presentChat(row) : null;
+}
+
+/** A chat of whatever organization, one that is being erased too, or null. */
+export async function findChatToErase(db: Directory, chatId: string): Promise<Chat | null> {
+  const row = await db
+    .select(chatColumns)
+    .from(chats)
+    .innerJoin(channels, eq(channels.id, chats.channelId))
+    .where(eq(chats.id, chatId))
     .get();
   return row ? presentChat(row) : null;
 }
@@ -142,8 +156,8 @@ export async function findIdentity(
       createdAt: chats.createdAt,
     })
     .from(chats)
-    .innerJoin(channels, and(eq(channels.id, chats.channelId), isNull(channels.erasingAt)))
-    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isNull(chats.erasingAt)))
+    .innerJoin(channels, eq(channels.id, chats.channelId))
+    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isLiving))
     .get();
   return row ?? null;
 }
@@ -188,8 +202,8 @@ export async function listChats(
 }
 
 /**
- * The rows that a filter selects and how many they are. The count is a sum over the channels' own counters, never over
- * the chats. A `+` before a column keeps SQLite from walking an index that fits the filter less well.
+ * The rows that a filter selects and how many they are. The count is a sum over the channels' own counters, which count
+ * no chat that is being erased, never over the chats. A `+` before a column keeps SQLite from walking an index that fits the filter less well.
  */
 function scopeOf(db: Directory, organizationId: string, { channel, contact }: ChatFilter) {
   const kind = CHANNEL_KINDS.find((known) => known === channel);
@@ -201,9 +215,14 @@ function scopeOf(db: Directory, organizationId: string, { channel, contact }: Ch
       .from(chatAddresses)
       .innerJoin(channels, eq(channels.id, chatAddresses.channelId))
       .where(
-        and(eq(channels.organizationId, organizationId), eq(chatAddresses.address, contact), ofChannel || undefined),
+        and(
+          eq(channels.organizationId, organizationId),
+          isNull(channels.erasingAt),
+          eq(chatAddresses.address, contact),
+          ofChannel || undefined,
+        ),
       );
-    const selected = sql`${chats.id} in ${addressed}`;
+    const selected = and(sql`${chats.id} in ${addressed}`, isNull(chats.erasingAt));
     return { rows: selected, total: db.select({ total: sql<number>`count(*)` }).from(chats).where(selected) };
   }
   const ofOrganization = eq(chats.organizationId, organizationId);
@@ -213,8 +232,8 @@ function scopeOf(db: Directory, organizationId: string, { channel, contact }: Ch
   const total = db
     .select({ total: sql<number>`coalesce(sum(${channels.chatCount}), 0)` })
     .from(channels)
-    .where(and(eq(channels.organizationId, organizationId), ofChannel || undefined));
-  return { rows, total };
+    .where(and(eq(channels.organizationId, organizationId), isNull(channels.erasingAt), ofChannel || undefined));
+  return { rows: and(rows, isLiving), total };
 }
 
 function presentChat(row: typeof chats.$inferSelect & { channelName: string }): Chat {

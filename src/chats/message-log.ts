@@ -67,6 +67,7 @@ const SCHEMA_STEPS = [
   // A message's document is its public JSON, which pages are joined from as they lie; json1 reads and changes fields.
   `create table messages (
      seq integer primary key,
+     -- A message by its id, a cursor's place, and a call that comes twice.
      id text not null unique,
      doc text not null,
      status text generated always as (doc ->> '$.status') virtual,
@@ -75,6 +76,7 @@ const SCHEMA_STEPS = [
      template text,
      redacted_at integer
    );
+   -- The first message of an idempotency key or of a network's id; it settles who came first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
   // Delivery's own: JSON of `Delivery` with the parts that are out and the last error; and inbound media.
   `alter table messages add column delivery text;

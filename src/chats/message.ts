@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
 import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
-import { atMost, optional, requiredText } from "../http/validation.ts";
+import { atMost, notEmpty, optional, requiredText } from "../http/fields.ts";
 
 export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
@@ -41,7 +41,7 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
 });
 
 const pairs = z
-  .record(z.string().check(z.minLength(1), ...atMost(40)), z.string("must be a string").check(...atMost(500)))
+  .record(z.string().check(notEmpty, ...atMost(40)), z.string("must be a string").check(...atMost(500)))
   .check(z.refine((value) => Object.keys(value).length <= MAX_PAIRS, `must have at most ${MAX_PAIRS} pairs`));
 
 /** The caller's own pairs: at most 20, keys of 1 to 40 characters, values up to 500; `{}` when none are given. */
@@ -56,13 +56,15 @@ const httpsUrl = z.string().check(
   z.refine((text) => linkIn(text) === text, "must be an https URL"),
 );
 
+const stringOrNumber = z.union([z.string(), z.number()], "must be a string or a number");
+
 /** The body of `POST /chats/{id}/messages`. */
 export const sendBody = z.object({
   content: requiredText(MAX_CONTENT),
   type: optional(z.enum(MESSAGE_TYPES)),
-  senderId: optional(z.string().check(z.minLength(1), ...atMost(MAX_ID))),
-  templateId: optional(z.string().check(z.minLength(1), ...atMost(MAX_ID))),
-  variables: optional(z.pipe(z.unknown().check(noProto), z.record(z.string(), z.union([z.string(), z.number()])))),
+  senderId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
+  templateId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
+  variables: optional(z.pipe(z.unknown().check(noProto), z.record(z.string(), stringOrNumber))),
   mediaUrl: optional(httpsUrl),
   metadata,
 });

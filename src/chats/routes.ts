@@ -10,7 +10,7 @@ import { chatsQuery, listChatsBy } from "./list.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
 import { readChat } from "./read.ts";
-import { lookUp, sendMessage } from "./send.ts";
+import { sendMessage } from "./send.ts";
 
 const messagesQuery = z.object(placeParameters);
 const MAX_IDEMPOTENCY_KEY = 255;
@@ -53,8 +53,7 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables }>()
   .post("/chats/:id/messages", permit("messages:send"), validBody(sendBody), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
-    const found = await lookUp(c.env, c.var.key.id, body);
-    const sent = await sendMessage(c.env, c.var.caller, c.req.param("id"), { body, idempotencyKey, found });
+    const sent = await sendMessage(c.env, c.var.caller, c.req.param("id"), { body, idempotencyKey });
     return json(`{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
   });
 

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { directory } from "../db/client.ts";
-import { apiKeys, members, templates } from "../db/schema.ts";
+import { members, templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
@@ -9,19 +9,18 @@ import type { Draft, Prepared, Refused } from "./answers.ts";
 import { fingerprintOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import { fillTemplate } from "./template.ts";
 
-/** What the directory knows of a send's sender and template; asked in one round trip. */
+/** What the directory knows of a send's sender and template. */
 type Found = { sender: boolean; template: { name: string; language: string; body: string } | null };
 
 /**
  * Sends a message in a chat: stored when this returns.
- * @param found what `lookUp` promised for this body
  * @returns the message's JSON, and whether it is the first answer to a used idempotency key
  */
 export async function sendMessage(
   env: Env,
   caller: Caller,
   chatId: string,
-  { body, idempotencyKey, found }: { body: SendBody; idempotencyKey: string | null; found: Found | null },
+  { body, idempotencyKey }: { body: SendBody; idempotencyKey: string | null },
 ): Promise<{ doc: string; replayed: boolean }> {
   const draft: Draft = {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
@@ -33,7 +32,7 @@ export async function sendMessage(
     metadata: body.metadata,
     idempotencyKey,
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
-    prepared: prepare(caller, body, found),
+    prepared: prepare(caller, body, await lookUp(env, caller.organizationId, body)),
   };
   const answer = await callChat(env, caller, chatId, (chat, adoption) =>
     chat.send(caller.organizationId, draft, adoption),
@@ -42,26 +41,19 @@ export async function sendMessage(
   throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
 }
 
-/**
- * Looks up the sender and the template that a body names, inside the organization of a key; null when it names none.
- * It goes by the key's id, so that it need not wait for the key's admission.
- */
-export async function lookUp(env: Env, keyId: string, { senderId, templateId }: SendBody): Promise<Found | null> {
+/** Looks up the sender and the template that a body names, in one round trip; null, and none, when it names none. */
+async function lookUp(env: Env, organizationId: string, { senderId, templateId }: SendBody): Promise<Found | null> {
   if (senderId === undefined && templateId === undefined) return null;
   const db = directory(env);
-  const ofKey = (organizationId: typeof members.organizationId | typeof templates.organizationId) =>
-    and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.id, keyId));
   const [senders, found] = await db.batch([
     db
       .select({ id: members.id })
       .from(members)
-      .innerJoin(apiKeys, ofKey(members.organizationId))
-      .where(eq(members.id, senderId ?? "")),
+      .where(and(eq(members.id, senderId ?? ""), eq(members.organizationId, organizationId))),
     db
       .select({ name: templates.name, language: templates.language, body: templates.body })
       .from(templates)
-      .innerJoin(apiKeys, ofKey(templates.organizationId))
-      .where(eq(templates.id, templateId ?? "")),
+      .where(and(eq(templates.id, templateId ?? ""), eq(templates.organizationId, organizationId))),
   ]);
   return { sender: senders.length > 0, template: found[0] ?? null };
 }

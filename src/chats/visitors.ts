@@ -1,6 +1,6 @@
 import { readVisitor, type Visitor } from "../channels/web/visitor.ts";
-import { rootCause } from "../http/cause.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
+import { causeOf } from "../log.ts";
 import type { InboundDraft, ReceiveAnswer } from "./answers.ts";
 import { rangeAfter } from "./listing.ts";
 import type { Message } from "./message.ts";
@@ -107,7 +107,7 @@ export class Visitors {
       }
     } catch (error) {
       const { chatId } = visitorOf(socket);
-      console.error({ event: "frame_not_taken", chatId, error: String(rootCause(error)) });
+      console.error({ event: "frame_not_taken", chatId, error: causeOf(error) });
       // It keeps what was not acknowledged, connects again and sends it again.
       close(socket, TRY_LATER);
     }
@@ -190,7 +190,7 @@ export class Visitors {
       opened = await openVisitorChat(this.#host.env, visitorOf(socket));
     } catch (error) {
       const { chatId } = visitorOf(socket);
-      console.error({ event: "chat_not_opened", chatId, error: String(rootCause(error)) });
+      console.error({ event: "chat_not_opened", chatId, error: causeOf(error) });
       tell([socket], refused(id, "unavailable", SOON));
       return "refused";
     }

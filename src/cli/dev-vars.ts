@@ -2,19 +2,19 @@ import { randomBytes } from "node:crypto";
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseEnv } from "node:util";
+import { SECRET_KEY } from "../secret-form.ts";
 import { Refusal, reasonOf } from "./refusal.ts";
 
 export type Variables = Record<string, string>;
 
 const REQUIRED = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"];
 
-const KEY = { form: /^[A-Za-z0-9+/]{43}=$/, rule: "32 bytes in base64" };
 const FORMS: Record<string, { form: RegExp; rule: string }> = {
   ADMIN_TOKEN: { form: /^[\x21-\x7e]+$/, rule: "ASCII letters, digits and signs without spaces" },
-  KEY_SECRET: KEY,
-  KEY_SECRET_PREVIOUS: KEY,
-  CREDENTIALS_KEY: KEY,
-  CREDENTIALS_KEY_PREVIOUS: KEY,
+  KEY_SECRET: SECRET_KEY,
+  KEY_SECRET_PREVIOUS: SECRET_KEY,
+  CREDENTIALS_KEY: SECRET_KEY,
+  CREDENTIALS_KEY_PREVIOUS: SECRET_KEY,
 };
 
 /** What a `.dev.vars` file says, read as wrangler reads it: the last line of a name counts. */

@@ -80,5 +80,7 @@ export function unavailable(cause: unknown): ApiError {
 export function errorResponse(error: ApiError): Response {
   const { status, shape } = ERRORS[error.code];
   const body = { [shape]: error.message, code: error.code, ...(error.faults && { errors: error.faults }) };
-  return Response.json(body, { status, headers: error.headers });
+  // Whoever is not known is told how to make himself known (RFC 9110, 15.5.2).
+  const headers = status === 401 ? { "WWW-Authenticate": "Bearer", ...error.headers } : error.headers;
+  return Response.json(body, { status, headers });
 }

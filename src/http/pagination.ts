@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { fault, queryInteger, queryText } from "./validation.ts";
+import { queryInteger, queryText } from "./fields.ts";
+import { fault } from "./validation.ts";
 
 const page = z.optional(queryInteger(1, 999_999_999_999_999));
 const limit = z._default(z.optional(queryInteger(1, 100)), 20);
@@ -17,17 +18,19 @@ export type Place =
   | { before: string; limit: number }
   | { after: string; limit: number };
 
+interface PlaceQuery {
+  page?: number | undefined;
+  limit: number;
+  before?: string | undefined;
+}
+
 /**
  * The one place that a query names; page 1 when it names none.
  * @throws ApiError `validation_failed` when it names two
  */
-export function placeOf(query: {
-  page?: number | undefined;
-  limit: number;
-  before?: string | undefined;
-  after?: string | undefined;
-}): Place {
-  const { page, limit, before, after } = query;
+export function placeOf(query: PlaceQuery & { after?: undefined }): Exclude<Place, { after: string }>;
+export function placeOf(query: PlaceQuery & { after?: string | undefined }): Place;
+export function placeOf({ page, limit, before, after }: PlaceQuery & { after?: string | undefined }): Place {
   const cursor = before === undefined ? "after" : "before";
   if (page !== undefined && (before ?? after) !== undefined) throw fault("page", `can't be given with ${cursor}`);
   if (before !== undefined && after !== undefined) throw fault("after", "can't be given with before");

@@ -1,12 +1,17 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { KeyVariables } from "../keys/guard.ts";
 
 export interface RequestVariables {
   requestId: string;
 }
 
-type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<KeyVariables> };
+/** What a guard found out about who asks. */
+interface Asking {
+  key: { id: string };
+  caller: { organizationId: string };
+}
+
+type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<Asking> };
 
 /**
  * Gives each request an id, which its answer carries in `X-Request-Id`, and writes one line of these fields alone:

@@ -1,52 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import * as z from "zod/mini";
-import en from "zod/v4/locales/en.js";
+import type * as z from "zod/mini";
 import { ApiError, type Fault } from "./errors.ts";
-
-const REQUIRED = "is required";
-
-z.config({
-  ...en(),
-  customError: ({ code, input }) => ((input ?? null) === null && code !== "invalid_union" ? REQUIRED : undefined),
-});
-
-/** At most `max` UTF-16 units. zod's own check counts code points: it stays for the documents made from a schema. */
-export function atMost(max: number) {
-  return [
-    z.refine<string>((text) => text.length <= max, { error: `must have at most ${max} characters`, abort: true }),
-    z.maxLength(max),
-  ] as const;
-}
-
-/** A required string of 1 to `max` UTF-16 units that is not only white space. */
-export function requiredText(max: number) {
-  return z.string().check(
-    z.refine((text) => text.trim() !== "", { error: REQUIRED, abort: true }),
-    ...atMost(max),
-  );
-}
-
-/** An optional request field: `null` means absent. */
-export function optional<T extends z.ZodMiniType>(schema: T) {
-  return z.pipe(
-    z.nullish(schema),
-    z.transform((value) => value ?? undefined),
-  );
-}
-
-/** An integer in a query: 1 to 15 decimal digits, within bounds. */
-export function queryInteger(min: number, max: number) {
-  return z.pipe(
-    z.string().check(z.regex(/^\d{1,15}$/, "must be an integer")),
-    z.pipe(z.transform(Number), z.number().check(z.gte(min), z.lte(max))),
-  );
-}
-
-/** Text of a filter or a cursor in a query. */
-export function queryText(max: number) {
-  return z.optional(z.string().check(z.minLength(1), ...atMost(max)));
-}
+import { REQUIRED } from "./fields.ts";
 
 type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = MiddlewareHandler<
   // biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment

@@ -1,6 +1,8 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
 import { configured } from "../config.ts";
 import type { Permission } from "../db/schema.ts";
+import { bearerToken } from "../http/bearer.ts";
 import { ApiError } from "../http/errors.ts";
 import { callObject } from "../objects.ts";
 import type { WindowState } from "./admission.ts";
@@ -15,15 +17,6 @@ export interface KeyVariables {
 
 type KeyEnv = { Bindings: Env; Variables: KeyVariables };
 
-const BEARER = /^Bearer +(\S+) *$/i;
-
-/** The token of an `Authorization: Bearer` header; the scheme counts in any case (RFC 9110, 11.1). */
-export function bearerToken(c: Context): string {
-  const [, token] = BEARER.exec(c.req.header("Authorization") ?? "") ?? [];
-  if (!token) throw new ApiError("missing_authorization", { headers: { "WWW-Authenticate": "Bearer" } });
-  return token;
-}
-
 /**
  * For the whole prefix: the header, and the form and check letters of the key, which no one else needs to be asked
  * about. A route that answers without having asked `permit` is a fault of ours, and its answer does not leave.
@@ -35,7 +28,8 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
     if (!id) throw new ApiError("invalid_api_key");
     c.set("key", { id, hash: await hashOf(text) });
     await next();
-    if (!c.var.caller && c.res.ok) throw new Error(`${c.req.method} ${c.req.path} answered without a permission line`);
+    if (!c.var.caller && c.res.ok)
+      throw new Error(`${c.req.method} ${routePath(c)} answered without a permission line`);
   };
 }
 

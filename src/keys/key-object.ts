@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { directory } from "../db/client.ts";
 import type { Permission, Region } from "../db/schema.ts";
+import { causeOf } from "../log.ts";
 import { type Counters, decide, NO_COUNTERS, NO_SPARE, type Refusal, usageOf, type WindowState } from "./admission.ts";
 import { addressMatcher } from "./allowlist.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
@@ -58,7 +59,8 @@ export class KeyObject extends DurableObject<Env> {
   /** Decides over `asked.units` requests of the key `id`; what it grants is counted durably before it answers. */
   async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
     const record = await this.#record(id);
-    if (!record) return { outcome: "refused", reason: "invalid_api_key", window: null };
+    // Erased while it asked the directory: nothing may be counted in what is empty now.
+    if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null };
     const decision = decide(
       record,
       this.#storedCounters(),
@@ -105,6 +107,7 @@ export class KeyObject extends DurableObject<Env> {
 
   /** Step one of a change: forgets the record and, for a minute at most, keeps none. Repeating it changes nothing. */
   beginChange(change: string): void {
+    if (this.#gone) return;
     this.#generation++;
     this.#held = undefined;
     this.ctx.storage.kv.delete("record");
@@ -187,5 +190,5 @@ export class KeyObject extends DurableObject<Env> {
 }
 
 function logStale(error: unknown): void {
-  console.warn({ event: "key_record_not_refreshed", error: String(error) });
+  console.warn({ event: "key_record_not_refreshed", error: causeOf(error) });
 }

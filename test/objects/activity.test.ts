@@ -172,7 +172,7 @@ test("a message that comes while its chat reports keeps the chat's alarm", async
     return { active } as unknown as typeof channel;
   });
   await runDurableObjectAlarm(chat.object);
-  expect(await alarmOf(chat.object)).toBe(Date.now() + 4_000);
+  expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
 });
 
 const DRAFT = {

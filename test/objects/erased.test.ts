@@ -1,7 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { newChat, newOrganization, send } from "../harness.ts";
+import { aroundQueries } from "../faults.ts";
+import { newChat, newKey, newOrganization, send } from "../harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
 beforeEach(() => {
@@ -95,4 +96,22 @@ test("an erased channel and an erased key hold nothing, and erasing them again i
     expect(await held(channel)).toEqual(NOTHING);
     expect(await held(key)).toEqual(NOTHING);
   }
+});
+
+test("a request that asks the directory while its key is erased is refused, and leaves nothing", async () => {
+  const { organizationId } = await newOrganization();
+  const { key } = await newKey(organizationId);
+  const object = env.KEYS.getByName(key.id);
+  const { hash } = (await env.DB.prepare("select hash from api_keys where id = ?").bind(key.id).first<{
+    hash: string;
+  }>()) ?? { hash: "" };
+  aroundQueries(async (_query, run) => {
+    const read = await run();
+    await env.KEYS.getByName(key.id).erase();
+    return read;
+  });
+  const answer = await object.admit(key.id, { hash, address: null, permission: null, units: 1 });
+  expect(answer).toEqual({ outcome: "refused", reason: "invalid_api_key", window: null });
+  await object.beginChange("late");
+  expect(await held(object)).toEqual(NOTHING);
 });

@@ -1,9 +1,16 @@
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { countRoundTrips } from "../faults.ts";
 import { admin, created, newChat, newOrganization, send } from "../harness.ts";
 
-afterEach(() => vi.restoreAllMocks());
+// A day ahead of the platform's clock, so that no alarm runs in between.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** A chat whose key and whose own object have been used. */
 async function warmChat() {

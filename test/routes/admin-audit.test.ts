@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { breakDirectory, breakObjects } from "../faults.ts";
 import { admin, created, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -168,6 +169,31 @@ test("no read leaves an audit line, and each leaves one line for its request", a
     expect(lines).toEqual([
       expect.objectContaining({ event: "request", method: "GET", route: `/admin/v1${route}`, status: 200 }),
     ]);
+  }
+});
+
+test.each<[string, (ids: Everything) => string]>([
+  ["organizations", (ids) => ids.organizationId],
+  ["channels", (ids) => ids.channelId],
+  ["chats", (ids) => ids.chatId],
+])("a deletion in %s that broke off leaves one audit line, and so does the one that ends it", async (list, idOf) => {
+  const ids = await everything();
+  const route = `/admin/v1/${list}/:id`;
+  breakObjects("CHATS", "erase");
+  const broken = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
+  vi.restoreAllMocks();
+  expect(broken.answer.status).toBe(503);
+  expect(broken.audits).toEqual([expect.objectContaining({ method: "DELETE", route, id: idOf(ids) })]);
+  const ended = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
+  expect(ended.answer.status).toBe(200);
+  expect(ended.audits).toHaveLength(1);
+});
+
+test("a deletion of which not even the mark was written leaves no audit line", async () => {
+  const ids = await everything();
+  breakDirectory();
+  for (const path of [`/organizations/${ids.organizationId}`, `/channels/${ids.channelId}`, `/chats/${ids.chatId}`]) {
+    expect((await linesOf(() => admin("DELETE", path))).audits).toEqual([]);
   }
 });
 

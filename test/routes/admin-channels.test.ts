@@ -80,7 +80,12 @@ test("every channel gets a verify token of its own", async () => {
 test.each<[object, string[]]>([
   [{ kind: "telegram", name: "T", credentials: { botToken: "no token" } }, ["credentials.botToken"]],
   [{ kind: "telegram", name: "T", credentials: { botToken: 7 } }, ["credentials.botToken"]],
+  [{ kind: "telegram", name: "T", credentials: { botToken: "123456:seven77" } }, ["credentials.botToken"]],
   [{ kind: "telegram", name: "T", credentials: "x" }, ["credentials"]],
+  [
+    { kind: "whatsapp", name: "W", credentials: { phoneNumberId: "1", accessToken: "seven77", appSecret: "1234" } },
+    ["credentials.accessToken", "credentials.appSecret"],
+  ],
   [
     { kind: "whatsapp", name: "W", credentials: { ...WHATSAPP, phoneNumberId: "+1 555" } },
     ["credentials.phoneNumberId"],

@@ -194,6 +194,79 @@ test("a reseal that broke off can be repeated, and once more after that", async 
   }
 });
 
+test("a reseal leaves alone what opens under the current key already", async () => {
+  await withoutChannels();
+  const channel = await whatsapp();
+  const before = await rowOf(channel.id);
+  expect((await admin("POST", "/reseal")).body).toEqual({ resealed: 2, unreadable: [] });
+  expect(await rowOf(channel.id)).toEqual(before);
+});
+
+test("two changes of one channel's credentials and settings at once are both kept", async () => {
+  const { id } = await whatsapp();
+  const patches = [
+    { credentials: { accessToken: "canary-second-token" } },
+    { credentials: { appSecret: "canary-second-secret" }, settings: { perSecond: 7 } },
+    { name: "Second" },
+  ];
+  let isFirst = true;
+  aroundQueries(async (_query, run) => {
+    const read = await run();
+    if (isFirst) {
+      isFirst = false;
+      for (const patch of patches.slice(1)) expect((await admin("PATCH", `/channels/${id}`, patch)).status).toBe(200);
+    }
+    return read;
+  });
+  const { channel } = (await admin("PATCH", `/channels/${id}`, patches[0])).body;
+  expect([channel.name, channel.settings]).toEqual(["Second", { perSecond: 7 }]);
+  expect(channel.credentials).toEqual({ phoneNumberId: "9876", accessToken: "oken", appSecret: "cret" });
+  const { credentials } = await rowOf(id);
+  expect(JSON.parse(await open(keys(), { id, column: "credentials" }, credentials))).toEqual({
+    ...CREDENTIALS,
+    accessToken: "canary-second-token",
+    appSecret: "canary-second-secret",
+  });
+});
+
+test("two settings that are changed at once are both kept", async () => {
+  const { id } = await web();
+  const settings = { allowedOrigins: ["https://one.test"] };
+  let isFirst = true;
+  aroundQueries(async (_query, run) => {
+    const read = await run();
+    if (isFirst) {
+      isFirst = false;
+      expect((await admin("PATCH", `/channels/${id}`, { settings })).status).toBe(200);
+    }
+    return read;
+  });
+  expect((await admin("PATCH", `/channels/${id}`, { settings: {} })).body.channel.settings).toEqual(settings);
+});
+
+test("of two identity secrets that are made at once both verify through the overlap", async () => {
+  const { id } = await web();
+  const answers = await Promise.all(
+    [1, 2].map(() => admin("POST", `/channels/${id}/identity-secret`, { overlapSeconds: 60 })),
+  );
+  const row = await rowOf(id);
+  const living = [
+    await open(keys(), { id, column: "identity_secret" }, row.identity_secret),
+    await open(keys(), { id, column: "identity_previous" }, row.identity_previous),
+  ];
+  expect(new Set(living)).toEqual(new Set(answers.map((answer) => created(answer).identitySecret)));
+});
+
+test("a channel that others change all the time is answered 503, and not for ever", async () => {
+  const { id } = await web();
+  aroundQueries(async (_query, run) => {
+    const read = await run();
+    await env.DB.prepare("update channels set identity_secret = identity_secret || 'x' where id = ?").bind(id).run();
+    return read;
+  });
+  expectError(await admin("PATCH", `/channels/${id}`, { name: "New" }), 503, "unavailable");
+});
+
 test("a channel that is changed while it is resealed is resealed all the same", async () => {
   await withoutChannels();
   const { id } = await whatsapp();

@@ -185,3 +185,21 @@ test("a message's id is no cursor for chats", async () => {
   const message = await send(api, (chats[0] as Chat).id);
   for (const id of [message.id, newId("cht", null)]) expectFaults(await api("GET", `/chats?before=${id}`), "before");
 });
+
+test.each(["", "&page=1", "&limit=5", "&before=:chat"])(
+  "a list of chats after a chat is a 400 that names it%s",
+  async (more) => {
+    const { api, chats } = await newOrganizationWith(1);
+    const { id } = chats[0] as Chat;
+    expectFaults(await api("GET", `/chats?after=${id}${more.replace(":chat", id)}`), "after");
+  },
+);
+
+test("a filter that is empty is said to be", async () => {
+  const { api } = await newOrganization();
+  const answer = await api("GET", "/chats?channel=&contact=");
+  expect(answer.body.errors).toEqual([
+    { path: "channel", message: "must not be empty" },
+    { path: "contact", message: "must not be empty" },
+  ]);
+});

@@ -156,3 +156,12 @@ test("a chat that is read knows its last message at once", async () => {
   const last = await send(api, id);
   expect((await api("GET", `/chats/${id}`)).body.chat.lastMessageAt).toBe(last.createdAt);
 });
+
+test.each(["007", "0", "-0", "-0815", "+4711", "4 711", "4711.0", "-", "1".repeat(21)])(
+  "%j is no address on Telegram, where each chat has one",
+  async (address) => {
+    const { api, organizationId } = await newOrganization();
+    const channelId = await newChannel(organizationId, "telegram");
+    expectFaults(await api("POST", "/chats", { channelId, contact: { address } }), "contact.address");
+  },
+);

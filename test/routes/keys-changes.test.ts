@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { aroundQueries, breakDirectory, breakObjects, DIRECTORY_DOWN } from "../faults.ts";
+import { aroundCall, aroundQueries, breakDirectory, breakObjects, DIRECTORY_DOWN } from "../faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../harness.ts";
 
 afterEach(() => {
@@ -133,4 +133,31 @@ test("a member that was removed is the default sender of no later message", asyn
   const second = (await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).body.member;
   expect((await admin("DELETE", `/members/${ownerId}`)).status).toBe(200);
   expect((await sent()).senderId).toBe(second.id);
+});
+
+test("a member that was removed is the default sender of no key that was made in the meantime", async () => {
+  const { api, organizationId, ownerId, channelId } = await newOrganization();
+  const { body } = await api("POST", "/chats", { channelId, contact: { address: "someone" } });
+  await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" });
+  let late = api;
+  const sent = async () => (await late("POST", `/chats/${body.chat.id}/messages`, { content: "Hi" })).body.message;
+  aroundCall("KEYS", "beginChange", {
+    before: async () => {
+      late = client((await newKey(organizationId)).secret);
+      expect((await sent()).senderId).toBe(ownerId);
+    },
+  });
+  expect((await admin("DELETE", `/members/${ownerId}`)).status).toBe(200);
+  expect((await sent()).senderId).not.toBe(ownerId);
+});
+
+test("a change whose first step takes so long that its objects may end it by themselves is not made", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { id, api } = await warmKey();
+  aroundCall("KEYS", "beginChange", { after: () => vi.setSystemTime(Date.now() + 21_000) });
+  expectError(await admin("DELETE", `/keys/${id}`), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await admin("GET", `/keys/${id}`)).body.key.revokedAt).toBeNull();
+  expect((await api("GET", "/chats")).status).toBe(200);
+  expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
 });

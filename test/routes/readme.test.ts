@@ -1,13 +1,22 @@
 import { expect, test } from "vitest";
+import manifest from "../../package.json?raw";
 import readme from "../../README.md?raw";
 import { app } from "../../src/app.ts";
+import { KINDS } from "../../src/channels/kinds.ts";
+import { MAX_CONTENT, MESSAGE_TYPES, sendBody } from "../../src/chats/message.ts";
 import { VARIABLES } from "../../src/config.ts";
 import { ERRORS } from "../../src/http/errors.ts";
 import { client, newKey, newOrganization } from "../harness.ts";
 
+/** The README from a heading to the next. */
+function section(heading: string): string {
+  const [, after = ""] = readme.split(`\n${heading}\n`);
+  return after.split(/\n#+ /)[0] ?? "";
+}
+
 /** The cells of the rows of the README's tables that begin with a cell of the form `first`. */
-function rows(first: RegExp): string[][] {
-  return readme
+function rows(first: RegExp, text = readme): string[][] {
+  return text
     .split("\n")
     .filter((line) => line.startsWith("| "))
     .map((line) =>
@@ -62,4 +71,37 @@ test("the README lists every error with its status and the field of its text", (
 test("the README lists every variable of the configuration", () => {
   const listed = rows(/^`[A-Z_]+`$/).map(([name = ""]) => name.replaceAll("`", ""));
   expect(listed.sort()).toEqual([...VARIABLES].sort());
+});
+
+const NAME = /`(\w+)`/g;
+const names = (cell: string) => [...cell.matchAll(NAME)].map(([, name]) => name);
+
+test("the README lists the fields of a send", () => {
+  const listed = rows(/^`\w+`$/, section("### Sending"));
+  expect(listed.map(([field = ""]) => names(field)[0])).toEqual(Object.keys(sendBody.shape));
+  const types = new Map(listed.map(([field = "", type = ""]) => [names(field)[0], type]));
+  expect(types.get("content")).toContain(MAX_CONTENT.toLocaleString("en"));
+  expect(names(types.get("type") ?? "")).toEqual([...MESSAGE_TYPES]);
+});
+
+test("the README lists each kind of channel with its credentials and settings", () => {
+  const listed = rows(/^`\w+`$/, section("### Channels")).map(([kind = "", credentials = "", settings = ""]) => ({
+    kind: names(kind)[0],
+    credentials: names(credentials),
+    settings,
+  }));
+  const known = Object.entries(KINDS).map(([kind, { credentials, defaults }]) => {
+    const [[setting, value] = []] = Object.entries(defaults);
+    const shown = Array.isArray(value) ? "`[]`: any" : String(value);
+    return { kind, credentials: Object.keys(credentials.shape), settings: `\`${setting}\` (${shown})` };
+  });
+  expect(listed).toEqual(known);
+});
+
+test("the README lists the commands that there are", () => {
+  const listed = rows(/^`npm .*`$/).map(([command = ""]) => command.replace(/^`npm (run )?(.*)`$/, "$2"));
+  const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
+  // Parts of `check`, and what npm runs by itself.
+  const known = Object.keys(scripts).filter((name) => !name.startsWith("check:") && !name.startsWith("pre"));
+  expect(listed.sort()).toEqual(known.sort());
 });

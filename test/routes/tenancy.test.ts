@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type IdPrefix, newId } from "../../src/ids.ts";
 import { type Answer, type Client, newChat, newOrganization, newTemplate, send } from "../harness.ts";
 
@@ -40,8 +40,14 @@ async function newTenant(): Promise<Tenant> {
 /** Two like organizations: `ours` makes the requests, `theirs` is what they reach for. */
 let ours: Tenant;
 let theirs: Tenant;
+// A day ahead of the platform's clock, so that no alarm runs in between.
 beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
   [ours, theirs] = [await newTenant(), await newTenant()];
+});
+
+afterAll(() => {
+  vi.useRealTimers();
 });
 
 /** A request that names an id: the other organization's, or one that is nobody's. */

@@ -195,3 +195,8 @@ test.each(MESSAGE_TYPES)("a message keeps its type %s without a template", (type
 test.each([...MESSAGE_TYPES, null])("a message with a template is TEMPLATE where its type says %s", (type) => {
   expect(typeOf(validated({ type, templateId: "tpl_1" }))).toBe("TEMPLATE");
 });
+
+test.each(["null", "true", "[]", "1e999"])("a variable that is %s is told what it must be", (value) => {
+  const { error } = sendBody.safeParse(JSON.parse(`{"content":"hi","variables":{"a":${value}}}`));
+  expect(error?.issues.map(({ message }) => message)).toEqual(["must be a string or a number"]);
+});

@@ -3,16 +3,9 @@ import { expect, test } from "vitest";
 import * as z from "zod/mini";
 import { sendBody } from "../../src/chats/message.ts";
 import { type ApiError, errorResponse } from "../../src/http/errors.ts";
+import { optional, queryInteger, queryText, requiredText } from "../../src/http/fields.ts";
 import { pageQuery, placeParameters } from "../../src/http/pagination.ts";
-import {
-  fault,
-  optional,
-  queryInteger,
-  queryText,
-  requiredText,
-  validBody,
-  validQuery,
-} from "../../src/http/validation.ts";
+import { fault, validBody, validQuery } from "../../src/http/validation.ts";
 
 /** What a route with the body `schema` answers to the bytes of a request. */
 async function post(schema: z.ZodMiniType, body: string, options = {}): Promise<{ status: number; json: unknown }> {

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
-import { rootCause } from "../../http/cause.ts";
 import { ApiError } from "../../http/errors.ts";
 import { fault } from "../../http/validation.ts";
+import { causeOf } from "../../log.ts";
 import { callObject } from "../../objects.ts";
 import { admitVisitor, REFUSALS, type Refusal, webChannel } from "./admit.ts";
 import { PROTOCOL } from "./identity.ts";
@@ -37,8 +37,7 @@ async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> 
     if (!webSocket) throw new Error("The chat's object opened no socket");
     return webSocket;
   } catch (error) {
-    const cause = rootCause(error);
-    console.error({ event: "socket_not_opened", channelId, error: String(cause) });
+    console.error({ event: "socket_not_opened", channelId, error: causeOf(error) });
     return refusedSocket("try_later");
   }
 }

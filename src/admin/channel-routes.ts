@@ -1,0 +1,68 @@
+import { type Context, Hono } from "hono";
+import { directory } from "../db/client.ts";
+import { channels } from "../db/schema.ts";
+import { pageQuery } from "../http/pagination.ts";
+import { validBody, validQuery } from "../http/validation.ts";
+import {
+  channelPatch,
+  createChannel,
+  newChannelBody,
+  patchChannel,
+  presentChannel,
+  readChannel,
+  rotateIdentitySecret,
+} from "./channels.ts";
+import { eraseChannel } from "./erase.ts";
+import { type AdminEnv, audit } from "./guard.ts";
+import { overlapBody } from "./overlap.ts";
+import { resealAll } from "./reseal.ts";
+import { listOf } from "./rows.ts";
+import { registerChannel } from "./webhook.ts";
+
+/** Channels and the secrets that they keep. */
+export const channelRoutes = new Hono<AdminEnv>()
+  .post("/organizations/:id/channels", validBody(newChannelBody), async (c) => {
+    const created = await createChannel(c.env, originOf(c), c.req.param("id"), c.req.valid("json"));
+    audit(c, created.channel.id);
+    return c.json(created, 201);
+  })
+  .get("/organizations/:id/channels", validQuery(pageQuery), async (c) => {
+    const { rows, pagination } = await listOf(directory(c.env), channels, c.req.param("id"), c.req.valid("query"));
+    return c.json({
+      channels: await Promise.all(rows.map((row) => presentChannel(c.env, originOf(c), row))),
+      pagination,
+    });
+  })
+  .get("/channels/:id", async (c) => {
+    return c.json({ channel: await readChannel(c.env, originOf(c), c.req.param("id")) });
+  })
+  .patch("/channels/:id", validBody(channelPatch), async (c) => {
+    const channel = await patchChannel(c.env, originOf(c), c.req.param("id"), c.req.valid("json"));
+    audit(c, channel.id);
+    return c.json({ channel });
+  })
+  .delete("/channels/:id", async (c) => {
+    const id = c.req.param("id");
+    const channel = await eraseChannel(c.env, originOf(c), id, () => audit(c, id));
+    return c.json({ channel });
+  })
+  .post("/channels/:id/webhook", async (c) => {
+    const registered = await registerChannel(c.env, originOf(c), c.req.param("id"));
+    audit(c, c.req.param("id"));
+    return c.json(registered);
+  })
+  .post("/channels/:id/identity-secret", validBody(overlapBody, { mayBeEmpty: true }), async (c) => {
+    const created = await rotateIdentitySecret(c.env, c.req.param("id"), c.req.valid("json"));
+    audit(c, c.req.param("id"));
+    return c.json(created, 201);
+  })
+  .post("/reseal", async (c) => {
+    // What breaks off has written too.
+    audit(c, null);
+    return c.json(await resealAll(c.env));
+  });
+
+/** Where the networks reach us: the address that the operator called. */
+function originOf(c: Context<AdminEnv>): string {
+  return new URL(c.req.url).origin;
+}

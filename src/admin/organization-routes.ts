@@ -1,0 +1,54 @@
+import { Hono } from "hono";
+import { directory } from "../db/client.ts";
+import { members, organizations } from "../db/schema.ts";
+import { pageQuery } from "../http/pagination.ts";
+import { validBody, validQuery } from "../http/validation.ts";
+import { eraseOrganization } from "./erase.ts";
+import { type AdminEnv, audit } from "./guard.ts";
+import {
+  createMember,
+  createOrganization,
+  deleteMember,
+  newMemberBody,
+  newOrganizationBody,
+  organizationOf,
+  presentMember,
+  presentOrganization,
+} from "./organizations.ts";
+import { listOf, listRows } from "./rows.ts";
+
+const page = validQuery(pageQuery);
+
+/** Organizations and their members. */
+export const organizationRoutes = new Hono<AdminEnv>()
+  .post("/organizations", validBody(newOrganizationBody), async (c) => {
+    const created = await createOrganization(c.env, c.req.valid("json"));
+    audit(c, created.organization.id);
+    return c.json(created, 201);
+  })
+  .get("/organizations", page, async (c) => {
+    const { rows, pagination } = await listRows(directory(c.env), organizations, undefined, c.req.valid("query"));
+    return c.json({ organizations: rows.map(presentOrganization), pagination });
+  })
+  .get("/organizations/:id", async (c) => {
+    return c.json({ organization: presentOrganization(await organizationOf(c.env, c.req.param("id"))) });
+  })
+  .delete("/organizations/:id", async (c) => {
+    const id = c.req.param("id");
+    const organization = await eraseOrganization(c.env, id, () => audit(c, id));
+    return c.json({ organization });
+  })
+  .post("/organizations/:id/members", validBody(newMemberBody), async (c) => {
+    const member = await createMember(c.env, c.req.param("id"), c.req.valid("json"));
+    audit(c, member.id);
+    return c.json({ member }, 201);
+  })
+  .get("/organizations/:id/members", page, async (c) => {
+    const { rows, pagination } = await listOf(directory(c.env), members, c.req.param("id"), c.req.valid("query"));
+    return c.json({ members: rows.map(presentMember), pagination });
+  })
+  .delete("/members/:id", async (c) => {
+    const member = await deleteMember(c.env, c.req.param("id"));
+    audit(c, member.id);
+    return c.json({ member });
+  });
