@@ -1,6 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
-import { buildWeb } from "../src/web/build.ts";
 import { VARIABLES } from "../src/config.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -27,7 +27,7 @@ const runtime = cloudflareTest({
 });
 
 // The runtime wants the folder of the assets to be there, with what a deploy would have in it.
-await buildWeb();
+execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 
 /** `unit` and `service` run in the Workers runtime, the others in Node; `browser` and `cli` start the whole service. */
 export default defineConfig({

@@ -34,7 +34,13 @@ const fields = {
   ),
   monthlyQuota: z.int().check(z.gte(0)),
   expiresAt: z.pipe(
-    z.iso.datetime({ offset: true }),
+    z.iso.datetime({ offset: true }).check(
+      // With its offset taken away a date may have left the years that RFC 3339 can write.
+      z.refine(
+        (text) => !(Date.parse(text) < 0 || Date.parse(text) >= Date.UTC(10_000)),
+        "must lie before the year 10000",
+      ),
+    ),
     z.transform((text) => Date.parse(text)),
   ),
 };

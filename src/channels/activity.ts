@@ -1,3 +1,5 @@
+import { causeOf } from "../log.ts";
+
 const FLUSH_AFTER_MS = 5_000;
 const FLUSH_AGAIN_AFTER_MS = 15_000;
 const CHATS_A_FLUSH = 500;
@@ -53,7 +55,7 @@ export class ActivityBuffer {
         .bind(written)
         .run();
     } catch (error) {
-      console.warn({ event: "activity_not_written", chats: rows.length, error: String(error) });
+      console.warn({ event: "activity_not_written", chats: rows.length, error: causeOf(error) });
       return Date.now() + FLUSH_AGAIN_AFTER_MS;
     }
     // Erased in the meantime: nothing is left to write, and nothing may be left behind.

@@ -21,10 +21,10 @@ export interface LeaveRequest {
 
 /**
  * `go`: call the network at `at`, which is now or nearly; the credentials are handed out with each leave and stored by
- * no chat. `later`: ask again at `at`; `broken` says why the channel as a whole can't be used, and since when.
+ * no chat. With `brokenSince` it is a probe of a broken channel. `later`: ask again at `at`; `broken` says why the channel as a whole can't be used, and since when.
  */
 export type LeaveAnswer =
-  | ({ leave: "go"; at: number; credentials: Credentials } & Attempt)
+  | ({ leave: "go"; at: number; credentials: Credentials; brokenSince: number | null } & Attempt)
   | { leave: "later"; at: number; broken: { reason: string; since: number } | null };
 
 /** An attempt that the network answered by refusing the channel itself. */
@@ -68,7 +68,10 @@ export class ChannelObject extends DurableObject<Env> {
     const perSecond = record.settings.perSecond ?? KINDS[record.kind].defaults.perSecond;
     const { leave, pace } = takeLeave(this.#state(), { reservedAt }, perSecond, now, Math.random());
     this.#keep(pace);
-    if (leave.leave === "go") return { ...leave, mended: pace.mended, credentials: record.credentials };
+    if (leave.leave === "go") {
+      const { credentials } = record;
+      return { ...leave, mended: pace.mended, brokenSince: pace.breaker?.since ?? null, credentials };
+    }
     if (!leave.broken || !pace.breaker) return { ...leave, broken: null };
     this.#await(chatId);
     const { reason, since } = pace.breaker;

@@ -1,3 +1,4 @@
+import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
@@ -32,7 +33,7 @@ export class ActivityReport {
       await callObject(env.CHANNELS, channelId, (channel) => channel.active(chatId, newest.at));
       this.#failed = false;
     } catch (error) {
-      console.warn({ event: "activity_not_reported", chatId, error: String(error) });
+      console.warn({ event: "activity_not_reported", chatId, error: causeOf(error) });
       this.#failed = true;
       return;
     }

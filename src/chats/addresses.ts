@@ -1,3 +1,4 @@
+import { causeOf } from "../log.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
 /** More addresses than any contact has; each is kept for good. */
@@ -61,7 +62,7 @@ export class ContactAddresses {
     try {
       await learnAddresses(env, identity, told);
     } catch (error) {
-      console.warn({ event: "addresses_not_told", chatId: identity.chatId, error: String(error) });
+      console.warn({ event: "addresses_not_told", chatId: identity.chatId, error: causeOf(error) });
       return;
     }
     if (!exists()) return;

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { StandingAlarm } from "../alarm.ts";
 import type { Place } from "../http/pagination.ts";
+import { causeOf } from "../log.ts";
 import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
 import { ContactAddresses } from "./addresses.ts";
 import type {
@@ -263,7 +264,7 @@ export class ChatObject extends DurableObject<Env> {
       const head = host.exists() ? this.#log.head() : null;
       return head && wakeAt(head.delivery, Date.now());
     } catch (error) {
-      console.error({ event: "delivery_broke_off", chatId: host.identity.chatId, error: String(error) });
+      console.error({ event: "delivery_broke_off", chatId: host.identity.chatId, error: causeOf(error) });
       return Date.now() + AGAIN_AFTER_MS;
     }
   }

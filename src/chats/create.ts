@@ -4,12 +4,13 @@ import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { atMost, optional, requiredText } from "../http/fields.ts";
+import { atMost, optional, requiredText, wellFormed } from "../http/fields.ts";
 import { type Chat, findChat, openChat } from "./directory.ts";
 import { metadata } from "./message.ts";
 
 const contactName = z.string().check(
   z.refine((text) => text.trim() !== "", { error: "must not be blank", abort: true }),
+  wellFormed,
   ...atMost(256),
 );
 

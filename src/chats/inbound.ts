@@ -77,7 +77,8 @@ async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate):
   const { address } = item;
   const chatId = item.chatId ?? (address && (await findByAddress(directory(env), channel.id, address)));
   if (!chatId) return "unknown_chat";
-  const { messageId, networkId, status, error, addresses } = item;
+  const { messageId, networkId, status, error } = item;
+  const addresses = address === null ? item.addresses : [address, ...item.addresses];
   const news = { messageId, networkId, status, error, addresses };
   const answer = await unlessUnknown(
     callChat(env, channel, chatId, (chat, adoption) => chat.tell(channel.organizationId, channel.id, news, adoption)),

@@ -1,5 +1,6 @@
 import type { Outcome } from "../channels/adapter.ts";
 import type { LeaveAnswer } from "../channels/channel-object.ts";
+import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
 import type { Delivery, DeliveryError, HoldReason } from "./delivery.ts";
 import type { ChatIdentity } from "./message-log.ts";
@@ -15,7 +16,7 @@ export async function askLeave(env: Env, { channelId, chatId }: ChatIdentity, de
   try {
     return await callObject(env.CHANNELS, channelId, (channel) => channel.leave({ channelId, chatId, reservedAt }));
   } catch (error) {
-    console.warn({ event: "channel_away", channelId, cause: String((error as Error).cause) });
+    console.warn({ event: "channel_away", channelId, cause: causeOf(error) });
     return { leave: "away" };
   }
 }
@@ -58,6 +59,6 @@ export async function report(
       await callObject(env.CHANNELS, channelId, (channel) => channel.works(channelId));
     }
   } catch (error) {
-    console.warn({ event: "channel_not_told", channelId, cause: String((error as Error).cause) });
+    console.warn({ event: "channel_not_told", channelId, cause: causeOf(error) });
   }
 }

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
 import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
-import { atMost, notEmpty, optional, requiredText } from "../http/fields.ts";
+import { atMost, notBlank, notEmpty, optional } from "../http/fields.ts";
 
 export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
@@ -60,7 +60,7 @@ const stringOrNumber = z.union([z.string(), z.number()], "must be a string or a 
 
 /** The body of `POST /chats/{id}/messages`. */
 export const sendBody = z.object({
-  content: requiredText(MAX_CONTENT),
+  content: z.string().check(notBlank, ...atMost(MAX_CONTENT)),
   type: optional(z.enum(MESSAGE_TYPES)),
   senderId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
   templateId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),

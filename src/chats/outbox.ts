@@ -1,4 +1,5 @@
 import type { Outbound, Outcome } from "../channels/adapter.ts";
+import { NEAR_MS } from "../channels/pace.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { StatusNews } from "./answers.ts";
 import {
@@ -85,22 +86,23 @@ export class Outbox {
     }
     if (!isOpen && wakeAt(head.delivery, now) > now) return false;
     const leave = await askLeave(host.env, host.identity, head.delivery);
-    if (leave.leave === "go" && leave.at > now) await scheduler.wait(leave.at - now);
+    if (leave.leave === "go") await startOf(leave);
     if (!host.exists()) return false;
     const current = host.log.head();
     if (current?.seq !== head.seq) return true;
     if (leave.leave === "go") return this.#attempt(host, current, leave);
     this.#marked = null;
     const held = heldBy(leave);
-    const since = Math.max(held.since, Date.parse(current.message.createdAt));
-    const delivery = hold(current.delivery, held.until, held.reason, Date.now(), since);
+    const delivery = hold(current.delivery, held.until, held.reason, Date.now(), waitsSince(current, held.since));
     host.log.writeDelivery(head.seq, delivery, current.parts, held.error ?? current.lastError);
-    return false;
+    // One that has waited behind others for as long as they did goes the way that they went.
+    return isOverdue(delivery, Date.now());
   }
 
   async #attempt(host: OutboxHost, head: QueuedMessage, leave: Go): Promise<boolean> {
     const { env, identity, log } = host;
-    const started = this.#marked === head.seq ? head.delivery : begin(head.delivery, Date.now());
+    const isMarked = this.#marked === head.seq && leave.brokenSince === null;
+    const started = isMarked ? head.delivery : begin(ready(head, leave), Date.now());
     if (started !== head.delivery) log.writeDelivery(head.seq, started, head.parts, head.lastError);
     this.#marked = null;
     const adapter = ADAPTERS[identity.channelKind];
@@ -142,6 +144,23 @@ export class Outbox {
       change(head.message, "SENT", null);
     if (step.state === "failed" && status === "QUEUED") change(head.message, "FAILED", step.error);
   }
+}
+
+/** Waits for a start; no longer than one is ever away, should the channel's clock be another. */
+async function startOf({ at }: Go): Promise<void> {
+  const ms = Math.min(at - Date.now(), NEAR_MS);
+  if (ms > 0) await scheduler.wait(ms);
+}
+
+/** What a message is about to begin an attempt with: a probe ends its wait for the broken channel. */
+function ready(head: QueuedMessage, { brokenSince }: Go): Delivery {
+  if (brokenSince === null) return head.delivery;
+  const now = Date.now();
+  return hold(head.delivery, now, "broken", now, waitsSince(head, brokenSince));
+}
+
+function waitsSince({ message }: QueuedMessage, since: number): number {
+  return Math.max(since, Date.parse(message.createdAt));
 }
 
 /**

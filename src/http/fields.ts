@@ -20,12 +20,15 @@ export function atMost(max: number) {
   ] as const;
 }
 
-/** A required string of 1 to `max` UTF-16 units that is not only white space. */
+/** Neither empty nor only white space. */
+export const notBlank = z.refine<string>((text) => text.trim() !== "", { error: REQUIRED, abort: true });
+
+/** Half a character would come back from the directory as another one. */
+export const wellFormed = z.refine<string>((text) => text.isWellFormed(), "must be well-formed Unicode");
+
+/** A required string of 1 to `max` UTF-16 units that is not only white space, for the directory. */
 export function requiredText(max: number) {
-  return z.string().check(
-    z.refine((text) => text.trim() !== "", { error: REQUIRED, abort: true }),
-    ...atMost(max),
-  );
+  return z.string().check(notBlank, wellFormed, ...atMost(max));
 }
 
 /** An optional request field: `null` means absent. */

@@ -19,10 +19,14 @@ type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Middl
  */
 export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = false } = {}): Validates<"json", T> {
   return function validateBody(c, next) {
-    return limitBody(c, async () => {
-      const text = await c.req.text();
+    const read = limitBody(c, async () => {
+      const text = utf8(await c.req.arrayBuffer());
       c.req.addValidatedData("json", parse(schema, mayBeEmpty && text === "" ? {} : parseObject(text)) as object);
       await next();
+    });
+    return read.catch((error) => {
+      // What follows in `next` answers for its own faults: anything else is a client that hung up amid its body.
+      throw error instanceof ApiError ? error : invalid([{ path: "", message: "broke off" }], NO_OBJECT);
     });
   };
 }
@@ -63,6 +67,16 @@ function invalid(faults: Fault[], text?: string): ApiError {
   return new ApiError("validation_failed", { faults, ...(text && { text }) });
 }
 
+const NO_OBJECT = "The request body must be a JSON object";
+
+function utf8(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    throw invalid([{ path: "", message: "must be UTF-8" }], NO_OBJECT);
+  }
+}
+
 function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -71,7 +85,7 @@ function parseObject(text: string): Record<string, unknown> {
     // Answered below like any other body that is no object.
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid([{ path: "", message: "must be a JSON object" }], "The request body must be a JSON object");
+    throw invalid([{ path: "", message: "must be a JSON object" }], NO_OBJECT);
   }
   return value as Record<string, unknown>;
 }

@@ -91,7 +91,14 @@ test("an adoption that names another organization than the caller's adopts nothi
   const { api, organizationId, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const object = env.CHATS.getByName(chat.id);
-  const adoption = { chatId: chat.id, organizationId, channelId, channelKind: "web" as const, contactAddress: "a" };
+  const adoption = {
+    chatId: chat.id,
+    organizationId,
+    channelId,
+    channelKind: "web" as const,
+    contactAddress: "a",
+    createdAt: 0,
+  };
   expect(await object.state("org_gaaaaaaaaaaaaaaa", adoption)).toEqual({ outcome: "unknown" });
   expect(await written(object)).toEqual(NOTHING);
 });

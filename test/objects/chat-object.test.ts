@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Draft } from "../../src/chats/chat-object.ts";
+import type { Draft } from "../../src/chats/answers.ts";
 import type { Message } from "../../src/chats/message.ts";
 import { newId } from "../../src/ids.ts";
 import { client, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
@@ -147,6 +147,7 @@ test("a chat that was adopted is told its identity by nobody again", async () =>
     channelId: thief.channelId,
     channelKind: "web" as const,
     contactAddress: "a",
+    createdAt: 0,
   };
   expect(await object.state(thief.organizationId, stolen)).toEqual({ outcome: "unknown" });
   await evictDurableObject(object);

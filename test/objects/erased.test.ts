@@ -29,7 +29,14 @@ async function usedChat() {
   const { id: chatId } = await newChat(organization.api, organization.channelId);
   await send(organization.api, chatId);
   const { organizationId, channelId } = organization;
-  const adoption = { chatId, organizationId, channelId, channelKind: "web" as const, contactAddress: "someone" };
+  const adoption = {
+    chatId,
+    organizationId,
+    channelId,
+    channelKind: "web" as const,
+    contactAddress: "someone",
+    createdAt: Date.now(),
+  };
   return { ...organization, chatId, adoption, object: env.CHATS.getByName(chatId) };
 }
 

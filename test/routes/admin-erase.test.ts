@@ -330,7 +330,14 @@ test("a chat that is used while it is deleted is not adopted again", async () =>
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await send(api, chat.id, { content: CANARY });
-  const late = { chatId: chat.id, organizationId, channelId, channelKind: "web" as const, contactAddress: "someone" };
+  const late = {
+    chatId: chat.id,
+    organizationId,
+    channelId,
+    channelKind: "web" as const,
+    contactAddress: "someone",
+    createdAt: 0,
+  };
   const sends = Array.from({ length: 10 }, () => api("POST", `/chats/${chat.id}/messages`, { content: CANARY }));
   const [deleted] = await Promise.all([admin("DELETE", `/chats/${chat.id}`), ...sends]);
   expect(deleted?.status).toBe(200);

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { admin, client, created, expectError, newKey, newOrganization } from "../harness.ts";
+import { admin, client, created, expectError, expectFaults, newKey, newOrganization } from "../harness.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -244,3 +244,11 @@ test.each<[unknown, number]>([
     expect(await ofOld()).toBe(200);
   }
 });
+
+test.each(["9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+01:00", "1969-12-31T23:59:59Z"])(
+  "a key can't expire at %s, which no answer could tell",
+  async (expiresAt) => {
+    const { organizationId } = await newOrganization();
+    expectFaults(await admin("POST", `/organizations/${organizationId}/keys`, { name: "K", expiresAt }), "expiresAt");
+  },
+);

@@ -73,7 +73,7 @@ test.each([
   const { post, total } = await newPoster();
   expect((await post(body(bodyOf(LIMIT)), headers(LIMIT))).status).toBe(201);
   const answer = await post(body(bodyOf(LIMIT + 1)), headers(LIMIT + 1));
-  expectError(answer, 413, "body_too_large", "The request body is larger than 64 KiB");
+  expectError(answer, 413, "body_too_large", "The request body is too large");
   expect(await total()).toBe(1);
 });
 
@@ -130,4 +130,19 @@ test("__proto__ as a key of metadata is a 400, because it could not be given bac
 test("__proto__ as a variable is a 400, because no template can have it", async () => {
   const { post } = await newPoster();
   expectFaults(await post('{"content":"Hello","variables":{"__proto__":"1","constructor":"2"}}'), "variables");
+});
+
+test("a body that is no UTF-8 is a 400, not another text", async () => {
+  const { post } = await newPoster();
+  const bytes = new Uint8Array([...new TextEncoder().encode('{"content":"'), 0xff, 0xfe, 0x22, 0x7d]);
+  expectFaults(await post(new Blob([bytes]).stream()), "");
+});
+
+test("a body that breaks off is a 400, not a fault of ours", async () => {
+  const { post } = await newPoster();
+  const broken = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"content":"')),
+    pull: (controller) => controller.error(new Error("hung up")),
+  });
+  expectFaults(await post(broken), "");
 });

@@ -15,7 +15,7 @@ afterEach(() => {
 
 test("a channel's record holds its opened credentials and its organization's region", async () => {
   const { organizationId } = await newOrganization({ region: "weur" });
-  const body = { kind: "telegram", name: "Bot", credentials: { botToken: "1:abc" }, settings: { perSecond: 3 } };
+  const body = { kind: "telegram", name: "Bot", credentials: { botToken: "1:abcdefgh" }, settings: { perSecond: 3 } };
   const { channel } = created(await admin("POST", `/organizations/${organizationId}/channels`, body));
   const record = await channelRecord(env, channel.id);
   expect(record).toMatchObject({
@@ -25,7 +25,7 @@ test("a channel's record holds its opened credentials and its organization's reg
     name: "Bot",
     region: "weur",
     settings: { perSecond: 3 },
-    credentials: { botToken: "1:abc" },
+    credentials: { botToken: "1:abcdefgh" },
     verifyToken: channel.webhook.verifyToken,
     readAt: Date.now(),
   });
@@ -92,13 +92,13 @@ test("a verification that fails with a held record is made once more with a fres
       tried.push(credentials.botToken ?? "");
       return credentials.botToken === token ? "good" : null;
     });
-  expect((await verify("1:new"))?.verified).toBeNull();
+  expect((await verify("1:new-secret"))?.verified).toBeNull();
   expect(tried).toHaveLength(1);
-  await admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: "1:new" } });
-  expect((await verify("1:new"))?.verified).toBe("good");
+  await admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: "1:new-secret" } });
+  expect((await verify("1:new-secret"))?.verified).toBe("good");
   expect(tried).toHaveLength(3);
   const roundTrips = countRoundTrips();
-  expect((await verify("1:new"))?.verified).toBe("good");
+  expect((await verify("1:new-secret"))?.verified).toBe("good");
   expect([tried.length, roundTrips()]).toEqual([4, 0]);
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fingerprintOf, MESSAGE_TYPES, sendBody } from "../../src/chats/message.ts";
+import { MESSAGE_TYPES } from "../../src/channels/adapter.ts";
+import { fingerprintOf, sendBody } from "../../src/chats/message.ts";
 
 type Fields = Record<string, unknown>;
 

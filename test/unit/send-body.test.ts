@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { MESSAGE_TYPES, sendBody, typeOf } from "../../src/chats/message.ts";
+import { MESSAGE_TYPES } from "../../src/channels/adapter.ts";
+import { sendBody, typeOf } from "../../src/chats/message.ts";
 
 /** The body with `fields`, as a request brings it. */
 function validated(fields: object) {

@@ -1,0 +1,236 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { breakDirectory, countRoundTrips } from "../faults.ts";
+import { admin, send, sendMany } from "../harness.ts";
+import { accept, fakeNetworks, hanging, refuse, type Script } from "../networks.ts";
+import { alarmOf, type Conversation, chatOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
+
+stopTheClock();
+
+const GOOD = "123456:good-token";
+const MINUTE = 60_000;
+
+/** Telegram, as it treats a bot whose token was revoked and then replaced. */
+const bot: Script = (call, number) => (call.token === GOOD ? accept(call) : refuse(401, "Unauthorized")(call, number));
+
+async function manyChats(count: number, settings = { perSecond: 1_000 }) {
+  const first = await conversation("telegram", settings);
+  const more = await Promise.all(Array.from({ length: count - 1 }, () => chatOf(first, first.channelId)));
+  const chats = [first, ...more];
+  const channel = () => env.CHANNELS.getByName(first.channelId);
+  return { ...first, chats, channelObject: channel };
+}
+
+type Chats = Pick<Conversation, "run">[];
+const runAll = (chats: Chats) => Promise.all(chats.map((chat) => chat.run()));
+const mend = (channelId: string) => admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: GOOD } });
+const depths = (chats: Pick<Conversation, "queue">[]) =>
+  Promise.all(chats.map(async (chat) => (await chat.queue()).depth as number));
+
+test("a dead token: sixty chats wait without a call, and drain at the channel's pace once it is replaced", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(60);
+  await send(at.api, at.chatId);
+  await at.run();
+  expect(calls).toHaveLength(1);
+  const health = await healthOf(at.channelId);
+  expect(health).toMatchObject({ state: "broken", reason: "Telegram refuses the bot token: Unauthorized" });
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  pass(10_000);
+  const trips = countRoundTrips();
+  await runAll(at.chats);
+  expect(calls).toHaveLength(1);
+  // Nothing of this is news to the directory; the channel itself is read anew once its record is old.
+  expect(trips()).toBeLessThanOrEqual(2);
+  vi.restoreAllMocks();
+  expect(await healthOf(at.channelId)).toEqual(health);
+
+  await mend(at.channelId);
+  expect(await healthOf(at.channelId)).toMatchObject({ state: "ok", reason: null });
+  await runDurableObjectAlarm(at.channelObject());
+  const start = Date.now();
+  for (let turns = 0; (await depths(at.chats)).some((depth) => depth > 0); turns++) {
+    expect(turns).toBeLessThan(5);
+    await runAll(at.chats);
+    pass(100);
+  }
+  expect(calls.slice(1).map((call) => call.token)).toEqual(Array.from({ length: 60 }, () => GOOD));
+  expect(new Set(calls.slice(1).map((call) => call.to)).size).toBe(60);
+  expect(Date.now() - start).toBeLessThan(1_000);
+  expect(await alarmOf(at.channelObject())).toBeNull();
+}, 30_000);
+
+test("a drained channel's chats queue on its clock", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(6, { perSecond: 1 });
+  for (const { chatId } of at.chats.slice(0, 1)) await send(at.api, chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  pass(10_000);
+  await mend(at.channelId);
+  await runDurableObjectAlarm(at.channelObject());
+  await runAll(at.chats);
+  const start = Date.now();
+  const waiting = (await Promise.all(at.chats.map((chat) => chat.queue()))).filter((queue) => queue.depth > 0);
+  expect(waiting.map((queue) => Date.parse(queue.nextAttemptAt) - start).sort()).toEqual([2_000, 3_000, 4_000, 5_000]);
+  expect(calls).toHaveLength(3);
+});
+
+test("while a channel is broken one attempt at a time goes, as a probe, and the waits grow", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(8);
+  await send(at.api, at.chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  const counted: number[] = [];
+  for (let minute = 0; minute < 120; minute++) {
+    pass(MINUTE);
+    await runAll(at.chats.slice(0, 3));
+    counted.push(calls.length - 1);
+  }
+  // After 5, 10, 20, 40 and 50 minutes more, each with its jitter.
+  expect(calls.length - 1).toBeGreaterThanOrEqual(3);
+  expect(calls.length - 1).toBeLessThanOrEqual(4);
+  expect(counted.slice(0, 4)).toEqual([0, 0, 0, 0]);
+  const starts = calls.map((call) => call.at);
+  const gaps = starts.slice(1).map((at, i) => (at - (starts[i] ?? 0)) / MINUTE);
+  expect(gaps.every((gap, i) => gap >= 5 * 2 ** i && gap <= 5 * 2 ** i * 1.2 + 1)).toBe(true);
+}, 30_000);
+
+test("a probe that hangs lets no second one go", async () => {
+  const hang = hanging(refuse(401, "Unauthorized"));
+  const calls = fakeNetworks((call, number) => (number === 2 ? hang.script : bot)(call, number));
+  const at = await manyChats(3);
+  await send(at.api, at.chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  pass(6 * MINUTE);
+  const [one, ...others] = at.chats;
+  const running = one?.run();
+  await hang.reached();
+  await runAll(others);
+  expect(calls).toHaveLength(2);
+  hang.letGo();
+  await running;
+  expect(calls).toHaveLength(2);
+});
+
+test("a probe that comes through mends the channel, and all others follow", async () => {
+  let isMended = false;
+  const calls = fakeNetworks((call, number) => (isMended ? accept(call) : bot(call, number)));
+  const at = await manyChats(10);
+  await send(at.api, at.chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  isMended = true;
+  pass(6 * MINUTE);
+  await at.run();
+  expect(await healthOf(at.channelId)).toMatchObject({ state: "ok", reason: null });
+  await runDurableObjectAlarm(at.channelObject());
+  await runAll(at.chats);
+  expect(await depths(at.chats)).toEqual(at.chats.map(() => 0));
+  expect(calls).toHaveLength(11);
+});
+
+test("an attempt that was under way when the token was replaced does not break the channel again", async () => {
+  const hang = hanging(refuse(401, "Unauthorized"));
+  const calls = fakeNetworks((call, number) => (number === 1 ? hang.script : bot)(call, number));
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  await hang.reached();
+  await mend(chat.channelId);
+  hang.letGo();
+  await chat.run();
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok", reason: null });
+  pass(3_000);
+  await chat.run();
+  expect(calls.map((call) => call.token === GOOD)).toEqual([false, true]);
+});
+
+test("many attempts that fail together open the breaker once, for five minutes", async () => {
+  const held = hanging(refuse(401, "Unauthorized"));
+  const calls = fakeNetworks(held.script);
+  const at = await manyChats(20);
+  for (const { chatId } of at.chats) await send(at.api, chatId);
+  while (calls.length < 20) await at.queue();
+  const written = vi.spyOn(env.DB, "prepare");
+  held.letGo();
+  await runAll(at.chats);
+  const updates = written.mock.calls.filter(([statement]) => /update "channels" set "health/.test(statement));
+  expect(updates).toHaveLength(1);
+  const pace = await runInDurableObject(at.channelObject(), (_object, { storage }) => storage.kv.get("pace"));
+  expect(pace).toMatchObject({ breaker: { failures: 0, probeAt: Date.now() + 5 * MINUTE } });
+});
+
+test("a breaker stays open over an eviction of the channel's object", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(2);
+  await send(at.api, at.chatId);
+  await at.run();
+  await evictDurableObject(at.channelObject());
+  const [, other] = at.chats;
+  await send(at.api, other?.chatId ?? "");
+  await other?.run();
+  expect(calls).toHaveLength(1);
+  expect((await other?.queue())?.lastError).toMatchObject({ code: "channel_broken" });
+});
+
+test("health that could not be written is written later", async () => {
+  const chat = await conversation("telegram");
+  const calls = fakeNetworks((call, number) => {
+    breakDirectory();
+    return bot(call, number);
+  });
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  vi.restoreAllMocks();
+  expect(calls).toHaveLength(1);
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+  pass(15_000);
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "broken" });
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  expect(await alarmOf(env.CHANNELS.getByName(chat.channelId))).toBeNull();
+});
+
+test("delivery goes on while the directory is down", async () => {
+  const calls = fakeNetworks();
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  pass(60_000);
+  breakDirectory();
+  await sendMany(chat.api, chat.chatId, 2);
+  await chat.run();
+  expect(calls.map((call) => call.text)).toEqual(["Hello", "Message 1", "Message 2"]);
+});
+
+test("a message that meets a broken channel for eight days is FAILED, and so is what has waited as long behind it", async () => {
+  const calls = fakeNetworks(bot);
+  const chat = await conversation("telegram");
+  await sendMany(chat.api, chat.chatId, 3);
+  const start = Date.now();
+  await chat.run();
+  for (let day = 0; day < 8; day++) {
+    pass(24 * 60 * MINUTE);
+    await chat.run();
+  }
+  const late = await send(chat.api, chat.chatId, { content: "Fresh" });
+  pass(60 * MINUTE);
+  await chat.run();
+  const messages = await chat.messages();
+  expect(messages.map((message) => message.status)).toEqual(["FAILED", "FAILED", "FAILED", "QUEUED"]);
+  expect(messages[2]?.error?.code).toBe("delivery_timeout");
+  await mend(chat.channelId);
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await chat.run();
+  expect(await chat.message(late.id)).toMatchObject({ status: "SENT" });
+  expect(calls.at(-1)?.at).toBe(Date.now());
+  expect(Date.now() - start).toBeGreaterThan(8 * 24 * 60 * MINUTE);
+});
