@@ -1,5 +1,7 @@
 declare namespace Cloudflare {
   interface Env {
+    /** The seed of a run to be replayed; empty for a new one. */
+    TEST_SEED: string;
     TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];
   }
   interface GlobalProps {

@@ -3,7 +3,7 @@ import { onTestFinished, vi } from "vitest";
 /** One call that reached a network: which method of it, for which chat or number, with what. */
 export interface NetworkCall {
   network: "telegram" | "whatsapp";
-  /** `sendMessage` and so on; `messages`, or a media id. */
+  /** `sendMessage` and so on, or a file's path; `messages`, or a media id. */
   method: string;
   /** The secret that it was called with. */
   token: string;
@@ -28,8 +28,8 @@ export type Script = (call: NetworkCall, number: number) => Response | Promise<R
  */
 export function fakeNetworks(script: Script = accept): NetworkCall[] {
   const calls: NetworkCall[] = [];
-  vi.stubGlobal("fetch", async (input: RequestInfo | URL, init: RequestInit = {}) => {
-    const call = callOf(String(input), init);
+  vi.stubGlobal("fetch", async (input: string, init: RequestInit = {}) => {
+    const call = callOf(input, init);
     calls.push(call);
     return script(call, calls.length);
   });
@@ -101,19 +101,19 @@ export function hanging(answer: Script = accept) {
 }
 
 /** Meta's id of a message. */
-export function wamid(number: number | string): string {
+function wamid(number: number | string): string {
   return `wamid.HBgN${number}`;
 }
 
 function callOf(url: string, init: RequestInit): NetworkCall {
   const headers = new Headers(init.headers);
   const body = typeof init.body === "string" ? JSON.parse(init.body) : null;
-  const telegram = /\/bot([^/]+)\/(\w+)$/.exec(url);
+  const telegram = /\/bot([^/]+)\/(.+)$/.exec(url);
   const at = Date.now();
   if (telegram) {
     const [, token = "", method = ""] = telegram;
-    const text = body.text ?? body.caption ?? "";
-    return { network: "telegram", method, token, to: String(body.chat_id), text, body, headers, url, at };
+    const text = body?.text ?? body?.caption ?? "";
+    return { network: "telegram", method, token, to: String(body?.chat_id), text, body, headers, url, at };
   }
   const token = headers.get("Authorization")?.slice("Bearer ".length) ?? "";
   const method = url.slice(url.lastIndexOf("/") + 1);

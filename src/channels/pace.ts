@@ -4,7 +4,7 @@
  */
 
 /** A network that refuses the channel itself, not a message: a wrong token, a blocked account. */
-export interface Breaker {
+interface Breaker {
   since: number;
   reason: string;
   /** How many probes found it still broken. */

@@ -4,6 +4,7 @@ import type { Place } from "../http/pagination.ts";
 import { causeOf } from "../log.ts";
 import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
 import { ContactAddresses } from "./addresses.ts";
+import { Adoption } from "./adoption.ts";
 import type {
   Draft,
   InboundDraft,
@@ -18,9 +19,9 @@ import type {
   Unknown,
 } from "./answers.ts";
 import { begin, NOT_TRIED, wakeAt } from "./delivery.ts";
-import { pageRange, rangeAfter, rangeBefore } from "./listing.ts";
 import type { Message } from "./message.ts";
 import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts";
+import { readPage } from "./message-pages.ts";
 import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
 import { Outbox, type OutboxHost, takeStatus } from "./outbox.ts";
 import { Visitors } from "./visitors.ts";
@@ -41,11 +42,11 @@ const TOMBSTONE_MS = 600_000;
  */
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
+  readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
   readonly #outbox = new Outbox();
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
   readonly #activity = new ActivityReport(this.ctx.storage);
-  #identity: ChatIdentity | undefined;
   /** The newest message; a copy of the log's last row. */
   #newest: { seq: number; at: number } | undefined;
   #queued: number | undefined;
@@ -54,7 +55,7 @@ export class ChatObject extends DurableObject<Env> {
     state: this.ctx,
     env: this.env,
     log: this.#log,
-    identity: () => this.#adopted(),
+    identity: () => this.#adoption.identity(),
     repeated: (dedupe) => this.#log.byDedupe(`in:${dedupe}`)?.doc ?? null,
     receive: (organizationId, draft, adoption) => this.receive(organizationId, draft, adoption),
   });
@@ -73,17 +74,12 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   list(organizationId: string, place: Place, adoption: ChatIdentity | null): ListAnswer {
-    if (!this.#open(organizationId, adoption)) return UNKNOWN;
-    const newest = this.#last().seq;
-    if ("page" in place) return this.#page(pageRange(newest, place.page, place.limit));
-    const cursor = this.#log.byId("before" in place ? place.before : place.after);
-    if (!cursor) return { outcome: "unknown_cursor" };
-    const select = "before" in place ? rangeBefore : rangeAfter;
-    return this.#page(select(newest, cursor.seq, place.limit));
+    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
+    return readPage(this.#log, this.#last().seq, place);
   }
 
   get(organizationId: string, messageId: string, adoption: ChatIdentity | null): MessageAnswer {
-    if (!this.#open(organizationId, adoption)) return UNKNOWN;
+    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
     const row = this.#log.byId(messageId);
     return row ? { outcome: "ok", doc: row.doc } : { outcome: "no_message" };
   }
@@ -95,7 +91,7 @@ export class ChatObject extends DurableObject<Env> {
   async send(organizationId: string, draft: Draft, adoption: ChatIdentity | null): Promise<SendAnswer> {
     // Asked first: from here to the last write nothing is awaited, so message and alarm are one commit.
     await this.#alarm.standing();
-    const identity = this.#open(organizationId, adoption);
+    const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
     const dedupe = draft.idempotencyKey === null ? null : `key:${draft.idempotencyKey}`;
     const first = dedupe === null ? null : this.#log.byDedupe(dedupe);
@@ -125,7 +121,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Stores a message that the contact wrote; one that the network repeats is stored once. */
   async receive(organizationId: string, draft: InboundDraft, adoption: ChatIdentity | null): Promise<ReceiveAnswer> {
     await this.#alarm.standing();
-    const identity = this.#open(organizationId, adoption);
+    const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
     this.#learn(draft.addresses, false);
     const dedupe = `in:${draft.dedupe}`;
@@ -140,7 +136,7 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Takes what the network told of a message of ours: it may come before the answer to the send, twice, or late. */
   tell(organizationId: string, channelId: string, news: StatusNews, adoption: ChatIdentity | null): TellAnswer {
-    const identity = this.#open(organizationId, adoption);
+    const identity = this.#adoption.open(organizationId, adoption);
     if (identity?.channelId !== channelId) return UNKNOWN;
     const { messageId, networkId } = news;
     const row = messageId === null ? this.#log.byNetworkId(networkId) : this.#log.byId(messageId);
@@ -156,14 +152,14 @@ export class ChatObject extends DurableObject<Env> {
 
   /** The contact has another address from now on. */
   moved(organizationId: string, address: string, adoption: ChatIdentity | null): TellAnswer {
-    if (!this.#open(organizationId, adoption)) return UNKNOWN;
+    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
     this.#learn([address], true);
     return { outcome: "ok" };
   }
 
   /** Where the media of an inbound message is to be fetched. */
   media(organizationId: string, messageId: string, adoption: ChatIdentity | null): MediaPointer {
-    const identity = this.#open(organizationId, adoption);
+    const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
     if (!this.#log.byId(messageId)) return { outcome: "no_message" };
     const media = this.#log.mediaOf(messageId);
@@ -172,7 +168,7 @@ export class ChatObject extends DurableObject<Env> {
 
   /** When the chat had its last message, and what waits in it. */
   state(organizationId: string, adoption: ChatIdentity | null): StateAnswer {
-    const identity = this.#open(organizationId, adoption);
+    const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
     const { seq, at } = this.#last();
     // A web message is never queued, and looking for one would read the whole chat.
@@ -191,7 +187,7 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. */
   redact(organizationId: string, messageId: string, adoption: ChatIdentity | null): MessageAnswer {
-    if (!this.#open(organizationId, adoption)) return UNKNOWN;
+    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
     const row = this.#log.byId(messageId);
     if (!row || row.redacted) return { outcome: "no_message" };
     this.#queued = undefined;
@@ -205,7 +201,7 @@ export class ChatObject extends DurableObject<Env> {
 
   /** The channel works again: what was held because it was broken may try now. */
   wake(): void {
-    if (!this.#adopted()) return;
+    if (!this.#adoption.identity()) return;
     const head = this.#log.head();
     if (head && head.delivery.startedAt === null && head.delivery.heldSince !== null) {
       this.#log.writeDelivery(head.seq, { ...head.delivery, nextAt: Date.now() }, head.parts, head.lastError);
@@ -222,12 +218,12 @@ export class ChatObject extends DurableObject<Env> {
     const gone = this.ctx.storage.deleteAll();
     // Before anything else runs: what an attempt under way finds when it comes back is a chat that does not exist.
     this.#alarm.gone();
-    this.#identity = undefined;
+    this.#adoption.forget();
     this.#newest = undefined;
     this.#queued = undefined;
     this.#log.forget();
     await gone;
-    this.ctx.storage.kv.put("erased", Date.now());
+    this.#adoption.markErased(Date.now());
     await this.#alarm.set(Date.now() + TOMBSTONE_MS);
   }
 
@@ -237,7 +233,7 @@ export class ChatObject extends DurableObject<Env> {
    */
   override async alarm(): Promise<void> {
     this.#alarm.gone();
-    const identity = this.#adopted();
+    const identity = this.#adoption.identity();
     if (!identity) return this.ctx.storage.deleteAll();
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
     await this.#activity.tell(this.env, identity, this.#last(), this.#exists);
@@ -277,11 +273,11 @@ export class ChatObject extends DurableObject<Env> {
     return due.length > 0 ? Math.min(...due) : null;
   }
 
-  readonly #exists = () => this.#adopted() !== undefined;
+  readonly #exists = () => this.#adoption.identity() !== undefined;
 
   /** What the outbox is given; null where nothing goes out. */
   #outboxHost(): OutboxHost | null {
-    const identity = this.#adopted();
+    const identity = this.#adoption.identity();
     if (!identity || identity.channelKind === "web") return null;
     return {
       env: this.env,
@@ -304,35 +300,11 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Further addresses of the contact find this chat from now on; the first of them is used where the contact moved. */
   #learn(addresses: string[], moved: boolean): void {
-    const identity = this.#adopted();
+    const identity = this.#adoption.identity();
     if (!identity) return;
     if (moved && addresses[0] !== undefined) this.#contact.move(addresses[0]);
     if (!this.#contact.note(identity, addresses)) return;
     this.ctx.waitUntil(this.#contact.tell(this.env, identity, this.#exists));
-  }
-
-  /** Who this chat is to `organizationId`, adopting it where `adoption` says so; undefined where it is unknown. */
-  #open(organizationId: string, adoption: ChatIdentity | null): ChatIdentity | undefined {
-    const { kv } = this.ctx.storage;
-    if (adoption?.organizationId === organizationId && !this.#adopted()) {
-      const erasedAt = kv.get<number>("erased");
-      // What was made anew since may be adopted; what a late caller read before the erasure may not.
-      if (erasedAt === undefined || adoption.createdAt > erasedAt) {
-        kv.delete("erased");
-        kv.put("identity", adoption);
-      }
-    }
-    const identity = this.#adopted();
-    return identity?.organizationId === organizationId ? identity : undefined;
-  }
-
-  /** Who this chat is, with its log made ready; undefined before it was adopted. */
-  #adopted(): ChatIdentity | undefined {
-    if (!this.#identity) {
-      this.#identity = this.ctx.storage.kv.get<ChatIdentity>("identity");
-      if (this.#identity) this.#log.prepare();
-    }
-    return this.#identity;
   }
 
   /** Stamps are now, but never before the message before: they don't run backwards, even where the clock does. */
@@ -366,10 +338,5 @@ export class ChatObject extends DurableObject<Env> {
   #depth(): number {
     this.#queued ??= this.#log.queue().depth;
     return this.#queued;
-  }
-
-  #page({ range, pagination }: ReturnType<typeof pageRange> | ReturnType<typeof rangeBefore>): ListAnswer {
-    const documents = this.#log.documents(range);
-    return { outcome: "ok", body: `{"messages":[${documents}],"pagination":${JSON.stringify(pagination)}}` };
   }
 }

@@ -4,6 +4,8 @@ import { ApiError, unavailable } from "../http/errors.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callChat } from "./access.ts";
 
+const MAX_NAME = 255;
+
 /**
  * The bytes of an inbound message's media, streamed from its network as they come: they are kept nowhere, and the
  * network's own address and token stay here. It comes as a download that no browser runs or guesses the kind of.
@@ -36,7 +38,7 @@ export async function readMedia(env: Env, caller: Caller, chatId: string, messag
 /** @see RFC 6266, 4.3 and RFC 8187 for names that are not ASCII */
 function disposition(fileName: string | null): string {
   if (fileName === null) return "attachment";
-  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
+  const encoded = encodeURIComponent(fileName.slice(0, MAX_NAME).toWellFormed()).replace(
     /['()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16)}`,
   );

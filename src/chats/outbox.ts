@@ -130,19 +130,19 @@ export class Outbox {
   }
 
   /** Writes what an outcome made of the message, unless a status has overtaken it: then only which parts are out. */
-  #settle({ log, identity, change }: OutboxHost, head: QueuedMessage, outcome: Outcome): void {
-    const { unknownWaitMs } = ADAPTERS[identity.channelKind];
+  #settle(host: OutboxHost, head: QueuedMessage, outcome: Outcome): void {
+    const { unknownWaitMs } = ADAPTERS[host.identity.channelKind];
     const step = settle(head.delivery, outcome, { unknownWaitMs }, Date.now(), Math.random());
     const delivery: Delivery = step.state === "waiting" ? step.delivery : { ...head.delivery, startedAt: null };
     // A status may have told of a part that this attempt does not know to be out.
     const parts = [...new Set([...head.parts, ...outcome.parts])];
     const { status, error } = head.message;
     const lastError = step.state === "sent" || status !== "QUEUED" ? null : step.error;
-    log.writeDelivery(head.seq, delivery, parts, lastError);
+    host.log.writeDelivery(head.seq, delivery, parts, lastError);
     // Redacted too late: it was on its way already, and has come through.
     if (step.state === "sent" && (status === "QUEUED" || error?.code === "redacted"))
-      change(head.message, "SENT", null);
-    if (step.state === "failed" && status === "QUEUED") change(head.message, "FAILED", step.error);
+      host.change(head.message, "SENT", null);
+    if (step.state === "failed" && status === "QUEUED") host.change(head.message, "FAILED", step.error);
   }
 }
 
@@ -193,8 +193,8 @@ async function withDeadline<T>(work: (signal: AbortSignal) => Promise<T>): Promi
   }
 }
 
-function outbound({ identity, address }: OutboxHost, { message, parts, template }: QueuedMessage): Outbound {
-  const { chatId } = identity;
+function outbound(host: OutboxHost, { message, parts, template }: QueuedMessage): Outbound {
+  const { chatId } = host.identity;
   const { id: messageId, type, content, mediaUrl, text } = message;
-  return { chatId, messageId, address: address(), type, content, mediaUrl, text, template, partsSent: parts };
+  return { chatId, messageId, address: host.address(), type, content, mediaUrl, text, template, partsSent: parts };
 }

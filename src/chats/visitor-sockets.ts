@@ -12,9 +12,22 @@ export const GOING_AWAY: Close = { code: 1001, reason: "The chat was erased" };
 export const NO_FRAME: Close = { code: 1008, reason: "No frame of this protocol" };
 export const TOO_LARGE: Close = { code: 1009, reason: `A frame has at most ${MAX_FRAME} bytes` };
 export const TRY_LATER: Close = REFUSALS.try_later;
+/** The page tells it by its reason from an outage, after which the code says to try again too. */
+export const CROWDED: Close = { code: TRY_LATER.code, reason: "Too many open pages" };
 export const NO_CHANNEL: Close = REFUSALS.no_channel;
 
 const MAX_FRAMES_A_SECOND = 50;
+
+/** A page pings every 25 seconds, one in the background once a minute at least. */
+const SILENT_MS = 180_000;
+
+/**
+ * Whether no page can be behind a socket any more: `opened` and `answered`, when the platform last answered its ping,
+ * lie minutes back. A phone that lost its network says nothing, and the platform counts its socket as open for long.
+ */
+export function isAbandoned(opened: number, answered: Date | null, now: number): boolean {
+  return Math.max(opened, answered?.getTime() ?? 0) + SILENT_MS < now;
+}
 
 /** Sends a frame to each socket that is still open. */
 export function tell(sockets: WebSocket[], frame: ServerFrame): void {

@@ -20,9 +20,11 @@ import { acknowledge, inboundTimes } from "./visitor-log.ts";
 import { type OpenedChat, openVisitorChat } from "./visitor-opening.ts";
 import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./visitor-pace.ts";
 import {
+  CROWDED,
   close,
   FrameBudget,
   GOING_AWAY,
+  isAbandoned,
   NO_CHANNEL,
   NO_FRAME,
   NORMAL,
@@ -43,6 +45,9 @@ export interface VisitorHost {
   /** Adopts the chat where that is given, and stores; `unknown` where it was erased meanwhile. */
   receive(organizationId: string, draft: InboundDraft, adoption: ChatIdentity | null): Promise<ReceiveAnswer>;
 }
+
+/** What is known of a socket. */
+type Attachment = Visitor & { openedAt: number };
 
 const MAX_SOCKETS = 5;
 const PAGE = 100;
@@ -72,13 +77,13 @@ export class Visitors {
     const { state } = this.#host;
     const visitor = readVisitor(request.headers);
     const { 0: page, 1: socket } = new WebSocketPair();
-    if (this.#open().length >= MAX_SOCKETS) {
+    if (this.#isFull()) {
       socket.accept();
-      socket.close(TRY_LATER.code, TRY_LATER.reason);
+      socket.close(CROWDED.code, CROWDED.reason);
     } else {
       state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
       state.acceptWebSocket(socket);
-      socket.serializeAttachment(visitor);
+      socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
       // With nothing awaited since the log was read, a message that comes next finds the socket among the open ones.
       tell([socket], this.#ready(visitor));
     }
@@ -106,7 +111,7 @@ export class Visitors {
         }
       }
     } catch (error) {
-      const { chatId } = visitorOf(socket);
+      const { chatId } = attached(socket);
       console.error({ event: "frame_not_taken", chatId, error: causeOf(error) });
       // It keeps what was not acknowledged, connects again and sends it again.
       close(socket, TRY_LATER);
@@ -161,7 +166,7 @@ export class Visitors {
       const wait = this.#secondsToWait();
       if (wait > 0) return refuse(refused(id, "rate_limited", wait, "Too many messages"));
     }
-    const { organizationId, chatId } = visitorOf(socket);
+    const { organizationId, chatId } = attached(socket);
     const draft: InboundDraft = {
       id: newId("msg", jurisdictionOf(chatId)),
       dedupe: id,
@@ -187,9 +192,9 @@ export class Visitors {
   async #openChat(socket: WebSocket, id: string): Promise<ChatIdentity | "refused"> {
     let opened: OpenedChat;
     try {
-      opened = await openVisitorChat(this.#host.env, visitorOf(socket));
+      opened = await openVisitorChat(this.#host.env, attached(socket));
     } catch (error) {
-      const { chatId } = visitorOf(socket);
+      const { chatId } = attached(socket);
       console.error({ event: "chat_not_opened", chatId, error: causeOf(error) });
       tell([socket], refused(id, "unavailable", SOON));
       return "refused";
@@ -213,6 +218,18 @@ export class Visitors {
     return "refused";
   }
 
+  /** Whether each place is taken by a page that gives signs of life; the others' are vacated. */
+  #isFull(): boolean {
+    const open = this.#open();
+    if (open.length < MAX_SOCKETS) return false;
+    const now = Date.now();
+    for (const socket of open) {
+      const answered = this.#host.state.getWebSocketAutoResponseTimestamp(socket);
+      if (isAbandoned(attached(socket).openedAt, answered, now)) close(socket, TRY_LATER);
+    }
+    return this.#open().length >= MAX_SOCKETS;
+  }
+
   #secondsToWait(): number {
     const now = Date.now();
     return waitBeforeNext(inboundTimes(this.#host.state.storage.sql, now - PACE_WINDOW_MS, MAX_IN_WINDOW), now);
@@ -230,8 +247,8 @@ export class Visitors {
   }
 }
 
-function visitorOf(socket: WebSocket): Visitor {
-  return socket.deserializeAttachment() as Visitor;
+function attached(socket: WebSocket): Attachment {
+  return socket.deserializeAttachment() as Attachment;
 }
 
 function storedFrame(id: string, doc: string): ServerFrame {

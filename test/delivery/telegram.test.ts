@@ -187,7 +187,8 @@ test("a burst over many chats queues evenly, at the channel's pace", async () =>
   // Two could start within a second; each of the others was given its own start.
   expect(calls).toHaveLength(2);
   const waiting = (await Promise.all(chats.map((chat) => chat.queue()))).filter((queue) => queue.depth > 0);
-  expect(waiting.map((queue) => Date.parse(queue.nextAttemptAt) - start).sort()).toEqual([2_000, 3_000, 4_000, 5_000]);
+  const starts = waiting.map((queue) => Date.parse(queue.nextAttemptAt) - start);
+  expect(new Set(starts)).toEqual(new Set([2_000, 3_000, 4_000, 5_000]));
   expect(waiting.map((queue) => queue.lastError)).toEqual([null, null, null, null]);
   for (let second = 2; second <= 5; second++) {
     vi.setSystemTime(start + second * 1_000);

@@ -1,7 +1,19 @@
-import { expect, test } from "vitest";
+import { evictDurableObject } from "cloudflare:test";
+import { expect, test, vi } from "vitest";
+import { breakDirectory, countRoundTrips } from "../faults.ts";
 import { newTemplate, send, sendMany } from "../harness.ts";
 import { accept, acceptAs, fakeNetworks, inTurn, lost, refuse, status } from "../networks.ts";
-import { ACCESS_TOKEN, chatOf, conversation, healthOf, PHONE_ID, pass, runNext, stopTheClock } from "./conversation.ts";
+import {
+  ACCESS_TOKEN,
+  alarmOf,
+  chatOf,
+  conversation,
+  healthOf,
+  PHONE_ID,
+  pass,
+  runNext,
+  stopTheClock,
+} from "./conversation.ts";
 
 stopTheClock();
 
@@ -164,6 +176,36 @@ test("the further addresses in Meta's answer find the same chat", async () => {
     const { chats } = (await chat.api("GET", `/chats?channel=${chat.channelId}&contact=${address}`)).body;
     expect(chats.map((found: { id: string }) => found.id)).toEqual([brazil.chatId]);
   }
+});
+
+test("addresses that the directory could not be told are told later, over an eviction too", async () => {
+  const chat = await conversation("whatsapp");
+  fakeNetworks((call, number) => {
+    breakDirectory();
+    return acceptAs("wamid.1", { user_id: "DE.77" })(call, number);
+  });
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  vi.restoreAllMocks();
+  await evictDurableObject(chat.object());
+  const found = async () => (await chat.api("GET", `/chats?channel=${chat.channelId}&contact=DE.77`)).body.chats.length;
+  expect(await found()).toBe(0);
+  expect(await alarmOf(chat.object())).toBeLessThanOrEqual(Date.now() + 30_000);
+  pass(30_000);
+  await chat.run();
+  expect(await found()).toBe(1);
+  expect(await alarmOf(chat.object())).toBeNull();
+});
+
+test("addresses that are told again and again are written once", async () => {
+  fakeNetworks(acceptAs("wamid.1", { wa_id: "4915100000077", user_id: "DE.78" }));
+  const chat = await conversation("whatsapp");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  const trips = countRoundTrips();
+  await sendMany(chat.api, chat.chatId, 5);
+  await chat.run();
+  expect(trips()).toBe(0);
 });
 
 const LONG = "A caption that no photo can carry. ".repeat(40).trim();

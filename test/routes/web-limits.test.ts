@@ -149,6 +149,16 @@ test("a socket that sends more than 50 frames a second is closed, and its visito
   expect(await other.rest()).toEqual([]);
 });
 
+test("a sixth socket takes the place of one that has given no sign of life for three minutes", async () => {
+  const { page, channelId, token } = await newVisitor();
+  for (let n = 0; n < 4; n++) await visit(channelId, { token });
+  later(180_000);
+  expect(await (await connect(channelId, { token })).closed).toBe(1013);
+  later(1);
+  await visit(channelId, { token });
+  expect(await page.closed).toBe(1013);
+});
+
 test("a sixth socket of a visitor is closed with 1013, over an eviction too, and another visitor's is not", async () => {
   const { channelId, token, object } = await newVisitor();
   for (let n = 2; n <= 5; n++) await visit(channelId, { token });
