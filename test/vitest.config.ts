@@ -21,6 +21,7 @@ const runtime = cloudflareTest({
       ADMIN_TOKEN: secret(),
       KEY_SECRET: secret(),
       CREDENTIALS_KEY: secret(),
+      TEST_SEED: process.env.SEED ?? "",
       TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
     },
   },
@@ -50,7 +51,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
-          fileParallelism: false,
+          globalSetup: ["test/browser/server.ts"],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

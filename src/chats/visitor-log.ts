@@ -21,6 +21,16 @@ export function inboundTimes(sql: SqlStorage, since: number, most: number): numb
   return times;
 }
 
+/** The messages numbered from `low` to `high` that were redacted, oldest first. */
+export function redactedBetween(sql: SqlStorage, low: number, high: number): Message[] {
+  const rows = sql.exec<{ doc: string }>(
+    "select doc from messages where seq between ? and ? and redacted_at is not null order by seq",
+    low,
+    high,
+  );
+  return [...rows].map(({ doc }) => JSON.parse(doc) as Message);
+}
+
 const RANK = { SENT: 0, DELIVERED: 1, READ: 2 } as const;
 
 /**

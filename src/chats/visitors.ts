@@ -14,9 +14,10 @@ import {
   readFrame,
   refused,
   type ServerFrame,
+  type VisitorMessage,
   visitorMessage,
 } from "./visitor-frames.ts";
-import { acknowledge, inboundTimes } from "./visitor-log.ts";
+import { acknowledge, inboundTimes, redactedBetween } from "./visitor-log.ts";
 import { type OpenedChat, openVisitorChat } from "./visitor-opening.ts";
 import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./visitor-pace.ts";
 import {
@@ -51,6 +52,8 @@ type Attachment = Visitor & { openedAt: number };
 
 const MAX_SOCKETS = 5;
 const PAGE = 100;
+/** How far back a page that comes back is told of redactions. */
+const SHOWN = 1_000;
 /** Seconds after which a page should try again what failed here. */
 const SOON = 5;
 
@@ -86,6 +89,7 @@ export class Visitors {
       socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
       // With nothing awaited since the log was read, a message that comes next finds the socket among the open ones.
       tell([socket], this.#ready(visitor));
+      for (const message of this.#redactedBefore(visitor.after)) tell([socket], { type: "message", message });
     }
     return new Response(null, { status: 101, webSocket: page });
   }
@@ -149,6 +153,12 @@ export class Visitors {
     const { range, pagination } = rangeAfter(lastSeq, visitor.after, PAGE);
     const messages = (JSON.parse(`[${log.documents(range)}]`) as Message[]).reverse().map(visitorMessage);
     return { type: "ready", chatId: identity.chatId, messages, hasMore: pagination.hasMore, lastSeq };
+  }
+
+  /** What a page that comes back may still show as it was: it tells only from where it goes on. */
+  #redactedBefore(after: number): VisitorMessage[] {
+    if (after === 0 || !this.#host.identity()) return [];
+    return redactedBetween(this.#host.state.storage.sql, after - SHOWN, after).map(visitorMessage);
   }
 
   /** Stores a visitor's message once, however often it comes, and tells all tabs; or says why it was refused. */

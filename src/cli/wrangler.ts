@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { StartArguments } from "./arguments.ts";
 import { Refusal } from "./refusal.ts";
 import { workerLines } from "./wrangler-log.ts";
@@ -79,7 +79,7 @@ function flags({ config, state }: Place): string[] {
 
 function run(args: string[], signal: AbortSignal) {
   const leash = new URL("leash.ts", import.meta.url).href;
-  const wrangler = fileURLToPath(import.meta.resolve("wrangler"));
+  const wrangler = createRequire(import.meta.url).resolve("wrangler");
   return spawn(process.execPath, ["--no-warnings", "--import", leash, wrangler, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     // CLOUDFLARE_ENV would choose another .dev.vars, as --env does.

@@ -3,6 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { ar } from "./locales/ar.ts";
+import { de } from "./locales/de.ts";
+import { es } from "./locales/es.ts";
+import { fr } from "./locales/fr.ts";
 
 const source = fileURLToPath(new URL(".", import.meta.url));
 
@@ -18,7 +22,10 @@ const HEADERS = `/widget.js
   X-Content-Type-Options: nosniff
 `;
 
-/** Writes the page's script and style and the widget's script; gives the gzipped bytes of each, by its path. */
+/** The languages that a page fetches when its visitor speaks them; English is in its script. */
+export const FETCHED_TEXTS = { ar, de, es, fr };
+
+/** Writes the page's script, style and texts and the widget's script; gives the gzipped bytes of each, by its path. */
 export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, "web-assets"), { recursive: true });
@@ -42,6 +49,9 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
     target: ["chrome111", "firefox115", "safari16.4"],
     logLevel: "warning",
   });
+  for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
+    await writeFile(join(out, "web-assets", `${language}.json`), JSON.stringify(texts));
+  }
   await writeFile(join(out, "_headers"), HEADERS);
   const sizes: Record<string, number> = {};
   for (const path of ["widget.js", "web-assets/chat.js", "web-assets/chat.css"]) {
@@ -51,7 +61,9 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
 }
 
 if (import.meta.main) {
-  for (const [path, bytes] of Object.entries(await buildWeb(process.argv[2]))) {
-    console.log(`${path}  ${(bytes / 1024).toFixed(1)} KiB gzipped`);
+  const sizes = await buildWeb();
+  // As wrangler's own build step it has nothing to say.
+  if (!process.argv.includes("--quiet")) {
+    for (const [path, bytes] of Object.entries(sizes)) console.log(`${path}  ${(bytes / 1024).toFixed(1)} KiB gzipped`);
   }
 }

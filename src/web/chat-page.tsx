@@ -1,19 +1,20 @@
 import { render } from "preact";
 import { Chat } from "./components/chat.tsx";
+import type { Words } from "./components/words.ts";
 import { hostFrame } from "./host-frame.ts";
 import { identify, subprotocols } from "./identity.ts";
 import { keptFor } from "./kept.ts";
 import { chooseLanguage, directionOf } from "./language.ts";
 import { ChatSession, type SessionView } from "./session.ts";
-import { TEXTS } from "./texts.ts";
+import { textsIn } from "./texts.ts";
 import { timesIn } from "./times.ts";
+
+/** As often as a screen is drawn. */
+const DRAW_MS = 16;
 
 /** The page's entry. The shell names the channel; who the visitor is stands in the fragment, which is never sent. */
 function start(root: HTMLElement, channelId: string): void {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const { language, locale } = chooseLanguage([fragment.get("locale"), ...navigator.languages]);
-  document.documentElement.lang = language;
-  document.documentElement.dir = directionOf(language);
   followScheme(fragment.get("scheme"));
   followKeyboard();
 
@@ -21,9 +22,6 @@ function start(root: HTMLElement, channelId: string): void {
   const identity = identify(fragment, channelId, () => localStorage);
   const owner = identity.kind === "user" ? `${channelId}.${identity.user}` : channelId;
   const kept = keptFor(owner, () => sessionStorage);
-  const texts = TEXTS[language];
-  const title = root.dataset.name || texts.support;
-  const words = { texts, locale, times: timesIn(locale), title };
 
   const session = new ChatSession({
     socketUrl: (after) => socketUrl(channelId, after),
@@ -40,8 +38,25 @@ function start(root: HTMLElement, channelId: string): void {
   let unread = 0;
   let known = false;
 
+  let words: Words | null = null;
+  // The socket is opened meanwhile.
+  const drawn = wordsOf(fragment.get("locale"), root.dataset.name ?? "").then((found) => {
+    words = found;
+    draw();
+  });
+  const focusBox = () => void drawn.then(() => document.querySelector("textarea")?.focus());
+
+  let drawing: ReturnType<typeof setTimeout> | undefined;
+
+  function draw(): void {
+    clearTimeout(drawing);
+    drawing = undefined;
+    if (words) render(<Chat view={session.view} words={words} kept={kept} actions={actions} />, root);
+  }
+
   function show(view: SessionView): void {
-    render(<Chat view={view} words={words} kept={kept} actions={actions} />, root);
+    // Changes come in bursts: a chat that is opened after a while hears of each message of it that it is read now.
+    drawing ??= setTimeout(draw, DRAW_MS);
     if (view.unread !== unread) host?.post({ parley: "unread", count: (unread = view.unread) });
     if (!known && (known = view.conversation.entries.length > 0)) host?.post({ parley: "known" });
   }
@@ -62,20 +77,26 @@ function start(root: HTMLElement, channelId: string): void {
   addEventListener("offline", () => session.networkLost());
   // Another user in the fragment is another visitor.
   addEventListener("hashchange", () => location.reload());
-  show(session.view);
   look();
+  host?.post({ parley: "here" });
   // On a page of its own the box is what one comes for; on a phone the keyboard would cover the page unasked.
   if (!host && matchMedia("(pointer: fine)").matches) focusBox();
+}
+
+/** How the page speaks to this visitor; it says so of itself, too. `name` is what stands at its top, if it has one. */
+async function wordsOf(wish: string | null, name: string): Promise<Words> {
+  const chosen = chooseLanguage([wish, ...navigator.languages]);
+  const { language, texts } = await textsIn(chosen.language);
+  const locale = language === chosen.language ? chosen.locale : language;
+  document.documentElement.lang = language;
+  document.documentElement.dir = directionOf(language);
+  return { texts, locale, times: timesIn(locale), title: name || texts.support };
 }
 
 function socketUrl(channelId: string, after: number): string {
   const url = new URL(`/web/${channelId}/socket?after=${after}`, location.href);
   url.protocol = url.protocol === "http:" ? "ws:" : "wss:";
   return url.href;
-}
-
-function focusBox(): void {
-  document.querySelector<HTMLTextAreaElement>("textarea")?.focus();
 }
 
 function closeByEscape(close: () => void): void {

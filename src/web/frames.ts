@@ -1,7 +1,7 @@
 /** The frames of the visitors' socket, as the contract has them, and the one place where the server's are read. */
 
 type MessageType = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO" | "TEMPLATE";
-export type MessageStatus = "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";
+type MessageStatus = "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";
 
 /** What the page shows of a message. `seq` is 1, 2, 3 … in the chat, without a gap. */
 export interface ChatMessage {

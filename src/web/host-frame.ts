@@ -1,6 +1,10 @@
 /** What the widget tells the frame, and the frame the widget; anything else that arrives is not ours. */
 export type ToFrame = { parley: "opened"; focus: boolean } | { parley: "closed" };
-export type ToHost = { parley: "unread"; count: number } | { parley: "close" } | { parley: "known" };
+export type ToHost =
+  | { parley: "unread"; count: number }
+  | { parley: "close" }
+  | { parley: "known" }
+  | { parley: "here" };
 
 /** The frame's line to the widget that holds it. */
 export interface HostFrame {

@@ -13,8 +13,11 @@ import { randomToken } from "./identity.ts";
 import type { Kept } from "./kept.ts";
 import { fetchOlder } from "./older-page.ts";
 
-/** How the page stands with the server; a number is the close code after which it no longer tries. */
-export type LinkState = "connecting" | "online" | "offline" | FinalCode;
+/**
+ * How the page stands with the server. `crowded`: the visitor has too many pages open, and this one waits for its
+ * place; a number is the close code after which it no longer tries.
+ */
+export type LinkState = "connecting" | "online" | "offline" | "crowded" | FinalCode;
 
 /** Everything that the interface shows. */
 export interface SessionView {
@@ -38,6 +41,8 @@ export interface SessionOptions {
 
 /** A refusal that asks for no more than this is waited out; the message stays "Sending" and keeps its place. */
 const PATIENCE_SECONDS = 5;
+/** With this reason the server closes one page too many. */
+const CROWDED = "Too many open pages";
 /** A message that is not answered by then went into a connection that is dead and doesn't know it. */
 const ANSWER_MS = 15_000;
 
@@ -67,7 +72,7 @@ export class ChatSession {
     if (protocols === null) return;
     this.#connection = open(() => options.socketUrl((this.#asked = resumeAfter(this.#view.conversation))), protocols, {
       onFrame: (frame) => this.#receive(frame),
-      onClose: (code) => this.#closed(code),
+      onClose: (code, reason) => this.#closed(code, reason),
     });
   }
 
@@ -102,7 +107,7 @@ export class ChatSession {
 
   /** The device says that it has no network; the socket would find out by itself, much later. */
   networkLost(): void {
-    if (typeof this.#view.link === "string") this.#closed(1006);
+    if (typeof this.#view.link === "string") this.#closed(1006, "");
   }
 
   async loadOlder(): Promise<void> {
@@ -168,7 +173,7 @@ export class ChatSession {
     return true;
   }
 
-  #closed(code: number): void {
+  #closed(code: number, reason: string): void {
     const inFlight = this.#inFlight;
     this.#ready = false;
     this.#land();
@@ -178,7 +183,7 @@ export class ChatSession {
       this.#apply({ type: "trouble", id: inFlight, trouble });
       this.#show({ notice: { kind: "trouble", trouble } });
     }
-    this.#show({ link: isFinal(code) ? code : "offline" });
+    this.#show({ link: isFinal(code) ? code : reason === CROWDED ? "crowded" : "offline" });
   }
 
   #send(): void {

@@ -1,14 +1,22 @@
 import type { Trouble } from "./conversation.ts";
 import type { Language } from "./language.ts";
-import { ar } from "./locales/ar.ts";
-import { de } from "./locales/de.ts";
 import { en, type Texts } from "./locales/en.ts";
-import { es } from "./locales/es.ts";
-import { fr } from "./locales/fr.ts";
 import type { LinkState } from "./session.ts";
 
-/** The page's texts in each language. */
-export const TEXTS: Record<Language, Texts> = { en, de, fr, es, ar };
+const PATIENCE_MS = 5_000;
+
+/** The texts of a language, which are a file of their own but for English; where they don't come, the English ones. */
+export async function textsIn(language: Language): Promise<{ language: Language; texts: Texts }> {
+  const english = { language: "en", texts: en } as const;
+  if (language === "en") return english;
+  try {
+    const response = await fetch(`/web-assets/${language}.json`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    // A file of another day may lack a text that this script has.
+    return { language, texts: { ...en, ...((await response.json()) as Partial<Texts>) } };
+  } catch {
+    return english;
+  }
+}
 
 /** A text with its `{placeholder}` filled in. */
 export function fill(text: string, values: Record<string, string>): string {
@@ -31,6 +39,8 @@ export function linkText(link: LinkState, texts: Texts): string | null {
       return texts.connecting;
     case "offline":
       return texts.offline;
+    case "crowded":
+      return texts.crowded;
     case 4401:
       return texts.wrongIdentity;
     case 4403:

@@ -32,15 +32,24 @@ export const WIDGET_STYLE = `
 }
 .dark .frame { background: #1b1f23; }
 .open .frame { visibility: visible; opacity: 1; }
-.left .launcher, .left .frame { right: auto; left: 20px; }
+.notice {
+  position: fixed; inset: auto 20px calc(max(20px, env(safe-area-inset-bottom)) + 72px) auto; display: none;
+  max-width: 250px; margin: 0; padding: 14px 18px; border-radius: 14px;
+  background: #fff; color: #1d2126; font: 15px/1.4 system-ui, sans-serif;
+  box-shadow: 0 0 0 1px rgb(128 128 128 / 30%), 0 16px 48px rgb(0 0 0 / 26%);
+}
+.dark .notice { background: #1b1f23; color: #e9ebed; }
+.open.missing .notice { display: block; }
+.left .launcher, .left .frame, .left .notice { right: auto; left: 20px; }
 @media (max-width: 480px), (max-height: 480px) {
   .frame { inset: 0; width: 100%; height: var(--height, 100dvh); border-radius: 0; box-shadow: none; }
   .left .frame { left: 0; }
-  .open .launcher { display: none; }
+  .open:not(.missing) .launcher { display: none; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .frame { transform: translateY(12px); transition: opacity .16s, transform .16s, visibility 0s .16s; }
   .open .frame { transform: none; transition: opacity .16s, transform .16s; }
 }
+.missing .frame { visibility: hidden; }
 @media print { :host { display: none !important; } }
 `;

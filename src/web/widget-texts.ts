@@ -1,10 +1,48 @@
 import type { Language } from "./language.ts";
 
-/** What the button says. Few words, so that a site loads no more than it shows. */
-export const WIDGET_TEXTS: Record<Language, { open: string; close: string; chat: string; unread: string }> = {
-  en: { open: "Open chat", close: "Close chat", chat: "Chat", unread: "unread" },
-  de: { open: "Chat öffnen", close: "Chat schließen", chat: "Chat", unread: "ungelesen" },
-  fr: { open: "Ouvrir le chat", close: "Fermer le chat", chat: "Chat", unread: "non lus" },
-  es: { open: "Abrir el chat", close: "Cerrar el chat", chat: "Chat", unread: "sin leer" },
-  ar: { open: "فتح المحادثة", close: "إغلاق المحادثة", chat: "محادثة", unread: "غير مقروءة" },
+interface WidgetTexts {
+  open: string;
+  close: string;
+  chat: string;
+  unread: string;
+  missing: string;
+}
+
+/** What the widget itself says. Few words, so that a site loads no more than it shows. */
+export const WIDGET_TEXTS: Record<Language, WidgetTexts> = {
+  en: {
+    open: "Open chat",
+    close: "Close chat",
+    chat: "Chat",
+    unread: "unread",
+    missing: "The chat can’t be shown on this page.",
+  },
+  de: {
+    open: "Chat öffnen",
+    close: "Chat schließen",
+    chat: "Chat",
+    unread: "ungelesen",
+    missing: "Der Chat kann auf dieser Seite nicht angezeigt werden.",
+  },
+  fr: {
+    open: "Ouvrir le chat",
+    close: "Fermer le chat",
+    chat: "Chat",
+    unread: "non lus",
+    missing: "Le chat ne peut pas être affiché sur cette page.",
+  },
+  es: {
+    open: "Abrir el chat",
+    close: "Cerrar el chat",
+    chat: "Chat",
+    unread: "sin leer",
+    missing: "El chat no se puede mostrar en esta página.",
+  },
+  ar: {
+    open: "فتح المحادثة",
+    close: "إغلاق المحادثة",
+    chat: "محادثة",
+    unread: "غير مقروءة",
+    missing: "لا يمكن عرض المحادثة في هذه الصفحة.",
+  },
 };

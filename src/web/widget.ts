@@ -3,6 +3,9 @@ import { chooseLanguage, directionOf } from "./language.ts";
 import { WIDGET_STYLE } from "./widget-style.ts";
 import { WIDGET_TEXTS } from "./widget-texts.ts";
 
+/** How long a chat may take to speak up when its frame is loaded. */
+const GRACE_MS = 1_000;
+
 /**
  * `<script src="…/widget.js" data-channel="chn_…">`: a button on the site, and the chat in a frame of our own origin,
  * which the site can neither read nor restyle. Optional: `data-user` with `data-user-hash`, `data-locale`,
@@ -32,11 +35,16 @@ function start(script: HTMLScriptElement): void {
   const count = document.createElement("span");
   count.className = "count";
   button.append(count);
-  box.append(button);
+  const notice = document.createElement("p");
+  notice.className = "notice";
+  notice.setAttribute("role", "status");
+  box.append(notice, button);
   shadow.append(box);
 
   let frame: HTMLIFrameElement | null = null;
-  let loaded = false;
+  /** The chat in the frame listens. */
+  let here = false;
+  let missing = false;
   let open = false;
   let focused = false;
   let unread = 0;
@@ -46,7 +54,7 @@ function start(script: HTMLScriptElement): void {
   const wasOpen = memory(() => sessionStorage, `parley.open.${channel}`);
 
   const post = (message: ToFrame) => {
-    if (loaded) frame?.contentWindow?.postMessage(message, address.origin);
+    if (here) frame?.contentWindow?.postMessage(message, address.origin);
   };
 
   function load(): void {
@@ -55,10 +63,8 @@ function start(script: HTMLScriptElement): void {
     frame.className = "frame";
     frame.title = texts.chat;
     frame.allow = "clipboard-write";
-    frame.addEventListener("load", () => {
-      loaded = true;
-      if (open) post({ parley: "opened", focus: focused });
-    });
+    // A frame that the browser refused to fill is loaded too: what tells is that no chat speaks up in it.
+    frame.addEventListener("load", () => setTimeout(() => miss(!here), GRACE_MS));
     frame.src = address.href;
     box.prepend(frame);
   }
@@ -76,8 +82,17 @@ function start(script: HTMLScriptElement): void {
     if (!open && focus) button.focus();
   }
 
+  function miss(next: boolean): void {
+    if (next) console.warn(`Parley: no chat at ${address.origin}. Do its allowedOrigins name ${location.origin}?`);
+    missing = next;
+    box.classList.toggle("missing", missing);
+    describe();
+  }
+
   function describe(): void {
     button.setAttribute("aria-expanded", String(open));
+    // A text that appears is announced; one that was there before is not.
+    notice.textContent = missing && open ? texts.missing : "";
     const action = open ? texts.close : texts.open;
     button.setAttribute("aria-label", unread > 0 && !open ? `${action}, ${unread} ${texts.unread}` : action);
     count.textContent = unread > 0 && !open ? (unread > 99 ? "99+" : String(unread)) : "";
@@ -90,6 +105,11 @@ function start(script: HTMLScriptElement): void {
   });
   addEventListener("message", ({ data, source, origin }: MessageEvent<ToHost | null>) => {
     if (!frame || source !== frame.contentWindow || origin !== address.origin) return;
+    if (data?.parley === "here") {
+      here = true;
+      miss(false);
+      if (open) post({ parley: "opened", focus: focused });
+    }
     if (data?.parley === "close") toggle(false);
     if (data?.parley === "known") known.set(true);
     if (data?.parley === "unread" && Number.isSafeInteger(data.count)) {

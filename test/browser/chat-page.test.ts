@@ -10,7 +10,7 @@ let place: Place;
 beforeAll(async () => {
   [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
 });
-afterAll(() => Promise.all([browser.close(), place.close()]));
+afterAll(() => browser.close());
 
 test("the log, the box and the button are there before the first message", async () => {
   const page = await visit(browser, place);
@@ -54,13 +54,70 @@ test("what the company writes comes at once and is delivered and read", async ()
   await eventually(() => place.statuses(user), ["READ"]);
 });
 
-test("a page in another tab of the same user shows what this one wrote, once", async () => {
+test("a user's page on another device shows what this one wrote, once", async () => {
   const user = newUser();
   const [one, other] = [await visit(browser, place, { user }), await visit(browser, place, { user })];
   await write(one, "from one");
   await eventually(() => shown(other), ["from one"]);
   await write(other, "from the other");
   await eventually(() => shown(one), ["from one", "from the other"]);
+});
+
+test("two visitors at once each have their own words with the company", async () => {
+  const [ann, ben] = [newUser(), newUser()];
+  const [annsPage, bensPage] = await Promise.all([ann, ben].map((user) => visit(browser, place, { user })));
+  if (!annsPage || !bensPage) throw new Error("two pages were opened");
+  await Promise.all([write(annsPage, "I am Ann"), write(bensPage, "I am Ben")]);
+  await eventually(() => place.heard(ann), ["I am Ann"]);
+  await eventually(() => place.heard(ben), ["I am Ben"]);
+  await Promise.all([place.say(ann, "Hello Ann"), place.say(ben, "Hello Ben")]);
+  await eventually(() => shown(annsPage), ["I am Ann", "Hello Ann"]);
+  await eventually(() => shown(bensPage), ["I am Ben", "Hello Ben"]);
+});
+
+test("a visitor's first message makes a chat that the company finds in its list, and nothing did before", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user, unmet: true });
+  await page.getByText("How can we help?").waitFor();
+  expect(await place.contacts()).not.toContain(user);
+  await write(page, "anyone there?");
+  await eventually(async () => (await place.contacts()).includes(user), true);
+  await place.say(user, "We are");
+  await eventually(() => shown(page), ["anyone there?", "We are"]);
+});
+
+test("two tabs of a visitor whom no site names are one visitor", async () => {
+  const page = await open(browser);
+  const other = await page.context().newPage();
+  for (const tab of [page, other]) await tab.goto(`${place.base}/web/${place.channelId}`);
+  await write(page, "from one tab");
+  await eventually(() => shown(other), ["from one tab"]);
+  await write(other, "from the other");
+  await eventually(() => shown(page), ["from one tab", "from the other"]);
+});
+
+test("what the operator blanks is blanked on the open page, and after a reload", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await write(page, "my card is 4111");
+  await page.getByText("Sent", { exact: true }).waitFor();
+  await place.redact(user, "my card is 4111");
+  await eventually(() => shown(page), ["This message was removed."]);
+  await page.reload();
+  await eventually(() => shown(page), ["This message was removed."]);
+});
+
+test("an erased chat is gone from the open page, and a new one begins in it", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await write(page, "forget me");
+  await eventually(() => place.heard(user), ["forget me"]);
+  await place.erase(user);
+  await eventually(() => shown(page), []);
+  await place.meet(user);
+  await write(page, "hello again");
+  await eventually(() => place.heard(user), ["hello again"]);
+  expect(await shown(page)).toEqual(["hello again"]);
 });
 
 test("a visitor whom no site names is the same one after a reload", async () => {
@@ -81,13 +138,13 @@ test("a draft outlives a reload", async () => {
 
 test("a long chat opens at its end, and its past comes when asked for, without moving what is read", async () => {
   const user = newUser();
-  await place.fill(user, 350);
+  await place.fill(user, 201);
   const page = await visit(browser, place, { user });
-  await page.getByText("Message 350 of 350").waitFor();
+  await page.getByText("Message 201 of 201").waitFor();
   expect(await shown(page)).toHaveLength(100);
   const scroller = page.getByRole("region", { name: "Conversation" });
   await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
-  const first = page.getByText("Message 251 of 350");
+  const first = page.getByText("Message 102 of 201");
   const before = await first.boundingBox();
   await page.getByRole("button", { name: "Show earlier messages" }).click();
   await eventually(async () => (await shown(page)).length, 200);

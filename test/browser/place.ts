@@ -1,13 +1,20 @@
-import { ASSETS } from "../../src/web/build.ts";
-import type { ChatMessage } from "../../src/web/frames.ts";
-import { FakeServer } from "../web/fake-server.ts";
+import { createHmac } from "node:crypto";
+import { inject } from "vitest";
 
-type Media = Partial<Pick<ChatMessage, "type" | "mediaUrl">>;
+interface Message {
+  id: string;
+  seq: number;
+  direction: "INBOUND" | "OUTBOUND";
+  content: string;
+  status: string;
+}
 
-/**
- * Where the browser tests run, and the company's side of it. Everything that a test needs of a server stands here, so
- * that another implementation can put the same tests in front of the real one.
- */
+interface Chat {
+  id: string;
+  contact: { address: string };
+}
+
+/** A web channel of the real service, and the company's side of it: what its own software and its operator can do. */
 export interface Place {
   base: string;
   channelId: string;
@@ -15,43 +22,85 @@ export interface Place {
   name: string;
   /** What identifies a user in the page's fragment. */
   hashOf(user: string): string;
+  /** The company's chat with a user, made where there is none; a visitor may not begin many. */
+  meet(user: string): Promise<string>;
   /** The company writes to a user. */
-  say(user: string, content: string, media?: Media): Promise<void>;
-  /** A past of `count` messages, alternating, of which the company's are read. */
+  say(user: string, content: string, media?: { type: string; mediaUrl?: string }): Promise<void>;
+  /** A past of `count` messages of the company's. */
   fill(user: string, count: number): Promise<void>;
-  /** What a user wrote, as it is stored. */
+  /** What a user wrote, as it is stored, oldest first. */
   heard(user: string): Promise<string[]>;
-  /** The status of each message of the company's to a user, in order. */
+  /** The status of each message of the company's to a user, oldest first. */
   statuses(user: string): Promise<string[]>;
-  close(): Promise<void>;
+  /** Who the company has chats with. */
+  contacts(): Promise<string[]>;
+  /** The operator blanks a message. */
+  redact(user: string, content: string): Promise<void>;
+  /** The operator erases the whole chat. */
+  erase(user: string): Promise<void>;
+  /** The answer's status to a message of the company's with these fields. */
+  trySaying(user: string, body: object): Promise<number>;
 }
 
-/** The fake server as a place. */
-export async function openPlace(): Promise<Place> {
-  const server = new FakeServer(ASSETS);
-  const base = await server.listen();
+/** A channel of its own organization, on the service that runs for all tests. */
+export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promise<Place> {
+  const { base, adminToken } = inject("server");
+  const name = "Acme support";
+  const operator = caller(`${base}/admin/v1`, adminToken);
+  const { organization } = await operator("POST", "/organizations", { name, owner: { name: "Ann" } });
+  const of = `/organizations/${organization.id}`;
+  const settings = { allowedOrigins };
+  const { channel, identitySecret } = await operator("POST", `${of}/channels`, { kind: "web", name, settings });
+  const rateLimit = { limit: 60_000, windowSeconds: 60 };
+  const { secret } = await operator("POST", `${of}/keys`, { name: "Browser tests", rateLimit });
+  const company = caller(`${base}/api/v1`, secret);
+
+  const met = new Map<string, Promise<string>>();
+  const meet = (user: string) => {
+    const contact = { address: user };
+    const chatId = met.get(user) ?? company("POST", "/chats", { channelId: channel.id, contact }).then(idOfChat);
+    met.set(user, chatId);
+    return chatId;
+  };
+  const messagesOf = async (user: string): Promise<Message[]> =>
+    (await company("GET", `/chats/${await meet(user)}/messages?limit=100`)).messages.reverse();
+  const say: Place["say"] = async (user, content, media = { type: "TEXT" }) => {
+    await company("POST", `/chats/${await meet(user)}/messages`, { content, ...media });
+  };
+
   return {
     base,
-    channelId: server.channelId,
-    name: server.name,
-    hashOf: (user) => server.hashOf(user),
-    say: async (user, content, media = {}) => {
-      const chat = server.chatOf(user);
-      chat.broadcast({ type: "message", message: chat.add({ direction: "OUTBOUND", content, ...media }) });
-    },
+    channelId: channel.id,
+    name,
+    hashOf: (user) => createHmac("sha256", identitySecret).update(user).digest("hex"),
+    meet,
+    say,
     fill: async (user, count) => {
-      const chat = server.chatOf(user);
-      for (let n = 1; n <= count; n++) {
-        const createdAt = new Date(Date.now() - (count - n) * 9 * 60_000).toISOString();
-        const part = { content: `Message ${n} of ${count}`, createdAt };
-        chat.add(n % 3 === 0 ? { direction: "INBOUND", ...part } : { direction: "OUTBOUND", status: "READ", ...part });
-      }
+      for (let n = 1; n <= count; n++) await say(user, `Message ${n} of ${count}`);
     },
     heard: async (user) =>
-      server.chatOf(user).messages.flatMap(({ direction, content }) => (direction === "INBOUND" ? [content] : [])),
+      (await messagesOf(user)).flatMap(({ direction, content }) => (direction === "INBOUND" ? [content] : [])),
     statuses: async (user) =>
-      server.chatOf(user).messages.flatMap(({ direction, status }) => (direction === "OUTBOUND" ? [status] : [])),
-    close: () => server.close(),
+      (await messagesOf(user)).flatMap(({ direction, status }) => (direction === "OUTBOUND" ? [status] : [])),
+    contacts: async () => {
+      const { chats } = await company("GET", `/chats?channel=${channel.id}&limit=100`);
+      return chats.map(({ contact }: Chat) => contact.address);
+    },
+    redact: async (user, content) => {
+      const message = (await messagesOf(user)).find((one) => one.content === content);
+      await operator("POST", `/chats/${await meet(user)}/messages/${message?.id}/redact`);
+    },
+    erase: async (user) => {
+      await operator("DELETE", `/chats/${await meet(user)}`);
+      met.delete(user);
+    },
+    trySaying: async (user, body) => {
+      const url = `${base}/api/v1/chats/${await meet(user)}/messages`;
+      const headers = { Authorization: `Bearer ${secret}` };
+      const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+      await response.arrayBuffer();
+      return response.status;
+    },
   };
 }
 
@@ -59,4 +108,24 @@ export async function openPlace(): Promise<Place> {
 export function pageUrl(place: Place, user: string, wishes: Record<string, string> = {}): string {
   const fragment = new URLSearchParams({ user, hash: place.hashOf(user), ...wishes });
   return `${place.base}/web/${place.channelId}#${String(fragment)}`;
+}
+
+/** Where a visitor's socket is opened. */
+export function socketUrl({ base, channelId }: Place): string {
+  return `${base.replace("http", "ws")}/web/${channelId}/socket?after=0`;
+}
+
+function idOfChat({ chat }: { chat: Chat }): string {
+  return chat.id;
+}
+
+function caller(url: string, token: string) {
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever its route says
+  return async (method: string, path: string, body?: object): Promise<any> => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${url}${path}`, { method, headers, body: body ? JSON.stringify(body) : null });
+    const answer = await response.json();
+    if (response.ok) return answer;
+    throw new Error(`${method} ${path} answered ${response.status}: ${JSON.stringify(answer)}`);
+  };
 }

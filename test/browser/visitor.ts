@@ -1,9 +1,13 @@
-import type { Browser, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
-import { expect } from "vitest";
+import type { Browser, BrowserContext, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
+import { afterEach, expect } from "vitest";
 import type { ServerFrame } from "../../src/web/frames.ts";
 import { type Place, pageUrl } from "./place.ts";
 
 let users = 0;
+const opened: BrowserContext[] = [];
+
+// A visitor's places are few: who has been looked at, leaves.
+afterEach(() => Promise.all(opened.splice(0).map((context) => context.close())));
 
 /** A user whom nobody has met: every test has its own. */
 export function newUser(): string {
@@ -17,6 +21,8 @@ export interface Faults {
 
 interface Wishes extends BrowserContextOptions {
   user?: string;
+  /** Comes before the company has a chat with this user. */
+  unmet?: boolean;
   fragment?: Record<string, string>;
   /** Runs before the page is opened. */
   before?: (page: Page) => Promise<void>;
@@ -24,9 +30,9 @@ interface Wishes extends BrowserContextOptions {
 
 /** A visitor in a browser of their own, on the chat's page. */
 export async function visit(browser: Browser, place: Place, wishes: Wishes = {}): Promise<Page & Faults> {
-  const { user = newUser(), fragment = {}, before, ...options } = wishes;
+  const { user = newUser(), unmet = false, fragment = {}, before, ...options } = wishes;
   const page = await open(browser, options);
-  await before?.(page);
+  await Promise.all([before?.(page), unmet || place.meet(user)]);
   await page.goto(pageUrl(place, user, fragment));
   await page.getByRole("log").waitFor({ state: "attached" });
   return page;
@@ -35,6 +41,7 @@ export async function visit(browser: Browser, place: Place, wishes: Wishes = {})
 /** An empty page of a new browser context, which notes what goes wrong in it. */
 export async function open(browser: Browser, options: BrowserContextOptions = {}): Promise<Page & Faults> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB", ...options });
+  opened.push(context);
   // Shorter than a test may take, so that a failed run names the step.
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();

@@ -1,8 +1,8 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { openPlace, type Place } from "./place.ts";
-import { eventually, newUser, shown, visitInWeather, write } from "./visitor.ts";
+import { openPlace, type Place, socketUrl } from "./place.ts";
+import { eventually, newUser, shown, visit, visitInWeather, write } from "./visitor.ts";
 
 let browser: Browser;
 let place: Place;
@@ -10,7 +10,7 @@ let place: Place;
 beforeAll(async () => {
   [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
 });
-afterAll(() => Promise.all([browser.close(), place.close()]));
+afterAll(() => browser.close());
 
 test("what is written offline is shown, and sent once when the server is back", async () => {
   const user = newUser();
@@ -45,10 +45,11 @@ test("an acknowledgement that never came makes no second message, on the screen 
 test("a line that breaks every few messages loses none and keeps their order", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
-  const texts = Array.from({ length: 12 }, (_, index) => `number ${index + 1}`);
+  // A visitor may write one a second.
+  const texts = ["one", "two", "three", "four"];
   for (const [index, text] of texts.entries()) {
     await write(page, text);
-    if (index % 4 === 3) await weather.cut();
+    if (index % 2 === 1) await weather.cut();
   }
   await eventually(() => place.heard(user), texts);
   await eventually(() => shown(page), texts);
@@ -68,17 +69,88 @@ test("a refused message says why, keeps its text, and is sent again on request",
   expect(await page.getByRole("alert").textContent()).toBe("");
 });
 
-test("a refusal for a moment is waited out without being asked", async () => {
+test("whoever writes too fast is told, and all of it is sent in its order", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  for (const text of ["one", "two", "three"]) await write(page, text);
+  await page.getByRole("alert").getByText("You write quickly").waitFor();
+  await eventually(() => place.heard(user), ["one", "two", "three"]);
+  await eventually(() => page.getByRole("alert").textContent(), "");
+});
+
+test("a network that begins too many chats is told when to go on, and goes on where the company began one", async () => {
+  const crowd = await openPlace();
+  const page = await visit(browser, crowd, { user: newUser() });
+  // Five visitors of one network, each with a token of their own.
+  await page.evaluate(async (url) => {
+    for (let n = 0; n < 5; n++) {
+      const socket = new WebSocket(url, ["parley.v1", `token.${crypto.randomUUID()}`]);
+      await new Promise((resolve) => socket.addEventListener("open", resolve));
+      socket.send(JSON.stringify({ type: "message", id: "first", content: "hello" }));
+      const isStored = ({ data }: MessageEvent) => JSON.parse(data).type === "stored";
+      await new Promise<void>((resolve) => {
+        socket.addEventListener("message", (event) => isStored(event) && resolve());
+      });
+      socket.close();
+    }
+  }, socketUrl(crowd));
+  const user = newUser();
+  const late = await visit(browser, crowd, { user, unmet: true });
+  await write(late, "let me in");
+  await late.getByRole("alert").getByText("Not sent. Too many messages. Try again in").waitFor();
+  expect(await shown(late)).toEqual(["let me in"]);
+  await crowd.meet(user);
+  await late.getByRole("button", { name: "Send again" }).click();
+  await eventually(() => crowd.heard(user), ["let me in"]);
+});
+
+test.for([
+  [4403, "This chat may not be used on this website."],
+  [4404, "This chat does not exist any more."],
+] as const)("a socket that is closed with %i is not tried again, and the page says why", async ([code, why]) => {
+  const { page, weather } = await visitInWeather(browser, place, {});
+  await page.getByText("How can we help?").waitFor();
+  await weather.storm(code);
+  await page.getByRole("status").getByText(why).waitFor();
+  expect([await page.getByRole("textbox").count(), weather.opened]).toEqual([0, 1]);
+});
+
+test("a sixth page says that there are too many, and has its place when another is closed", async () => {
+  const user = newUser();
+  const five = [];
+  for (let n = 0; n < 5; n++) five.push(await visit(browser, place, { user }));
+  for (const page of five) await page.getByText("How can we help?").waitFor();
+  const sixth = await visit(browser, place, { user });
+  await sixth.getByRole("status").getByText("This chat is open in too many windows").waitFor();
+  await five[0]?.close();
+  await eventually(() => sixth.getByText("too many windows").count(), 0);
+  await write(sixth, "made it");
+  await eventually(() => place.heard(user), ["made it"]);
+});
+
+test("what the operator blanks while a page is offline is blanked when it is back", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
-  weather.refuse = (id) => {
-    weather.refuse = null;
-    return { type: "refused", id, code: "rate_limited", message: "", retryAfter: 1 };
-  };
-  await write(page, "one");
-  await page.getByRole("alert").getByText("You write quickly").waitFor();
-  await write(page, "two");
-  await eventually(() => place.heard(user), ["one", "two"]);
+  await place.say(user, "Your password is 1234");
+  await page.getByText("Your password").waitFor();
+  await weather.storm(1013);
+  await place.redact(user, "Your password is 1234");
+  weather.clear();
+  await eventually(() => shown(page), ["This message was removed."]);
+});
+
+test("a device without a network says so, and catches up when it is back", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await write(page, "before");
+  await eventually(() => place.heard(user), ["before"]);
+  await page.context().setOffline(true);
+  await page.getByRole("status").getByText("Offline, trying again").waitFor();
+  await write(page, "mine");
+  await place.say(user, "theirs");
+  await page.context().setOffline(false);
+  await eventually(() => shown(page), ["before", "theirs", "mine"]);
+  await eventually(() => place.heard(user), ["before", "mine"]);
 });
 
 test("a message that was not sent outlives a reload", async () => {
@@ -96,13 +168,13 @@ test("a message that was not sent outlives a reload", async () => {
 
 test("the past that can't be loaded is said so, and can be asked for again", async () => {
   const user = newUser();
-  await place.fill(user, 350);
+  await place.fill(user, 201);
   const { page, weather } = await visitInWeather(browser, place, { user });
-  await page.getByText("Message 350 of 350").waitFor();
+  await page.getByText("Message 201 of 201").waitFor();
   await weather.storm(1013);
   await page.getByRole("button", { name: "Show earlier messages" }).click();
   await page.getByText("They could not be loaded. Try again.").waitFor();
   weather.clear();
   await page.getByRole("button", { name: "Show earlier messages" }).click();
-  await page.getByText("Message 200 of 350").waitFor({ state: "attached" });
+  await page.getByText("Message 2 of 201", { exact: true }).waitFor({ state: "attached" });
 });

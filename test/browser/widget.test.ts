@@ -4,12 +4,13 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { openPlace, type Place } from "./place.ts";
+import { openPlace, type Place, socketUrl } from "./place.ts";
 import { eventually, newUser, open } from "./visitor.ts";
 
 let browser: Browser;
 let place: Place;
 let site = "";
+const DESK = { width: 1000, height: 760 };
 
 // The hardest site to live on: every element of it is restyled with importance, and its own policy forbids inline style.
 const HOSTILE =
@@ -19,11 +20,11 @@ const sites = createServer((request, response) => {
   const attributes = [...searchParams].map(([name, value]) => `data-${name}="${value}"`).join(" ");
   response.writeHead(200, {
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${styleHash}'; script-src ${place.base}; frame-src ${place.base}`,
+    "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${styleHash}'; script-src ${place.base}; frame-src ${place.base}; connect-src *`,
   });
   response.end(`<!doctype html><html lang="en"><head><title>Shop</title>
 <meta name="viewport" content="width=device-width"><style>${HOSTILE}</style>
-<script src="${place.base}/widget.js" data-channel="${place.channelId}" ${attributes} async></script></head>
+<script src="${place.base}/widget.js" ${attributes} async></script></head>
 <body><main><h1>A shop</h1><p>Things to buy.</p></main></body></html>`);
 });
 const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(HOSTILE));
@@ -38,21 +39,19 @@ beforeAll(async () => {
 afterAll(() => {
   sites.closeAllConnections();
   sites.close();
-  return Promise.all([browser.close(), place.close()]);
+  return browser.close();
 });
 
-async function visitSite(
-  user: string,
-  attributes: Record<string, string> = {},
-  viewport = { width: 1000, height: 760 },
-) {
+async function visitSite(user: string, attributes: Record<string, string> = {}, of = place, viewport = DESK) {
   const page = await open(browser, { viewport });
-  await page.goto(siteUrl(user, attributes));
+  await of.meet(user);
+  await page.goto(siteUrl(user, attributes, of));
   return page;
 }
 
-function siteUrl(user: string, attributes: Record<string, string> = {}): string {
-  return `${site}/?${String(new URLSearchParams({ user, "user-hash": place.hashOf(user), ...attributes }))}`;
+function siteUrl(user: string, attributes: Record<string, string> = {}, of = place): string {
+  const named = { channel: of.channelId, user, "user-hash": of.hashOf(user), ...attributes };
+  return `${site}/?${String(new URLSearchParams(named))}`;
 }
 
 const chat = (page: Page) => page.frameLocator("iframe");
@@ -90,7 +89,7 @@ test("it counts on its button what was not read, and reads it only when it is op
   await page.getByRole("button", { name: "Close chat" }).click();
   await place.say(user, "three");
   await page.getByRole("button", { name: "Open chat, 1 unread" }).waitFor();
-  expect((await place.statuses(user))[2]).toBe("DELIVERED");
+  await eventually(() => place.statuses(user), ["READ", "READ", "DELIVERED"]);
 });
 
 test("what the site styles or forbids changes nothing in it", async () => {
@@ -111,7 +110,7 @@ test("language, side and colours are the site's wish", async () => {
 });
 
 test("on a phone it fills the screen, and its own button closes it", async () => {
-  const page = await visitSite(newUser(), {}, { width: 360, height: 640 });
+  const page = await visitSite(newUser(), {}, place, { width: 360, height: 640 });
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).waitFor();
   await eventually(() => page.locator("iframe").boundingBox(), { x: 0, y: 0, width: 360, height: 640 });
@@ -123,20 +122,20 @@ test("a stranger's page loads nothing of the chat until it is asked for", async 
   const page = await open(browser);
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-  await page.goto(`${site}/`);
+  await page.goto(`${site}/?channel=${place.channelId}`);
   await page.getByRole("button", { name: "Open chat" }).waitFor();
   expect(asked.filter((path) => path.startsWith("/web"))).toEqual([]);
 });
 
 test("a stranger who has written is counted for on the next page, without opening it", async () => {
-  const page = await open(browser, { viewport: { width: 1000, height: 760 } });
-  await page.goto(`${site}/`);
+  const page = await open(browser, { viewport: DESK });
+  await page.goto(`${site}/?channel=${place.channelId}`);
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).fill("hello");
   await page.keyboard.press("Enter");
   await chat(page).getByText("Sent", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Close chat" }).click();
-  await page.goto(`${site}/`);
+  await page.goto(`${site}/?channel=${place.channelId}`);
   await chat(page).getByText("hello").waitFor({ state: "attached" });
   expect(await page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded")).toBe("false");
 });
@@ -164,6 +163,40 @@ test("what another window says is not believed", async () => {
     });
   });
   expect(await page.getByRole("button", { name: "Close chat" }).getAttribute("aria-expanded")).toBe("true");
+});
+
+test("on a site that its channel allows it is as everywhere", async () => {
+  const welcome = await openPlace({ allowedOrigins: [site] });
+  const user = newUser();
+  const page = await visitSite(user, {}, welcome);
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await box(page).fill("from a friend's site");
+  await page.keyboard.press("Enter");
+  await eventually(() => welcome.heard(user), ["from a friend's site"]);
+  expect(page.faults).toEqual([]);
+});
+
+test("on a site that its channel does not allow it says that it can't be shown, and gets no socket", async () => {
+  const elsewhere = await openPlace({ allowedOrigins: ["https://shop.example"] });
+  const page = await visitSite(newUser(), {}, elsewhere);
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await page.getByRole("status").getByText("The chat can’t be shown on this page.").waitFor();
+  expect(await page.locator("iframe").isVisible()).toBe(false);
+  expect(page.faults).toEqual([expect.stringContaining("frame-ancestors")]);
+  const { violations } = await new AxeBuilder({ page }).include("parley-chat").analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+  await page.getByRole("button", { name: "Close chat" }).click();
+  await eventually(() => page.getByText("can’t be shown").count(), 0);
+
+  const code = await page.evaluate(
+    (url) =>
+      new Promise<number>((resolve) => {
+        const socket = new WebSocket(url, ["parley.v1", "token.0123456789012345678901"]);
+        socket.addEventListener("close", ({ code }) => resolve(code));
+      }),
+    socketUrl(elsewhere),
+  );
+  expect(code).toBe(4403);
 });
 
 test("closed and open it has no violation", async () => {

@@ -280,6 +280,19 @@ test("a redacted message is blanked on the open pages too", async () => {
   });
 });
 
+test("a page that was away while a message was redacted is told of it when it comes back", async () => {
+  const { channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const { messageId } = await page.write("a", "My card number");
+  const { ready } = await visit(channelId, { token });
+  await page.close();
+  await admin("POST", `/chats/${ready.chatId}/messages/${messageId}/redact`);
+  const { page: again } = await visit(channelId, { token, after: 1 });
+  expect(await again.rest()).toMatchObject([{ type: "message", message: { id: messageId, seq: 1, text: "" } }]);
+  const { page: fresh } = await visit(channelId, { token });
+  expect(await fresh.rest()).toEqual([]);
+});
+
 test("an erased chat's sockets are closed, and its visitor begins a new one", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });

@@ -30,7 +30,7 @@ function start(kept: Kept = nothingKept) {
   });
   if (!events) throw new Error("the session opened no connection");
   const { onFrame, onClose } = events;
-  return { session, sent, asked, hear: onFrame, lose: onClose };
+  return { session, sent, asked, hear: onFrame, lose: (code: number, reason = "") => onClose(code, reason) };
 }
 
 const idOf = (frame: ClientFrame | undefined) => (frame?.type === "message" ? frame.id : "");
@@ -105,6 +105,16 @@ test("a message at which the server hangs up is not sent for ever", () => {
   expect(session.view.conversation.outbox[0]?.trouble?.code).toBe("too_long");
   hear(ready([]));
   expect(sent).toHaveLength(1);
+});
+
+test("a page too many says so until it has its place", () => {
+  const { session, hear, lose } = start();
+  lose(1013, "Too many open pages");
+  expect(session.view.link).toBe("crowded");
+  lose(1013, "Try again later");
+  expect(session.view.link).toBe("offline");
+  hear(ready([]));
+  expect(session.view.link).toBe("online");
 });
 
 test("a refused identity ends the trying", () => {

@@ -1,10 +1,13 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { FETCHED_TEXTS } from "../../src/web/build.ts";
 import { chooseLanguage, LANGUAGES } from "../../src/web/language.ts";
 import { piecesOf, webAddress } from "../../src/web/links.ts";
 import { en } from "../../src/web/locales/en.ts";
-import { reasonOf, TEXTS } from "../../src/web/texts.ts";
+import { reasonOf, textsIn } from "../../src/web/texts.ts";
 import { timesIn } from "../../src/web/times.ts";
+
+afterEach(() => void vi.restoreAllMocks());
 
 const links = (text: string) => piecesOf(text).flatMap(({ text: shown, href }) => (href ? [shown] : []));
 
@@ -68,13 +71,24 @@ test("the first language that we speak is chosen, with its region", () => {
 
 test("every language has every text, with the same placeholders", () => {
   const placeholders = (text: string) => text.match(/\{\w+\}/g) ?? [];
-  for (const language of LANGUAGES) {
+  expect(Object.keys(FETCHED_TEXTS).toSorted()).toEqual(LANGUAGES.filter((one) => one !== "en").toSorted());
+  for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
     for (const [name, text] of Object.entries(en)) {
-      const translated = Object.entries(TEXTS[language]).find(([other]) => other === name)?.[1] ?? "";
+      const translated = Object.entries(texts).find(([other]) => other === name)?.[1] ?? "";
       expect(translated, `${language} ${name}`).not.toBe("");
       expect(placeholders(translated), `${language} ${name}`).toEqual(placeholders(text));
     }
   }
+});
+
+test("texts that don't come are English, and so is one that an older file lacks", async () => {
+  const answer = (body: BodyInit) => vi.spyOn(globalThis, "fetch").mockResolvedValueOnce(new Response(body));
+  answer(JSON.stringify({ send: "Senden" }));
+  expect(await textsIn("de")).toEqual({ language: "de", texts: { ...en, send: "Senden" } });
+  answer("<!doctype html>");
+  expect(await textsIn("de")).toEqual({ language: "en", texts: en });
+  vi.spyOn(globalThis, "fetch").mockRejectedValueOnce(new TypeError("Failed to fetch"));
+  expect(await textsIn("ar")).toEqual({ language: "en", texts: en });
 });
 
 test("a wait is told in the unit that people would use", () => {

@@ -9,7 +9,7 @@ import type { Words } from "./words.ts";
 export function ConnectionStatus({ link, texts }: { link: LinkState; texts: Texts }): JSX.Element {
   const [wasAway, setWasAway] = useState(false);
   useEffect(() => {
-    if (link === "offline") setWasAway(true);
+    if (link === "offline" || link === "crowded") setWasAway(true);
   }, [link]);
   const text = linkText(link, texts);
   return (

@@ -29,6 +29,8 @@ export function useScroll(lines: readonly Line[]): Scroll {
     if (!scroller) return;
     const { first: formerFirst, last: formerLast, height } = before.current;
     const added = last !== undefined && last.key !== formerLast;
+    // A change of marks alone moves nothing: the browser tells of a scroll later than it scrolls, and it may be away.
+    if (!added && first === formerFirst && scroller.scrollHeight === height) return;
     if (added && last.progress === "sending") following.current = true;
     if (following.current) scroller.scrollTop = scroller.scrollHeight;
     else if (first !== formerFirst) scroller.scrollTop += scroller.scrollHeight - height;

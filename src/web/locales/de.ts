@@ -20,6 +20,7 @@ export const de: Texts = {
   sendAgain: "Erneut senden",
   connecting: "Verbindung wird hergestellt …",
   offline: "Offline, neuer Versuch läuft",
+  crowded: "Dieser Chat ist in zu vielen Fenstern offen. Bitte eines schließen.",
   connected: "Verbunden",
   emptyTitle: "Wie können wir helfen?",
   emptyText: "Schreiben Sie uns. Die Antwort erscheint hier.",

@@ -19,6 +19,7 @@ export const en = {
   sendAgain: "Send again",
   connecting: "Connecting…",
   offline: "Offline, trying again",
+  crowded: "This chat is open in too many windows. Close one of them.",
   connected: "Connected",
   emptyTitle: "How can we help?",
   emptyText: "Write to us. The answer appears here.",

@@ -20,6 +20,7 @@ export const es: Texts = {
   sendAgain: "Enviar de nuevo",
   connecting: "Conectando…",
   offline: "Sin conexión, intentándolo de nuevo",
+  crowded: "Este chat está abierto en demasiadas ventanas. Cierra una de ellas.",
   connected: "Conectado",
   emptyTitle: "¿En qué podemos ayudarte?",
   emptyText: "Escríbenos. La respuesta aparecerá aquí.",

@@ -20,6 +20,7 @@ export const fr: Texts = {
   sendAgain: "Renvoyer",
   connecting: "Connexion…",
   offline: "Hors ligne, nouvel essai en cours",
+  crowded: "Ce chat est ouvert dans trop de fenêtres. Fermez-en une.",
   connected: "Connecté",
   emptyTitle: "Comment pouvons-nous vous aider ?",
   emptyText: "Écrivez-nous. La réponse s’affichera ici.",
