@@ -88,7 +88,8 @@ export async function patchChannel(env: Env, origin: string, id: string, patch: 
     ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings) }),
     ...(patch.credentials && (await mergeCredentials(env, before, patch.credentials))),
   }));
-  if (patch.credentials || patch.settings !== undefined) await tellChannel(env, id);
+  const credentials = patch.credentials !== undefined;
+  if (credentials || patch.settings !== undefined) await tellChannel(env, id, credentials);
   return presentChannel(env, origin, channel);
 }
 
@@ -179,10 +180,10 @@ async function readVerifyToken(env: Env, id: string, sealed: string): Promise<st
   }
 }
 
-/** A channel that was broken is tried at once with what was changed; one that does not answer finds out by itself. */
-async function tellChannel(env: Env, id: string): Promise<void> {
+/** A channel that was broken is tried at once with its new credentials; one that does not answer finds out by itself. */
+async function tellChannel(env: Env, id: string, credentials: boolean): Promise<void> {
   try {
-    await callObject(env.CHANNELS, id, (channel) => channel.changed(id));
+    await callObject(env.CHANNELS, id, (channel) => channel.changed(id, { credentials }));
   } catch (error) {
     console.warn({ event: "channel_not_told", channelId: id, error: causeOf(error) });
   }

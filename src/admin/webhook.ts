@@ -10,7 +10,7 @@ import { fault } from "../http/validation.ts";
  * @throws ApiError `channel_not_found`; `validation_failed` for a channel that is not Telegram's
  */
 export async function registerChannel(env: Env, origin: string, id: string) {
-  const record = await channelRecord(env, id, { fresh: true });
+  const record = await channelRecord(env, id, { fresh: "now" });
   if (!record) throw new ApiError("channel_not_found");
   if (record.kind !== "telegram") throw fault("id", "is no telegram channel");
   const url = `${origin}/hooks/telegram/${id}`;

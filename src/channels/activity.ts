@@ -27,6 +27,13 @@ export class ActivityBuffer {
     return Date.now() + FLUSH_AFTER_MS;
   }
 
+  /** When what is collected should be flushed; null while nothing is. */
+  dueAt(): number | null {
+    if (!this.#prepared) return null;
+    const rows = this.#storage.sql.exec("select 1 from activity limit 1").toArray();
+    return rows.length > 0 ? Date.now() + FLUSH_AFTER_MS : null;
+  }
+
   /** Everything was erased: what was prepared is gone. */
   forget(): void {
     this.#prepared = false;

@@ -7,6 +7,9 @@
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
+/** The code of a media message without a link, which an adapter refuses by itself: its network was not asked. */
+export const MEDIA_URL_REQUIRED = "media_url_required";
+
 /** A channel's credentials, opened; which fields there are is the kind's own. */
 export type Credentials = Readonly<Record<string, string>>;
 
@@ -34,14 +37,14 @@ export interface Outbound {
  */
 export type Outcome =
   | { outcome: "sent"; parts: string[]; addresses: string[] }
-  /** The network took nothing and may take it later; `afterMs` is its own wish, `tries` how often it is worth it. */
+  /** The network took nothing and may take it later; `afterMs` is its own wish, `once`: it is worth one more try. */
   | {
       outcome: "retry";
       code: string;
       message: string;
       afterMs: number | null;
       wholeChannel: boolean;
-      tries?: number;
+      once?: true;
       parts: string[];
     }
   | { outcome: "failed"; code: string; message: string; parts: string[] }

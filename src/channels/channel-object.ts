@@ -9,7 +9,16 @@ import { ActivityBuffer } from "./activity.ts";
 import type { Credentials } from "./adapter.ts";
 import { KINDS } from "./kinds.ts";
 import { type Opening, Openings } from "./openings.ts";
-import { type Attempt, breakChannel, type ChannelPace, mendChannel, STEADY, slowDown, takeLeave } from "./pace.ts";
+import {
+  type Attempt,
+  breakChannel,
+  type ChannelPace,
+  mendChannel,
+  probeAgain,
+  STEADY,
+  slowDown,
+  takeLeave,
+} from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 
 /** A chat that wants to call the network; `reservedAt` is a start that an earlier leave named. */
@@ -92,18 +101,25 @@ export class ChannelObject extends DurableObject<Env> {
     if (pace.breaker && !before.breaker) await this.#tellHealth(channelId, Date.now() + AGAIN_AFTER_MS);
   }
 
+  /** How a probe ended that did not find the channel broken: the network answered, or nobody knows. */
+  async probed({ channelId, works, mended }: { channelId: string; works: boolean; mended: number }): Promise<void> {
+    if (!works) this.#keep(probeAgain(this.#state(), { mended }, Date.now()));
+    // Mended since: it is another breaker that stands now.
+    else if (mended === this.#state().mended) await this.#mend(channelId);
+  }
+
   /** The channel works again: a probe came through, or the operator changed its credentials. */
-  async works(channelId: string): Promise<void> {
+  async #mend(channelId: string): Promise<void> {
     const isBroken = this.#state().breaker !== null;
     this.#keep(mendChannel(this.#state()));
     // The alarm wakes the chats that wait, so it stands before anything that may break off.
     if (isBroken) await this.#tellHealth(channelId, Date.now());
   }
 
-  /** The operator changed the channel. */
-  async changed(channelId: string): Promise<void> {
-    this.#known = await channelRecord(this.env, channelId, { fresh: true });
-    await this.works(channelId);
+  /** The operator changed the channel. With other credentials it is tried at once. */
+  async changed(channelId: string, { credentials }: { credentials: boolean }): Promise<void> {
+    this.#known = await channelRecord(this.env, channelId, { fresh: "now" });
+    if (credentials) await this.#mend(channelId);
   }
 
   /** Whether a visitor from `network` may open one more chat, which is counted then. */
@@ -129,7 +145,10 @@ export class ChannelObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const safety = Date.now() + AGAIN_AFTER_MS;
     await this.#alarm.set(safety);
-    const due = [await this.#activity.flush(this.env.DB), await this.#flushHealth(), await this.#wakeChats()];
+    const flushed = [await this.#activity.flush(this.env.DB), await this.#flushHealth(), await this.#wakeChats()];
+    const [activityAt = null, healthAt = null, wakeAt = null] = flushed;
+    // What came in meanwhile may have found this alarm early enough, and set none for itself.
+    const due = [activityAt ?? this.#activity.dueAt(), healthAt ?? this.#healthDueAt(), wakeAt];
     due.push(this.#openings.forget(Date.now()));
     // What came in meanwhile has set the alarm for itself; or everything was erased, and with it the alarm.
     const standing = await this.#alarm.standing();
@@ -168,7 +187,12 @@ export class ChannelObject extends DurableObject<Env> {
   async #tellHealth(channelId: string, alarmAt: number): Promise<void> {
     this.ctx.storage.kv.put("health", channelId);
     await this.#alarm.by(alarmAt);
-    await this.#flushHealth();
+    const again = await this.#flushHealth();
+    if (again !== null) await this.#alarm.by(again);
+  }
+
+  #healthDueAt(): number | null {
+    return this.ctx.storage.kv.get("health") === undefined ? null : Date.now() + AGAIN_AFTER_MS;
   }
 
   async #flushHealth(): Promise<number | null> {

@@ -15,7 +15,8 @@ const pace = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000)
 const origin = z.string().check(
   ...atMost(255),
   z.refine(
-    (text) => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text,
+    // A host of plain letters: others have a meaning of their own in the page's policy.
+    (text) => /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/.test(text) && URL.parse(text)?.origin === text,
     "must be an origin, as https://example.com",
   ),
 );

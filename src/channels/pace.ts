@@ -37,6 +37,7 @@ export const STEADY: ChannelPace = { clock: 0, pausedUntil: 0, breaker: null, me
 export const NEAR_MS = 1_000;
 /** A reserved start is good for this long: chats that all come late together go by the clock again. */
 const RESERVED_FOR_MS = 10_000;
+/** A probe whose end nobody told, because its chat was lost, is over then. */
 const PROBE_TAKES_MS = 60_000;
 const FIRST_PROBE_MS = 300_000;
 const MAX_PROBE_MS = 3_000_000;
@@ -103,6 +104,13 @@ export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt
   const failures = breaker ? breaker.failures + 1 : 0;
   const since = breaker?.since ?? now;
   return { ...pace, breaker: { since, reason, failures, probeAt: now + probeDelay(failures) } };
+}
+
+/** A probe ended without a word on the channel itself: the next one takes as long as if it had found it broken. */
+export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "mended">, now: number): ChannelPace {
+  const { breaker } = pace;
+  if (!breaker || attempt.mended !== pace.mended) return pace;
+  return { ...pace, breaker: { ...breaker, probeAt: now + probeDelay(breaker.failures) } };
 }
 
 /** The channel works: a probe came through, or its credentials were changed. */

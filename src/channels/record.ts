@@ -27,31 +27,40 @@ export interface ChannelRecord {
 
 /** How long a change may go unseen where nothing fails because of it. */
 const HOLD_MS = 10_000;
+/** How long a change may go unseen where something fails: whoever forges calls must not have each read the directory. */
+const FRESH_MS = 1_000;
 const MAX_HELD = 1_000;
 
-/** Null is held too: a channel that there is not, or that is being erased, never comes to be. */
-type Held = { readAt: number; record: ChannelRecord | null };
+/**
+ * What a read of the directory found; the later read has the higher number, whatever the clock says. Null is held too:
+ * a channel that there is not, or that is being erased, never comes to be.
+ */
+type Held = { read: number; readAt: number; record: ChannelRecord | null };
+type Reading = { readAt: number; found: Promise<ChannelRecord | null> };
 
 const held = new WeakMap<Env, Map<string, Held>>();
+const reading = new WeakMap<Env, Map<string, Reading>>();
+let reads = 0;
 
 /**
- * A channel, as this isolate has held it for at most 10 s, or with `fresh` as it is now. Null where there is none, or
- * where it is being erased.
+ * A channel, as this isolate has held it for at most 10 s, or with `fresh` for at most 1 s; with `now` it is read, for
+ * who has just changed it. Null where there is none, or where it is being erased.
  * @throws ApiError `unavailable` when its secrets open under no configured key
  */
 export async function channelRecord(
   env: Env,
   channelId: string,
-  { fresh = false }: { fresh?: boolean } = {},
+  { fresh = false }: { fresh?: boolean | "now" } = {},
 ): Promise<ChannelRecord | null> {
   if (!isId("chn", channelId)) return null;
-  const known = fresh ? undefined : heldRecord(env, channelId);
-  return known ? known.record : readRecord(env, channelId);
+  if (fresh === "now") return readRecord(env, channelId);
+  const known = heldRecord(env, channelId, fresh ? FRESH_MS : HOLD_MS);
+  return known ? known.record : sharedRead(env, channelId);
 }
 
 /**
  * What `verify` makes of a channel. Where it finds nothing good in a record that was held, the channel is read once
- * more, so that a rotated secret works at once.
+ * more unless that was a moment ago, so that a rotated secret works within a second.
  * @returns null where there is no such channel
  */
 export async function verifyChannel<Verified>(
@@ -59,40 +68,73 @@ export async function verifyChannel<Verified>(
   channelId: string,
   verify: (record: ChannelRecord) => Promise<Verified | null>,
 ): Promise<{ record: ChannelRecord; verified: Verified | null } | null> {
-  const known = heldRecord(env, channelId)?.record;
+  const known = heldRecord(env, channelId, HOLD_MS)?.record;
   const verified = known ? await verify(known) : null;
   if (known && verified !== null) return { record: known, verified };
   const record = await channelRecord(env, channelId, { fresh: known !== undefined && known !== null });
+  if (record !== null && record === known) return { record, verified };
   return record && { record, verified: await verify(record) };
 }
 
-function heldRecord(env: Env, channelId: string): Held | undefined {
+function heldRecord(env: Env, channelId: string, maxAge: number): Held | undefined {
   const known = held.get(env)?.get(channelId);
-  const age = known ? Date.now() - known.readAt : HOLD_MS;
-  return age >= 0 && age < HOLD_MS ? known : undefined;
+  return known && isRecent(known, maxAge) ? known : undefined;
+}
+
+function isRecent({ readAt }: { readAt: number }, maxAge: number): boolean {
+  const age = Date.now() - readAt;
+  return age >= 0 && age < maxAge;
+}
+
+/** The read of another request that has just begun, or one of our own. */
+async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | null> {
+  const other = reading.get(env)?.get(channelId);
+  if (!other || !isRecent(other, FRESH_MS)) return readRecord(env, channelId);
+  // The platform may cancel the request that reads, and what it began then never ends.
+  const found = await Promise.race([other.found, scheduler.wait(FRESH_MS)]);
+  return found === undefined ? readRecord(env, channelId) : found;
 }
 
 async function readRecord(env: Env, channelId: string): Promise<ChannelRecord | null> {
+  const read = ++reads;
   const readAt = Date.now();
+  const begun: Reading = { readAt, found: askDirectory(env, channelId, readAt) };
+  const readings = mapOf(reading, env);
+  keep(readings, channelId, begun);
+  try {
+    const record = await begun.found;
+    const records = mapOf(held, env);
+    // A read that began before another tells nothing that the other does not know.
+    if ((records.get(channelId)?.read ?? 0) < read) keep(records, channelId, { read, readAt, record });
+    return record;
+  } finally {
+    if (readings.get(channelId) === begun) readings.delete(channelId);
+  }
+}
+
+async function askDirectory(env: Env, channelId: string, readAt: number): Promise<ChannelRecord | null> {
   const row = await directory(env)
     .select({ channel: channels, region: organizations.region })
     .from(channels)
     .innerJoin(organizations, eq(organizations.id, channels.organizationId))
     .where(and(eq(channels.id, channelId), isNull(channels.erasingAt)))
     .get();
-  const record = row ? await openRecord(env, row.channel, row.region, readAt) : null;
-  hold(env, channelId, { readAt, record });
-  return record;
+  return row ? openRecord(env, row.channel, row.region, readAt) : null;
 }
 
-function hold(env: Env, channelId: string, entry: Held): void {
-  let records = held.get(env);
-  if (!records) held.set(env, (records = new Map()));
+function mapOf<Entry>(maps: WeakMap<Env, Map<string, Entry>>, env: Env): Map<string, Entry> {
+  let map = maps.get(env);
+  if (!map) maps.set(env, (map = new Map()));
+  return map;
+}
+
+/** Puts an entry where at most a thousand are. */
+function keep<Entry>(entries: Map<string, Entry>, channelId: string, entry: Entry): void {
   // A map lists its keys in the order in which they were put there, so the first is the oldest.
-  records.delete(channelId);
-  records.set(channelId, entry);
-  const [oldest] = records.keys();
-  if (records.size > MAX_HELD && oldest !== undefined) records.delete(oldest);
+  entries.delete(channelId);
+  entries.set(channelId, entry);
+  const [oldest] = entries.keys();
+  if (entries.size > MAX_HELD && oldest !== undefined) entries.delete(oldest);
 }
 
 async function openRecord(

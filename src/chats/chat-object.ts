@@ -202,6 +202,7 @@ export class ChatObject extends DurableObject<Env> {
   /** The channel works again: what was held because it was broken may try now. */
   wake(): void {
     if (!this.#adoption.identity()) return;
+    this.#outbox.wake();
     const head = this.#log.head();
     if (head && head.delivery.startedAt === null && head.delivery.heldSince !== null) {
       this.#log.writeDelivery(head.seq, { ...head.delivery, nextAt: Date.now() }, head.parts, head.lastError);
@@ -284,6 +285,7 @@ export class ChatObject extends DurableObject<Env> {
       log: this.#log,
       identity: { ...identity, channelKind: identity.channelKind },
       exists: this.#exists,
+      standBy: (at) => this.#alarm.by(at),
       address: () => this.#contact.current(identity),
       learn: (addresses, moved) => this.#learn(addresses, moved),
       change: this.#change,

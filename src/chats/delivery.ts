@@ -99,6 +99,7 @@ export function settle(
   policy: DeliveryPolicy,
   now: number,
   random: number,
+  last: DeliveryError | null = null,
 ): Step {
   const backoff = backoffMs(delivery.attempts, random);
   const closed: Delivery = { ...delivery, startedAt: null, reserved: false };
@@ -109,7 +110,7 @@ export function settle(
       return { state: "failed", error: { code: outcome.code, message: outcome.message } };
     case "retry": {
       const error = { code: outcome.code, message: outcome.message };
-      if (delivery.attempts >= (outcome.tries ?? Number.POSITIVE_INFINITY)) return { state: "failed", error };
+      if (outcome.once && last?.code === outcome.code) return { state: "failed", error };
       const nextAt = now + Math.max(backoff, outcome.afterMs ?? 0);
       return waiting({ ...closed, nextAt }, error);
     }

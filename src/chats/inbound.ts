@@ -1,7 +1,7 @@
 import type { AddressChange, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { directory } from "../db/client.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { callChat } from "./access.ts";
 import { learnAddresses } from "./addresses.ts";
@@ -12,6 +12,9 @@ import { findByAddress, openChat } from "./directory.ts";
 export type Received = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
 
 const MAX_REMEMBERED = 10_000;
+/** Far above what the networks let a person write: what is longer can't be stored, and would come again for ever. */
+const MAX_CONTENT = 65_536;
+const MAX_NAME = 256;
 
 /** The chats of addresses that this isolate has met: `<channel>\n<address>`. An erased chat's entry is dropped on use. */
 const remembered = new Map<string, string>();
@@ -41,12 +44,16 @@ async function takeMessage(env: Env, channel: ChannelRecord, origin: string, ite
     remembered.delete(place);
   }
   const others = item.addresses.filter((address) => address !== item.address);
-  const { address, name } = item;
+  const { address } = item;
+  const name = item.name?.slice(0, MAX_NAME) ?? null;
   const opened = await openChat(env, { channel, address, others, name, metadata: {} }, Date.now());
   if (!opened) return "unknown_chat";
   if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   remembered.set(place, opened.chatId);
-  return store(env, channel, origin, opened.chatId, item);
+  const received = await store(env, channel, origin, opened.chatId, item);
+  // It is being erased. The address gets a new chat when that is done; what comes until then must come again.
+  if (received === "unknown_chat") throw unavailable(`${opened.chatId} is being erased`);
+  return received;
 }
 
 async function store(
@@ -61,7 +68,7 @@ async function store(
     id,
     dedupe: item.networkId,
     type: item.type,
-    content: item.content,
+    content: item.content.slice(0, MAX_CONTENT),
     media: item.media,
     mediaUrl: item.media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
     // The first too: the chat may have been found by another.

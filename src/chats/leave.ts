@@ -1,4 +1,4 @@
-import type { Outcome } from "../channels/adapter.ts";
+import { MEDIA_URL_REQUIRED, type Outcome } from "../channels/adapter.ts";
 import type { LeaveAnswer } from "../channels/channel-object.ts";
 import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
@@ -38,6 +38,12 @@ export function heldBy(leave: Exclude<Leave, Go>): {
   return { until, reason: "broken", since: broken.since, error: { code: "channel_broken", message: broken.reason } };
 }
 
+/** An answer to this message, or to its contact, shows that the channel itself works; one that was not asked for none. */
+function hasAnswered(outcome: Outcome): boolean {
+  if (outcome.outcome === "failed") return outcome.code !== MEDIA_URL_REQUIRED;
+  return outcome.outcome === "sent" || outcome.outcome === "moved";
+}
+
 /** Tells the channel what of an attempt's outcome concerns all its chats; never throws. */
 export async function report(
   env: Env,
@@ -45,8 +51,6 @@ export async function report(
   outcome: Outcome,
   { probe, mended }: Go,
 ): Promise<void> {
-  // An answer to this message, or to its contact, shows that the channel itself works.
-  const works = outcome.outcome === "sent" || outcome.outcome === "failed" || outcome.outcome === "moved";
   try {
     if (outcome.outcome === "channel_broken") {
       const { reason } = outcome;
@@ -55,8 +59,10 @@ export async function report(
       );
     } else if (outcome.outcome === "retry" && outcome.wholeChannel) {
       await callObject(env.CHANNELS, channelId, (channel) => channel.slowDown(outcome.afterMs ?? 1_000));
-    } else if (probe && works) {
-      await callObject(env.CHANNELS, channelId, (channel) => channel.works(channelId));
+    }
+    if (probe && outcome.outcome !== "channel_broken") {
+      const works = hasAnswered(outcome);
+      await callObject(env.CHANNELS, channelId, (channel) => channel.probed({ channelId, works, mended }));
     }
   } catch (error) {
     console.warn({ event: "channel_not_told", channelId, cause: causeOf(error) });

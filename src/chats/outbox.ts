@@ -20,6 +20,7 @@ import type { ChatIdentity, MessageLog, QueuedMessage } from "./message-log.ts";
 const MESSAGES_A_RUN = 50;
 /** After its deadline an attempt has this long to say what it knows. */
 const LAST_WORDS_MS = 1_000;
+const NO_ANSWER = "The network did not answer in time";
 
 /** What the outbox needs of its chat. */
 export interface OutboxHost {
@@ -28,11 +29,13 @@ export interface OutboxHost {
   identity: ChatIdentity & { channelKind: "whatsapp" | "telegram" };
   /** False once the chat was erased: then there is no log any more. */
   exists(): boolean;
+  /** Has the alarm ring at `at` or before. */
+  standBy(at: number): Promise<void>;
   /** Where the contact is reached now. */
   address(): string;
   /** The network told further addresses of the contact; `moved`: the first one is the one to use from now on. */
   learn(addresses: string[], moved: boolean): void;
-  /** Stores a message's new status, and tells who wants to know. */
+  /** Stores a message's new status. */
   change(message: Message, status: Message["status"], error: DeliveryError | null): void;
 }
 
@@ -46,6 +49,12 @@ export class Outbox {
   #run: Promise<void> | null = null;
   /** The message whose first attempt the insert marked: this instance has yet to make it. */
   #marked: number | null = null;
+  #wakes = 0;
+
+  /** The channel works again. */
+  wake(): void {
+    this.#wakes++;
+  }
 
   /** Whether a run is under way: it takes what is stored meanwhile. */
   get running(): boolean {
@@ -85,11 +94,14 @@ export class Outbox {
       return true;
     }
     if (!isOpen && wakeAt(head.delivery, now) > now) return false;
+    const wakes = this.#wakes;
     const leave = await askLeave(host.env, host.identity, head.delivery);
     if (leave.leave === "go") await startOf(leave);
     if (!host.exists()) return false;
     const current = host.log.head();
     if (current?.seq !== head.seq) return true;
+    // Told meanwhile that the channel works: what it answered before is old news.
+    if (leave.leave === "later" && leave.broken && wakes !== this.#wakes) return true;
     if (leave.leave === "go") return this.#attempt(host, current, leave);
     this.#marked = null;
     const held = heldBy(leave);
@@ -101,15 +113,20 @@ export class Outbox {
 
   async #attempt(host: OutboxHost, head: QueuedMessage, leave: Go): Promise<boolean> {
     const { env, identity, log } = host;
+    // First: where the network is may be configured wrongly, and then no attempt was made.
+    const network = networkOf(env, identity.channelKind);
     const isMarked = this.#marked === head.seq && leave.brokenSince === null;
     const started = isMarked ? head.delivery : begin(ready(head, leave), Date.now());
-    if (started !== head.delivery) log.writeDelivery(head.seq, started, head.parts, head.lastError);
     this.#marked = null;
+    if (started !== head.delivery) {
+      log.writeDelivery(head.seq, started, head.parts, head.lastError);
+      // Should this instance be lost, the attempt is found again.
+      await host.standBy(wakeAt(started, Date.now()));
+    }
     const adapter = ADAPTERS[identity.channelKind];
-    const network = networkOf(env, identity.channelKind);
     const outcome = await withDeadline((signal) =>
       adapter.send(outbound(host, head), leave.credentials, network, signal),
-    ).catch((error): Outcome => ({ outcome: "unknown", message: String(error?.message), parts: head.parts }));
+    ).catch((): Outcome => ({ outcome: "unknown", message: NO_ANSWER, parts: head.parts }));
     console.log({
       event: "attempt",
       chatId: identity.chatId,
@@ -132,7 +149,7 @@ export class Outbox {
   /** Writes what an outcome made of the message, unless a status has overtaken it: then only which parts are out. */
   #settle(host: OutboxHost, head: QueuedMessage, outcome: Outcome): void {
     const { unknownWaitMs } = ADAPTERS[host.identity.channelKind];
-    const step = settle(head.delivery, outcome, { unknownWaitMs }, Date.now(), Math.random());
+    const step = settle(head.delivery, outcome, { unknownWaitMs }, Date.now(), Math.random(), head.lastError);
     const delivery: Delivery = step.state === "waiting" ? step.delivery : { ...head.delivery, startedAt: null };
     // A status may have told of a part that this attempt does not know to be out.
     const parts = [...new Set([...head.parts, ...outcome.parts])];
@@ -184,7 +201,7 @@ async function withDeadline<T>(work: (signal: AbortSignal) => Promise<T>): Promi
   const { promise: over, reject } = Promise.withResolvers<never>();
   const timers = [
     setTimeout(() => controller.abort(), ATTEMPT_TIMEOUT_MS),
-    setTimeout(() => reject(new Error("The network did not answer in time")), ATTEMPT_TIMEOUT_MS + LAST_WORDS_MS),
+    setTimeout(() => reject(new Error(NO_ANSWER)), ATTEMPT_TIMEOUT_MS + LAST_WORDS_MS),
   ];
   try {
     return await Promise.race([work(controller.signal), over]);

@@ -5,6 +5,7 @@ import type { InboundDraft, ReceiveAnswer } from "./answers.ts";
 import { rangeAfter } from "./listing.ts";
 import type { Message } from "./message.ts";
 import type { ChatIdentity, MessageLog } from "./message-log.ts";
+import { Acknowledgements } from "./visitor-acknowledgements.ts";
 import {
   contentFault,
   type MessageFrame,
@@ -17,7 +18,7 @@ import {
   type VisitorMessage,
   visitorMessage,
 } from "./visitor-frames.ts";
-import { acknowledge, inboundTimes, redactedBetween } from "./visitor-log.ts";
+import { type Acknowledged, inboundTimes, redactedBetween } from "./visitor-log.ts";
 import { type OpenedChat, openVisitorChat } from "./visitor-opening.ts";
 import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./visitor-pace.ts";
 import {
@@ -51,6 +52,8 @@ export interface VisitorHost {
 type Attachment = Visitor & { openedAt: number };
 
 const MAX_SOCKETS = 5;
+/** How many messages may wait for those before them. A page sends one, and the next when that was answered. */
+const MAX_WAITING = 20;
 const PAGE = 100;
 /** How far back a page that comes back is told of redactions. */
 const SHOWN = 1_000;
@@ -69,10 +72,15 @@ export class Visitors {
   readonly #host: VisitorHost;
   /** Messages are taken one after the other, or two that wait for the directory could pass the pace at once. */
   #line: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  /** Until when each network may open no further chat; Unix milliseconds. */
+  readonly #refusedUntil = new Map<string, number>();
+  readonly #acknowledgements: Acknowledgements;
   readonly #budget = new FrameBudget();
 
   constructor(host: VisitorHost) {
     this.#host = host;
+    this.#acknowledgements = new Acknowledgements(host.state.storage);
   }
 
   /** Takes a visitor's socket, which our Worker has verified. Nothing is written: who only looks leaves no trace. */
@@ -80,13 +88,14 @@ export class Visitors {
     const { state } = this.#host;
     const visitor = readVisitor(request.headers);
     const { 0: page, 1: socket } = new WebSocketPair();
-    if (this.#isFull()) {
-      socket.accept();
-      socket.close(CROWDED.code, CROWDED.reason);
+    const isFull = this.#isFull();
+    state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
+    // The platform's too where it is closed at once: one of ours would keep the object awake until the page hangs up.
+    state.acceptWebSocket(socket);
+    socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
+    if (isFull) {
+      close(socket, CROWDED);
     } else {
-      state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
-      state.acceptWebSocket(socket);
-      socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
       // With nothing awaited since the log was read, a message that comes next finds the socket among the open ones.
       tell([socket], this.#ready(visitor));
       for (const message of this.#redactedBefore(visitor.after)) tell([socket], { type: "message", message });
@@ -96,6 +105,8 @@ export class Visitors {
 
   /** A frame of a page; never throws. */
   async onMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    // What a page still sent before it heard that we hung up; it sends it again.
+    if (socket.readyState !== WebSocket.OPEN) return;
     if (!this.#budget.allows(socket, Date.now())) return close(socket, TRY_LATER);
     const frame = readFrame(data);
     if (frame === "too_large") return close(socket, TOO_LARGE);
@@ -105,14 +116,11 @@ export class Visitors {
         case "ping":
           return socket.send(PONG);
         case "delivered":
-          return this.#acknowledge(frame.seq, "DELIVERED");
+          return await this.#acknowledge(frame.seq, "DELIVERED");
         case "read":
-          return this.#acknowledge(frame.seq, "READ");
-        case "message": {
-          const taken = this.#line.then(() => this.#take(socket, frame));
-          this.#line = taken.catch(() => undefined);
-          await taken;
-        }
+          return await this.#acknowledge(frame.seq, "READ");
+        case "message":
+          return await this.#takeInLine(socket, frame);
       }
     } catch (error) {
       const { chatId } = attached(socket);
@@ -139,6 +147,7 @@ export class Visitors {
 
   /** The chat was erased. */
   closeAll(): void {
+    this.#acknowledgements.forget();
     for (const socket of this.#open()) close(socket, GOING_AWAY);
   }
 
@@ -159,6 +168,15 @@ export class Visitors {
   #redactedBefore(after: number): VisitorMessage[] {
     if (after === 0 || !this.#host.identity()) return [];
     return redactedBetween(this.#host.state.storage.sql, after - SHOWN, after).map(visitorMessage);
+  }
+
+  /** Takes a message after those before it; a page that does not wait for answers is hung up on. */
+  async #takeInLine(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    if (this.#waiting >= MAX_WAITING) return close(socket, TRY_LATER);
+    this.#waiting++;
+    const taken = this.#line.then(() => this.#take(socket, frame)).finally(() => this.#waiting--);
+    this.#line = taken.catch(() => undefined);
+    await taken;
   }
 
   /** Stores a visitor's message once, however often it comes, and tells all tabs; or says why it was refused. */
@@ -200,6 +218,12 @@ export class Visitors {
 
   /** What the chat is to be adopted with, or `refused` where the page was told why not. */
   async #openChat(socket: WebSocket, id: string): Promise<ChatIdentity | "refused"> {
+    const { clientNetwork } = attached(socket);
+    const wait = this.#secondsRefused(clientNetwork);
+    if (wait > 0) {
+      tell([socket], refused(id, "rate_limited", wait, "Too many new chats"));
+      return "refused";
+    }
     let opened: OpenedChat;
     try {
       opened = await openVisitorChat(this.#host.env, attached(socket));
@@ -213,6 +237,7 @@ export class Visitors {
       case "opened":
         return opened.identity;
       case "too_many":
+        this.#refusedUntil.set(clientNetwork, Date.now() + opened.retryAfter * 1_000);
         tell([socket], refused(id, "rate_limited", opened.retryAfter, "Too many new chats"));
         break;
       case "erasing":
@@ -245,10 +270,22 @@ export class Visitors {
     return waitBeforeNext(inboundTimes(this.#host.state.storage.sql, now - PACE_WINDOW_MS, MAX_IN_WINDOW), now);
   }
 
-  #acknowledge(seq: number, status: "DELIVERED" | "READ"): void {
-    if (!this.#host.identity()) return;
-    for (const message of acknowledge(this.#host.state.storage.sql, seq, status, Date.now())) {
-      tell(this.#open(), { type: "status", seq: message.seq, status });
+  /** For how long a network was told to wait before it opens a chat. Until then neither directory nor channel is asked. */
+  #secondsRefused(network: string): number {
+    const now = Date.now();
+    for (const [known, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(known);
+    return Math.ceil(((this.#refusedUntil.get(network) ?? now) - now) / 1_000);
+  }
+
+  async #acknowledge(seq: number, status: Acknowledged): Promise<void> {
+    if (!this.#host.identity() || !this.#acknowledgements.isNews(seq, status)) return;
+    this.#acknowledgements.want(Math.min(seq, this.#host.log.newest().seq), status);
+    while (this.#host.identity()) {
+      const moved = this.#acknowledgements.step(status, Date.now());
+      if (moved === null) return;
+      for (const message of moved) tell(this.#open(), { type: "status", seq: message.seq, status });
+      // A long walk lets others in between its steps.
+      await scheduler.wait(0);
     }
   }
 

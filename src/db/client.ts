@@ -14,7 +14,7 @@ export type Directory = ReturnType<typeof directory>;
  */
 export function isOutage(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.startsWith("D1_ERROR")) return !cause.message.includes("SQLITE_");
+    if (cause.message.startsWith("D1_ERROR")) return !/SQLITE_(?!BUSY|FULL|IOERR|NOMEM)/.test(cause.message);
   }
   return false;
 }

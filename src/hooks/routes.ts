@@ -9,6 +9,7 @@ import { needs } from "../config.ts";
 import { isOutage } from "../db/client.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import { causeOf } from "../log.ts";
 import { findAccount } from "./account.ts";
 
 type HookEnv = { Bindings: Env; Variables: RequestVariables };
@@ -80,7 +81,7 @@ async function takeLine(c: HookContext, channel: ChannelRecord, line: Received["
       if (isOutage(error)) throw unavailable(error);
       if (error instanceof ApiError) throw error;
       // A fault of ours would be the same each time: repeated for days, it would hold up all that comes behind it.
-      console.error({ event: "webhook_item_failed", requestId: c.var.requestId, cause: (error as Error).stack });
+      console.error({ event: "webhook_item_failed", requestId: c.var.requestId, cause: causeOf(error) });
     }
   }
 }

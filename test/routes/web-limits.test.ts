@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aroundQueries, breakDirectory, breakObjects } from "../faults.ts";
+import { aroundQueries, breakDirectory, breakObjects, countRoundTrips } from "../faults.ts";
 import { newChat, newOrganization } from "../harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, type Page, signUser, visit } from "../sockets.ts";
 
@@ -149,6 +149,39 @@ test("a socket that sends more than 50 frames a second is closed, and its visito
   expect(await other.rest()).toEqual([]);
 });
 
+test("a page that does not wait for answers is hung up on once 20 messages wait, and those are taken", async () => {
+  const { page, channelId, token } = await newVisitor();
+  const { page: other } = await visit(channelId, { token });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  aroundQueries(async (_, run) => {
+    await released;
+    return run();
+  });
+  for (let n = 1; n <= 20; n++) page.send({ type: "message", id: `${n}`, content: "x" });
+  expect(await page.rest()).toEqual([]);
+  page.send({ type: "message", id: "21", content: "x" });
+  expect(await page.closed).toBe(1013);
+  release();
+  expect(await other.next()).toMatchObject({ type: "message", message: { seq: 1 } });
+  later(1_000);
+  expect(await other.write("b")).toMatchObject({ type: "stored", seq: 2 });
+});
+
+test("a socket too many sleeps as the others do, and nothing that it sends is taken", async () => {
+  const { channelId, token, object } = await newVisitor();
+  for (let n = 2; n <= 5; n++) await visit(channelId, { token });
+  const slept = await runInDurableObject(object, async (_object, state) => {
+    const accepted = vi.spyOn(state, "acceptWebSocket");
+    const page = await connect(channelId, { token });
+    page.send({ type: "message", id: "a", content: "x" });
+    expect(await page.closed).toBe(1013);
+    return accepted.mock.calls.length;
+  });
+  expect(slept).toBe(1);
+  await evictDurableObject(object);
+  expect(await (await connect(channelId, { token })).closed).toBe(1013);
+});
+
 test("a sixth socket takes the place of one that has given no sign of life for three minutes", async () => {
   const { page, channelId, token } = await newVisitor();
   for (let n = 0; n < 4; n++) await visit(channelId, { token });
@@ -194,6 +227,24 @@ test("5 new chats a minute come from one address, and a sixth hears when to try 
   later(55_000);
   expect(await page.write("first")).toMatchObject({ type: "stored" });
   expect((await begin(channelId, from)).answer.type).toBe("refused");
+});
+
+test("who may open no further chat is told so without the directory or the channel, until the wait is over", async () => {
+  const { channelId } = await newOrganization();
+  const from = "192.0.2.3";
+  for (let n = 0; n < 5; n++) await begin(channelId, from);
+  const { page, answer } = await begin(channelId, from);
+  expect(answer).toMatchObject({ code: "rate_limited", retryAfter: 60 });
+  const roundTrips = countRoundTrips();
+  const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
+  later(500);
+  for (let n = 0; n < 50; n++) {
+    later(20);
+    expect(await page.write(`${n}`)).toMatchObject({ message: "Too many new chats", retryAfter: n < 24 ? 60 : 59 });
+  }
+  expect([roundTrips(), channelCalls.mock.calls.length]).toEqual([0, 0]);
+  later(58_500);
+  expect(await page.write("first")).toMatchObject({ type: "stored" });
 });
 
 test("the addresses of one /64 count as one, and those of the next do not", async () => {

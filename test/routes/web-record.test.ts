@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { channelRecord, verifyChannel } from "../../src/channels/record.ts";
 import { newId } from "../../src/ids.ts";
-import { breakDirectory, countRoundTrips, DIRECTORY_DOWN } from "../faults.ts";
+import { aroundQueries, breakDirectory, countRoundTrips, DIRECTORY_DOWN } from "../faults.ts";
 import { admin, created, newChannel, newOrganization } from "../harness.ts";
 
 beforeEach(() => {
@@ -51,13 +51,75 @@ test("a clock that was set back makes no record last", async () => {
   expect(await channelRecord(env, channelId)).not.toBe(first);
 });
 
-test("a fresh record is read now, and held from now on", async () => {
+test("a fresh record is read where the held one is a second old, and held from then on", async () => {
   const { channelId } = await newOrganization();
   await channelRecord(env, channelId);
   await admin("PATCH", `/channels/${channelId}`, { name: "Renamed" });
+  vi.setSystemTime(Date.now() + 999);
+  expect((await channelRecord(env, channelId, { fresh: true }))?.name).toBe("The web channel");
+  vi.setSystemTime(Date.now() + 1);
   expect((await channelRecord(env, channelId))?.name).toBe("The web channel");
   expect((await channelRecord(env, channelId, { fresh: true }))?.name).toBe("Renamed");
   expect((await channelRecord(env, channelId))?.name).toBe("Renamed");
+});
+
+test("a record of now is read at once, and held from now on", async () => {
+  const { channelId } = await newOrganization();
+  await channelRecord(env, channelId);
+  await admin("PATCH", `/channels/${channelId}`, { name: "Renamed" });
+  expect((await channelRecord(env, channelId, { fresh: "now" }))?.name).toBe("Renamed");
+  expect((await channelRecord(env, channelId))?.name).toBe("Renamed");
+});
+
+test("those who ask at once share one read, and a failure of it fails none after them", async () => {
+  const { channelId } = await newOrganization();
+  const roundTrips = countRoundTrips();
+  const ask = () => Promise.all([1, 2, 3].map(() => channelRecord(env, channelId, { fresh: true })));
+  const [one, ...others] = await ask();
+  expect(others).toEqual([one, one]);
+  expect(roundTrips()).toBe(1);
+  vi.restoreAllMocks();
+  vi.setSystemTime(Date.now() + 1_000);
+  breakDirectory();
+  await expect(ask()).rejects.toThrow();
+  vi.restoreAllMocks();
+  expect((await ask())[0]?.id).toBe(channelId);
+});
+
+test("a read that never ends, as of a request that was cancelled, holds nobody up for long", async () => {
+  const { channelId } = await newOrganization();
+  aroundQueries((query, run) => (query === 1 ? new Promise(() => undefined) : run()));
+  void channelRecord(env, channelId);
+  expect((await channelRecord(env, channelId))?.id).toBe(channelId);
+});
+
+test("a read that began before a change is not held in place of one that began after it", async () => {
+  const { channelId } = await newOrganization();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  aroundQueries(async (query, run) => {
+    const row = await run();
+    if (query === 1) await released;
+    return row;
+  });
+  const slow = channelRecord(env, channelId);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await env.DB.prepare("update channels set name = 'Renamed' where id = ?").bind(channelId).run();
+  expect((await channelRecord(env, channelId, { fresh: "now" }))?.name).toBe("Renamed");
+  release();
+  expect((await slow)?.name).toBe("The web channel");
+  expect((await channelRecord(env, channelId))?.name).toBe("Renamed");
+});
+
+test("forged calls read the directory once a second", async () => {
+  const { channelId } = await newOrganization();
+  await channelRecord(env, channelId);
+  vi.setSystemTime(Date.now() + 1_000);
+  const roundTrips = countRoundTrips();
+  for (let n = 0; n < 50; n++) await verifyChannel(env, channelId, async () => null);
+  expect(roundTrips()).toBe(1);
+  vi.setSystemTime(Date.now() + 1_000);
+  await verifyChannel(env, channelId, async () => null);
+  expect(roundTrips()).toBe(2);
 });
 
 test("a channel that is being erased is absent, as one that never was", async () => {
@@ -95,11 +157,14 @@ test("a verification that fails with a held record is made once more with a fres
   expect((await verify("1:new-secret"))?.verified).toBeNull();
   expect(tried).toHaveLength(1);
   await admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: "1:new-secret" } });
+  expect((await verify("1:new-secret"))?.verified).toBeNull();
+  expect(tried).toHaveLength(2);
+  vi.setSystemTime(Date.now() + 1_000);
   expect((await verify("1:new-secret"))?.verified).toBe("good");
-  expect(tried).toHaveLength(3);
+  expect(tried).toHaveLength(4);
   const roundTrips = countRoundTrips();
   expect((await verify("1:new-secret"))?.verified).toBe("good");
-  expect([tried.length, roundTrips()]).toEqual([4, 0]);
+  expect([tried.length, roundTrips()]).toEqual([5, 0]);
 });
 
 test("a verification for no channel is null", async () => {

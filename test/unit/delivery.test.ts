@@ -67,9 +67,21 @@ test("a network's own wish for a wait is honoured, and never shortens the back-o
   );
 });
 
-test("what is worth so many tries fails with the last of them", () => {
-  const of = (count: number) => settle(attempt(count), retry({ tries: 2 }), WHATSAPP, NOW, 0.5).state;
-  expect([of(1), of(2), of(3)]).toEqual(["waiting", "failed", "failed"]);
+test("what is worth one more try fails when it comes twice in a row", () => {
+  const after = (code: string | null) =>
+    settle(
+      attempt(2),
+      retry({ once: true, code: "network_1" }),
+      WHATSAPP,
+      NOW,
+      0.5,
+      code === null ? null : { code, message: "" },
+    );
+  expect([after(null), after("network_503"), after("network_1")].map(({ state }) => state)).toEqual([
+    "waiting",
+    "waiting",
+    "failed",
+  ]);
 });
 
 test("an unknown outcome waits for the next back-off, and on WhatsApp 90 s at least", () => {

@@ -28,7 +28,7 @@ test("the code 1 is worth one more try", async () => {
     message: "An unknown error occurred",
     afterMs: null,
     wholeChannel: false,
-    tries: 2,
+    once: true,
     parts: [],
   });
 });

@@ -43,7 +43,8 @@ async function fetched(url: string, signal: AbortSignal): Promise<MediaAnswer> {
   if (status === 200 && body && (length ?? 0) <= MAX_MEDIA_BYTES) {
     return {
       outcome: "found",
-      body: body.pipeThrough(atMostBytes(MAX_MEDIA_BYTES)),
+      // With its length known, a download that breaks off can't look whole.
+      body: body.pipeThrough(length === null ? atMostBytes(MAX_MEDIA_BYTES) : new FixedLengthStream(length)),
       contentType: passiveType(given.get("Content-Type")),
       length,
     };

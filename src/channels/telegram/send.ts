@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Credentials, Network, Outbound, Outcome } from "../adapter.ts";
+import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
 import { linkIn } from "../link.ts";
 import { call } from "./call.ts";
 import { networkIdOf } from "./network-id.ts";
@@ -28,7 +28,7 @@ export async function send(
   const calls = callsOf(message);
   if (!calls) {
     const text = `A message of type ${message.type} needs mediaUrl, or content that is an https URL`;
-    return { outcome: "failed", code: "media_url_required", message: text, parts };
+    return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: text, parts };
   }
   for (const { method, body } of calls.slice(parts.length)) {
     const answer = await call(method, body, botToken, network, signal);

@@ -57,7 +57,7 @@ export function refusalOf(
   const message = wordsOf(error, accessToken);
   const later = { outcome: "retry", code: codeOf(error), message, afterMs, wholeChannel: false } as const;
   if (code === PAIR_RATE) return { ...later, afterMs: Math.max(PAIR_RATE_WAIT_MS, afterMs ?? 0) };
-  if (code === UNSURE) return { ...later, tries: 2 };
+  if (code === UNSURE) return { ...later, once: true };
   if (TRANSIENT.has(code)) return later;
   if (THROTTLED.has(code)) return { ...later, wholeChannel: true };
   if (BROKEN.has(code) || (code >= 200 && code <= 299)) return broken(code, message);

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Credentials, Network, Outbound, Outcome } from "../adapter.ts";
+import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
 import { discard } from "../answer.ts";
 import { errorAnswer, type Refusal, refusalByStatus, refusalOf, retryAfterMs } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
@@ -23,7 +23,7 @@ export async function send(
   if (!bodies) {
     return {
       outcome: "failed",
-      code: "media_url_required",
+      code: MEDIA_URL_REQUIRED,
       message: "WhatsApp needs an https link to the media",
       parts,
     };
