@@ -73,7 +73,7 @@ export class Visitors {
   /** Messages are taken one after the other, or two that wait for the directory could pass the pace at once. */
   #line: Promise<void> = Promise.resolve();
   #waiting = 0;
-  /** Until when each network may open no further chat; Unix milliseconds. */
+  /** Until when a visitor of each network is refused a new chat without asking again; Unix milliseconds. */
   readonly #refusedUntil = new Map<string, number>();
   readonly #acknowledgements: Acknowledgements;
   readonly #budget = new FrameBudget();
@@ -237,7 +237,8 @@ export class Visitors {
       case "opened":
         return opened.identity;
       case "too_many":
-        this.#refusedUntil.set(clientNetwork, Date.now() + opened.retryAfter * 1_000);
+        // For a moment alone: the company may begin the chat meanwhile, and then the visitor is welcome.
+        this.#refusedUntil.set(clientNetwork, Date.now() + Math.min(opened.retryAfter, SOON) * 1_000);
         tell([socket], refused(id, "rate_limited", opened.retryAfter, "Too many new chats"));
         break;
       case "erasing":

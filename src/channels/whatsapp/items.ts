@@ -123,7 +123,7 @@ function parsed(body: Uint8Array): unknown {
 
 /** A word of the network's, fit for a log. */
 function word(given: string): string {
-  return /^\w{1,40}$/.test(given) ? given : "of unknown name";
+  return /^[a-z_]{1,40}$/.test(given) ? given : "of unknown name";
 }
 
 /** The contact that an item is about: by its ids, or because there is but one of each. */
