@@ -96,14 +96,11 @@ export interface Received {
   item: InboundMessage | StatusUpdate | AddressChange;
 }
 
-/** What a webhook was: not from the network; or genuine, with what it held and what of it was not understood. */
-export type Receipt =
-  | { genuine: false }
-  | {
-      genuine: true;
-      received: Received[] /** Short descriptions for the log; never a text, token or address. */;
-      notes: string[];
-    };
+/**
+ * What a webhook was: not from the network; or genuine, with what it held. `notes` say what of it was not understood,
+ * shortly and for the log: never a text, a token or an address.
+ */
+export type Receipt = { genuine: false } | { genuine: true; received: Received[]; notes: string[] };
 
 /** The media of an inbound message, ready to be streamed; or why there is none. */
 export type MediaAnswer =
