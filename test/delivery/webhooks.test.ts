@@ -1,51 +1,14 @@
-import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { Chat } from "../../src/chats/directory.ts";
-import type { Message } from "../../src/chats/message.ts";
 import { breakDirectory, breakObjects } from "../faults.ts";
-import { type Answer, admin, type Client, call, expectError, newChat, newOrganization, send } from "../harness.ts";
+import { type Answer, admin, expectError, newChat, send } from "../harness.ts";
 import { fakeNetworks } from "../networks.ts";
-import { signatureOf } from "../unit/whatsapp-network.ts";
-import { APP_SECRET, type Kind, newNetworkChannel, PHONE_ID, stopTheClock } from "./conversation.ts";
+import { type Kind, newNetworkChannel, stopTheClock } from "./conversation.ts";
 import { fromMeta, fromTelegram, metadata, signed, taken, telegramText, whatsappText } from "./webhook-calls.ts";
+import { newContact, type Place, place, reader } from "./webhook-place.ts";
 
 stopTheClock();
-
-let numbers = 4_917_000_000;
-const newContact = () => String(++numbers);
-
-async function place(kind: Kind) {
-  const organization = await newOrganization();
-  const channel = await newNetworkChannel(organization.organizationId, kind);
-  return { ...organization, channel, ...reader(organization, channel.id) };
-}
-
-type Place = Awaited<ReturnType<typeof place>>;
-
-/** What there is in a channel, as the API shows it. */
-function reader({ api }: { api: Client }, channelId: string) {
-  const chats = async (): Promise<Chat[]> => (await api("GET", `/chats?channel=${channelId}&limit=100`)).body.chats;
-  return {
-    chats,
-    /** The one chat that there is. */
-    chat: async (): Promise<Chat> => {
-      const [only, ...others] = await chats();
-      expect(others).toEqual([]);
-      return only as Chat;
-    },
-    /** The texts of each chat, in the order of their numbers. */
-    texts: async (): Promise<Record<string, string[]>> => {
-      const listed = await Promise.all(
-        (await chats()).map(async ({ id, contact }): Promise<[string, string[]]> => {
-          const messages: Message[] = (await api("GET", `/chats/${id}/messages?limit=100`)).body.messages;
-          return [contact.address, messages.toReversed().map((message) => message.content)];
-        }),
-      );
-      return Object.fromEntries(listed);
-    },
-  };
-}
 
 /** A text of a contact, as each network tells it: told twice, it is the same message. */
 function textOf({ channel }: Pick<Place, "channel">, kind: Kind, from: string, text: string): () => Promise<Answer> {
@@ -95,88 +58,6 @@ test.each(KINDS)("twenty first messages of a new contact on %s make one chat", a
   const texts = (await at.texts())[from]?.toSorted();
   expect(texts).toEqual(Array.from({ length: 20 }, (_, i) => `Text ${i}`).sort());
   expect(await at.chats()).toHaveLength(1);
-});
-
-const WRONG = "a".repeat(64);
-
-test("calls of Telegram's that are not genuine are refused, and leave no trace", async () => {
-  const at = await place("telegram");
-  const other = await place("telegram");
-  const secret = at.channel.webhook.verifyToken;
-  const update = telegramText(newContact(), "Forged");
-  const forged: Record<string, string>[] = [
-    {},
-    { "X-Telegram-Bot-Api-Secret-Token": "" },
-    { "X-Telegram-Bot-Api-Secret-Token": secret.slice(1) },
-    { "X-Telegram-Bot-Api-Secret-Token": `${secret}x` },
-    { "X-Telegram-Bot-Api-Secret-Token": swapCase(secret) },
-    { "X-Telegram-Bot-Api-Secret-Token": other.channel.webhook.verifyToken },
-    { Authorization: `Bearer ${secret}` },
-  ];
-  const before = (await listDurableObjectIds(env.CHATS)).length;
-  for (const headers of forged)
-    expectError(await fromTelegram(at.channel, update, headers), 401, "webhook_not_genuine");
-  const foreign = { ...at.channel, id: other.channel.id };
-  expectError(await fromTelegram(foreign, update), 401, "webhook_not_genuine");
-  expectError(await fromTelegram({ ...at.channel, id: "chn_gAAAAAAAAAAAAAAA" }, update), 401, "webhook_not_genuine");
-  expectError(await fromTelegram({ ...at.channel, id: "nonsense" }, update), 401, "webhook_not_genuine");
-  const elsewhere = { "X-Telegram-Bot-Api-Secret-Token": secret };
-  const wrongKind = await call("POST", `/hooks/whatsapp/${at.channel.id}`, { body: update, headers: elsewhere });
-  expectError(wrongKind, 401, "webhook_not_genuine");
-  expect([await at.chats(), await other.chats()]).toEqual([[], []]);
-  expect(await listDurableObjectIds(env.CHATS)).toHaveLength(before);
-});
-
-test("calls of Meta's that are not genuine are refused, and leave no trace", async () => {
-  const at = await place("whatsapp");
-  const body = JSON.stringify({
-    object: "whatsapp_business_account",
-    entry: [
-      { changes: [{ field: "messages", value: { ...metadata(PHONE_ID), ...whatsappText({ wa_id: "1" }, "No") } }] },
-    ],
-  });
-  const good = await signatureOf(body, APP_SECRET);
-  const hex = good.slice("sha256=".length);
-  const before = (await listDurableObjectIds(env.CHATS)).length;
-  const post = (signature: string | null, bytes = body, id = at.channel.id) =>
-    call("POST", `/hooks/whatsapp/${id}`, {
-      body: bytes,
-      headers: signature === null ? {} : { "X-Hub-Signature-256": signature },
-    });
-  const wrong = [null, "", "sha256=", hex, `sha1=${hex}`, `sha256=${hex.slice(1)}`, `sha256=${WRONG}`, `${good}0`];
-  for (const signature of wrong) expectError(await post(signature), 401, "webhook_not_genuine");
-  expectError(await post(await signatureOf(body, "another")), 401, "webhook_not_genuine");
-  expectError(await post(good, `${body} `), 401, "webhook_not_genuine");
-  expectError(await post(good, JSON.stringify(JSON.parse(body), null, 1)), 401, "webhook_not_genuine");
-  expectError(await post(good, body, "chn_gAAAAAAAAAAAAAAA"), 401, "webhook_not_genuine");
-  expect(await at.chats()).toEqual([]);
-  expect(await listDurableObjectIds(env.CHATS)).toHaveLength(before);
-  taken(await post(good));
-});
-
-test("Meta's handshake is answered with its challenge, and refused with 403", async () => {
-  const { channel } = await place("whatsapp");
-  const shake = (query: Record<string, string>, id = channel.id) =>
-    call("GET", `/hooks/whatsapp/${id}?${String(new URLSearchParams(query))}`);
-  const right = {
-    "hub.mode": "subscribe",
-    "hub.verify_token": channel.webhook.verifyToken,
-    "hub.challenge": "1158201444",
-  };
-  const answer = await shake(right);
-  expect([answer.status, answer.text]).toEqual([200, "1158201444"]);
-  expect(answer.headers.get("Content-Type")).toMatch(/^text\/plain/);
-  expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
-  const wrong = [
-    { ...right, "hub.verify_token": "wrong" },
-    { ...right, "hub.mode": "unsubscribe" },
-    { ...right, "hub.challenge": "<script>alert(1)</script>" },
-    { "hub.mode": "subscribe", "hub.challenge": "1" },
-    {},
-  ];
-  for (const query of wrong) expectError(await shake(query), 403, "handshake_refused");
-  expectError(await shake(right, (await place("whatsapp")).channel.id), 403, "handshake_refused");
-  expectError(await shake(right, (await place("telegram")).channel.id), 403, "handshake_refused");
 });
 
 test.each(KINDS)(
@@ -413,7 +294,3 @@ test("inbound media is stored with the address of our own route", async () => {
   expect(message.mediaUrl).toBe(`https://parley.test/api/v1/chats/${chat.id}/messages/${message.id}/media`);
   expect(text).not.toContain("BQAC-file");
 });
-
-function swapCase(text: string): string {
-  return [...text].map((char) => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase())).join("");
-}

@@ -56,6 +56,11 @@ async function statuses(page: Page, count: number): Promise<Frame[]> {
   return frames;
 }
 
+/** How far the chat's acknowledgements have come, as it is stored. */
+function placeOf(object: DurableObjectStub): Promise<unknown> {
+  return runInDurableObject(object, (_object, { storage }) => storage.kv.get("acknowledged"));
+}
+
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
 test.each(["RECEIVED", "FAILED"])(
@@ -63,7 +68,7 @@ test.each(["RECEIVED", "FAILED"])(
   async (status) => {
     const { page, object, rowsRead } = await longChat(2_000, status);
     page.send({ type: "delivered", seq: 2_001 });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await vi.waitFor(async () => expect(await placeOf(object)).toMatchObject({ DELIVERED: 2_000 }));
     expect(await page.rest()).toEqual([]);
     const again = async () => {
       for (let n = 0; n < 5; n++) page.send({ type: "delivered", seq: 2_001 - n });

@@ -96,13 +96,17 @@ test("a read that never ends, as of a request that was cancelled, holds nobody u
 test("a read that began before a change is not held in place of one that began after it", async () => {
   const { channelId } = await newOrganization();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: read, resolve: hasRead } = Promise.withResolvers<void>();
   aroundQueries(async (query, run) => {
     const row = await run();
-    if (query === 1) await released;
+    if (query === 1) {
+      hasRead();
+      await released;
+    }
     return row;
   });
   const slow = channelRecord(env, channelId);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await read;
   await env.DB.prepare("update channels set name = 'Renamed' where id = ?").bind(channelId).run();
   expect((await channelRecord(env, channelId, { fresh: "now" }))?.name).toBe("Renamed");
   release();

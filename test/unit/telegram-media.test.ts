@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { telegram } from "../../src/channels/telegram/adapter.ts";
-import { credentials, fakeNetwork, network, ok, refused, TOKEN } from "./telegram-network.ts";
+import { fakeNetwork } from "./fake-network.ts";
+import { credentials, network, ok, refused, TOKEN } from "./telegram-network.ts";
 
 const MIB = 1_024 * 1_024;
 

@@ -1,39 +1,9 @@
-import { onTestFinished, vi } from "vitest";
 import type { Network, Outbound } from "../../src/channels/adapter.ts";
+import type { Reply } from "./fake-network.ts";
 
 export const TOKEN = "123456:AAH-secret_part-of_the_token";
 export const credentials = { botToken: TOKEN };
 export const network: Network = { base: "https://telegram.test" };
-
-/** One request as it went out. */
-export interface Sent {
-  url: string;
-  method: string | undefined;
-  headers: Record<string, string>;
-  redirect: string | undefined;
-  body: unknown;
-}
-
-type Reply = (signal: AbortSignal | null | undefined) => Response | Promise<Response>;
-
-/** Puts a network in place of `fetch` for this test: it gives `replies` in turn, and tells what it was asked. */
-export function fakeNetwork(...replies: Reply[]): Sent[] {
-  const sent: Sent[] = [];
-  vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
-    sent.push({
-      url,
-      method: init.method,
-      headers: Object.fromEntries(new Headers(init.headers)),
-      redirect: init.redirect,
-      body: typeof init.body === "string" ? JSON.parse(init.body) : init.body,
-    });
-    const reply = replies[sent.length - 1];
-    if (!reply) throw new Error(`no reply to ${url}`);
-    return reply(init.signal);
-  });
-  onTestFinished(() => void vi.unstubAllGlobals());
-  return sent;
-}
 
 /** Telegram's answer to a call that succeeded. */
 export function ok(result: unknown, description?: string): Reply {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { telegram } from "../../src/channels/telegram/adapter.ts";
-import { accepted, credentials, fakeNetwork, network, outbound, refused, TOKEN } from "./telegram-network.ts";
+import { fakeNetwork } from "./fake-network.ts";
+import { accepted, credentials, network, outbound, refused, TOKEN } from "./telegram-network.ts";
 
 function send(signal = new AbortController().signal) {
   return telegram.send(outbound(), credentials, network, signal);

@@ -1,7 +1,8 @@
 import type { ApiMethods } from "@grammyjs/types";
 import { expect, test } from "vitest";
 import { registerWebhook } from "../../src/channels/telegram/register.ts";
-import { credentials, fakeNetwork, network, ok, refused, TOKEN } from "./telegram-network.ts";
+import { fakeNetwork } from "./fake-network.ts";
+import { credentials, network, ok, refused, TOKEN } from "./telegram-network.ts";
 
 const URL = "https://parley.example/hooks/telegram/chn_g0123456789ABCDE";
 

@@ -2,7 +2,8 @@ import type { ApiMethods } from "@grammyjs/types";
 import { expect, test } from "vitest";
 import type { Outbound } from "../../src/channels/adapter.ts";
 import { telegram } from "../../src/channels/telegram/adapter.ts";
-import { accepted, credentials, fakeNetwork, network, outbound, refused, TOKEN } from "./telegram-network.ts";
+import { fakeNetwork } from "./fake-network.ts";
+import { accepted, credentials, network, outbound, refused, TOKEN } from "./telegram-network.ts";
 
 const LINK = "https://files.example/a.bin";
 const LONG = "a".repeat(1_025);

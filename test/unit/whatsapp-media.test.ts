@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { whatsapp } from "../../src/channels/whatsapp/adapter.ts";
-import { credentials, fakeNetwork, network, refused, TOKEN } from "./whatsapp-network.ts";
+import { fakeNetwork } from "./fake-network.ts";
+import { credentials, network, refused, TOKEN } from "./whatsapp-network.ts";
 
 const PLACE = "https://lookaside.fbsbx.com/whatsapp_business/attachments/?mid=111&ext=1790000000&hash=ATuX";
 const BYTES = new Uint8Array([0xff, 0xd8, 0xff, 0x00]);

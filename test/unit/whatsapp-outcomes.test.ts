@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { whatsapp } from "../../src/channels/whatsapp/adapter.ts";
-import { accepted, credentials, fakeNetwork, network, outbound, refused, TOKEN } from "./whatsapp-network.ts";
+import { fakeNetwork } from "./fake-network.ts";
+import { accepted, credentials, network, outbound, refused, TOKEN } from "./whatsapp-network.ts";
 
 afterEach(() => void vi.useRealTimers());
 
