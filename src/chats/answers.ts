@@ -54,8 +54,15 @@ export interface Unknown {
   outcome: "unknown";
 }
 
-/** `body` and `doc` are JSON as it goes to the client. */
-export type ListAnswer = { outcome: "ok"; body: string } | { outcome: "unknown_cursor" } | Unknown;
+/**
+ * A page, as JSON in UTF-8. `version` names the state of the chat that it shows, to the object that gave it the name:
+ * who has the page of a version is told `unchanged` while it is that.
+ */
+export type ListAnswer =
+  | { outcome: "ok"; body: Uint8Array; version: string }
+  | { outcome: "unchanged" | "unknown_cursor" }
+  | Unknown;
+/** `doc` is JSON as it goes to the client. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
 export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | Refused | Unknown;
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;

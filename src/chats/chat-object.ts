@@ -21,7 +21,7 @@ import type {
 import { begin, NOT_TRIED, wakeAt } from "./delivery.ts";
 import type { Message } from "./message.ts";
 import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts";
-import { readPage } from "./message-pages.ts";
+import { MessagePages } from "./message-pages.ts";
 import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
 import { Outbox, type OutboxHost, takeStatus } from "./outbox.ts";
 import { Visitors } from "./visitors.ts";
@@ -42,6 +42,7 @@ const TOMBSTONE_MS = 600_000;
  */
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
+  readonly #pages = new MessagePages(this.#log);
   readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
   readonly #outbox = new Outbox();
   readonly #alarm = new StandingAlarm(this.ctx.storage);
@@ -73,9 +74,10 @@ export class ChatObject extends DurableObject<Env> {
     this.#visitors.onClose(socket);
   }
 
-  list(organizationId: string, place: Place, adoption: ChatIdentity | null): ListAnswer {
+  /** A page of the messages; `have` is the version of the one that the caller has of this place. */
+  list(organizationId: string, place: Place, adoption: ChatIdentity | null, have?: string): ListAnswer {
     if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
-    return readPage(this.#log, this.#last().seq, place);
+    return this.#pages.read(this.#last().seq, place, have);
   }
 
   get(organizationId: string, messageId: string, adoption: ChatIdentity | null): MessageAnswer {

@@ -92,6 +92,8 @@ type DeliveryRow = { seq: number; doc: string; delivery: string | null; template
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  /** How often a document was added or changed here: what was read at the same count is the same. */
+  changes = 0;
   /** No message up to this one waits. A message never waits again, so this may lag and is never wrong. */
   #settledUpTo: number | undefined;
 
@@ -112,6 +114,7 @@ export class MessageLog {
 
   /** Everything was erased. */
   forget(): void {
+    this.changes++;
     this.#settledUpTo = undefined;
   }
 
@@ -125,6 +128,7 @@ export class MessageLog {
 
   /** Stores a message. @returns false when the chat has a message of this id already, and changes nothing then */
   append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): boolean {
+    this.changes++;
     const cursor = this.#sql.exec(
       `insert into messages (seq, id, doc, dedupe, fingerprint, template, delivery, media)
        values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
@@ -138,6 +142,29 @@ export class MessageLog {
       media && JSON.stringify(media),
     );
     return cursor.rowsWritten > 0;
+  }
+
+  /**
+   * A page as it goes to the client: the documents of a range, newest first, put together by SQLite, which costs a
+   * third less than here. `pagination` is JSON.
+   */
+  page({ low, high }: SeqRange, pagination: string): Uint8Array {
+    try {
+      const { page } = this.#sql
+        .exec<{ page: ArrayBuffer }>(
+          `select cast('{"messages":[' || coalesce(group_concat(doc, ',' order by seq desc), '') || '],"pagination":'
+             || ? || '}' as blob) as page from messages where seq between ? and ?`,
+          pagination,
+          low,
+          high,
+        )
+        .one();
+      return new Uint8Array(page);
+    } catch (error) {
+      // SQLite makes no text above 2 MB, and a hundred long messages are more.
+      if (!String(error).includes("SQLITE_TOOBIG")) throw error;
+    }
+    return new TextEncoder().encode(`{"messages":[${this.documents({ low, high })}],"pagination":${pagination}}`);
   }
 
   /** The JSON documents of a range, newest first, joined by commas. */
@@ -231,6 +258,7 @@ export class MessageLog {
 
   /** Writes a message whose status changed. */
   writeDocument(message: Message): void {
+    this.changes++;
     this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
   }
 
@@ -249,6 +277,7 @@ export class MessageLog {
    * delivery counts stays too, for an attempt that is under way; the network's words, which may quote the text, go.
    */
   redact(seq: number, doc: string, at: number): void {
+    this.changes++;
     this.#sql.exec(
       `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?,
          delivery = json_set(delivery, '$.lastError', null)

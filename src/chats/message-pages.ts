@@ -3,19 +3,42 @@ import type { ListAnswer } from "./answers.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./listing.ts";
 import type { MessageLog } from "./message-log.ts";
 
-/** A page of a chat's messages, most recent first, as it goes to the client. `newest` is the highest number. */
-export function readPage(log: MessageLog, newest: number, place: Place): ListAnswer {
-  if ("page" in place) return answer(log, pageRange(newest, place.page, place.limit));
-  const cursor = log.byId("before" in place ? place.before : place.after);
-  if (!cursor) return { outcome: "unknown_cursor" };
-  const select = "before" in place ? rangeBefore : rangeAfter;
-  return answer(log, select(newest, cursor.seq, place.limit));
-}
+/**
+ * The pages of a chat's messages, most recent first, as they go to the client. The first page is what clients poll: the
+ * one that was asked for last is kept ready until the chat changes.
+ */
+export class MessagePages {
+  readonly #log: MessageLog;
+  /** Versions are this instance's own: another one, after an eviction, gives none of these names. */
+  readonly #instance = crypto.randomUUID();
+  #first: { version: string; limit: number; body: Uint8Array } | undefined;
 
-function answer(
-  log: MessageLog,
-  { range, pagination }: ReturnType<typeof pageRange> | ReturnType<typeof rangeBefore>,
-): ListAnswer {
-  const documents = log.documents(range);
-  return { outcome: "ok", body: `{"messages":[${documents}],"pagination":${JSON.stringify(pagination)}}` };
+  constructor(log: MessageLog) {
+    this.#log = log;
+  }
+
+  /** @param newest the highest number @param have the version of the page that the caller has of this place */
+  read(newest: number, place: Place, have: string | undefined): ListAnswer {
+    const version = `${this.#instance} ${this.#log.changes}`;
+    if (have === version) return { outcome: "unchanged" };
+    if ("page" in place) {
+      if (place.page === 1) return { outcome: "ok", body: this.#firstPage(newest, place.limit, version), version };
+      return { outcome: "ok", body: this.#page(pageRange(newest, place.page, place.limit)), version };
+    }
+    const cursor = this.#log.byId("before" in place ? place.before : place.after);
+    if (!cursor) return { outcome: "unknown_cursor" };
+    const select = "before" in place ? rangeBefore : rangeAfter;
+    return { outcome: "ok", body: this.#page(select(newest, cursor.seq, place.limit)), version };
+  }
+
+  #firstPage(newest: number, limit: number, version: string): Uint8Array {
+    if (this.#first?.version !== version || this.#first.limit !== limit) {
+      this.#first = { version, limit, body: this.#page(pageRange(newest, 1, limit)) };
+    }
+    return this.#first.body;
+  }
+
+  #page({ range, pagination }: ReturnType<typeof pageRange> | ReturnType<typeof rangeBefore>): Uint8Array {
+    return this.#log.page(range, JSON.stringify(pagination));
+  }
 }

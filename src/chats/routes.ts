@@ -1,7 +1,6 @@
 import { type Context, Hono } from "hono";
-import * as z from "zod/mini";
 import { ApiError } from "../http/errors.ts";
-import { placeOf, placeParameters } from "../http/pagination.ts";
+import { json, tagged, unlessMatched } from "../http/json.ts";
 import { fault, validBody, validQuery } from "../http/validation.ts";
 import { type KeyVariables, permit } from "../keys/guard.ts";
 import { callChat } from "./access.ts";
@@ -9,16 +8,17 @@ import { createChat, newChatBody } from "./create.ts";
 import { chatsQuery, listChatsBy } from "./list.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
+import { beginMessages, type PageVariables, readMessages } from "./messages.ts";
 import { readChat } from "./read.ts";
 import { sendMessage } from "./send.ts";
 
-const messagesQuery = z.object(placeParameters);
 const MAX_IDEMPOTENCY_KEY = 255;
 
 /** Chats and their messages, for the clients of an organization. */
-export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables }>()
+export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables & PageVariables }>()
   .get("/chats", permit("chats:read"), validQuery(chatsQuery), async (c) => {
-    return c.json(await listChatsBy(c.env, c.var.caller.organizationId, c.req.valid("query")));
+    const chats = await listChatsBy(c.env, c.var.caller.organizationId, c.req.valid("query"));
+    return unlessMatched(c.req.header("If-None-Match"), await tagged(JSON.stringify(chats)));
   })
   .post("/chats", permit("chats:write"), validBody(newChatBody), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
@@ -28,16 +28,8 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables }>()
     const { chat } = await readChat(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat });
   })
-  .get("/chats/:id/messages", permit("messages:read"), validQuery(messagesQuery), async (c) => {
-    const place = placeOf(c.req.valid("query"));
-    const { organizationId } = c.var.caller;
-    const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, adoption) =>
-      chat.list(organizationId, place, adoption),
-    );
-    if (answer.outcome === "unknown_cursor") {
-      throw fault("before" in place ? "before" : "after", "is no message of this chat");
-    }
-    return json(answer.body);
+  .get("/chats/:id/messages", permit("messages:read", beginMessages), async (c) => {
+    return unlessMatched(c.req.header("If-None-Match"), await readMessages(c, c.req.param("id")));
   })
   .get("/chats/:id/messages/:messageId", permit("messages:read"), async (c) => {
     const { organizationId } = c.var.caller;
@@ -56,11 +48,6 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables }>()
     const sent = await sendMessage(c.env, c.var.caller, c.req.param("id"), { body, idempotencyKey });
     return json(`{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
   });
-
-/** A body that is JSON already: documents go from their chat to the client as they lie. */
-function json(body: string, status = 200, headers: Record<string, string> = {}): Response {
-  return new Response(body, { status, headers: { "Content-Type": "application/json", ...headers } });
-}
 
 /** @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/ */
 function readIdempotencyKey(c: Context): string | null {

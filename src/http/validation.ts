@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as z from "zod/mini";
 import { ApiError, type Fault } from "./errors.ts";
@@ -37,18 +37,26 @@ export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = fal
  */
 export function validQuery<T extends z.ZodMiniObject>(schema: T): Validates<"query", T> {
   return async function validateQuery(c, next) {
-    const given = c.req.queries();
-    const values: Record<string, string> = {};
-    const repeated: Fault[] = [];
-    for (const name of Object.keys(schema.shape)) {
-      const [first, second] = given[name] ?? [];
-      if (second !== undefined) repeated.push({ path: name, message: "is given more than once" });
-      if (first !== undefined) values[name] = first;
-    }
-    if (repeated.length > 0) throw invalid(repeated);
-    c.req.addValidatedData("query", parse(schema, values) as object);
+    c.req.addValidatedData("query", readQuery(c, schema) as object);
     await next();
   };
+}
+
+/**
+ * The parameters of the query that `schema` names, as it reads them.
+ * @throws ApiError as `validQuery`
+ */
+export function readQuery<T extends z.ZodMiniObject>(c: Context, schema: T): z.output<T> {
+  const given = c.req.queries();
+  const values: Record<string, string> = {};
+  const repeated: Fault[] = [];
+  for (const name of Object.keys(schema.shape)) {
+    const [first, second] = given[name] ?? [];
+    if (second !== undefined) repeated.push({ path: name, message: "is given more than once" });
+    if (first !== undefined) values[name] = first;
+  }
+  if (repeated.length > 0) throw invalid(repeated);
+  return parse(schema, values);
 }
 
 const limitBody = bodyLimit({

@@ -1,17 +1,16 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import { configured } from "../config.ts";
 import type { Permission } from "../db/schema.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { ApiError } from "../http/errors.ts";
-import { callObject } from "../objects.ts";
 import type { WindowState } from "./admission.ts";
-import type { Admission, Caller } from "./key-object.ts";
-import { hashOf, keyIdOf } from "./key-text.ts";
+import { admit, type Refused } from "./admit.ts";
+import type { Caller } from "./key-object.ts";
+import { type KnownKey, knownKey } from "./known-key.ts";
 
 /** What a guarded route finds in its context. */
 export interface KeyVariables {
-  key: { id: string; hash: string };
+  key: KnownKey;
   caller: Caller;
 }
 
@@ -23,10 +22,9 @@ type KeyEnv = { Bindings: Env; Variables: KeyVariables };
  */
 export function authenticate(): MiddlewareHandler<KeyEnv> {
   return async function authenticateKey(c, next) {
-    const text = bearerToken(c);
-    const id = await keyIdOf(text, [configured(c.env, "KEY_SECRET"), configured(c.env, "KEY_SECRET_PREVIOUS")]);
-    if (!id) throw new ApiError("invalid_api_key");
-    c.set("key", { id, hash: await hashOf(text) });
+    const key = await knownKey(c.env, bearerToken(c));
+    if (!key) throw new ApiError("invalid_api_key");
+    c.set("key", key);
     await next();
     if (!c.var.caller && c.res.ok)
       throw new Error(`${c.req.method} ${routePath(c)} answered without a permission line`);
@@ -36,13 +34,18 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
 /**
  * For one route: asks the key's own object whether this request may pass, with `permission`, or with any valid key
  * where that is null. From here on every answer, an error too, carries the key's limits.
+ *
+ * @param meanwhile begins what can be begun while the object is asked; nothing of it leaves unless the key is admitted
  */
-export function permit(permission: Permission | null): MiddlewareHandler<KeyEnv> {
+export function permit<E extends KeyEnv>(
+  permission: Permission | null,
+  meanwhile?: (c: Context<E>) => void,
+): MiddlewareHandler<E> {
   return async function permitKey(c, next) {
-    const { id, hash } = c.var.key;
     // The one header that a client cannot set on Cloudflare's network.
     const address = c.req.header("CF-Connecting-IP") ?? null;
-    const admission = await callObject(c.env.KEYS, id, (key) => key.admit(id, { hash, address, permission, units: 1 }));
+    meanwhile?.(c);
+    const admission = await admit(c.env, c.executionCtx, { ...c.var.key, address, permission });
     if (admission.outcome === "refused") throw refusal(admission, permission, address);
     c.set("caller", admission.caller);
     await next();
@@ -50,11 +53,7 @@ export function permit(permission: Permission | null): MiddlewareHandler<KeyEnv>
   };
 }
 
-function refusal(
-  { reason, window }: Admission & { outcome: "refused" },
-  permission: Permission | null,
-  address: string | null,
-) {
+function refusal({ reason, window }: Refused, permission: Permission | null, address: string | null) {
   const headers = window && reason !== "invalid_api_key" ? limitHeaders(window) : {};
   switch (reason) {
     case "permission_denied":

@@ -26,7 +26,8 @@ export interface Caller {
 /** `window` is null where the key is not known, and so has none. */
 export type Admission =
   | { outcome: "admitted"; granted: number; caller: Caller; window: WindowState }
-  | { outcome: "refused"; reason: Refusal; window: WindowState | null };
+  /** `final`: no change of the key will ever make it good. */
+  | { outcome: "refused"; reason: Refusal; window: WindowState | null; final?: boolean };
 
 interface HeldRecord {
   record: KeyRecord;
@@ -60,7 +61,7 @@ export class KeyObject extends DurableObject<Env> {
   async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
     const record = await this.#record(id);
     // Erased while it asked the directory: nothing may be counted in what is empty now.
-    if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null };
+    if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
     const decision = decide(
       record,
       this.#storedCounters(),
@@ -73,7 +74,7 @@ export class KeyObject extends DurableObject<Env> {
       },
       Date.now(),
     );
-    if (decision.outcome === "refused") return decision;
+    if (decision.outcome === "refused") return { ...decision, final: record.revokedAt !== null };
     // The output gate holds the answer until this is on disk.
     if (decision.write) this.ctx.storage.kv.put("counters", decision.counters);
     this.#counters = decision.counters;

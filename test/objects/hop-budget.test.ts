@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { countRoundTrips } from "../faults.ts";
-import { admin, created, newChat, newOrganization, send } from "../harness.ts";
+import { admin, client, created, newChat, newKey, newOrganization, send } from "../harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs in between.
 beforeEach(() => {
@@ -68,4 +68,60 @@ test("a first call to a chat asks the directory once, and never again", async ()
   await api("GET", `/chats/${chat.id}/messages`);
   await send(api, chat.id);
   expect(roundTrips()).toBe(1);
+});
+
+test("a list that this key was answered before asks key and chat at the same time", async () => {
+  const { api, chatId } = await warmChat();
+  await api("GET", `/chats/${chatId}/messages`);
+  const { promise: chatAsked, resolve } = Promise.withResolvers<void>();
+  const chat = env.CHATS.getByName.bind(env.CHATS);
+  vi.spyOn(env.CHATS, "getByName").mockImplementation((...args) => {
+    resolve();
+    return chat(...args);
+  });
+  const key = env.KEYS.getByName.bind(env.KEYS);
+  vi.spyOn(env.KEYS, "getByName").mockImplementation((...args) => {
+    const stub = key(...args);
+    // Were the chat asked after the key, neither would ever be.
+    return {
+      admit: (...asked: Parameters<typeof stub.admit>) => chatAsked.then((): Promise<unknown> => stub.admit(...asked)),
+    } as never;
+  });
+  expect((await api("GET", `/chats/${chatId}/messages`)).status).toBe(200);
+});
+
+test("a revoked key gets nothing of a chat that it has read", async () => {
+  const { api, chatId, keyId } = await warmChat();
+  await api("GET", `/chats/${chatId}/messages`);
+  expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
+  const answer = await api("GET", `/chats/${chatId}/messages`);
+  expect(answer.status).toBe(401);
+  expect(answer.text).not.toContain("messages");
+});
+
+test("a key over its limit asks no object for a second, and then asks again", async () => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 3_600 } });
+  const api = client(secret);
+  expect((await api("GET", "/key")).status).toBe(200);
+  expect((await api("GET", "/key")).status).toBe(429);
+  const calls = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+  const again = await api("GET", "/key");
+  expect(again.status).toBe(429);
+  expect(again.headers.get("Retry-After")).toBe("3600");
+  expect(calls.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 0]);
+  vi.setSystemTime(Date.now() + 1_001);
+  expect((await api("GET", "/key")).status).toBe(429);
+  expect(calls.map((spy) => spy.mock.calls.length)).toEqual([1, 0, 0]);
+});
+
+test("a refusal is remembered no longer than its window", async () => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 1 } });
+  const api = client(secret);
+  await api("GET", "/key");
+  vi.setSystemTime(Date.now() + 900);
+  expect((await api("GET", "/key")).status).toBe(429);
+  vi.setSystemTime(Date.now() + 100);
+  expect((await api("GET", "/key")).status).toBe(200);
 });

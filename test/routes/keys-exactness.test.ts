@@ -104,6 +104,8 @@ test("a key whose limit is changed under load admits no more than the new limit 
     burst(100, api),
     admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 60, windowSeconds: 3_600 } }),
   ]);
+  // A refusal is remembered for a second.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_001 });
   const after = await burst(100, api);
   expect((before[200] ?? 0) + (after[200] ?? 0)).toBe(60);
 });

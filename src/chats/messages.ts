@@ -1,0 +1,69 @@
+import type { Context } from "hono";
+import * as z from "zod/mini";
+import { BoundedMap } from "../bounded-map.ts";
+import { type TaggedJson, tagged } from "../http/json.ts";
+import { type Place, placeOf, placeParameters } from "../http/pagination.ts";
+import { fault, readQuery } from "../http/validation.ts";
+import { keptPerEnv } from "../kept.ts";
+import type { KeyVariables } from "../keys/guard.ts";
+import type { Caller } from "../keys/key-object.ts";
+import { callChat } from "./access.ts";
+
+const messagesQuery = z.object(placeParameters);
+
+/** A first page that this isolate has, and the chat's own name of the state that it shows. */
+type HeldPage = TaggedJson & { version: string };
+
+/** What the list's route finds in its context, where a page was begun before its key was admitted. */
+export interface PageVariables {
+  page?: Promise<TaggedJson>;
+}
+
+const MAX_HELD_BYTES = 32_768;
+
+const kept = keptPerEnv(() => ({
+  /** At most 16 MB of pages. */
+  pages: new BoundedMap<string, HeldPage>(512),
+  /** Which keys have read which chats here, and for whom: such a pair's next page is begun while the key is asked. */
+  readers: new BoundedMap<string, Caller>(10_000),
+}));
+
+type PageContext = Context<{ Bindings: Env; Variables: KeyVariables & PageVariables }>;
+
+/** The page that a request asks for. @throws ApiError as `listMessages`, and for a query that names no place */
+export async function readMessages(c: PageContext, chatId: string): Promise<TaggedJson> {
+  const { key, caller } = c.var;
+  const page = await (c.var.page ?? listMessages(c.env, caller, chatId, placeOf(readQuery(c, messagesQuery))));
+  kept(c.env).readers.set(`${key.hash} ${chatId}`, caller);
+  return page;
+}
+
+/** Begins the page of a key that has read this chat here: one hop beside the other, not after it. */
+export function beginMessages(c: PageContext): void {
+  const chatId = c.req.param("id") ?? "";
+  const caller = kept(c.env).readers.get(`${c.var.key.hash} ${chatId}`);
+  if (!caller) return;
+  const page = (async () => listMessages(c.env, caller, chatId, placeOf(readQuery(c, messagesQuery))))();
+  // Its failure is the request's own, and is met where the page is awaited; a key that is refused never gets there.
+  page.catch(() => {});
+  c.set("page", page);
+}
+
+/**
+ * A page of a chat's messages. The chat is asked each time; a first page that this isolate has is not sent again.
+ * @throws ApiError `chat_not_found`; `validation_failed` for a cursor that is no message of the chat
+ */
+export async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {
+  const { pages } = kept(env);
+  const name = "page" in place && place.page === 1 ? `${chatId} ${place.limit}` : null;
+  const held = name === null ? undefined : pages.get(name);
+  const answer = await callChat(env, caller, chatId, (chat, adoption) =>
+    chat.list(caller.organizationId, place, adoption, held?.version),
+  );
+  if (answer.outcome === "unchanged" && held) return held;
+  if (answer.outcome !== "ok") throw fault("before" in place ? "before" : "after", "is no message of this chat");
+  const page = await tagged(answer.body);
+  const { version } = answer;
+  if (name !== null && page.body.byteLength <= MAX_HELD_BYTES) pages.set(name, { ...page, version });
+  return page;
+}

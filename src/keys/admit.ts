@@ -1,0 +1,70 @@
+import { BoundedMap } from "../bounded-map.ts";
+import type { Permission } from "../db/schema.ts";
+import { JoinedCalls } from "../joined-calls.ts";
+import { keptPerEnv } from "../kept.ts";
+import { callObject } from "../objects.ts";
+import type { WindowState } from "./admission.ts";
+import type { Admission, Caller } from "./key-object.ts";
+import type { KnownKey } from "./known-key.ts";
+
+/** One request that asks to be let in. */
+export interface Asking extends KnownKey {
+  address: string | null;
+  permission: Permission | null;
+}
+
+export type Refused = Admission & { outcome: "refused" };
+/** Null: of what was asked for together there was less than for all, and this one has to ask again. */
+type Share = { outcome: "admitted"; caller: Caller; window: WindowState } | Refused | null;
+
+/** How long a refusal may go on after a limit was raised. It spares a key that is over its limit every further call. */
+const REFUSED_FOR_MS = 1_000;
+
+const kept = keptPerEnv(() => ({
+  calls: new JoinedCalls<null, Share>(),
+  refusals: new BoundedMap<string, { until: number; refused: Refused }>(10_000),
+}));
+
+/**
+ * Asks the key's own object whether this request may pass. Requests that wait at the same time and ask for the same
+ * share one call, and the nth of them gets the nth unit. A key that is over its limit is remembered for a second, and
+ * no longer than its window; so is one that was revoked or never was.
+ */
+export async function admit(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, asking: Asking) {
+  const { calls, refusals } = kept(env);
+  const name = `${asking.id} ${asking.hash} ${asking.address} ${asking.permission}`;
+  const remembered = refusals.get(name);
+  if (remembered && isNear(remembered.until)) return remembered.refused;
+  for (;;) {
+    const share = await calls.ask(ctx, name, null, (all) => askObject(env, asking, all.length));
+    if (share === null) continue;
+    if (share.outcome === "refused" && isRemembered(share)) {
+      const until = Math.min(Date.now() + REFUSED_FOR_MS, share.window?.reset ?? Number.POSITIVE_INFINITY);
+      refusals.set(name, { until, refused: share });
+    }
+    return share;
+  }
+}
+
+/** In the future, and no further than a refusal ever is: a clock that was set back prolongs none. */
+function isNear(until: number): boolean {
+  const left = until - Date.now();
+  return left > 0 && left <= REFUSED_FOR_MS;
+}
+
+/** What an operator may widen, a quota, an address list, a permission or an expiry, counts at once when he does. */
+function isRemembered({ reason, final }: Refused): boolean {
+  return reason === "rate_limited" || final === true;
+}
+
+/** One call for `units` requests. @returns what each of them gets, the first one that asked first */
+async function askObject(env: Env, { id, hash, address, permission }: Asking, units: number): Promise<Share[]> {
+  const admission = await callObject(env.KEYS, id, (key) => key.admit(id, { hash, address, permission, units }));
+  return Array.from({ length: units }, (_, nth) => {
+    if (admission.outcome === "refused") return admission;
+    const { granted, caller, window } = admission;
+    return nth < granted
+      ? { outcome: "admitted", caller, window: { ...window, remaining: window.remaining + granted - 1 - nth } }
+      : null;
+  });
+}
