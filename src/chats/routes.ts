@@ -8,8 +8,8 @@ import { createChat, newChatBody } from "./create.ts";
 import { chatsQuery, listChatsBy } from "./list.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
-import { beginMessages, type PageVariables, readMessages } from "./messages.ts";
 import { readChat } from "./read.ts";
+import { beginMessages, type PageVariables, readMessages } from "./read-messages.ts";
 import { sendMessage } from "./send.ts";
 
 const MAX_IDEMPOTENCY_KEY = 255;

@@ -53,7 +53,7 @@ export function beginMessages(c: PageContext): void {
  * A page of a chat's messages. The chat is asked each time; a first page that this isolate has is not sent again.
  * @throws ApiError `chat_not_found`; `validation_failed` for a cursor that is no message of the chat
  */
-export async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {
+async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {
   const { pages } = kept(env);
   const name = "page" in place && place.page === 1 ? `${chatId} ${place.limit}` : null;
   const held = name === null ? undefined : pages.get(name);
