@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Where each Worker's one file lies. */
+export type Scripts = Record<"parley" | "counted" | "delayed" | "floors" | "literal", string>;
+
+/** Runs wrangler on the project's own configuration; what it wrote to its standard output. */
+async function wrangler(...args: string[]): Promise<string> {
+  const command = createRequire(import.meta.url).resolve("wrangler");
+  const env = { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_WRITE_LOGS: "false", NO_COLOR: "1" };
+  const options = { cwd: ROOT, env, maxBuffer: 1e8 };
+  const run = promisify(execFile)(process.execPath, ["--no-warnings", command, ...args], options);
+  return (await run).stdout;
+}
+
+/** Builds Parley exactly as a deploy would, and the bench's own Workers with the same bundler. */
+export async function buildScripts(folder: string): Promise<Scripts> {
+  const own = ["counted", "delayed", "floors", "literal"] as const;
+  await Promise.all([
+    wrangler("deploy", "--dry-run", "--minify", "--outdir", join(folder, "parley")),
+    build({
+      entryPoints: Object.fromEntries(own.map((name) => [name, join(ROOT, "test/bench/workers", `${name}.ts`)])),
+      outdir: folder,
+      bundle: true,
+      format: "esm",
+      target: "esnext",
+      minify: true,
+      external: ["cloudflare:*", "node:*"],
+      logLevel: "warning",
+    }),
+  ]);
+  return {
+    parley: join(folder, "parley", "index.js"),
+    counted: join(folder, "counted.js"),
+    delayed: join(folder, "delayed.js"),
+    floors: join(folder, "floors.js"),
+    literal: join(folder, "literal.js"),
+  };
+}
+
+/** Bytes of a script, gzipped as the platform counts them. */
+export async function gzippedSize(script: string): Promise<number> {
+  return gzipSync(await readFile(script)).length;
+}

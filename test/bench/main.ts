@@ -1,0 +1,31 @@
+import { cpus } from "node:os";
+import { readArguments, USAGE } from "./arguments.ts";
+import { bench } from "./bench.ts";
+import { selectCases } from "./selection.ts";
+import { DRIVER_LIMIT, table } from "./table.ts";
+
+process.exitCode = await main(process.argv.slice(2));
+
+/** `npm run bench`: 0 when each case answered as it must. */
+async function main(argv: string[]): Promise<number> {
+  const given = readArguments(argv);
+  if (given.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const log = (line: string) => void process.stderr.write(`${line}\n`);
+  const outcome = await bench(selectCases(given), { ...given, log });
+  const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version };
+  if (given.json) process.stdout.write(`${JSON.stringify({ machine, ...outcome }, null, 2)}\n`);
+  else {
+    process.stdout.write(`\n${table(outcome.rows)}\n\n`);
+    process.stdout.write(`${machine.cores} cores of ${machine.cpu}, Node ${machine.node}\n`);
+    process.stdout.write(`Worker: ${(outcome.gzippedBytes / 1_024).toFixed(1)} KiB gzipped\n`);
+  }
+  const wrong = outcome.rows.filter(({ unexpected }) => unexpected !== null);
+  for (const { name, unexpected } of wrong) log(`\n${name} was answered:\n${unexpected}`);
+  const slow = outcome.rows.filter(({ driverShare }) => driverShare > DRIVER_LIMIT).map(({ name }) => name);
+  if (slow.length > 0)
+    log(`\nThe driver used most of a core, so the service may be faster than shown: ${slow.join("; ")}`);
+  return wrong.length > 0 ? 1 : 0;
+}

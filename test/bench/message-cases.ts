@@ -1,0 +1,132 @@
+import { type Case, parley, unique } from "./cases.ts";
+import { HELLO, HELLO_ALONE, ONE_CALL, ONE_WRITE, TWO_CALLS } from "./floor-cases.ts";
+import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
+import type { Place } from "./place.ts";
+import { authorized, get, post } from "./request.ts";
+import { DELAYS } from "./server.ts";
+
+const CALLERS = 100;
+const HELLO_BODY = '{"content":"Hello"}';
+
+const LISTED = { floor: TWO_CALLS, literal: LITERAL_LIST };
+const SENT = { floor: ONE_WRITE, literal: LITERAL_SEND };
+
+export const LISTS: Case[] = [
+  parley("list, page 1 of 10,000", LISTED, (place) => list(place, 10_000)),
+  parley("list, page 5,000 of 100,000", { floor: TWO_CALLS, literal: LITERAL_DEEP }, (place) =>
+    list(place, 100_000, "?page=5000"),
+  ),
+  {
+    ...parley("list, page 50,000 of 1,000,000", { floor: TWO_CALLS }, (place) => list(place, 1_000_000, "?page=50000")),
+    scale: true,
+  },
+  parley("poll of an unchanged page", LISTED, poll),
+  parley("list, 100 keys", LISTED, async (place) => {
+    const busy = await manyKeys(place);
+    return { request: (n) => get(busy(n).path, busy(n).secret), status: 200 };
+  }),
+  { ...parley("list, one connection", { floor: HELLO_ALONE }, (place) => list(place, 10_000)), connections: 1 },
+  ...DELAYS.map((ms): Case => {
+    const make: Case["make"] = (place) => list(place, 10_000);
+    return { name: `list, one connection, ${ms} ms a hop`, front: `delayed${ms}`, connections: 1, make };
+  }),
+  {
+    name: `list, 100 callers, ${DELAYS[0]} ms a hop`,
+    front: `delayed${DELAYS[0] ?? 0}`,
+    connections: CALLERS,
+    make: (place) => list(place, 10_000),
+  },
+];
+
+export const SENDS: Case[] = [
+  parley("send", SENT, (place) => send(place, () => HELLO_BODY)),
+  { ...parley("send, 100 callers", SENT, (place) => send(place, () => HELLO_BODY)), connections: CALLERS },
+  parley("send with a template", SENT, async (place) => {
+    const organization = await place.organization();
+    const templateId = await place.template(organization);
+    const variables = { name: "Ada", order: 17 };
+    return send(place, () => JSON.stringify({ content: "Shipped", templateId, variables }), {}, organization);
+  }),
+  parley("send with an Idempotency-Key", SENT, (place) =>
+    send(place, () => HELLO_BODY, { "Idempotency-Key": () => unique() }),
+  ),
+  parley("send, 100 keys", SENT, async (place) => {
+    const busy = await manyKeys(place);
+    return { request: (n) => post(busy(n).path, HELLO_BODY, authorized(busy(n).secret)), status: 201 };
+  }),
+  {
+    name: `send, one connection, ${DELAYS[0]} ms a hop`,
+    front: `delayed${DELAYS[0] ?? 0}`,
+    connections: 1,
+    make: (place) => send(place, () => HELLO_BODY),
+  },
+];
+
+export const REFUSALS: Case[] = [
+  parley("429: over the limit", { floor: HELLO }, async (place) => {
+    const organization = await place.organization();
+    const { secret } = await place.key(organization, { limit: 1, windowSeconds: 3_600 });
+    await (await place.ask("/api/v1/key", { headers: authorized(secret) })).arrayBuffer();
+    return { request: () => get("/api/v1/chats", secret), status: 429 };
+  }),
+  parley("401: a forged key", { floor: HELLO }, async (place) => {
+    const { secret } = await place.key(await place.organization());
+    const forged = secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
+    return { request: () => get("/api/v1/chats", forged), status: 401 };
+  }),
+  parley("401: a revoked key", { floor: ONE_CALL }, async (place) => {
+    const { id, secret } = await place.key(await place.organization());
+    await place.revoke(id);
+    return { request: () => get("/api/v1/chats", secret), status: 401 };
+  }),
+];
+
+async function list(place: Place, messages: number, query = "") {
+  const { path, secret } = await keyAndChat(place, messages);
+  const bytes = get(path + query, secret);
+  return { request: () => bytes, status: 200 };
+}
+
+async function poll(place: Place) {
+  const { path, secret } = await keyAndChat(place, 10_000);
+  const first = await place.ask(path, { headers: authorized(secret) });
+  await first.arrayBuffer();
+  const tag = first.headers.get("ETag");
+  if (tag === null) return { request: () => get(path, secret), status: 200, note: "no ETag: answered 200" };
+  return { request: () => get(path, secret, { "If-None-Match": tag }), status: 304 };
+}
+
+async function send(
+  place: Place,
+  body: () => string,
+  headers: Record<string, () => string> = {},
+  organization?: { id: string; memberId: string },
+) {
+  const { path, secret } = await keyAndChat(place, 0, organization);
+  const request = () => {
+    const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value()]));
+    return post(path, body(), { ...authorized(secret), ...own });
+  };
+  return { request, status: 201 };
+}
+
+async function keyAndChat(place: Place, messages: number, given?: { id: string; memberId: string }) {
+  const organization = given ?? (await place.organization());
+  const channel = await place.channel(organization, "web");
+  const chatId = await place.chat(organization, channel.id, messages);
+  const { secret } = await place.key(organization);
+  return { path: `/api/v1/chats/${chatId}/messages`, secret };
+}
+
+/** A hundred keys, each with a chat of its own; the nth request is the next one's. */
+async function manyKeys(place: Place) {
+  const organization = await place.organization();
+  const channel = await place.channel(organization, "web");
+  const all: { path: string; secret: string }[] = [];
+  while (all.length < CALLERS) {
+    const chatId = await place.chat(organization, channel.id, 40);
+    const { secret } = await place.key(organization);
+    all.push({ path: `/api/v1/chats/${chatId}/messages`, secret });
+  }
+  return (n: number) => all[n % CALLERS] as { path: string; secret: string };
+}

@@ -1,0 +1,63 @@
+import type { Case, Traffic } from "./cases.ts";
+import { drive } from "./driver.ts";
+import { cpuTime } from "./processor.ts";
+import type { Server } from "./server.ts";
+import { quantile } from "./statistics.ts";
+
+/** One turn of a case. Times in milliseconds, `cpu` in microseconds of the server's for each request. */
+export interface Turn {
+  rate: number;
+  p50: number;
+  p99: number;
+  cpu: number | null;
+  driverShare: number;
+}
+
+export interface CaseTurns {
+  turns: Turn[];
+  /** The first answer that was not what it must be. */
+  unexpected: string | null;
+}
+
+const WARM_UP_SECONDS = 0.3;
+
+/**
+ * Gives each case a turn in each round, so that a machine that slows down slows all of them; each round begins with
+ * another case. The turns at the start are to warm up, and are thrown away.
+ */
+export async function runRounds(
+  server: Server,
+  cases: { each: Case; traffic: Traffic }[],
+  { rounds, seconds }: { rounds: number; seconds: number },
+  onRound: (round: number) => void,
+): Promise<Map<Case, CaseTurns>> {
+  const results = new Map<Case, CaseTurns>(cases.map(({ each }) => [each, { turns: [], unexpected: null }]));
+  for (const { each, traffic } of cases) await turn(server, each, traffic, Math.min(seconds, WARM_UP_SECONDS));
+  for (let round = 0; round < rounds; round++) {
+    onRound(round);
+    for (let index = 0; index < cases.length; index++) {
+      const { each, traffic } = cases[(index + round) % cases.length] as (typeof cases)[number];
+      const { unexpected, ...measured } = await turn(server, each, traffic, seconds);
+      const result = results.get(each);
+      result?.turns.push(measured);
+      if (result) result.unexpected ??= unexpected;
+    }
+  }
+  return results;
+}
+
+async function turn(server: Server, { front, connections }: Case, traffic: Traffic, seconds: number) {
+  const url = server.url(front);
+  const before = await cpuTime(server.pid);
+  const run = traffic.run ? traffic.run(url) : drive({ url, connections, ...traffic }, { seconds });
+  const measured = await run;
+  const after = await cpuTime(server.pid);
+  return {
+    rate: measured.requests / measured.seconds,
+    p50: quantile(measured.latencies, 0.5),
+    p99: quantile(measured.latencies, 0.99),
+    cpu: before === null || after === null ? null : (after - before) / measured.requests,
+    driverShare: measured.driverShare,
+    unexpected: measured.unexpected,
+  };
+}

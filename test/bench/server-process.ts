@@ -1,0 +1,47 @@
+import { convertV4MiniflareOptions, Miniflare, type V4MiniflareOptions } from "miniflare";
+
+/** What the bench asks its server process for; each question has its answer, in turn. */
+export type Question =
+  | { ask: "start"; options: V4MiniflareOptions }
+  | { ask: "sql"; worker: string; statements: { sql: string; values: (string | number | null)[] }[] }
+  | { ask: "stop" };
+
+let miniflare: Miniflare | undefined;
+
+// Workerd's own process, with nothing of wrangler's in front of it. The bench itself has the other core.
+process.on("message", (question: Question) => {
+  answer(question).then(
+    (value) => process.send?.({ value }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  );
+});
+process.on("disconnect", () => void miniflare?.dispose());
+
+function showFaults({ level, message }: { level: string; message: string }): void {
+  if (level === "error" || level === "warn") console.error(message);
+}
+
+async function answer(question: Question): Promise<unknown> {
+  switch (question.ask) {
+    case "start": {
+      const started = new Miniflare(
+        convertV4MiniflareOptions({ ...question.options, handleStructuredLogs: showFaults }),
+      );
+      miniflare = started;
+      await started.ready;
+      const names = (question.options.workers as { name: string; unsafeDirectSockets?: unknown }[])
+        .filter((worker) => worker.unsafeDirectSockets)
+        .map(({ name }) => name);
+      const urls = await Promise.all(names.map((name) => started.unsafeGetDirectURL(name)));
+      return Object.fromEntries(names.map((name, index) => [name, String(urls[index])]));
+    }
+    case "sql": {
+      const database = await miniflare?.getD1Database("DB", question.worker);
+      await database?.batch(question.statements.map(({ sql, values }) => database.prepare(sql).bind(...values)));
+      return null;
+    }
+    case "stop":
+      await miniflare?.dispose();
+      return null;
+  }
+}

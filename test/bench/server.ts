@@ -1,0 +1,127 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { Scripts } from "./build.ts";
+import type { Question } from "./server-process.ts";
+
+export type Statement = { sql: string; values: (string | number | null)[] };
+
+/** The Workers that take requests, each on a socket of its own. */
+export type Front = "floors" | "literal" | "parley" | "objects" | `delayed${number}`;
+
+export interface Server {
+  url(front: Front): URL;
+  /** Runs statements in one transaction on the D1 database of a Worker. */
+  sql(front: Front, statements: Statement[]): Promise<void>;
+  /** Of the process that runs all the Workers. */
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** What all servers of a run have in common: a folder for data, the Workers' scripts, the service's secrets. */
+export interface Setup {
+  folder: string;
+  scripts: Scripts;
+  secrets: Record<string, string>;
+}
+
+/** Milliseconds that are put on each hop, for a Worker of its own each. */
+export const DELAYS = [20, 50];
+
+/**
+ * Starts all Workers on the data in `folder`. Each service's objects live in an isolate of their own, as in production,
+ * and each Worker is called on its own socket: Miniflare's entry would add 80 µs a request and flatter every ratio.
+ */
+export async function startServer(
+  { folder, scripts, secrets }: Setup,
+  { counted }: { counted: boolean },
+): Promise<Server> {
+  const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !counted }) };
+  const child = fork(new URL("server-process.ts", import.meta.url), { env, execArgv: ["--no-warnings"] });
+  const workers = [
+    ...service("floors", scripts.floors, { OBJECTS: "FloorObject" }),
+    ...service("literal", scripts.literal, { LIMITS: "Limiter" }),
+    ...service("parley", counted ? scripts.counted : scripts.parley, PARLEY_OBJECTS, secrets),
+    ...DELAYS.map((ms) => ({
+      ...worker(`delayed${ms}`, scripts.delayed, PARLEY_OBJECTS, "parley", { ...secrets, DELAY_MS: ms }),
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    })),
+  ];
+  const options = {
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
+    resourcePersistencePath: join(folder, "data"),
+    workers,
+  };
+  const urls = (await ask(child, { ask: "start", options })) as Record<string, string>;
+  return {
+    url: (front) => new URL(urls[front === "objects" ? "parley-objects" : front] ?? ""),
+    sql: async (worker, statements) => void (await ask(child, { ask: "sql", worker, statements })),
+    pid: Number(await readFile(join(folder, "workerd.pid"), "utf8")),
+    stop: async () => {
+      await ask(child, { ask: "stop" });
+      const exited = once(child, "exit");
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+const PARLEY_OBJECTS = { KEYS: "KeyObject", CHATS: "ChatObject", CHANNELS: "ChannelObject" };
+
+/** A Worker, and beside it one of the same script that holds its objects. */
+function service(name: string, script: string, objects: Record<string, string>, bindings = {}) {
+  const unsafeDirectSockets = [{ host: "127.0.0.1", port: 0 }];
+  return [
+    { ...worker(name, script, objects, name, bindings), unsafeDirectSockets },
+    { ...worker(`${name}-objects`, script, objects, name, bindings), unsafeDirectSockets },
+  ];
+}
+
+function worker(name: string, script: string, objects: Record<string, string>, of: string, bindings: object) {
+  const durableObjects = Object.entries(objects).map(([binding, className]) => {
+    const here = name === `${of}-objects`;
+    return [binding, { className, useSQLite: true, ...(!here && { scriptName: `${of}-objects` }) }];
+  });
+  return {
+    name,
+    modules: true,
+    scriptPath: script,
+    modulesRoot: dirname(script),
+    compatibilityDate: "2026-09-01",
+    compatibilityFlags: ["global_fetch_strictly_public"],
+    bindings: { ...bindings },
+    d1Databases: { DB: of },
+    durableObjects: Object.fromEntries(durableObjects),
+  };
+}
+
+/**
+ * A command for Workerd that leaves its process's id behind, and may drop what Workers log: Miniflare would parse each
+ * line, on the core that the driver needs.
+ */
+async function workerdIn(folder: string, { quiet }: { quiet: boolean }): Promise<string> {
+  const miniflare = createRequire(import.meta.url).resolve("miniflare");
+  const workerd = createRequire(miniflare)("workerd") as { default: string };
+  const path = join(folder, "workerd.sh");
+  const run = `exec '${workerd.default}' "$@"${quiet ? " >/dev/null" : ""}`;
+  await writeFile(path, `#!/bin/sh\necho $$ > '${join(folder, "workerd.pid")}'\n${run}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+function ask(child: ChildProcess, question: Question): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`the server process ended with code ${code}`));
+    child.once("exit", onExit);
+    child.once("message", ({ value, error }: { value?: unknown; error?: string }) => {
+      child.off("exit", onExit);
+      if (error === undefined) resolve(value);
+      else reject(new Error(error));
+    });
+    child.send(question);
+  });
+}

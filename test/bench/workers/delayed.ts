@@ -1,0 +1,23 @@
+import worker from "../../../src/index.ts";
+import { withHops } from "./hops.ts";
+
+type DelayedEnv = Env & { DELAY_MS: number };
+
+const delayed = new WeakMap<Env, Env>();
+
+/** The service where each hop takes `DELAY_MS` longer, as where an object lives on another continent. */
+export default {
+  fetch(request, env, context) {
+    let far = delayed.get(env);
+    if (!far) {
+      far = withHops(env, async (_hop, _statements, go) => {
+        await scheduler.wait(env.DELAY_MS);
+        return go();
+      });
+      delayed.set(env, far);
+    }
+    return worker.fetch(request, far, context);
+  },
+} satisfies ExportedHandler<DelayedEnv>;
+
+export { ChannelObject, ChatObject, KeyObject } from "../../../src/index.ts";
