@@ -80,7 +80,8 @@ export interface StatusUpdate {
   address: string | null;
   addresses: string[];
   status: "SENT" | "DELIVERED" | "READ" | "FAILED";
-  error: { code: string; message: string } | null;
+  /** `broken`: it was for the channel itself that the network refused, and in which words. */
+  error: { code: string; message: string; broken?: string } | null;
 }
 
 /** A contact's address is another from now on. */
@@ -118,8 +119,17 @@ export interface Adapter {
   unknownWaitMs: number;
   /** How many calls a message takes, those that `partsSent` spares included; 1 for one that can't be sent. */
   partsOf(message: Outbound): number;
-  /** Sends one message, or what of it `partsSent` leaves; never throws. `signal` ends it at the attempt's deadline. */
-  send(message: Outbound, credentials: Credentials, network: Network, signal: AbortSignal): Promise<Outcome>;
+  /**
+   * Sends one message, or what of it `partsSent` leaves; never throws. `signal` ends it at the attempt's deadline.
+   * `onPart` is told the network's id of each part before the call for the next one.
+   */
+  send(
+    message: Outbound,
+    credentials: Credentials,
+    network: Network,
+    signal: AbortSignal,
+    onPart?: (networkId: string) => void,
+  ): Promise<Outcome>;
   /** Says whether a webhook is genuine and, only then, parses it. A genuine one that can't be parsed has notes alone. */
   receive(
     request: { headers: Headers; body: Uint8Array<ArrayBuffer> },

@@ -92,6 +92,21 @@ test("the media that went out stays known when the text after it is refused", as
   expect(outcome).toMatchObject({ outcome: "retry", afterMs: 3_000, parts: ["123456:42:7"] });
 });
 
+test("each part is told before the call for the next one, those of earlier attempts aside", async () => {
+  const sent = fakeNetwork(accepted(7), accepted(8), accepted(9));
+  const told: [string, number][] = [];
+  const onPart = (id: string) => void told.push([id, sent.length]);
+  const photo = outbound({ type: "IMAGE", content: LONG, mediaUrl: LINK });
+  const { signal } = new AbortController();
+  await telegram.send(photo, credentials, network, signal, onPart);
+  await telegram.send({ ...photo, partsSent: ["123456:42:7"] }, credentials, network, signal, onPart);
+  expect(told).toEqual([
+    ["123456:42:7", 1],
+    ["123456:42:8", 2],
+    ["123456:42:9", 3],
+  ]);
+});
+
 test("a retry sends only the part that has not gone out", async () => {
   const sent = fakeNetwork(accepted(8));
   const outcome = await send({ type: "IMAGE", content: LONG, mediaUrl: LINK, partsSent: ["123456:42:7"] });

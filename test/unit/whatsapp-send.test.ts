@@ -241,6 +241,21 @@ test("a part that went out is told when the answer to the next one is lost", asy
   });
 });
 
+test("each part is told before the call for the next one, those of earlier attempts aside", async () => {
+  const sent = fakeNetwork(accepted("wamid.1"), accepted("wamid.2"), accepted("wamid.3"));
+  const told: [string, number][] = [];
+  const onPart = (id: string) => void told.push([id, sent.length]);
+  const photo = outbound({ type: "IMAGE", content: LONG, mediaUrl: LINK });
+  const { signal } = new AbortController();
+  await whatsapp.send(photo, credentials, network, signal, onPart);
+  await whatsapp.send({ ...photo, partsSent: ["wamid.1"] }, credentials, network, signal, onPart);
+  expect(told).toEqual([
+    ["wamid.1", 1],
+    ["wamid.2", 2],
+    ["wamid.3", 3],
+  ]);
+});
+
 test("a part that went out in an earlier attempt is not sent again", async () => {
   const sent = fakeNetwork(accepted("wamid.2"));
   expect(await send({ type: "AUDIO", content: "Hear", mediaUrl: LINK, partsSent: ["wamid.1"] })).toMatchObject({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PostData } from "whatsapp-api-js/types";
-import type { Receipt } from "../../src/channels/adapter.ts";
+import type { Receipt, StatusUpdate } from "../../src/channels/adapter.ts";
 import { whatsapp } from "../../src/channels/whatsapp/adapter.ts";
 import { callOf, credentials, PHONE_ID, signatureOf, webhook } from "./whatsapp-network.ts";
 
@@ -359,6 +359,24 @@ test.each<[string, unknown, object]>([
     error,
   });
 });
+
+test.each([0, 3, 10, 33, 190, 200, 299, 368, 130497, 131031, 131042, 131045, 131048, 133010])(
+  "a status with the code %i says that the channel is broken, as an answer would",
+  async (code) => {
+    const errors = [{ code, title: "Refused", error_data: { details: "The account" } }];
+    const error = { code: `network_${code}`, message: "Refused: The account", broken: `${code}: Refused: The account` };
+    expect(await itemOf({ statuses: [status({ status: "failed", errors })] })).toMatchObject({ error });
+  },
+);
+
+test.each([1, 100, 131026, 131047, 131049, 132015, 130429, 300])(
+  "a status with the code %i says nothing of the channel",
+  async (code) => {
+    const item = await itemOf({ statuses: [status({ status: "failed", errors: [{ code, title: "No" }] })] });
+    expect(item).toMatchObject({ error: { message: "No" } });
+    expect((item as StatusUpdate).error).not.toHaveProperty("broken");
+  },
+);
 
 test("a status that is no failure has no error", async () => {
   const errors = [{ code: 131026, title: "Undeliverable" }];

@@ -23,6 +23,7 @@ export async function send(
   { botToken = "" }: Credentials,
   network: Network,
   signal: AbortSignal,
+  onPart?: (networkId: string) => void,
 ): Promise<Outcome> {
   const parts = [...message.partsSent];
   const calls = callsOf(message);
@@ -35,7 +36,9 @@ export async function send(
     if (answer.answer !== "ok") return outcomeOf(answer, message.address, parts);
     const sent = sentMessage.safeParse(answer.result);
     if (!sent.success) return { outcome: "unknown", message: "Telegram's answer names no message", parts };
-    parts.push(networkIdOf(botToken, message.address, sent.data.message_id));
+    const id = networkIdOf(botToken, message.address, sent.data.message_id);
+    parts.push(id);
+    onPart?.(id);
   }
   return { outcome: "sent", parts, addresses: [] };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Outcome } from "../adapter.ts";
+import type { Outcome, StatusUpdate } from "../adapter.ts";
 
 const PAIR_RATE = 131056;
 const PAIR_RATE_WAIT_MS = 6_000;
@@ -36,7 +36,7 @@ type Without<O, K extends PropertyKey> = O extends unknown ? Omit<O, K> : never;
 export type Refusal = Without<Exclude<Outcome, { outcome: "sent" | "moved" }>, "parts">;
 
 /** The stable word for an error: one of ours where a caller can act on it, else the network's number. */
-export function codeOf({ code }: MetaError): string {
+function codeOf({ code }: MetaError): string {
   if (code === OUTSIDE_WINDOW) return "outside_messaging_window";
   return TEMPLATE.has(code) ? "template_rejected" : `network_${code}`;
 }
@@ -60,7 +60,7 @@ export function refusalOf(
   if (code === UNSURE) return { ...later, once: true };
   if (TRANSIENT.has(code)) return later;
   if (THROTTLED.has(code)) return { ...later, wholeChannel: true };
-  if (BROKEN.has(code) || (code >= 200 && code <= 299)) return broken(code, message);
+  if (isBroken(code)) return broken(code, message);
   if (code === OUTSIDE_WINDOW || TEMPLATE.has(code) || PERMANENT.has(code)) {
     return { outcome: "failed", code: later.code, message };
   }
@@ -91,6 +91,20 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   return Number.isNaN(wait) ? null : Math.min(MAX_WAIT_MS, Math.max(0, wait));
 }
 
+/** An error as a status tells it: what became of the message, and whether it was the channel that Meta refused. */
+export function failureOf(error: MetaError): NonNullable<StatusUpdate["error"]> {
+  const message = wordsOf(error);
+  return { code: codeOf(error), message, ...(isBroken(error.code) && { broken: reasonOf(error.code, message) }) };
+}
+
+function isBroken(code: number): boolean {
+  return BROKEN.has(code) || (code >= 200 && code <= 299);
+}
+
 function broken(code: number, message: string): Refusal {
-  return { outcome: "channel_broken", reason: `${code}: ${message}` };
+  return { outcome: "channel_broken", reason: reasonOf(code, message) };
+}
+
+function reasonOf(code: number, message: string): string {
+  return `${code}: ${message}`;
 }

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { AddressChange, InboundMessage, MessageType, Received, StatusUpdate } from "../adapter.ts";
 import { passiveType } from "../answer.ts";
 import { describe } from "./describe.ts";
-import { codeOf, metaError, wordsOf } from "./errors.ts";
+import { failureOf, metaError } from "./errors.ts";
 
 const anything = z.catch(z.array(z.unknown()), []);
 const text = z.catch(z.optional(z.string()), undefined);
@@ -194,8 +194,8 @@ function statusItem(came: z.output<typeof status>, who: Contact | undefined): St
   return { kind: "status", chatId, messageId, networkId: came.id, address, addresses, status: state, error };
 }
 
-function errorOf(given: unknown): { code: string; message: string } {
+function errorOf(given: unknown): NonNullable<StatusUpdate["error"]> {
   const error = metaError.safeParse(given);
   if (!error.success) return { code: "network_error", message: "The network gave no reason" };
-  return { code: codeOf(error.data), message: wordsOf(error.data) };
+  return failureOf(error.data);
 }

@@ -17,6 +17,7 @@ export async function send(
   credentials: Credentials,
   network: Network,
   signal: AbortSignal,
+  onPart?: (networkId: string) => void,
 ): Promise<Outcome> {
   const parts = [...message.partsSent];
   const bodies = bodiesOf(message);
@@ -33,6 +34,7 @@ export async function send(
     const result = await post(body, credentials, network, signal);
     if ("outcome" in result) return { ...result, parts };
     parts.push(result.id);
+    onPart?.(result.id);
     for (const address of result.addresses) addresses.add(address);
   }
   addresses.delete(message.address);
