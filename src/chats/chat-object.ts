@@ -23,7 +23,7 @@ import type { Message } from "./message.ts";
 import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts";
 import { MessagePages } from "./message-pages.ts";
 import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
-import { Outbox, type OutboxHost, takeStatus } from "./outbox.ts";
+import { Outbox, type OutboxHost } from "./outbox.ts";
 import { Visitors } from "./visitors.ts";
 
 const UNKNOWN: Unknown = { outcome: "unknown" };
@@ -140,15 +140,12 @@ export class ChatObject extends DurableObject<Env> {
   tell(organizationId: string, channelId: string, news: StatusNews, adoption: ChatIdentity | null): TellAnswer {
     const identity = this.#adoption.open(organizationId, adoption);
     if (identity?.channelId !== channelId) return UNKNOWN;
-    const { messageId, networkId } = news;
-    const row = messageId === null ? this.#log.byNetworkId(networkId) : this.#log.byId(messageId);
-    const known = row && this.#log.delivered(row.seq);
     const host = this.#outboxHost();
-    if (!known || !host) return { outcome: "no_message" };
+    const taken = host && this.#outbox.take(host, news);
+    if (!taken) return { outcome: "no_message" };
     this.#learn(news.addresses, false);
-    takeStatus(host, known, news);
-    // It may have been what the line waited for.
-    this.ctx.waitUntil(this.#deliver());
+    // It may have been what the line waited for; or have broken the channel, which then holds the line.
+    this.ctx.waitUntil(taken.then(() => this.#deliver()));
     return { outcome: "ok" };
   }
 

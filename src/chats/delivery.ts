@@ -21,6 +21,8 @@ export interface Delivery {
   heldSince: number | null;
   /** How long it stood still before that. */
   heldMs: number;
+  /** How often the channel had been mended when the last attempt was let go, once that attempt is over. */
+  mended?: number;
 }
 
 export interface DeliveryError {

@@ -1,5 +1,6 @@
 import { MEDIA_URL_REQUIRED, type Outcome } from "../channels/adapter.ts";
 import type { LeaveAnswer } from "../channels/channel-object.ts";
+import type { Attempt } from "../channels/pace.ts";
 import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
 import type { Delivery, DeliveryError, HoldReason } from "./delivery.ts";
@@ -49,7 +50,7 @@ export async function report(
   env: Env,
   { channelId, chatId }: ChatIdentity,
   outcome: Outcome,
-  { probe, mended }: Go,
+  { probe, mended }: Attempt,
 ): Promise<void> {
   try {
     if (outcome.outcome === "channel_broken") {

@@ -1,6 +1,7 @@
 import type { ChannelKind } from "../db/schema.ts";
 import { type Delivery, type DeliveryError, NOT_TRIED } from "./delivery.ts";
 import type { Message } from "./message.ts";
+import type { Parts } from "./parts.ts";
 
 /** Which chat an object is. Set once, by its first caller who shows that the directory knows it. */
 export interface ChatIdentity {
@@ -35,13 +36,16 @@ export interface NewMessage {
   media: Media | null;
 }
 
+/** As a row has them: of a message that takes one call, or was not tried yet, their number is left out. */
+export type StoredParts = Omit<Parts, "of"> & { of?: number };
+
 /** A message in line, with what its delivery knows. */
 export interface QueuedMessage {
   seq: number;
   message: Message;
   delivery: Delivery;
-  /** The network's ids of the parts that are out. */
-  parts: string[];
+  /** What is known of the calls that it takes. */
+  parts: StoredParts;
   lastError: DeliveryError | null;
   template: UsedTemplate | null;
 }
@@ -78,7 +82,7 @@ const SCHEMA_STEPS = [
    );
    -- The first message of an idempotency key or of a network's id; it settles who came first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
-  // Delivery's own: JSON of `Delivery` with the parts that are out and the last error; and inbound media.
+  // Delivery's own: `DeliveryJson`; and inbound media.
   `alter table messages add column delivery text;
    alter table messages add column media text;`,
 ];
@@ -138,7 +142,7 @@ export class MessageLog {
       dedupe,
       fingerprint,
       template && JSON.stringify(template),
-      delivery && JSON.stringify({ ...delivery, parts: [], lastError: null }),
+      delivery && deliveryJson(delivery, { ids: [] }, null),
       media && JSON.stringify(media),
     );
     return cursor.rowsWritten > 0;
@@ -248,12 +252,9 @@ export class MessageLog {
   }
 
   /** Writes what delivery knows of a message. */
-  writeDelivery(seq: number, delivery: Delivery, parts: string[], lastError: DeliveryError | null): void {
-    this.#sql.exec(
-      "update messages set delivery = ? where seq = ?",
-      JSON.stringify({ ...delivery, parts, lastError }),
-      seq,
-    );
+  writeDelivery(seq: number, delivery: Delivery, parts: StoredParts, lastError: DeliveryError | null): void {
+    const json = deliveryJson(delivery, parts, lastError);
+    this.#sql.exec("update messages set delivery = ? where seq = ?", json, seq);
   }
 
   /** Writes a message whose status changed. */
@@ -293,14 +294,27 @@ export class MessageLog {
   }
 }
 
+/** `parts` are the network's ids, by which a status finds its message; `calls` is what else is known of them. */
+interface DeliveryJson extends Delivery {
+  parts: string[];
+  calls?: Omit<StoredParts, "ids">;
+  lastError: DeliveryError | null;
+}
+
+function deliveryJson(delivery: Delivery, { ids, of, ...rest }: StoredParts, lastError: DeliveryError | null): string {
+  const calls = { ...(of !== undefined && of > 1 && { of }), ...rest };
+  const more = Object.keys(calls).length > 0 && { calls };
+  return JSON.stringify({ ...delivery, parts: ids, ...more, lastError } satisfies DeliveryJson);
+}
+
 function queuedMessage({ seq, doc, delivery, template }: DeliveryRow): QueuedMessage {
-  const known = delivery ? (JSON.parse(delivery) as Delivery & Pick<QueuedMessage, "parts" | "lastError">) : null;
-  const { parts, lastError, ...own } = known ?? { ...NOT_TRIED, parts: [], lastError: null };
+  const known: DeliveryJson = delivery ? JSON.parse(delivery) : { ...NOT_TRIED, parts: [], lastError: null };
+  const { parts: ids, calls, lastError, ...own } = known;
   return {
     seq,
     message: JSON.parse(doc) as Message,
     delivery: own,
-    parts,
+    parts: { ids, ...calls },
     lastError,
     template: template ? (JSON.parse(template) as UsedTemplate) : null,
   };

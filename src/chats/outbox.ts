@@ -1,26 +1,23 @@
-import type { Outbound, Outcome } from "../channels/adapter.ts";
+import type { Outcome } from "../channels/adapter.ts";
 import { NEAR_MS } from "../channels/pace.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { StatusNews } from "./answers.ts";
-import {
-  ATTEMPT_TIMEOUT_MS,
-  begin,
-  type Delivery,
-  type DeliveryError,
-  hold,
-  isOverdue,
-  settle,
-  statusAfter,
-  wakeAt,
-} from "./delivery.ts";
+import { callNetwork, knownOf, save } from "./attempt.ts";
+import { begin, type Delivery, type DeliveryError, hold, isOverdue, settle, wakeAt } from "./delivery.ts";
 import { askLeave, type Go, heldBy, report } from "./leave.ts";
 import type { Message } from "./message.ts";
 import type { ChatIdentity, MessageLog, QueuedMessage } from "./message-log.ts";
+import { attemptOver, type Known, takeNews, withoutEarly } from "./parts.ts";
 
 const MESSAGES_A_RUN = 50;
-/** After its deadline an attempt has this long to say what it knows. */
-const LAST_WORDS_MS = 1_000;
-const NO_ANSWER = "The network did not answer in time";
+/** What a status says of the channel is old news when the message is older than this. */
+const CHANNEL_NEWS_MS = 3_600_000;
+
+/** The message that is being sent; `broken`: what a status said in the meantime of why the channel can't be used. */
+interface Sending {
+  seq: number;
+  broken: string | null;
+}
 
 /** What the outbox needs of its chat. */
 export interface OutboxHost {
@@ -49,6 +46,7 @@ export class Outbox {
   #run: Promise<void> | null = null;
   /** The message whose first attempt the insert marked: this instance has yet to make it. */
   #marked: number | null = null;
+  #sending: Sending | null = null;
   #wakes = 0;
 
   /** The channel works again. */
@@ -90,7 +88,7 @@ export class Outbox {
       return true;
     }
     if (isOpen && this.#marked !== head.seq) {
-      this.#settle(host, head, { outcome: "unknown", message: "The attempt was cut off", parts: head.parts });
+      this.#settle(host, head, { outcome: "unknown", message: "The attempt was cut off", parts: head.parts.ids });
       return true;
     }
     if (!isOpen && wakeAt(head.delivery, now) > now) return false;
@@ -123,10 +121,12 @@ export class Outbox {
       // Should this instance be lost, the attempt is found again.
       await host.standBy(wakeAt(started, Date.now()));
     }
-    const adapter = ADAPTERS[identity.channelKind];
-    const outcome = await withDeadline((signal) =>
-      adapter.send(outbound(host, head), leave.credentials, network, signal),
-    ).catch((): Outcome => ({ outcome: "unknown", message: NO_ANSWER, parts: head.parts }));
+    const { parts } = knownOf(host, head);
+    const sending: Sending = { seq: head.seq, broken: null };
+    this.#sending = sending;
+    const outcome = await callNetwork(host, { ...head, parts }, started, leave, network).finally(() => {
+      this.#sending = null;
+    });
     console.log({
       event: "attempt",
       chatId: identity.chatId,
@@ -141,25 +141,81 @@ export class Outbox {
     if (outcome.outcome === "sent" && outcome.addresses.length > 0) host.learn(outcome.addresses, false);
     if (outcome.outcome === "moved") host.learn([outcome.address], true);
     const current = log.delivered(head.seq);
-    if (current?.delivery.attempts === started.attempts) this.#settle(host, current, outcome);
-    await report(env, identity, outcome, leave);
+    if (current?.delivery.attempts === started.attempts) {
+      // A probe that comes through mends the channel.
+      const mended = leave.mended + Number(leave.probe && outcome.outcome === "sent");
+      sending.broken =
+        this.#settle(host, current, outcome, { first: parts.ids.length, of: parts.of, mended }) ?? sending.broken;
+    }
+    const { broken: reason } = sending;
+    const told: Outcome = reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] };
+    await report(env, identity, told, leave);
     return host.exists();
   }
 
-  /** Writes what an outcome made of the message, unless a status has overtaken it: then only which parts are out. */
-  #settle(host: OutboxHost, head: QueuedMessage, outcome: Outcome): void {
+  /**
+   * Writes what an outcome made of the message, unless a status has overtaken it: then only which parts are out.
+   * `attempt`: the part that it began with, how many there are, and how often the channel was mended by then.
+   * @returns in which words a status said that the channel is broken
+   */
+  #settle(
+    host: OutboxHost,
+    current: QueuedMessage,
+    outcome: Outcome,
+    attempt?: { first: number; of: number; mended: number },
+  ): string | null {
     const { unknownWaitMs } = ADAPTERS[host.identity.channelKind];
-    const step = settle(head.delivery, outcome, { unknownWaitMs }, Date.now(), Math.random(), head.lastError);
-    const delivery: Delivery = step.state === "waiting" ? step.delivery : { ...head.delivery, startedAt: null };
-    // A status may have told of a part that this attempt does not know to be out.
-    const parts = [...new Set([...head.parts, ...outcome.parts])];
-    const { status, error } = head.message;
-    const lastError = step.state === "sent" || status !== "QUEUED" ? null : step.error;
-    host.log.writeDelivery(head.seq, delivery, parts, lastError);
+    const { message, delivery } = current;
+    const step = settle(delivery, outcome, { unknownWaitMs }, Date.now(), Math.random(), current.lastError);
+    const before = knownOf(host, current, attempt?.of);
     // Redacted too late: it was on its way already, and has come through.
-    if (step.state === "sent" && (status === "QUEUED" || error?.code === "redacted"))
-      host.change(head.message, "SENT", null);
-    if (step.state === "failed" && status === "QUEUED") host.change(head.message, "FAILED", step.error);
+    const isOut = step.state === "sent" && message.error?.code === "redacted";
+    const known: Known = isOut ? { ...before, status: "QUEUED", error: null } : before;
+    const { status, error, parts, broken } = attemptOver(known, attempt?.first ?? current.parts.ids.length, outcome);
+    const waits = step.state === "waiting" && status === "QUEUED";
+    const closed: Delivery = step.state === "waiting" ? step.delivery : { ...delivery, startedAt: null };
+    host.log.writeDelivery(
+      current.seq,
+      attempt ? { ...closed, mended: attempt.mended } : closed,
+      waits ? parts : withoutEarly(parts),
+      step.state === "sent" || status !== "QUEUED" ? null : step.error,
+    );
+    if (step.state === "failed" && status === "QUEUED") host.change(message, "FAILED", step.error);
+    else if (status !== message.status || error !== known.error) host.change(message, status, error);
+    return broken ?? null;
+  }
+
+  /**
+   * Takes what the network told of a message of ours, where it is news: it may come before the answer to the send, in
+   * place of one that got lost, twice, or late. One without our id may be of the message that is under way.
+   * @returns null where it is of no message; else what ends when the channel was told that it is broken, if it is
+   */
+  take(host: OutboxHost, news: StatusNews): Promise<void> | null {
+    const current = this.#messageOf(host.log, news);
+    if (!current) return null;
+    const before = knownOf(host, current);
+    const { messageId, networkId, status, error } = news;
+    const after = takeNews(before, { networkId, status, error, isOurs: messageId !== null });
+    if (!after) return null;
+    save(host, current, before, after);
+    if (after.broken === undefined) return Promise.resolve();
+    if (this.#sending?.seq === current.seq) {
+      // The attempt tells the channel, when it is over: its answer may say that the channel works.
+      this.#sending.broken = after.broken;
+      return Promise.resolve();
+    }
+    const { mended } = current.delivery;
+    const isOld = Date.now() - Date.parse(current.message.updatedAt) > CHANNEL_NEWS_MS;
+    if (mended === undefined || isOld) return Promise.resolve();
+    const broken: Outcome = { outcome: "channel_broken", reason: after.broken, parts: [] };
+    return report(host.env, host.identity, broken, { probe: false, mended });
+  }
+
+  #messageOf(log: MessageLog, { messageId, networkId }: StatusNews): QueuedMessage | null {
+    const row = messageId === null ? log.byNetworkId(networkId) : log.byId(messageId);
+    if (row) return log.delivered(row.seq);
+    if (messageId !== null) return null;
+    return this.#sending ? log.delivered(this.#sending.seq) : log.head();
   }
 }
 
@@ -178,40 +234,4 @@ function ready(head: QueuedMessage, { brokenSince }: Go): Delivery {
 
 function waitsSince({ message }: QueuedMessage, since: number): number {
   return Math.max(since, Date.parse(message.createdAt));
-}
-
-/**
- * Takes what the network told of a message of ours, where it is news. It may come before the answer to the send, or in
- * place of one that got lost: then it shows that a part is out, and a message with more parts than that waits on.
- */
-export function takeStatus(host: OutboxHost, known: QueuedMessage, told: Omit<StatusNews, "messageId" | "addresses">) {
-  const { message, delivery, parts, lastError } = known;
-  if (message.status === "QUEUED" && told.status !== "FAILED") {
-    const out = [...new Set([...parts, told.networkId])];
-    if (out.length > parts.length) host.log.writeDelivery(known.seq, delivery, out, lastError);
-    if (out.length < ADAPTERS[host.identity.channelKind].partsOf(outbound(host, known))) return;
-  }
-  const status = statusAfter(message.status, told.status);
-  if (status) host.change(message, status, status === "FAILED" ? told.error : null);
-}
-
-/** Not `AbortSignal.timeout`: its timer would keep the object in memory long after the answer. */
-async function withDeadline<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  const timers = [
-    setTimeout(() => controller.abort(), ATTEMPT_TIMEOUT_MS),
-    setTimeout(() => reject(new Error(NO_ANSWER)), ATTEMPT_TIMEOUT_MS + LAST_WORDS_MS),
-  ];
-  try {
-    return await Promise.race([work(controller.signal), over]);
-  } finally {
-    timers.forEach(clearTimeout);
-  }
-}
-
-function outbound(host: OutboxHost, { message, parts, template }: QueuedMessage): Outbound {
-  const { chatId } = host.identity;
-  const { id: messageId, type, content, mediaUrl, text } = message;
-  return { chatId, messageId, address: host.address(), type, content, mediaUrl, text, template, partsSent: parts };
 }

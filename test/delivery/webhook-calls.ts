@@ -68,6 +68,17 @@ export function whatsappStatus(
   return { statuses: [{ status, timestamp: "1790000000", ...fields }] };
 }
 
+/** Meta tells of a message of ours, with our ids unless told otherwise. */
+export function tellStatus(
+  { channel, chatId, address }: Pick<Conversation, "channel" | "chatId" | "address">,
+  messageId: string,
+  status: string,
+  fields: { id: string; [field: string]: unknown },
+): Promise<Answer> {
+  const ours = { recipient_id: address, biz_opaque_callback_data: `${chatId}.${messageId}` };
+  return fromMeta(channel, [whatsappStatus(status, { ...ours, ...fields })]);
+}
+
 /** Asserts that a webhook was taken. */
 export function taken(answer: Answer): void {
   expect([answer.status, answer.body], answer.text).toEqual([200, { ok: true }]);
