@@ -84,6 +84,16 @@ test("a photo and its text that are redacted after they went out are two parts s
   expect(await message.state()).toBe("DELIVERED");
 });
 
+test("a photo that came through proves no message delivered whose text was redacted before it went out", async () => {
+  fakeNetworks(inTurn(acceptAs("wamid.photo"), refuse(131056, "Slow down")));
+  const chat = await conversation("whatsapp");
+  const message = await sentTo(chat, PHOTO);
+  await chat.run();
+  await admin("POST", `/chats/${chat.chatId}/messages/${message.id}/redact`);
+  await message.tell("wamid.photo", "delivered");
+  expect(await message.state()).toBe("FAILED redacted");
+});
+
 test("rows from before parts had a status of their own take statuses as all others", async () => {
   const message = await sentPhoto();
   await runInDurableObject(message.object(), (_object, { storage }) => {
@@ -221,12 +231,15 @@ test("a status that comes before an answer that got lost counts once another nam
   const chat = await conversation("whatsapp");
   const message = await sentTo(chat);
   await hang.reached();
+  await message.tell("wamid.strange", "read", WITHOUT_OUR_IDS);
   await message.tell("wamid.early", "delivered", WITHOUT_OUR_IDS);
   await crash(chat.object());
   pass(60_000);
   await chat.run();
   await message.tell("wamid.early", "sent");
   expect(await message.state()).toBe("DELIVERED");
+  // What nobody could place goes with the wait.
+  expect(JSON.stringify(await deliveryOf(chat.object(), 1))).not.toContain("wamid.strange");
   pass(90_000);
   await chat.run();
   expect(calls).toHaveLength(1);
