@@ -81,7 +81,7 @@ export async function readChannel(env: Env, origin: string, id: string) {
   return presentChannel(env, origin, await rowOf(directory(env), channels, id, "channel_not_found"));
 }
 
-/** Changes a channel: what is left out stays, single credentials and settings too. */
+/** Changes a channel: what is left out stays, single credentials and settings too. Its health is that after the change. */
 export async function patchChannel(env: Env, origin: string, id: string, patch: z.output<typeof channelPatch>) {
   const channel = await changeChannel(env, id, async (before) => ({
     ...(patch.name !== undefined && { name: patch.name }),
@@ -90,7 +90,9 @@ export async function patchChannel(env: Env, origin: string, id: string, patch: 
   }));
   const credentials = patch.credentials !== undefined;
   if (credentials || patch.settings !== undefined) await tellChannel(env, id, credentials);
-  return presentChannel(env, origin, channel);
+  // With other credentials it counts as working again, which its object has written meanwhile.
+  const told = credentials ? await directory(env).select().from(channels).where(eq(channels.id, id)).get() : undefined;
+  return presentChannel(env, origin, told ?? channel);
 }
 
 /** A new identity secret for a web channel; the one before verifies for `overlapSeconds` more. */
