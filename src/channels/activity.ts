@@ -57,7 +57,8 @@ export class ActivityBuffer {
           `update chats set last_message_at = max(coalesce(last_message_at, 0), seen.at),
              active_at = max(active_at, seen.at)
            from (select value ->> '$.id' as id, value ->> '$.at' as at from json_each(?)) as seen
-           where chats.id = seen.id`,
+           -- What an erased chat told is no news of the one that was opened again under its id.
+           where chats.id = seen.id and seen.at >= chats.created_at`,
         )
         .bind(written)
         .run();

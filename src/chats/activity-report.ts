@@ -21,7 +21,7 @@ export class ActivityReport {
     return now + (this.#failed ? AGAIN_AFTER_MS : REPORT_AFTER_MS);
   }
 
-  /** Tells the channel when the chat was last active; never throws. `exists` is false once the chat was erased. */
+  /** Tells the channel when the chat was last active; never throws. `exists` is false once the chat was erased, opened again or not. */
   async tell(
     env: Env,
     { channelId, chatId }: ChatIdentity,

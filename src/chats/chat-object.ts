@@ -236,10 +236,10 @@ export class ChatObject extends DurableObject<Env> {
     const identity = this.#adoption.identity();
     if (!identity) return this.ctx.storage.deleteAll();
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
-    await this.#activity.tell(this.env, identity, this.#last(), this.#exists);
-    await this.#contact.tell(this.env, identity, this.#exists);
+    await this.#activity.tell(this.env, identity, this.#last(), this.#exists(identity));
+    await this.#contact.tell(this.env, identity, this.#exists(identity));
     const lineAt = await this.#work();
-    if (!this.#exists()) return;
+    if (!this.#adoption.identity()) return;
     this.#log.keepPlace();
     await this.#alarm.set(this.#dueAt(lineAt));
   }
@@ -247,7 +247,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Works the line off as far as it may be, and has the alarm stand for the rest. */
   async #deliver(): Promise<void> {
     const lineAt = await this.#work();
-    const due = this.#exists() ? this.#dueAt(lineAt) : null;
+    const due = this.#adoption.identity() ? this.#dueAt(lineAt) : null;
     if (due !== null) await this.#alarm.by(due);
   }
 
@@ -273,7 +273,11 @@ export class ChatObject extends DurableObject<Env> {
     return due.length > 0 ? Math.min(...due) : null;
   }
 
-  readonly #exists = () => this.#adoption.identity() !== undefined;
+  /** Whether a chat still exists: one that was erased and opened again has the same id, but was made later. */
+  readonly #exists =
+    ({ createdAt }: ChatIdentity) =>
+    () =>
+      this.#adoption.identity()?.createdAt === createdAt;
 
   /** What the outbox is given; null where nothing goes out. */
   #outboxHost(): OutboxHost | null {
@@ -283,7 +287,7 @@ export class ChatObject extends DurableObject<Env> {
       env: this.env,
       log: this.#log,
       identity: { ...identity, channelKind: identity.channelKind },
-      exists: this.#exists,
+      exists: this.#exists(identity),
       standBy: (at) => this.#alarm.by(at),
       address: () => this.#contact.current(identity),
       learn: (addresses, moved) => this.#learn(addresses, moved),
@@ -305,13 +309,13 @@ export class ChatObject extends DurableObject<Env> {
     if (!identity) return;
     if (moved && addresses[0] !== undefined) this.#contact.move(addresses[0]);
     if (!this.#contact.note(identity, addresses)) return;
-    this.ctx.waitUntil(this.#contact.tell(this.env, identity, this.#exists));
+    this.ctx.waitUntil(this.#contact.tell(this.env, identity, this.#exists(identity)));
   }
 
-  /** Stamps are now, but never before the message before: they don't run backwards, even where the clock does. */
-  #place({ chatId }: ChatIdentity): NewPlace {
+  /** Stamps are now, but never before the chat or the message before: they don't run backwards, even where the clock does. */
+  #place({ chatId, createdAt }: ChatIdentity): NewPlace {
     const { seq, at } = this.#last();
-    return { chatId, seq: seq + 1, at: new Date(Math.max(Date.now(), at)).toISOString() };
+    return { chatId, seq: seq + 1, at: new Date(Math.max(Date.now(), at, createdAt)).toISOString() };
   }
 
   /** Stores a message as the newest. @returns the document of the one that has its id already; else null */

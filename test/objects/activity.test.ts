@@ -135,6 +135,17 @@ test("the latest time wins, in whatever order they come", async () => {
   expect(await lastMessageAt(chat.id)).toBe(new Date(latest).toISOString());
 });
 
+test("a message that is stored by a clock behind that of its chat's making is news to the directory too", async () => {
+  const organization = await newOrganization();
+  const made = await newChat(organization.api, organization.channelId);
+  vi.setSystemTime(Date.now() - 500);
+  const message = await send(organization.api, made.id);
+  expect(message.createdAt).toBe(made.createdAt);
+  await runDurableObjectAlarm(env.CHATS.getByName(made.id));
+  await runDurableObjectAlarm(env.CHANNELS.getByName(organization.channelId));
+  expect(await lastMessageAt(made.id)).toBe(message.createdAt);
+});
+
 test("a chat that is active while its channel writes is written again", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);

@@ -108,9 +108,9 @@ test("a send that is repeated with an idempotency key is no replay of itself", a
 });
 
 test("stamps never run backwards when the clock jumps back, nor after an eviction in between", async () => {
-  const { api, chatId, object, list } = await someChat();
   const noon = Date.parse("2026-11-20T12:00:00.000Z");
   vi.useFakeTimers({ toFake: ["Date"], now: noon });
+  const { api, chatId, object, list } = await someChat();
   await send(api, chatId);
   vi.setSystemTime(noon - 300_000);
   await send(api, chatId);

@@ -24,6 +24,10 @@ function held(object: DurableObjectStub) {
   }));
 }
 
+async function lastMessageAt(chatId: string) {
+  return env.DB.prepare("select last_message_at as at from chats where id = ?").bind(chatId).first<number>("at");
+}
+
 async function usedChat() {
   const organization = await newOrganization();
   const { id: chatId } = await newChat(organization.api, organization.channelId);
@@ -70,6 +74,38 @@ test("a chat that is erased while it reports its activity keeps its mark and the
   });
   await runDurableObjectAlarm(object);
   expect(await held(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
+});
+
+test("a chat that is erased and opened again while it reports its activity reports that of its own", async () => {
+  const { api, object, chatId, channelId, organizationId, adoption } = await usedChat();
+  await send(api, chatId);
+  const old = Date.now();
+  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
+  vi.spyOn(env.CHANNELS, "getByName").mockImplementationOnce((...named) => {
+    const channel = getByName(...named);
+    const active = async (id: string, at: number) => {
+      await channel.active(id, at);
+      await env.CHATS.getByName(chatId).erase();
+      vi.setSystemTime(old + 60_000);
+      await env.DB.prepare("update chats set created_at = ?, active_at = ?, last_message_at = null where id = ?")
+        .bind(Date.now(), Date.now(), chatId)
+        .run();
+      await env.CHATS.getByName(chatId).list(
+        organizationId,
+        { page: 1, limit: 20 },
+        { ...adoption, createdAt: Date.now() },
+      );
+    };
+    return { active } as unknown as typeof channel;
+  });
+  await runDurableObjectAlarm(object);
+  // What the erased chat told of itself.
+  await runDurableObjectAlarm(env.CHANNELS.getByName(channelId));
+  expect(await lastMessageAt(chatId)).toBeNull();
+  const { createdAt } = await send(api, chatId);
+  await runDurableObjectAlarm(object);
+  await runDurableObjectAlarm(env.CHANNELS.getByName(channelId));
+  expect(await lastMessageAt(chatId)).toBe(Date.parse(createdAt));
 });
 
 test("a channel that is erased while it writes its chats' activity stays empty", async () => {
