@@ -13,11 +13,15 @@ import {
   type Attempt,
   breakChannel,
   type ChannelPace,
+  endTrial,
+  isStillGood,
   mendChannel,
+  NEAR_MS,
   probeAgain,
   STEADY,
   slowDown,
   takeLeave,
+  wakeMoreAt,
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 
@@ -29,11 +33,12 @@ export interface LeaveRequest {
 }
 
 /**
- * `go`: call the network at `at`, which is now or nearly; the credentials are handed out with each leave and stored by
- * no chat. With `brokenSince` it is a probe of a broken channel. `later`: ask again at `at`; `broken` says why the channel as a whole can't be used, and since when.
+ * `go`: call the network now; the credentials are handed out with each leave and stored by no chat. With `brokenSince`
+ * it is a probe of a broken channel. `later`: ask again at `at`; `broken` says why the channel as a whole can't be
+ * used, and since when.
  */
 export type LeaveAnswer =
-  | ({ leave: "go"; at: number; credentials: Credentials; brokenSince: number | null } & Attempt)
+  | ({ leave: "go"; credentials: Credentials; brokenSince: number | null } & Attempt)
   | { leave: "later"; at: number; broken: { reason: string; since: number } | null };
 
 /** An attempt that the network answered by refusing the channel itself. */
@@ -43,11 +48,21 @@ export interface BreakReport extends Attempt {
   reason: string;
 }
 
+/** How an attempt ended that was to tell; without `probe` it was one. */
+export interface ProbeReport extends Omit<Attempt, "probe"> {
+  channelId: string;
+  /** The network answered as one does that accepts the channel. */
+  works: boolean;
+  probe?: boolean;
+}
+
 const GONE_MS = 60_000;
 const AGAIN_AFTER_MS = 15_000;
 const CLOCK_AHEAD_MS = 5_000;
 const WOKEN_A_RUN = 200;
 const WOKEN_AT_ONCE = 20;
+/** So many may wait for a trial's end here; more than that come again. */
+const MAX_PATIENT = 1_000;
 /** How long a channel is served as it was known last while the directory is down. */
 const KNOWN_FOR_MS = 3_600_000;
 
@@ -62,29 +77,81 @@ export class ChannelObject extends DurableObject<Env> {
   #known: ChannelRecord | null = null;
   #pace: ChannelPace | undefined;
   #keptClock = 0;
+  /** Whose attempt the trial under way is. */
+  #tried = "";
+  #patient = 0;
+  /** Settles when what a leave was given by is another: for those that wait for their start, or for a trial's end. */
+  #news = Promise.withResolvers<void>();
 
   /** A chat of this channel had a message at `at`, Unix milliseconds. */
   async active(chatId: string, at: number): Promise<void> {
     await this.#alarm.by(this.#activity.add(chatId, at));
   }
 
-  /** Gives a chat its start, or says when to ask again. A chat that meets a broken channel is woken when it works. */
+  /**
+   * Gives a chat its start, or says when to ask again. A start that is near is waited for here: so none is given that
+   * the channel's state has overtaken meanwhile. A chat that meets a broken channel is woken when it works.
+   */
   async leave({ channelId, chatId, reservedAt }: LeaveRequest): Promise<LeaveAnswer> {
-    const record = await this.#record(channelId);
-    const now = Date.now();
-    // Being erased, and its chats before it.
-    if (!record || record.kind === "web") return { leave: "later", at: now + GONE_MS, broken: null };
-    const perSecond = record.settings.perSecond ?? KINDS[record.kind].defaults.perSecond;
-    const { leave, pace } = takeLeave(this.#state(), { reservedAt }, perSecond, now, Math.random());
-    this.#keep(pace);
-    if (leave.leave === "go") {
-      const { credentials } = record;
-      return { ...leave, mended: pace.mended, brokenSince: pace.breaker?.since ?? null, credentials };
+    let patience: Promise<unknown> | undefined;
+    let isPatient = this.#patient < MAX_PATIENT;
+    // A chat makes one attempt at a time: this one's is over, though nobody told of it.
+    if (chatId === this.#tried) this.#trialEnded(this.#state().trialUntil);
+    for (;;) {
+      const record = await this.#record(channelId);
+      const now = Date.now();
+      // Being erased, and its chats before it.
+      if (!record || record.kind === "web") return { leave: "later", at: now + GONE_MS, broken: null };
+      const perSecond = record.settings.perSecond ?? KINDS[record.kind].defaults.perSecond;
+      const { leave, pace } = takeLeave(this.#state(), { reservedAt, isPatient }, perSecond, now, Math.random());
+      this.#keep(pace);
+      const { mended, breaker } = pace;
+      if (leave.leave === "wait") {
+        patience ??= scheduler.wait(NEAR_MS).then(() => {
+          isPatient = false;
+        });
+        await this.#wait(patience);
+      } else if (leave.leave === "later") {
+        if (!leave.broken || !breaker) return { ...leave, broken: null };
+        this.#await(chatId);
+        return { ...leave, broken: { reason: breaker.reason, since: breaker.since } };
+      } else if (await this.#startOf(leave.at, mended, now)) {
+        const { probe, trial } = leave;
+        const { credentials } = record;
+        if (trial !== null) this.#tried = chatId;
+        return { leave: "go", probe, trial, mended, brokenSince: breaker?.since ?? null, credentials };
+      } else {
+        this.#trialEnded(leave.trial);
+      }
     }
-    if (!leave.broken || !pace.breaker) return { ...leave, broken: null };
-    this.#await(chatId);
-    const { reason, since } = pace.breaker;
-    return { ...leave, broken: { reason, since } };
+  }
+
+  /** A trial is over, of which nobody knows how it ended. */
+  #trialEnded(trial: number | null): void {
+    const state = this.#state();
+    this.#keep(endTrial(state, { trial, mended: state.mended }, false, Date.now()));
+  }
+
+  /** Waits for a start. @returns whether it came: by then the channel may be broken, mended, or told to rest */
+  async #startOf(at: number, mended: number, now: number): Promise<boolean> {
+    if (at <= now) return true;
+    let isOver = false;
+    const start = scheduler.wait(at - now).then(() => {
+      isOver = true;
+    });
+    const isGood = () => isStillGood(this.#state(), at, mended);
+    while (!isOver && isGood()) await Promise.race([start, this.#news.promise]);
+    return isGood();
+  }
+
+  /** Waits for a trial's end, while there is patience. */
+  async #wait(patience: Promise<unknown>): Promise<void> {
+    this.#patient++;
+    try {
+      await Promise.race([patience, this.#news.promise]);
+    } finally {
+      this.#patient--;
+    }
   }
 
   /** The network wants fewer calls from this channel: none for `afterMs`. */
@@ -101,17 +168,19 @@ export class ChannelObject extends DurableObject<Env> {
     if (pace.breaker && !before.breaker) await this.#tellHealth(channelId, Date.now() + AGAIN_AFTER_MS);
   }
 
-  /** How a probe ended that did not find the channel broken: the network answered, or nobody knows. */
-  async probed({ channelId, works, mended }: { channelId: string; works: boolean; mended: number }): Promise<void> {
-    if (!works) this.#keep(probeAgain(this.#state(), { mended }, Date.now()));
+  /** How a probe or a trial ended that did not find the channel broken: the network answered, or nobody knows. */
+  async probed({ channelId, works, probe = true, ...attempt }: ProbeReport): Promise<void> {
+    const now = Date.now();
+    if (!probe) this.#keep(endTrial(this.#state(), attempt, works, now));
+    else if (!works) this.#keep(probeAgain(this.#state(), attempt, now));
     // Mended since: it is another breaker that stands now.
-    else if (mended === this.#state().mended) await this.#mend(channelId);
+    else if (attempt.mended === this.#state().mended) await this.#mend(channelId, now);
   }
 
-  /** The channel works again: a probe came through, or the operator changed its credentials. */
-  async #mend(channelId: string): Promise<void> {
+  /** The channel works again, as a probe showed at `provenAt`; or, where that is null, may work with other credentials. */
+  async #mend(channelId: string, provenAt: number | null): Promise<void> {
     const isBroken = this.#state().breaker !== null;
-    this.#keep(mendChannel(this.#state()));
+    this.#keep(mendChannel(this.#state(), provenAt));
     // The alarm wakes the chats that wait, so it stands before anything that may break off.
     if (isBroken) await this.#tellHealth(channelId, Date.now());
   }
@@ -119,7 +188,7 @@ export class ChannelObject extends DurableObject<Env> {
   /** The operator changed the channel. With other credentials it is tried at once. */
   async changed(channelId: string, { credentials }: { credentials: boolean }): Promise<void> {
     this.#known = await channelRecord(this.env, channelId, { fresh: "now" });
-    if (credentials) await this.#mend(channelId);
+    if (credentials) await this.#mend(channelId, null);
   }
 
   /** Whether a visitor from `network` may open one more chat, which is counted then. */
@@ -178,9 +247,16 @@ export class ChannelObject extends DurableObject<Env> {
     const before = this.#state();
     const isChanged = pace.breaker !== before.breaker || pace.mended !== before.mended;
     this.#pace = pace;
+    const isTrialOver = before.trialUntil !== 0 && pace.trialUntil !== before.trialUntil;
+    if (isChanged || isTrialOver || pace.pausedUntil !== before.pausedUntil) this.#tellNews();
     if (!isChanged && pace.clock - Math.max(this.#keptClock, Date.now()) < CLOCK_AHEAD_MS) return;
     this.#keptClock = pace.clock;
     this.ctx.storage.kv.put("pace", pace);
+  }
+
+  #tellNews(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
   }
 
   /** Writes the channel's health to the directory: now and, where that fails, with the alarm, which rings by `alarmAt`. */
@@ -219,7 +295,7 @@ export class ChannelObject extends DurableObject<Env> {
     if (!this.ctx.storage.kv.get(key)) this.ctx.storage.kv.put(key, true);
   }
 
-  /** Wakes chats that met the broken channel; each then asks for its start, so they drain at the channel's pace. */
+  /** Wakes chats that met the broken channel, as many as begin soon: others that have something to send come between. */
   async #wakeChats(): Promise<number | null> {
     if (this.#state().breaker) return null;
     const waiting = [...this.ctx.storage.kv.list<true>({ prefix: "waiting:", limit: WOKEN_A_RUN })].map(([key]) => key);
@@ -231,6 +307,6 @@ export class ChannelObject extends DurableObject<Env> {
       // One that could not be woken wakes by its own alarm, later.
       await Promise.allSettled(calls);
     }
-    return waiting.length === WOKEN_A_RUN ? Date.now() : null;
+    return waiting.length === WOKEN_A_RUN ? wakeMoreAt(this.#state(), Date.now()) : null;
   }
 }

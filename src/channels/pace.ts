@@ -16,27 +16,55 @@ interface Breaker {
 export interface ChannelPace {
   /** The virtual clock: the earliest start that no attempt has yet. */
   clock: number;
+  /** The earliest start after the last one that was let go: reservations that come late together don't start together. */
+  line: number;
   /** The network asked for rest until then: no start before it counts, reserved or not. */
   pausedUntil: number;
   breaker: Breaker | null;
   /** How often it was mended: an attempt that was let go before tells nothing of the channel as it is now. */
   mended: number;
+  /** When an attempt last showed that the channel works; null before, and since its credentials were changed. */
+  provenAt: number | null;
+  /** The trial under way, by the time until which it is waited for. */
+  trialUntil: number;
 }
 
-export interface Reservation {
+export interface Request {
   /** A start that an earlier leave named, and that has come. */
   reservedAt: number | null;
+  /** Whether it would wait for a trial's end, rather than come again. */
+  isPatient: boolean;
 }
 
-/** `go`: the attempt may start at `at`, which is now or nearly. `later`: ask again at `at`, with it as the reservation. */
-export type Leave = { leave: "go"; at: number; probe: boolean } | { leave: "later"; at: number; broken: boolean };
+/**
+ * `go`: the attempt may start at `at`, which is now or nearly; a `probe` and a `trial` tell how they end.
+ * `wait`: a trial is under way; ask again once it is over. `later`: ask again at `at`, with it as the reservation.
+ */
+export type Leave =
+  | { leave: "go"; at: number; probe: boolean; trial: number | null }
+  | { leave: "wait" }
+  | { leave: "later"; at: number; broken: boolean };
 
-export const STEADY: ChannelPace = { clock: 0, pausedUntil: 0, breaker: null, mended: 0 };
+type Answer = { leave: Leave; pace: ChannelPace };
+
+export const STEADY: ChannelPace = {
+  clock: 0,
+  line: 0,
+  pausedUntil: 0,
+  breaker: null,
+  mended: 0,
+  provenAt: null,
+  trialUntil: 0,
+};
 
 /** A start this near is waited for in memory: an alarm would cost a write. */
 export const NEAR_MS = 1_000;
 /** A reserved start is good for this long: chats that all come late together go by the clock again. */
 const RESERVED_FOR_MS = 10_000;
+/** How long a channel counts as one that works after an attempt showed it; in the second half one attempt shows it anew. */
+export const PROVEN_FOR_MS = 60_000;
+/** A trial holds the others for this long, should its answer take longer: then one more is made. */
+export const TRIAL_MS = 5_000;
 /** A probe whose end nobody told, because its chat was lost, is over then. */
 const PROBE_TAKES_MS = 60_000;
 const FIRST_PROBE_MS = 300_000;
@@ -47,38 +75,66 @@ const JITTER = 0.2;
 /**
  * Gives an attempt its start. Starts lie `1000 / perSecond` ms apart on the virtual clock, so that a burst over many
  * chats queues evenly instead of returning as a herd. While the breaker is open one attempt at a time goes, as a probe.
+ * A channel that has not shown of late that it works, lets one attempt go first, as a trial: so a dead token costs one
+ * call, however many chats wait. One that has, holds nobody.
  * @param random from 0 to 1, for the jitter
  */
 export function takeLeave(
   pace: ChannelPace,
-  { reservedAt }: Reservation,
+  { reservedAt, isPatient }: Request,
   perSecond: number,
   now: number,
   random: number,
-): { leave: Leave; pace: ChannelPace } {
-  const { breaker } = pace;
-  if (breaker) {
-    if (now < breaker.probeAt) {
-      const at = breaker.probeAt + Math.round(random * JITTER * probeDelay(breaker.failures));
-      return { leave: { leave: "later", at, broken: true }, pace };
-    }
-    return {
-      leave: { leave: "go", at: now, probe: true },
-      pace: { ...pace, breaker: { ...breaker, probeAt: now + PROBE_TAKES_MS } },
-    };
+): Answer {
+  if (pace.breaker) return probe(pace, pace.breaker, now, random);
+  const interval = 1_000 / perSecond;
+  const isOnTrial = now < pace.trialUntil;
+  const provenFor = pace.provenAt === null ? 0 : pace.provenAt + PROVEN_FOR_MS - now;
+  if (isOnTrial && provenFor <= 0) {
+    return isPatient ? { leave: { leave: "wait" }, pace } : reserve(pace, now + NEAR_MS, interval);
   }
-  // The chat's clock may be a little ahead of this one.
-  if (reservedAt !== null && now >= pace.pausedUntil && Math.abs(now - reservedAt) <= allowance(reservedAt, now)) {
-    return { leave: { leave: "go", at: Math.max(now, reservedAt), probe: false }, pace };
-  }
-  const clock = Math.max(now, pace.clock);
-  const at = Math.ceil(clock);
-  const leave: Leave = at - now <= NEAR_MS ? { leave: "go", at, probe: false } : { leave: "later", at, broken: false };
-  return { leave, pace: { ...pace, clock: clock + 1_000 / perSecond } };
+  const isReserved = reservedAt !== null && now >= pace.pausedUntil && isKept(reservedAt, now);
+  const reserved = isReserved ? Math.max(now, reservedAt, pace.line) : Number.POSITIVE_INFINITY;
+  const isInTime = reserved - now <= NEAR_MS;
+  const start = isInTime ? reserved : Math.max(now, pace.clock, pace.line);
+  const at = Math.ceil(start);
+  if (at - now > NEAR_MS) return reserve(pace, start, interval);
+  const trial = !isOnTrial && provenFor <= PROVEN_FOR_MS / 2 ? at + TRIAL_MS : null;
+  const line = start + interval;
+  const clock = isInTime ? pace.clock : line;
+  return {
+    leave: { leave: "go", at, probe: false, trial },
+    pace: { ...pace, clock, line, ...(trial !== null && { trialUntil: trial }) },
+  };
 }
 
-function allowance(reservedAt: number, now: number): number {
-  return reservedAt > now ? NEAR_MS : RESERVED_FOR_MS;
+function probe(pace: ChannelPace, breaker: Breaker, now: number, random: number): Answer {
+  if (now < breaker.probeAt) {
+    const at = breaker.probeAt + Math.round(random * JITTER * probeDelay(breaker.failures));
+    return { leave: { leave: "later", at, broken: true }, pace };
+  }
+  return {
+    leave: { leave: "go", at: now, probe: true, trial: null },
+    pace: { ...pace, breaker: { ...breaker, probeAt: now + PROBE_TAKES_MS } },
+  };
+}
+
+function reserve(pace: ChannelPace, earliest: number, interval: number): Answer {
+  const start = Math.max(earliest, pace.clock);
+  return {
+    leave: { leave: "later", at: Math.ceil(start), broken: false },
+    pace: { ...pace, clock: start + interval },
+  };
+}
+
+/** Whether a reserved start still counts. The chat's clock may be a little ahead of this one. */
+function isKept(reservedAt: number, now: number): boolean {
+  return Math.abs(now - reservedAt) <= (reservedAt > now ? NEAR_MS : RESERVED_FOR_MS);
+}
+
+/** Whether a start that was waited for still counts: meanwhile the channel may have broken, or been told to rest. */
+export function isStillGood(pace: ChannelPace, at: number, mended: number): boolean {
+  return pace.mended === mended && pace.pausedUntil <= at && pace.breaker === null;
 }
 
 /** The network said that this channel is too fast: nobody starts before `afterMs` are over. */
@@ -92,6 +148,8 @@ export interface Attempt {
   probe: boolean;
   /** `mended` of the channel at that time. */
   mended: number;
+  /** Which trial it was; null or absent where it was none. */
+  trial?: number | null | undefined;
 }
 
 /**
@@ -103,7 +161,8 @@ export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt
   if (attempt.mended !== pace.mended || (breaker && !attempt.probe)) return pace;
   const failures = breaker ? breaker.failures + 1 : 0;
   const since = breaker?.since ?? now;
-  return { ...pace, breaker: { since, reason, failures, probeAt: now + probeDelay(failures) } };
+  const opened = { since, reason, failures, probeAt: now + probeDelay(failures) };
+  return { ...pace, breaker: opened, provenAt: null, trialUntil: 0 };
 }
 
 /** A probe ended without a word on the channel itself: the next one takes as long as if it had found it broken. */
@@ -113,9 +172,21 @@ export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "mended">, 
   return { ...pace, breaker: { ...breaker, probeAt: now + probeDelay(breaker.failures) } };
 }
 
-/** The channel works: a probe came through, or its credentials were changed. */
-export function mendChannel(pace: ChannelPace): ChannelPace {
-  return { ...pace, breaker: null, mended: pace.mended + 1 };
+/** A trial ended: either it showed that the channel works, or the next attempt is one. */
+export function endTrial(pace: ChannelPace, attempt: Omit<Attempt, "probe">, works: boolean, now: number): ChannelPace {
+  if (pace.breaker || attempt.mended !== pace.mended) return pace;
+  const trialUntil = works || attempt.trial === pace.trialUntil ? 0 : pace.trialUntil;
+  return { ...pace, trialUntil, provenAt: works ? now : pace.provenAt };
+}
+
+/** The channel works, as a probe showed at `provenAt`; or, where that is null, its credentials were changed. */
+export function mendChannel(pace: ChannelPace, provenAt: number | null): ChannelPace {
+  return { ...pace, breaker: null, mended: pace.mended + 1, provenAt, trialUntil: 0 };
+}
+
+/** When further chats may be woken that waited for the channel: those woken before have nearly all begun by then. */
+export function wakeMoreAt({ clock, provenAt }: ChannelPace, now: number): number {
+  return Math.max(provenAt === null ? now + NEAR_MS : now, clock - NEAR_MS);
 }
 
 /** 5 minutes, doubling to 50. */

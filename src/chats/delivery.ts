@@ -23,6 +23,8 @@ export interface Delivery {
   heldMs: number;
   /** How often the channel had been mended when the last attempt was let go, once that attempt is over. */
   mended?: number;
+  /** How often in a row the channel did not answer; absent where it did. */
+  aways?: number;
 }
 
 export interface DeliveryError {
@@ -85,7 +87,9 @@ export function hold(delivery: Delivery, until: number, reason: HoldReason, now:
   // An attempt that was marked in the insert, and was not let through, was none.
   const attempts = delivery.startedAt === null ? delivery.attempts : delivery.attempts - 1;
   const firstAt = delivery.startedAt !== null && attempts === 0 ? null : delivery.firstAt;
-  const held = { ...delivery, attempts, startedAt: null, nextAt: until, reserved: reason === "pace" };
+  const { aways = 0, ...rest } = delivery;
+  const held = { ...rest, attempts, startedAt: null, nextAt: until, reserved: reason === "pace" };
+  if (reason === "away") return { ...held, firstAt, heldSince: null, heldMs: heldFor(delivery, now), aways: aways + 1 };
   if (reason !== "broken") return { ...held, firstAt, heldSince: null, heldMs: heldFor(delivery, now) };
   const heldSince = delivery.heldSince ?? (attempts === 0 ? since : now);
   return { ...held, firstAt: firstAt ?? heldSince, heldSince };

@@ -6,7 +6,8 @@ import { callObject } from "../objects.ts";
 import type { Delivery, DeliveryError, HoldReason } from "./delivery.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
-const CHANNEL_AWAY_MS = 10_000;
+const FIRST_AWAY_MS = 10_000;
+const MAX_AWAY_MS = 300_000;
 
 export type Go = LeaveAnswer & { leave: "go" };
 type Leave = LeaveAnswer | { leave: "away" };
@@ -22,8 +23,20 @@ export async function askLeave(env: Env, { channelId, chatId }: ChatIdentity, de
   }
 }
 
+/**
+ * How long a message waits whose channel did not answer `times` times in a row: 10 s, doubling to 5 min, each up to a
+ * fifth shorter or longer, so that the chats of a channel that could not keep up don't return together.
+ * @param random from 0 to 1
+ */
+export function awayMs(times: number, random: number): number {
+  return Math.round(Math.min(MAX_AWAY_MS, FIRST_AWAY_MS * 2 ** (times - 1)) * (0.8 + 0.4 * random));
+}
+
 /** How long a message is held that got no leave, since when, and what it says of that; a pace is no error. */
-export function heldBy(leave: Exclude<Leave, Go>): {
+export function heldBy(
+  leave: Exclude<Leave, Go>,
+  { aways = 0 }: Delivery,
+): {
   until: number;
   reason: HoldReason;
   since: number;
@@ -32,7 +45,7 @@ export function heldBy(leave: Exclude<Leave, Go>): {
   const now = Date.now();
   if (leave.leave === "away") {
     const error = { code: "channel_away", message: "The channel does not answer" };
-    return { until: now + CHANNEL_AWAY_MS, reason: "away", since: now, error };
+    return { until: now + awayMs(aways + 1, Math.random()), reason: "away", since: now, error };
   }
   const { at: until, broken } = leave;
   if (!broken) return { until, reason: "pace", since: now, error: null };
@@ -50,7 +63,7 @@ export async function report(
   env: Env,
   { channelId, chatId }: ChatIdentity,
   outcome: Outcome,
-  { probe, mended }: Attempt,
+  { probe, mended, trial }: Attempt,
 ): Promise<void> {
   try {
     if (outcome.outcome === "channel_broken") {
@@ -61,9 +74,11 @@ export async function report(
     } else if (outcome.outcome === "retry" && outcome.wholeChannel) {
       await callObject(env.CHANNELS, channelId, (channel) => channel.slowDown(outcome.afterMs ?? 1_000));
     }
-    if (probe && outcome.outcome !== "channel_broken") {
+    if ((probe || trial) && outcome.outcome !== "channel_broken") {
       const works = hasAnswered(outcome);
-      await callObject(env.CHANNELS, channelId, (channel) => channel.probed({ channelId, works, mended }));
+      await callObject(env.CHANNELS, channelId, (channel) =>
+        channel.probed({ channelId, works, probe, mended, trial }),
+      );
     }
   } catch (error) {
     console.warn({ event: "channel_not_told", channelId, cause: causeOf(error) });

@@ -1,5 +1,4 @@
 import type { Outcome } from "../channels/adapter.ts";
-import { NEAR_MS } from "../channels/pace.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import type { StatusNews } from "./answers.ts";
 import { callNetwork, knownOf, save } from "./attempt.ts";
@@ -94,7 +93,6 @@ export class Outbox {
     if (!isOpen && wakeAt(head.delivery, now) > now) return false;
     const wakes = this.#wakes;
     const leave = await askLeave(host.env, host.identity, head.delivery);
-    if (leave.leave === "go") await startOf(leave);
     if (!host.exists()) return false;
     const current = host.log.head();
     if (current?.seq !== head.seq) return true;
@@ -102,7 +100,7 @@ export class Outbox {
     if (leave.leave === "later" && leave.broken && wakes !== this.#wakes) return true;
     if (leave.leave === "go") return this.#attempt(host, current, leave);
     this.#marked = null;
-    const held = heldBy(leave);
+    const held = heldBy(leave, current.delivery);
     const delivery = hold(current.delivery, held.until, held.reason, Date.now(), waitsSince(current, held.since));
     host.log.writeDelivery(head.seq, delivery, current.parts, held.error ?? current.lastError);
     // One that has waited behind others for as long as they did goes the way that they went.
@@ -217,12 +215,6 @@ export class Outbox {
     if (messageId !== null) return null;
     return this.#sending ? log.delivered(this.#sending.seq) : log.head();
   }
-}
-
-/** Waits for a start; no longer than one is ever away, should the channel's clock be another. */
-async function startOf({ at }: Go): Promise<void> {
-  const ms = Math.min(at - Date.now(), NEAR_MS);
-  if (ms > 0) await scheduler.wait(ms);
 }
 
 /** What a message is about to begin an attempt with: a probe ends its wait for the broken channel. */

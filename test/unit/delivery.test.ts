@@ -122,7 +122,8 @@ test("sent and failed are final", () => {
 test("an attempt that was marked and not let through was none", () => {
   for (const reason of ["pace", "away"] satisfies HoldReason[]) {
     const held = hold(begin(NOT_TRIED, NOW), NOW + 5_000, reason, NOW);
-    expect(held).toEqual({ ...NOT_TRIED, nextAt: NOW + 5_000, reserved: reason === "pace" });
+    const aways = reason === "away" ? { aways: 1 } : {};
+    expect(held).toEqual({ ...NOT_TRIED, nextAt: NOW + 5_000, reserved: reason === "pace", ...aways });
     expect(begin(held, NOW + 5_000)).toMatchObject({ attempts: 1, startedAt: NOW + 5_000, firstAt: NOW + 5_000 });
   }
 });

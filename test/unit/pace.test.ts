@@ -3,12 +3,17 @@ import { expect, test } from "vitest";
 import {
   breakChannel,
   type ChannelPace,
-  type Leave,
+  endTrial,
+  isStillGood,
   mendChannel,
   NEAR_MS,
+  PROVEN_FOR_MS,
+  probeAgain,
   STEADY,
   slowDown,
+  TRIAL_MS,
   takeLeave,
+  wakeMoreAt,
 } from "../../src/channels/pace.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
@@ -16,14 +21,31 @@ const MINUTE = 60_000;
 const FRESH = { probe: false, mended: 0 };
 const PROBE = { probe: true, mended: 0 };
 
-/** Asks for leaves, one after the other, of a channel whose state goes along. */
+/** Asks for leaves, one after the other, of a channel whose state goes along; it has just shown that it works. */
 function channel(perSecond = 25, pace: ChannelPace = STEADY) {
   return {
     pace,
-    ask(now: number, reservedAt: number | null = null, random = 0): Leave {
-      const answer = takeLeave(this.pace, { reservedAt }, perSecond, now, random);
+    ask(now: number, reservedAt: number | null = null, random = 0) {
+      this.pace = { ...this.pace, provenAt: now };
+      const { leave, pace } = takeLeave(this.pace, { reservedAt, isPatient: true }, perSecond, now, random);
+      this.pace = pace;
+      if (leave.leave === "wait") throw new Error("it waits");
+      return leave;
+    },
+  };
+}
+
+/** The same of one that has yet to show it. */
+function cold(perSecond = 10, pace: ChannelPace = STEADY) {
+  return {
+    pace,
+    ask(now: number, isPatient = true, reservedAt: number | null = null) {
+      const answer = takeLeave(this.pace, { reservedAt, isPatient }, perSecond, now, 0);
       this.pace = answer.pace;
       return answer.leave;
+    },
+    end(trial: number | null, works: boolean, now: number) {
+      this.pace = endTrial(this.pace, { trial, mended: this.pace.mended }, works, now);
     },
   };
 }
@@ -60,22 +82,22 @@ test("no window of a second ever has more starts than the pace, whenever they ar
 
 test("a start that is near is waited for; one that is not is reserved, and holds", () => {
   const asked = channel(1);
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: false });
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW + NEAR_MS, probe: false });
+  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: false, trial: null });
+  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW + NEAR_MS, probe: false, trial: null });
   const third = asked.ask(NOW);
   expect(third).toEqual({ leave: "later", at: NOW + 2_000, broken: false });
   // Others ask meanwhile; its start is its own.
   for (let i = 0; i < 20; i++) asked.ask(NOW + 1_000);
-  const before = asked.pace;
-  expect(asked.ask(third.at, third.at)).toEqual({ leave: "go", at: third.at, probe: false });
-  expect(asked.pace).toEqual(before);
+  const { clock } = asked.pace;
+  expect(asked.ask(third.at, third.at)).toEqual({ leave: "go", at: third.at, probe: false, trial: null });
+  expect(asked.pace.clock).toBe(clock);
 });
 
 test("a chat whose clock is a little ahead keeps its start, and one that comes far too late goes by the clock again", () => {
   const asked = channel(1);
   for (let i = 0; i < 100; i++) asked.ask(NOW);
   const reserved = NOW + 50_000;
-  expect(asked.ask(reserved - 20, reserved)).toEqual({ leave: "go", at: reserved, probe: false });
+  expect(asked.ask(reserved - 20, reserved)).toMatchObject({ leave: "go", at: reserved });
   expect(asked.ask(reserved + 9_000, reserved)).toMatchObject({ leave: "go", at: reserved + 9_000 });
   expect(asked.ask(reserved + 10_001, reserved)).toMatchObject({ leave: "later" });
 });
@@ -108,7 +130,7 @@ test("a broken channel lets nobody go for five minutes, then one at a time", () 
   asked.pace = breakChannel(asked.pace, "Bad token", FRESH, NOW);
   expect(asked.pace.breaker).toEqual({ since: NOW, reason: "Bad token", failures: 0, probeAt: NOW + 5 * MINUTE });
   expect(asked.ask(NOW + 5 * MINUTE - 1)).toMatchObject({ leave: "later", broken: true });
-  expect(asked.ask(NOW + 5 * MINUTE)).toEqual({ leave: "go", at: NOW + 5 * MINUTE, probe: true });
+  expect(asked.ask(NOW + 5 * MINUTE)).toMatchObject({ leave: "go", at: NOW + 5 * MINUTE, probe: true });
   for (let i = 0; i < 100; i++) expect(asked.ask(NOW + 5 * MINUTE + i)).toMatchObject({ leave: "later" });
   // A probe that was lost is followed by another.
   expect(asked.ask(NOW + 6 * MINUTE)).toMatchObject({ leave: "go", probe: true });
@@ -141,9 +163,114 @@ test("each probe that fails makes the wait longer; what else was under way does 
 });
 
 test("a mended channel goes at its pace, and hears nothing of attempts from before", () => {
-  const asked = channel(10, mendChannel(breakChannel(STEADY, "Bad token", FRESH, NOW)));
+  const asked = channel(10, mendChannel(breakChannel(STEADY, "Bad token", FRESH, NOW), NOW));
   expect(asked.pace).toMatchObject({ breaker: null, mended: 1 });
   expect(breakChannel(asked.pace, "Bad token", FRESH, NOW)).toBe(asked.pace);
   expect(breakChannel(asked.pace, "Bad token", { probe: false, mended: 1 }, NOW).breaker).not.toBeNull();
   expect([asked.ask(NOW).at, asked.ask(NOW).at]).toEqual([NOW, NOW + 100]);
+});
+
+test("reserved starts that come late together begin apart from each other, and so do fresh ones among them", () => {
+  const lateness = fc.array(fc.integer({ min: -500, max: 9_000 }), { minLength: 20, maxLength: 200 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100 }), lateness, (perSecond, late) => {
+      const asked = channel(perSecond);
+      const reserved = late.map(() => asked.ask(NOW)).filter(({ leave }) => leave === "later");
+      const asks = reserved.map(({ at }, i) => ({ at: at + (late[i] ?? 0), reservedAt: i % 3 ? at : null }));
+      const starts: number[] = [];
+      for (const { at, reservedAt } of asks.sort((a, b) => a.at - b.at)) {
+        const answer = asked.ask(at, reservedAt);
+        if (answer.leave === "go") starts.push(answer.at);
+      }
+      starts.sort((a, b) => a - b);
+      starts.slice(1).forEach((at, i) => {
+        expect(at - (starts[i] ?? 0)).toBeGreaterThanOrEqual(Math.floor(1_000 / perSecond));
+      });
+    }),
+  );
+});
+
+test("a channel that has yet to show that it works lets one attempt go, which tells how it ends", () => {
+  const asked = cold();
+  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: false, trial: NOW + TRIAL_MS });
+  for (let i = 0; i < 50; i++) expect(asked.ask(NOW + i)).toEqual({ leave: "wait" });
+  asked.end(NOW + TRIAL_MS, true, NOW + 200);
+  const starts = Array.from({ length: 11 }, () => asked.ask(NOW + 200));
+  expect(starts).toEqual(
+    Array.from({ length: 11 }, (_, i) => ({ leave: "go", at: NOW + 200 + i * 100, probe: false, trial: null })),
+  );
+});
+
+test("who does not wait for a trial's end is given a start after it, apart from the others", () => {
+  const asked = cold();
+  asked.ask(NOW);
+  expect([1, 2, 3].map(() => asked.ask(NOW, false))).toEqual(
+    [0, 100, 200].map((after) => ({ leave: "later", at: NOW + NEAR_MS + after, broken: false })),
+  );
+});
+
+test("a trial of which nobody knows how it ended is followed by another; one that takes long is joined by another", () => {
+  const asked = cold();
+  asked.ask(NOW);
+  asked.end(NOW + TRIAL_MS, false, NOW + 100);
+  const second = asked.ask(NOW + 100);
+  expect(second).toMatchObject({ leave: "go", trial: NOW + 100 + TRIAL_MS });
+  expect(asked.ask(NOW + 101)).toEqual({ leave: "wait" });
+  const third = NOW + 100 + TRIAL_MS;
+  expect(asked.ask(third - 1)).toEqual({ leave: "wait" });
+  expect(asked.ask(third)).toMatchObject({ leave: "go", trial: third + TRIAL_MS });
+  // The second one's end does not let a fourth go.
+  asked.end(NOW + 100 + TRIAL_MS, false, third + 1);
+  expect(asked.ask(third + 2)).toEqual({ leave: "wait" });
+});
+
+test("a channel that worked within the last minute holds nobody, and has one attempt show it anew", () => {
+  const asked = cold(10, { ...STEADY, provenAt: NOW });
+  for (let i = 0; i < 5; i++) expect(asked.ask(NOW + 1_000 * i)).toMatchObject({ leave: "go", trial: null });
+  const half = NOW + PROVEN_FOR_MS / 2;
+  const trials = [0, 1, 2].map((i) => asked.ask(half + 100 * i));
+  expect(trials).toMatchObject([{ trial: half + TRIAL_MS }, { trial: null }, { trial: null }]);
+  asked.end(half + TRIAL_MS, true, half + 400);
+  expect(asked.ask(half + PROVEN_FOR_MS / 2)).toMatchObject({ leave: "go", trial: null });
+  // Idle for longer, it has it to show again.
+  const later = half + 400 + PROVEN_FOR_MS;
+  expect([asked.ask(later), asked.ask(later)]).toMatchObject([{ leave: "go", at: later }, { leave: "wait" }]);
+});
+
+test("other credentials are tried once before all follow; a probe that came through has shown that they may", () => {
+  const broken = breakChannel({ ...STEADY, provenAt: NOW }, "Bad token", FRESH, NOW);
+  expect(broken.provenAt).toBeNull();
+  const changed = cold(10, mendChannel(broken, null));
+  expect([changed.ask(NOW), changed.ask(NOW)]).toMatchObject([{ leave: "go", probe: false }, { leave: "wait" }]);
+  const probed = cold(10, mendChannel(broken, NOW));
+  expect([probed.ask(NOW), probed.ask(NOW)]).toMatchObject([{ leave: "go" }, { leave: "go", at: NOW + 100 }]);
+});
+
+test("a trial's end says nothing of a channel that broke, or was mended, meanwhile", () => {
+  const trial = { mended: 0, trial: NOW + TRIAL_MS };
+  const { pace } = takeLeave(STEADY, { reservedAt: null, isPatient: true }, 10, NOW, 0);
+  const broken = breakChannel(pace, "Bad token", FRESH, NOW);
+  expect(endTrial(broken, trial, true, NOW)).toBe(broken);
+  // It was let go before the breaker opened, so it makes no wait longer.
+  expect(breakChannel(broken, "Bad token", { probe: false, ...trial }, NOW)).toBe(broken);
+  const mended = mendChannel(broken, null);
+  expect(endTrial(mended, trial, true, NOW)).toBe(mended);
+  expect(probeAgain(mended, trial, NOW)).toBe(mended);
+});
+
+test("a start that was waited for is void once the channel broke, was mended, or was told to rest for longer", () => {
+  const at = NOW + 500;
+  expect(isStillGood(STEADY, at, 0)).toBe(true);
+  expect(isStillGood(slowDown(STEADY, 500, NOW), at, 0)).toBe(true);
+  expect(isStillGood(slowDown(STEADY, 501, NOW), at, 0)).toBe(false);
+  const broken = breakChannel(STEADY, "Bad token", FRESH, NOW);
+  expect(isStillGood(broken, at, 0)).toBe(false);
+  expect(isStillGood(mendChannel(broken, NOW), at, 0)).toBe(false);
+});
+
+test("further chats are woken once those before are about to be through; while it is on trial, a second later", () => {
+  const proven = { ...STEADY, provenAt: NOW };
+  expect(wakeMoreAt(proven, NOW)).toBe(NOW);
+  expect(wakeMoreAt({ ...proven, clock: NOW + 8_000 }, NOW)).toBe(NOW + 7_000);
+  expect(wakeMoreAt(STEADY, NOW)).toBe(NOW + NEAR_MS);
 });
