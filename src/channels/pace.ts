@@ -29,7 +29,7 @@ export interface ChannelPace {
   trialUntil: number;
 }
 
-export interface Request {
+export interface Ask {
   /** A start that an earlier leave named, and that has come. */
   reservedAt: number | null;
   /** Whether it would wait for a trial's end, rather than come again. */
@@ -81,7 +81,7 @@ const JITTER = 0.2;
  */
 export function takeLeave(
   pace: ChannelPace,
-  { reservedAt, isPatient }: Request,
+  { reservedAt, isPatient }: Ask,
   perSecond: number,
   now: number,
   random: number,

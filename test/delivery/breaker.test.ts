@@ -88,7 +88,7 @@ test("a drained channel's chats queue on its clock", async () => {
   const starts = waiting.map((queue) => Date.parse(queue.nextAttemptAt) - start);
   expect(new Set(starts)).toEqual(new Set([2_000, 3_000, 4_000, 5_000]));
   expect(calls).toHaveLength(3);
-});
+}, 30_000);
 
 test("while a channel is broken one attempt at a time goes, as a probe, and the waits grow", async () => {
   const calls = fakeNetworks(bot);
@@ -147,7 +147,7 @@ test("a probe that comes through mends the channel, and all others follow", asyn
   await runAll(at.chats);
   expect(await depths(at.chats)).toEqual(at.chats.map(() => 0));
   expect(calls).toHaveLength(11);
-});
+}, 30_000);
 
 test("an attempt that was under way when the token was replaced does not break the channel again", async () => {
   const hang = hanging(refuse(401, "Unauthorized"));
@@ -180,7 +180,7 @@ test("many attempts that fail together open the breaker once, for five minutes",
   expect(updates).toHaveLength(1);
   const pace = await runInDurableObject(at.channelObject(), (_object, { storage }) => storage.kv.get("pace"));
   expect(pace).toMatchObject({ breaker: { failures: 0, probeAt: Date.now() + 5 * MINUTE } });
-});
+}, 30_000);
 
 test("a breaker stays open over an eviction of the channel's object", async () => {
   const calls = fakeNetworks(bot);

@@ -222,7 +222,7 @@ test("a message that does not come through within a day is FAILED, and lets the 
   });
   expect(texts(calls).at(-1)).toBe("Message 2");
   expect(await chat.queue()).toMatchObject({ depth: 0 });
-});
+}, 30_000);
 
 test("the day ends when it ends, however long the network would have us wait", async () => {
   fakeNetworks(refuse(429, "Slow down", { parameters: { retry_after: 80_000 } }));
@@ -373,4 +373,4 @@ test("a long line is worked off in runs of bounded length", async () => {
   expect(await alarmOf(chat.object())).toBe(Date.now());
   await chat.run();
   expect(calls).toHaveLength(62);
-});
+}, 30_000);
