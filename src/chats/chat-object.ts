@@ -24,7 +24,7 @@ import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts
 import { MessagePages } from "./message-pages.ts";
 import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
 import { Outbox, type OutboxHost } from "./outbox.ts";
-import { Visitors } from "./visitors.ts";
+import { Visitors } from "./visitors/visitors.ts";
 
 const UNKNOWN: Unknown = { outcome: "unknown" };
 const MAX_QUEUED = 10_000;

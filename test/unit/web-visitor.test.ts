@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../src/chats/message.ts";
-import { contentFault, readFrame, visitorMessage } from "../../src/chats/visitor-frames.ts";
-import { waitBeforeNext } from "../../src/chats/visitor-pace.ts";
+import { contentFault, readFrame, visitorMessage } from "../../src/chats/visitors/frames.ts";
+import { waitBeforeNext } from "../../src/chats/visitors/pace.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { ERRORS, type ErrorCode } from "../http/errors.ts";
-import { MAX_CONTENT, type Message } from "./message.ts";
+import { ERRORS, type ErrorCode } from "../../http/errors.ts";
+import { MAX_CONTENT, type Message } from "../message.ts";
 
 /** The frames of the visitors' socket. JSON text. */
 

@@ -1,5 +1,5 @@
-import type { Message } from "./message.ts";
-import type { SeqRange } from "./message-log.ts";
+import type { Message } from "../message.ts";
+import type { SeqRange } from "../message-log.ts";
 
 /** What the visitors' socket asks of a web chat's messages. */
 

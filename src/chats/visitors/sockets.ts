@@ -1,5 +1,5 @@
-import { REFUSALS } from "../channels/web/admit.ts";
-import { MAX_FRAME, type ServerFrame } from "./visitor-frames.ts";
+import { REFUSALS } from "../../channels/web/admit.ts";
+import { MAX_FRAME, type ServerFrame } from "./frames.ts";
 
 /** Why a visitor's socket is closed. */
 export interface Close {

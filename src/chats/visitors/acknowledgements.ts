@@ -1,5 +1,5 @@
-import type { Message } from "./message.ts";
-import { type Acknowledged, acknowledge } from "./visitor-log.ts";
+import type { Message } from "../message.ts";
+import { type Acknowledged, acknowledge } from "./log.ts";
 
 /** Up to which number a page acknowledged, for each status. */
 type Places = Record<Acknowledged, number>;

@@ -1,11 +1,11 @@
-import { readVisitor, type Visitor } from "../channels/web/visitor.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
-import { causeOf } from "../log.ts";
-import type { InboundDraft, ReceiveAnswer } from "./answers.ts";
-import { rangeAfter } from "./listing.ts";
-import type { Message } from "./message.ts";
-import type { ChatIdentity, MessageLog } from "./message-log.ts";
-import { Acknowledgements } from "./visitor-acknowledgements.ts";
+import { readVisitor, type Visitor } from "../../channels/web/visitor.ts";
+import { jurisdictionOf, newId } from "../../ids.ts";
+import { causeOf } from "../../log.ts";
+import type { InboundDraft, ReceiveAnswer } from "../answers.ts";
+import { rangeAfter } from "../listing.ts";
+import type { Message } from "../message.ts";
+import type { ChatIdentity, MessageLog } from "../message-log.ts";
+import { Acknowledgements } from "./acknowledgements.ts";
 import {
   contentFault,
   type MessageFrame,
@@ -17,10 +17,10 @@ import {
   type ServerFrame,
   type VisitorMessage,
   visitorMessage,
-} from "./visitor-frames.ts";
-import { type Acknowledged, inboundTimes, redactedBetween } from "./visitor-log.ts";
-import { type OpenedChat, openVisitorChat } from "./visitor-opening.ts";
-import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./visitor-pace.ts";
+} from "./frames.ts";
+import { type Acknowledged, inboundTimes, redactedBetween } from "./log.ts";
+import { type OpenedChat, openVisitorChat } from "./opening.ts";
+import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./pace.ts";
 import {
   CROWDED,
   close,
@@ -33,7 +33,7 @@ import {
   TOO_LARGE,
   TRY_LATER,
   tell,
-} from "./visitor-sockets.ts";
+} from "./sockets.ts";
 
 /** What the sockets need of their chat's object. */
 export interface VisitorHost {

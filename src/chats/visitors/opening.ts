@@ -1,8 +1,8 @@
-import type { Visitor } from "../channels/web/visitor.ts";
-import { directory } from "../db/client.ts";
-import { callObject } from "../objects.ts";
-import { findIdentity, openChat } from "./directory.ts";
-import type { ChatIdentity } from "./message-log.ts";
+import type { Visitor } from "../../channels/web/visitor.ts";
+import { directory } from "../../db/client.ts";
+import { callObject } from "../../objects.ts";
+import { findIdentity, openChat } from "../directory.ts";
+import type { ChatIdentity } from "../message-log.ts";
 
 /** What a visitor's first message found. */
 export type OpenedChat =
