@@ -27,7 +27,7 @@ export interface ChannelRecord {
 
 /** How long a change may go unseen where nothing fails because of it. */
 const HOLD_MS = 10_000;
-/** How long a change may go unseen where something fails: whoever forges calls must not have each read the directory. */
+/** How old a fresh record may be, and how far apart two reads are that failures cause: forged calls must not each cost one. */
 const FRESH_MS = 1_000;
 const MAX_HELD = 1_000;
 
@@ -40,6 +40,8 @@ type Reading = { readAt: number; found: Promise<ChannelRecord | null> };
 
 const held = new WeakMap<Env, Map<string, Held>>();
 const reading = new WeakMap<Env, Map<string, Reading>>();
+/** When a verification that failed last had its channel read. */
+const failed = new WeakMap<Env, Map<string, { readAt: number }>>();
 let reads = 0;
 
 /**
@@ -59,21 +61,41 @@ export async function channelRecord(
 }
 
 /**
- * What `verify` makes of a channel. Where it finds nothing good in a record that was held, the channel is read once
- * more unless that was a moment ago, so that a rotated secret works within a second.
+ * What `verify` makes of a channel, as it is held for at most 10 s, or with `fresh` for at most 1 s. Where it finds
+ * nothing good in a record that was read before, the channel is read once more, so that a rotated secret works with its
+ * first call; but not for a second after another failure had it read, which is all that forged calls can cost.
  * @returns null where there is no such channel
  */
 export async function verifyChannel<Verified>(
   env: Env,
   channelId: string,
   verify: (record: ChannelRecord) => Promise<Verified | null>,
+  { fresh = false }: { fresh?: boolean } = {},
 ): Promise<{ record: ChannelRecord; verified: Verified | null } | null> {
-  const known = heldRecord(env, channelId, HOLD_MS)?.record;
-  const verified = known ? await verify(known) : null;
-  if (known && verified !== null) return { record: known, verified };
-  const record = await channelRecord(env, channelId, { fresh: known !== undefined && known !== null });
-  if (record !== null && record === known) return { record, verified };
-  return record && { record, verified: await verify(record) };
+  const readsBefore = reads;
+  const record = await channelRecord(env, channelId, { fresh });
+  if (!record) return null;
+  const verified = await verify(record);
+  if (verified !== null) return { record, verified };
+  const newest = held.get(env)?.get(channelId);
+  const isOfThisCall = newest !== undefined && newest.read > readsBefore;
+  if (isOfThisCall) keep(mapOf(failed, env), channelId, { readAt: newest.readAt });
+  const again = isOfThisCall ? newest.record : await readAfterFailure(env, channelId, record);
+  if (again === record) return { record, verified };
+  return again && { record: again, verified: await verify(again) };
+}
+
+/** The channel for a call that failed with `known`, which is given back where a failure had it read a moment ago. */
+async function readAfterFailure(env: Env, channelId: string, known: ChannelRecord): Promise<ChannelRecord | null> {
+  const last = failed.get(env)?.get(channelId);
+  if (!last || !isRecent(last, FRESH_MS)) {
+    keep(mapOf(failed, env), channelId, { readAt: Date.now() });
+    return readRecord(env, channelId);
+  }
+  // That read may still be under way. One of a request that was cancelled never ends.
+  const other = reading.get(env)?.get(channelId);
+  if (other) return (await Promise.race([other.found, scheduler.wait(FRESH_MS)])) ?? known;
+  return heldRecord(env, channelId, HOLD_MS)?.record ?? known;
 }
 
 function heldRecord(env: Env, channelId: string, maxAge: number): Held | undefined {

@@ -272,13 +272,12 @@ test("a body of 4 MiB is taken, one of a byte more is too large", async () => {
   expect(Object.values(await at.texts())).toEqual([["Big"]]);
 });
 
-test("rotated credentials count within a second, in both directions", async () => {
+test("rotated credentials count with the first call, in both directions", async () => {
   const at = await place("whatsapp");
   const value = () => whatsappText({ wa_id: newContact() }, "Hi");
   taken(await fromMeta(at.channel, [value()]));
   const patched = await admin("PATCH", `/channels/${at.channel.id}`, { credentials: { appSecret: "rotated-secret" } });
   expect(patched.status).toBe(200);
-  vi.setSystemTime(Date.now() + 1_000);
   taken(await fromMeta(at.channel, [value()], { secret: "rotated-secret" }));
   expectError(await fromMeta(at.channel, [value()]), 401, "webhook_not_genuine");
 });

@@ -85,26 +85,25 @@ test("a token opens no other channel's chat", async () => {
   expect((await visit(other, { token })).ready).toMatchObject({ chatId: null, messages: [] });
 });
 
-test("a rotated identity secret works within a second, and the one before through its overlap", async () => {
+test("a rotated identity secret works at once, and the one before through its overlap", async () => {
   const { channelId, secret } = await newSite();
   const before = asUser("user-7", await signUser("user-7", secret));
   expect(await outcome(channelId, before)).toBe("ready");
   const rotated = await admin("POST", `/channels/${channelId}/identity-secret`, { overlapSeconds: 60 });
   const after = asUser("user-7", await signUser("user-7", rotated.body.identitySecret));
-  vi.setSystemTime(Date.now() + 1_000);
   expect([await outcome(channelId, after), await outcome(channelId, before)]).toEqual(["ready", "ready"]);
-  vi.setSystemTime(Date.now() + 58_999);
+  vi.setSystemTime(Date.now() + 59_999);
   expect(await outcome(channelId, before)).toBe("ready");
   vi.setSystemTime(Date.now() + 1);
   expect([await outcome(channelId, after), await outcome(channelId, before)]).toEqual(["ready", 4401]);
 });
 
-test("a secret that was rotated without an overlap is good for nothing after 10 seconds", async () => {
+test("a secret that was rotated without an overlap lets nobody in after a second", async () => {
   const { channelId, secret } = await newSite();
   const before = asUser("user-7", await signUser("user-7", secret));
   await outcome(channelId, before);
   await admin("POST", `/channels/${channelId}/identity-secret`, {});
-  vi.setSystemTime(Date.now() + 10_000);
+  vi.setSystemTime(Date.now() + 1_000);
   expect(await outcome(channelId, before)).toBe(4401);
 });
 
@@ -152,12 +151,11 @@ test.each([
   expect(await outcome(channelId, ["parley.v1", `token.${newToken()}`], origin)).toBe(expected);
 });
 
-test("an origin that is allowed now is let in within a second", async () => {
+test("an origin that has just been allowed is let in at once", async () => {
   const { channelId } = await newSite({ allowedOrigins: LIST });
   const protocols = ["parley.v1", `token.${newToken()}`];
-  expect(await outcome(channelId, protocols, "https://new.example")).toBe(4403);
+  expect(await outcome(channelId, protocols, LIST[0])).toBe("ready");
   await admin("PATCH", `/channels/${channelId}`, { settings: { allowedOrigins: ["https://new.example"] } });
-  vi.setSystemTime(Date.now() + 1_000);
   expect(await outcome(channelId, protocols, "https://new.example")).toBe("ready");
 });
 

@@ -56,7 +56,6 @@ export async function admitVisitor(
   };
 }
 
-/** An origin that has just been allowed is let in within a second. */
 async function isOriginWelcome(env: Env, channelId: string, origin: string | null, own: string): Promise<boolean> {
   const checked = await verifyChannel(env, channelId, async ({ settings }) =>
     isAllowedOrigin(origin, own, settings.allowedOrigins) ? true : null,
@@ -67,10 +66,11 @@ async function isOriginWelcome(env: Env, channelId: string, origin: string | nul
 /** The address that a claim proves, or null where it proves none. */
 async function addressOf(env: Env, channelId: string, claim: Claim): Promise<string | null> {
   if (claim.kind === "token") return addressOfToken(claim.token);
-  // Read anew, for a secret that was rotated away must not vouch for anyone; it costs one read a connection.
-  const record = await channelRecord(env, channelId, { fresh: true });
-  const secrets = (await record?.identitySecrets(Date.now())) ?? [];
-  return (await isVouchedFor(claim.user, claim.hash, secrets)) ? claim.user : null;
+  const isProven = async (record: ChannelRecord) =>
+    (await isVouchedFor(claim.user, claim.hash, await record.identitySecrets(Date.now()))) || null;
+  // A secret that was rotated away must not vouch for anyone new; it costs at most one read a connection.
+  const checked = await verifyChannel(env, channelId, isProven, { fresh: true });
+  return checked?.verified ? claim.user : null;
 }
 
 /** The chat of an address; before there is one, the id that it will have. */
