@@ -109,6 +109,7 @@ export async function rotateIdentitySecret(env: Env, id: string, { overlapSecond
       identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
     };
   });
+  await tellChannel(env, id, false);
   return { identitySecret };
 }
 
@@ -182,7 +183,7 @@ async function readVerifyToken(env: Env, id: string, sealed: string): Promise<st
   }
 }
 
-/** A channel that was broken is tried at once with its new credentials; one that does not answer finds out by itself. */
+/** A channel that was broken is tried at once with its new credentials; one that does not answer finds out by itself, in 10 s. */
 async function tellChannel(env: Env, id: string, credentials: boolean): Promise<void> {
   try {
     await callObject(env.CHANNELS, id, (channel) => channel.changed(id, { credentials }));

@@ -24,6 +24,7 @@ import {
   wakeMoreAt,
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
+import { type Terms, termsOf } from "./web/terms.ts";
 
 /** A chat that wants to call the network; `reservedAt` is a start that an earlier leave named. */
 export interface LeaveRequest {
@@ -198,6 +199,12 @@ export class ChannelObject extends DurableObject<Env> {
     const due = this.#openings.forget(now);
     if (due !== null) await this.#alarm.by(due);
     return opening;
+  }
+
+  /** Whom the web channel lets in at present; null where it is gone. */
+  async terms(channelId: string, wanted: { withMarks: boolean }): Promise<Terms | null> {
+    const record = await this.#record(channelId);
+    return record?.kind === "web" ? termsOf(record, wanted, Date.now()) : null;
   }
 
   /** Erases what the object holds; the directory's row is gone. */

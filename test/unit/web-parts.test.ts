@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { webChatId } from "../../src/channels/web/chat-id.ts";
 import { clientNetwork } from "../../src/channels/web/client-network.ts";
 import { isAllowedOrigin } from "../../src/channels/web/origin.ts";
+import { markOf, refusalOf } from "../../src/channels/web/terms.ts";
 import { readVisitor, type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { isId, jurisdictionOf, newId } from "../../src/ids.ts";
 
@@ -50,6 +51,31 @@ test("a list of origins is exact, our own page stands in it, and no list lets an
   expect([isAllowedOrigin(null, own, []), isAllowedOrigin("null", own, undefined)]).toEqual([true, true]);
 });
 
+test.each<[string | null, string | null, string[], string[], string | null]>([
+  ["https://a.example", null, ["https://a.example"], [], null],
+  ["https://own.example", null, ["https://a.example"], [], null],
+  ["https://b.example", null, ["https://a.example"], [], "wrong_origin"],
+  [null, null, ["https://a.example"], [], "wrong_origin"],
+  ["https://b.example", null, [], [], null],
+  ["https://b.example", "m1", ["https://a.example"], ["m1"], "wrong_origin"],
+  [null, "m1", [], ["m2", "m1"], null],
+  [null, "m1", [], ["m2"], "wrong_identity"],
+  [null, "m1", [], [], "wrong_identity"],
+])(
+  "a socket of origin %s and mark %s, with %j allowed and marks %j: %s",
+  (origin, mark, allowedOrigins, marks, expected) => {
+    const admission = { origin, own: "https://own.example", mark, at: 0 };
+    expect(refusalOf(admission, { allowedOrigins, marks })).toBe(expected);
+    expect(refusalOf(admission, null)).toBe("no_channel");
+  },
+);
+
+test("a secret's mark is always the same, another for each secret, and none of its text", async () => {
+  expect(await markOf("secret")).toBe(await markOf("secret"));
+  expect(await markOf("secret")).not.toBe(await markOf("secret2"));
+  expect(await markOf("secret")).toMatch(/^[0-9A-Za-z]{15}$/);
+});
+
 test("what the Worker found out of a visitor survives the header, whatever the address", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 256 }), fc.nat(), (address, after) => {
@@ -60,6 +86,7 @@ test("what the Worker found out of a visitor survives the header, whatever the a
         channelId: "chn_g000000000000000",
         address,
         clientNetwork: "192.0.2.1",
+        admission: { origin: null, own: "https://parley.test", mark: null, at: 1 },
         after,
       };
       expect(readVisitor(new Headers(visitorHeaders(visitor)))).toEqual(visitor);

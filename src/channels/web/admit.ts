@@ -4,8 +4,9 @@ import { chatAddresses, type Region } from "../../db/schema.ts";
 import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
 import { webChatId } from "./chat-id.ts";
 import { clientNetwork } from "./client-network.ts";
-import { addressOfToken, type Claim, isVouchedFor, readClaim } from "./identity.ts";
+import { addressOfToken, type Claim, readClaim, voucherOf } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
+import { markOf } from "./terms.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Why a socket is closed at once, as a browser can read it, for it can't read the status of a refused upgrade. */
@@ -37,10 +38,13 @@ export async function admitVisitor(
   const record = await webChannel(env, channelId);
   if (!record) return "no_channel";
   const url = new URL(request.url);
-  if (!(await isOriginWelcome(env, channelId, request.headers.get("Origin"), url.origin))) return "wrong_origin";
+  const origin = request.headers.get("Origin");
+  const welcoming = await welcomingRecord(env, channelId, origin, url.origin);
+  if (!welcoming) return "wrong_origin";
   const claim = readClaim(request.headers.get("Sec-WebSocket-Protocol"));
-  const address = claim && (await addressOf(env, channelId, claim));
-  if (!address) return "wrong_identity";
+  const proven = claim && (await proofOf(env, channelId, claim));
+  if (!proven) return "wrong_identity";
+  const { address, mark } = proven;
   const [after = "0", ...others] = url.searchParams.getAll("after");
   if (!/^\d{1,15}$/.test(after) || others.length > 0) return "bad_request";
   return {
@@ -51,26 +55,41 @@ export async function admitVisitor(
       channelId,
       address,
       clientNetwork: clientNetwork(request.headers.get("CF-Connecting-IP")),
+      admission: { origin, own: url.origin, mark, at: welcoming.readAt },
       after: Number(after),
     },
   };
 }
 
-async function isOriginWelcome(env: Env, channelId: string, origin: string | null, own: string): Promise<boolean> {
+/** The channel, if it lets pages of `origin` in. */
+async function welcomingRecord(
+  env: Env,
+  channelId: string,
+  origin: string | null,
+  own: string,
+): Promise<ChannelRecord | null> {
   const checked = await verifyChannel(env, channelId, async ({ settings }) =>
     isAllowedOrigin(origin, own, settings.allowedOrigins) ? true : null,
   );
-  return checked?.verified === true;
+  return checked?.verified ? checked.record : null;
 }
 
-/** The address that a claim proves, or null where it proves none. */
-async function addressOf(env: Env, channelId: string, claim: Claim): Promise<string | null> {
-  if (claim.kind === "token") return addressOfToken(claim.token);
-  const isProven = async (record: ChannelRecord) =>
-    (await isVouchedFor(claim.user, claim.hash, await record.identitySecrets(Date.now()))) || null;
+/** The address that a claim proves, and the mark of the secret that vouched for it; null where it proves none. */
+async function proofOf(
+  env: Env,
+  channelId: string,
+  claim: Claim,
+): Promise<{ address: string; mark: string | null } | null> {
+  if (claim.kind === "token") return { address: await addressOfToken(claim.token), mark: null };
+  const { user, hash } = claim;
   // A secret that was rotated away must not vouch for anyone new; it costs at most one read a connection.
-  const checked = await verifyChannel(env, channelId, isProven, { fresh: true });
-  return checked?.verified ? claim.user : null;
+  const checked = await verifyChannel(
+    env,
+    channelId,
+    async (record) => voucherOf(user, hash, await record.identitySecrets(Date.now())),
+    { fresh: true },
+  );
+  return checked?.verified ? { address: user, mark: await markOf(checked.verified) } : null;
 }
 
 /** The chat of an address; before there is one, the id that it will have. */

@@ -37,16 +37,20 @@ export async function addressOfToken(token: string): Promise<string> {
   return `web_${toBase62(new Uint8Array(digest), DIGEST_LENGTH)}`;
 }
 
-/** Whether `hash` is the HMAC-SHA-256 of a user's id under one of the secrets; with no secret, never. */
-export async function isVouchedFor(user: string, hash: Uint8Array<ArrayBuffer>, secrets: string[]): Promise<boolean> {
+/** Which of the secrets `hash` is the HMAC-SHA-256 of a user's id under; null for none of them. */
+export async function voucherOf(
+  user: string,
+  hash: Uint8Array<ArrayBuffer>,
+  secrets: string[],
+): Promise<string | null> {
   for (const secret of secrets) {
     const key = await crypto.subtle.importKey("raw", encoder.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
       "verify",
     ]);
     // The platform compares in constant time.
-    if (await crypto.subtle.verify("HMAC", key, hash, encoder.encode(user))) return true;
+    if (await crypto.subtle.verify("HMAC", key, hash, encoder.encode(user))) return secret;
   }
-  return false;
+  return null;
 }
 
 /** A user's id, if it is an address that a chat of a web channel can have. */

@@ -1,3 +1,5 @@
+import type { Admission } from "./terms.ts";
+
 /** What the Worker has found out about a visitor, as it tells the chat's object with the socket. */
 export interface Visitor {
   /** The chat of this visitor, or the id that it will have. */
@@ -9,6 +11,7 @@ export interface Visitor {
   address: string;
   /** What new chats are counted under (`clientNetwork`). */
   clientNetwork: string;
+  admission: Admission;
   /** The number of the newest message that the page has. */
   after: number;
 }

@@ -6,6 +6,7 @@ import { rangeAfter } from "../listing.ts";
 import type { Message } from "../message.ts";
 import type { ChatIdentity, MessageLog } from "../message-log.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
+import { Admittance } from "./admittance.ts";
 import {
   contentFault,
   type MessageFrame,
@@ -76,11 +77,17 @@ export class Visitors {
   /** Until when a visitor of each network is refused a new chat without asking again; Unix milliseconds. */
   readonly #refusedUntil = new Map<string, number>();
   readonly #acknowledgements: Acknowledgements;
+  readonly #admittance: Admittance;
   readonly #budget = new FrameBudget();
 
   constructor(host: VisitorHost) {
     this.#host = host;
     this.#acknowledgements = new Acknowledgements(host.state.storage);
+    this.#admittance = new Admittance({
+      env: host.env,
+      waitUntil: (work) => host.state.waitUntil(work),
+      open: () => this.#open().map((socket) => ({ socket, visitor: attached(socket) })),
+    });
   }
 
   /** Takes a visitor's socket, which our Worker has verified. Nothing is written: who only looks leaves no trace. */
@@ -108,6 +115,8 @@ export class Visitors {
     // What a page still sent before it heard that we hung up; it sends it again.
     if (socket.readyState !== WebSocket.OPEN) return;
     if (!this.#budget.allows(socket, Date.now())) return close(socket, TRY_LATER);
+    await new Promise<void>((resolve) => this.#admittance.when(resolve));
+    if (socket.readyState !== WebSocket.OPEN) return;
     const frame = readFrame(data);
     if (frame === "too_large") return close(socket, TOO_LARGE);
     if (frame === "no_frame") return close(socket, NO_FRAME);
@@ -137,7 +146,7 @@ export class Visitors {
 
   /** The company's message was stored. */
   stored(message: Message): void {
-    tell(this.#open(), { type: "message", message: visitorMessage(message) });
+    this.#tell(this.#open(), { type: "message", message: visitorMessage(message) });
   }
 
   /** A stored message was changed, as by a redaction: told whole, under the number that it has. */
@@ -210,7 +219,7 @@ export class Visitors {
     tell([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "repeated") return;
     const message = visitorMessage(JSON.parse(answer.doc) as Message);
-    tell(
+    this.#tell(
       this.#open().filter((other) => other !== socket),
       { type: "message", message },
     );
@@ -284,10 +293,15 @@ export class Visitors {
     while (this.#host.identity()) {
       const moved = this.#acknowledgements.step(status, Date.now());
       if (moved === null) return;
-      for (const message of moved) tell(this.#open(), { type: "status", seq: message.seq, status });
+      for (const message of moved) this.#tell(this.#open(), { type: "status", seq: message.seq, status });
       // A long walk lets others in between its steps.
       await scheduler.wait(0);
     }
+  }
+
+  /** Tells sockets something of the chat: those of them that are welcome still. */
+  #tell(sockets: WebSocket[], frame: ServerFrame): void {
+    if (sockets.length > 0) this.#admittance.when(() => tell(sockets, frame));
   }
 
   #open(): WebSocket[] {

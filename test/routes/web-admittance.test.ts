@@ -1,0 +1,200 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { aroundCall, breakDirectory, breakObjects, countRoundTrips } from "../faults.ts";
+import { admin, newChat, send } from "../harness.ts";
+import { asUser, newSite, newToken, type Page, signUser, visit } from "../sockets.ts";
+
+// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+function later(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+/** A site, a user of it whom the company has met, and the user's open page. */
+async function newUser(settings: Record<string, unknown> = {}) {
+  const site = await newSite(settings);
+  const protocols = asUser("user-7", await signUser("user-7", site.secret));
+  const { page } = await visit(site.channelId, { protocols });
+  const { id: chatId } = await newChat(site.api, site.channelId, "user-7");
+  return { ...site, protocols, page, chatId };
+}
+
+const rotate = (channelId: string, overlapSeconds = 0) =>
+  admin("POST", `/channels/${channelId}/identity-secret`, { overlapSeconds });
+
+const allow = (channelId: string, allowedOrigins: string[]) =>
+  admin("PATCH", `/channels/${channelId}`, { settings: { allowedOrigins } });
+
+/** Whether a socket lives: it answers, unless it is closed, and then the code. */
+async function pulse(page: Page): Promise<"alive" | number> {
+  const answer = await page.ask('{ "type": "ping" }');
+  return answer.type === "pong" ? "alive" : answer.closed;
+}
+
+test("a socket of a secret that was rotated away ends within 10 seconds, at its next frame, which is not taken", async () => {
+  const { channelId, chatId, api, page } = await newUser();
+  await rotate(channelId);
+  later(9_999);
+  expect(await pulse(page)).toBe("alive");
+  later(1);
+  page.send({ type: "message", id: "late", content: "Still me?" });
+  expect(await page.closed).toBe(4401);
+  expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
+});
+
+test("a message of the company's does not reach a socket of a secret that was rotated away", async () => {
+  const { channelId, chatId, api, page } = await newUser();
+  await rotate(channelId);
+  later(10_000);
+  await send(api, chatId, { content: "For the user alone" });
+  expect(await page.next()).toEqual({ closed: 4401 });
+});
+
+test("a channel knows of a rotation at once, however lately one of its chats asked", async () => {
+  const { channelId, page } = await newUser();
+  const other = asUser("user-8", await signUser("user-8", (await rotate(channelId, 60)).body.identitySecret));
+  const { page: asks } = await visit(channelId, { protocols: other });
+  later(10_000);
+  expect(await pulse(asks)).toBe("alive");
+  await rotate(channelId);
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a socket stays through the overlap of its secret's successor, and ends within 10 seconds after it", async () => {
+  const { channelId, page } = await newUser();
+  const { body } = await rotate(channelId, 60);
+  const protocols = asUser("user-7", await signUser("user-7", body.identitySecret));
+  const { page: successor } = await visit(channelId, { protocols });
+  later(59_999);
+  expect([await pulse(page), await pulse(successor)]).toEqual(["alive", "alive"]);
+  later(10_000);
+  expect([await pulse(page), await pulse(successor)]).toEqual([4401, "alive"]);
+});
+
+test("a rotated secret ends no socket of a token's holder", async () => {
+  const { channelId } = await newSite();
+  const { page } = await visit(channelId);
+  await rotate(channelId);
+  later(10_000);
+  expect(await pulse(page)).toBe("alive");
+});
+
+test("a socket of an origin that is allowed no more ends, and those of others stay", async () => {
+  const [gone, stays] = ["https://gone.example", "https://stays.example"];
+  const { channelId } = await newSite({ allowedOrigins: [gone, stays] });
+  const token = newToken();
+  const open = async (origin: string) => (await visit(channelId, { token, origin })).page;
+  const pages = [await open(gone), await open(stays), await open("https://parley.test")];
+  await allow(channelId, [stays]);
+  later(10_000);
+  expect(await Promise.all(pages.map(pulse))).toEqual([4403, "alive", "alive"]);
+  await allow(channelId, []);
+  later(10_000);
+  expect(await pulse(pages[1] as Page)).toBe("alive");
+});
+
+test("a socket ends over an eviction of its object too", async () => {
+  const { channelId, chatId, page } = await newUser();
+  await rotate(channelId);
+  later(10_000);
+  await evictDurableObject(env.CHATS.getByName(chatId));
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a page that was only opened ends as the others do", async () => {
+  const { channelId } = await newSite({ allowedOrigins: ["https://gone.example"] });
+  const { page } = await visit(channelId, { origin: "https://gone.example" });
+  await allow(channelId, ["https://other.example"]);
+  later(10_000);
+  expect(await pulse(page)).toBe(4403);
+});
+
+test("the channel is asked once in 10 seconds, however many frames pass, and the directory as seldom", async () => {
+  const { channelId, chatId, api, page, protocols } = await newUser();
+  const { page: other } = await visit(channelId, { protocols });
+  await send(api, chatId);
+  await page.next();
+  await other.next();
+  const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
+  const roundTrips = countRoundTrips();
+  for (let second = 1; second <= 30; second++) {
+    later(1_000);
+    expect([await pulse(page), await pulse(other)]).toEqual(["alive", "alive"]);
+  }
+  expect([channelCalls.mock.calls.length, roundTrips()]).toEqual([3, 3]);
+});
+
+test("a chat without an open socket asks nobody", async () => {
+  const { chatId, api, page } = await newUser();
+  await send(api, chatId);
+  await page.close();
+  later(10_000);
+  const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
+  await send(api, chatId);
+  expect(channelCalls).not.toHaveBeenCalled();
+});
+
+test("what comes while the channel is asked is told afterwards, in its order, and to each page once", async () => {
+  const { channelId, chatId, api, page, protocols } = await newUser();
+  later(10_000);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  aroundCall("CHANNELS", "terms", { before: () => released });
+  for (const content of ["one", "two"]) await send(api, chatId, { content });
+  const { page: late, ready } = await visit(channelId, { protocols });
+  expect(ready.lastSeq).toBe(2);
+  await send(api, chatId, { content: "three" });
+  page.send({ type: "read", seq: 3 });
+  release();
+  const told = [await page.next(), await page.next(), await page.next(), await page.next()];
+  expect(told.map(({ message, seq }) => message?.text ?? seq)).toEqual(["one", "two", "three", 1]);
+  expect(await late.next()).toMatchObject({ type: "message", message: { text: "three" } });
+});
+
+test("while nobody can say whether a socket is welcome it stays for an hour, and is then told to try later", async () => {
+  const { page } = await newUser();
+  breakObjects("CHANNELS", "terms");
+  later(3_599_000);
+  expect(await pulse(page)).toBe("alive");
+  later(1_000);
+  expect(await pulse(page)).toBe(1013);
+});
+
+test("while the directory is down a channel tells what it knew last", async () => {
+  const { channelId, page } = await newUser();
+  later(10_000);
+  expect(await pulse(page)).toBe("alive");
+  breakDirectory();
+  later(60_000);
+  expect(await pulse(page)).toBe("alive");
+  vi.restoreAllMocks();
+  await rotate(channelId);
+  later(10_000);
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a rotation that its channel could not be told counts ten seconds later", async () => {
+  const { channelId, page } = await newUser();
+  later(10_000);
+  expect(await pulse(page)).toBe("alive");
+  breakObjects("CHANNELS", "changed");
+  expect((await rotate(channelId)).status).toBe(201);
+  vi.restoreAllMocks();
+  later(20_000);
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a secret that no key opens ends users' sockets after an hour, and none of a token's holders", async () => {
+  const { channelId, page } = await newUser();
+  const { page: stranger } = await visit(channelId);
+  await env.DB.prepare("update channels set identity_secret = 'unreadable' where id = ?").bind(channelId).run();
+  later(3_600_000);
+  expect([await pulse(page), await pulse(stranger)]).toEqual([1013, "alive"]);
+});
