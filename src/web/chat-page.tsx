@@ -32,7 +32,7 @@ function start(root: HTMLElement, channelId: string): void {
   const actions = {
     write: (text: string) => session.write(text),
     sendAgain: (id: string) => session.sendAgain(id),
-    loadOlder: () => void session.loadOlder(),
+    loadOlder: () => session.loadOlder(),
     close: host && (() => host.post({ parley: "close" })),
   };
   let unread = 0;

@@ -47,8 +47,9 @@ export type Action =
   | { type: "write"; id: string; text: string; at: number }
   | { type: "tried"; id: string }
   | { type: "again"; id: string }
-  | { type: "trouble"; id: string; trouble: Trouble }
-  | { type: "older"; messages: ChatMessage[] };
+  | { type: "trouble"; id: string; trouble: Trouble };
+
+type StoredFrame = Extract<ServerFrame, { type: "stored" }>;
 
 /** One page of the server's. A longer gap is not walked through: the newest page is fetched, older ones on demand. */
 export const PAGE = 100;
@@ -63,9 +64,9 @@ export function newestSeq({ entries }: Pick<Conversation, "entries">): number {
   return entries.at(-1)?.message.seq ?? 0;
 }
 
-/** What the next connection asks for: everything after this number. */
+/** What the next connection asks for: everything after this number. The newest that is here comes once more, as proof. */
 export function resumeAfter(state: Conversation): number {
-  return state.skipTo ?? newestSeq(state);
+  return state.skipTo ?? Math.max(0, newestSeq(state) - 1);
 }
 
 /** The conversation after what happened. Pure: the same frames give the same conversation, however often they come. */
@@ -85,13 +86,6 @@ export function reduce(state: Conversation, action: Action): Conversation {
       return changeOwn(state, action.id, { trouble: null });
     case "trouble":
       return changeOwn(state, action.id, { trouble: action.trouble });
-    case "older": {
-      const first = state.entries[0]?.message.seq ?? 0;
-      const older = action.messages.filter(({ seq }) => seq < first);
-      // Only what joins up: a page of another moment must not leave a hole.
-      if (older.at(-1)?.seq !== first - 1) return state;
-      return { ...state, entries: [...older.map(entryOf), ...state.entries] };
-    }
   }
 }
 
@@ -99,10 +93,12 @@ function reduceFrame(state: Conversation, frame: ServerFrame): Conversation {
   switch (frame.type) {
     case "ready":
       return reduceReady(state, frame);
+    case "older":
+      return putInFront(state, frame.messages);
     case "message":
       return merge(state, frame.message);
     case "stored":
-      return reduceStored(state, frame.id, frame.seq);
+      return reduceStored(state, frame);
     case "status":
       return changeEntry(state, frame.seq, (message) => ({ ...message, status: frame.status }));
     case "refused":
@@ -112,14 +108,23 @@ function reduceFrame(state: Conversation, frame: ServerFrame): Conversation {
   }
 }
 
+/** Only what joins up is put in front: a page of another moment must not leave a hole. */
+function putInFront(state: Conversation, messages: ChatMessage[]): Conversation {
+  const first = state.entries[0]?.message.seq ?? 0;
+  const older = messages.filter(({ seq }) => seq < first);
+  if (older.at(-1)?.seq !== first - 1) return state;
+  return { ...state, entries: [...older.map(entryOf), ...state.entries] };
+}
+
 function reduceReady(state: Conversation, frame: ReadyFrame): Conversation {
-  // Another chat, or fewer messages than are here: the old one was erased, and what is shown is of no chat.
-  const other = state.chatId !== null && frame.chatId !== state.chatId;
-  if (other || frame.lastSeq < newestSeq(state)) {
+  const { chatId } = frame;
+  if (isAnotherChat(state, frame)) {
     const outbox = state.outbox.map((own) => ({ ...own, afterSeq: 0, echo: null, seq: null }));
-    return { chatId: frame.chatId, entries: [], outbox, caughtUp: frame.lastSeq === 0, skipTo: null };
+    const nothing: Conversation = { ...emptyConversation(outbox), chatId };
+    const isFromStart = frame.lastSeq === 0 || frame.messages[0]?.seq === 1;
+    return isFromStart ? reduceReady(nothing, frame) : nothing;
   }
-  const known = { ...state, chatId: frame.chatId };
+  const known = { ...state, chatId };
   const last = frame.messages.at(-1)?.seq ?? newestSeq(state);
   if (frame.lastSeq - last > PAGE) return { ...known, caughtUp: false, skipTo: frame.lastSeq - PAGE };
 
@@ -129,6 +134,17 @@ function reduceReady(state: Conversation, frame: ReadyFrame): Conversation {
   // One that was acknowledged and lies before the page to which we jumped is stored, and comes with the older ones.
   const outbox = next.outbox.filter(({ seq }) => seq === null || seq > newestSeq(next));
   return { ...next, outbox, caughtUp: newestSeq(next) >= frame.lastSeq };
+}
+
+/**
+ * Whether the chat that was here was erased, and what is shown is of no chat. One that was made anew has the same id,
+ * and counts from 1 again: it has fewer messages than are here, or another one in the place of the newest.
+ */
+function isAnotherChat(state: Conversation, { chatId, messages, lastSeq }: ReadyFrame): boolean {
+  const newest = state.entries.at(-1)?.message;
+  if (state.chatId !== null && chatId !== state.chatId) return true;
+  if (!newest) return false;
+  return lastSeq < newest.seq || messages.some(({ seq, id }) => seq === newest.seq && id !== newest.id);
 }
 
 /** A message that is new, or known and changed. One that leaves a gap is not shown: the next connection brings both. */
@@ -151,7 +167,7 @@ function ownOf(outbox: readonly OwnMessage[], { seq, content }: ChatMessage): Ow
   return outbox.find((own) => own.seq === seq) ?? outbox.find((own) => isEcho(own) && own.text === content);
 }
 
-function reduceStored(state: Conversation, id: string, seq: number): Conversation {
+function reduceStored(state: Conversation, { id, messageId, seq }: StoredFrame): Conversation {
   const own = state.outbox.find((one) => one.id === id);
   if (!own) return state;
   const newest = newestSeq(state);
@@ -160,7 +176,7 @@ function reduceStored(state: Conversation, id: string, seq: number): Conversatio
   if (seq <= newest) return rest;
   const createdAt = new Date(own.writtenAt).toISOString();
   const body = { type: "TEXT", content: own.text, text: own.text, mediaUrl: null } as const;
-  const message: ChatMessage = { seq, direction: "INBOUND", ...body, status: "RECEIVED", createdAt };
+  const message: ChatMessage = { id: messageId, seq, direction: "INBOUND", ...body, status: "RECEIVED", createdAt };
   // What was taken for this message was a like one of another tab, and keeps the key.
   return { ...rest, entries: [...rest.entries, { key: own.echo === null ? id : String(seq), message }] };
 }

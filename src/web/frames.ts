@@ -5,6 +5,7 @@ type MessageStatus = "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECE
 
 /** What the page shows of a message. `seq` is 1, 2, 3 … in the chat, without a gap. */
 export interface ChatMessage {
+  id: string;
   seq: number;
   /** INBOUND is the visitor's own. */
   direction: "OUTBOUND" | "INBOUND";
@@ -38,8 +39,10 @@ export interface RefusedFrame {
 export type ServerFrame =
   | ReadyFrame
   | RefusedFrame
+  /** What came before the number that was asked for, oldest first, at most 100. */
+  | { type: "older"; messages: ChatMessage[] }
   | { type: "message"; message: ChatMessage }
-  | { type: "stored"; id: string; seq: number }
+  | { type: "stored"; id: string; messageId: string; seq: number }
   | { type: "status"; seq: number; status: MessageStatus }
   | { type: "pong" };
 
@@ -47,6 +50,7 @@ export type ClientFrame =
   | { type: "message"; id: string; content: string }
   | { type: "delivered"; seq: number }
   | { type: "read"; seq: number }
+  | { type: "older"; before: number }
   | { type: "ping" };
 
 /** The longest message, in UTF-16 units. */
@@ -60,12 +64,14 @@ export function readFrame(data: unknown): ServerFrame | null {
   switch (frame?.type) {
     case "ready":
       return readReady(frame);
+    case "older":
+      return { type: "older", messages: readMessages(frame.messages) };
     case "message": {
       const message = readMessage(frame.message);
       return message && { type: "message", message };
     }
     case "stored":
-      return isText(frame.id) && isSeq(frame.seq) ? { type: "stored", id: frame.id, seq: frame.seq } : null;
+      return readStored(frame);
     case "status":
       return isSeq(frame.seq) && isText(frame.status)
         ? { type: "status", seq: frame.seq, status: frame.status as MessageStatus }
@@ -81,11 +87,19 @@ export function readFrame(data: unknown): ServerFrame | null {
 
 function readReady(frame: Fields): ReadyFrame | null {
   if (!Array.isArray(frame.messages)) return null;
-  const messages = frame.messages.map(readMessage).filter((message) => message !== null);
+  const messages = readMessages(frame.messages);
   const chatId = isText(frame.chatId) ? frame.chatId : null;
   // A server that tells no number knows no message beyond those it sent.
   const lastSeq = isSeq(frame.lastSeq) ? frame.lastSeq : (messages.at(-1)?.seq ?? 0);
   return { type: "ready", chatId, messages, lastSeq };
+}
+
+function readMessages(values: unknown): ChatMessage[] {
+  return Array.isArray(values) ? values.map(readMessage).filter((message) => message !== null) : [];
+}
+
+function readStored({ id, messageId, seq }: Fields): ServerFrame | null {
+  return isText(id) && isText(messageId) && isSeq(seq) ? { type: "stored", id, messageId, seq } : null;
 }
 
 function readRefused({ id, code, message, retryAfter }: Fields): RefusedFrame | null {
@@ -95,9 +109,11 @@ function readRefused({ id, code, message, retryAfter }: Fields): RefusedFrame | 
 }
 
 function readMessage(value: unknown): ChatMessage | null {
-  const { seq, direction, type, content, text, mediaUrl, status, createdAt } = fieldsOf(value) ?? {};
-  if (!isSeq(seq) || (direction !== "INBOUND" && direction !== "OUTBOUND") || !isText(content)) return null;
+  const { id, seq, direction, type, content, text, mediaUrl, status, createdAt } = fieldsOf(value) ?? {};
+  if (!isText(id) || !isSeq(seq) || (direction !== "INBOUND" && direction !== "OUTBOUND") || !isText(content))
+    return null;
   return {
+    id,
     seq,
     direction,
     type: type as MessageType,

@@ -11,7 +11,6 @@ import {
 import type { RefusedFrame, ServerFrame } from "./frames.ts";
 import { randomToken } from "./identity.ts";
 import type { Kept } from "./kept.ts";
-import { fetchOlder } from "./older-page.ts";
 
 /**
  * How the page stands with the server. `crowded`: the visitor has too many pages open, and this one waits for its
@@ -45,6 +44,8 @@ const PATIENCE_SECONDS = 5;
 const CROWDED = "Too many open pages";
 /** A message that is not answered by then went into a connection that is dead and doesn't know it. */
 const ANSWER_MS = 15_000;
+/** So long is the past waited for. */
+const OLDER_MS = 10_000;
 
 /** A visitor's conversation: sends, resends, acknowledges and catches up, and tells each change. */
 export class ChatSession {
@@ -57,6 +58,8 @@ export class ChatSession {
   #inFlight: string | null = null;
   /** Runs while a message is in flight: until its answer is overdue, or until it is sent again. */
   #patience: ReturnType<typeof setTimeout> | undefined;
+  /** Runs while the past is waited for. */
+  #olderPatience: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
   #deliveredSent = 0;
   #readSent = 0;
@@ -110,21 +113,18 @@ export class ChatSession {
     if (typeof this.#view.link === "string") this.#closed(1006, "");
   }
 
-  async loadOlder(): Promise<void> {
-    const first = this.#view.conversation.entries[0]?.message.seq ?? 0;
-    const { socketUrl, protocols } = this.#options;
-    if (first <= 1 || protocols === null || this.#view.older === "loading") return;
+  /** Asks for the page before the oldest message; without a connection, as soon as there is one. */
+  loadOlder(): void {
+    if (this.#view.older === "loading" || typeof this.#view.link !== "string") return;
     this.#show({ older: "loading" });
-    try {
-      this.#apply({ type: "older", messages: await fetchOlder(socketUrl, protocols, first) });
-      this.#show({ older: "idle" });
-    } catch {
-      this.#show({ older: "failed" });
-    }
+    this.#olderPatience = setTimeout(() => this.#endOlder("failed"), OLDER_MS);
+    if (this.#ready) this.#askOlder();
+    else this.wake();
   }
 
   close(): void {
     clearTimeout(this.#patience);
+    clearTimeout(this.#olderPatience);
     this.#connection?.close();
   }
 
@@ -134,6 +134,7 @@ export class ChatSession {
     this.#apply({ type: "frame", frame });
     if (frame.type === "stored") this.#show({ notice: null });
     if (frame.type === "refused") this.#show({ notice: { kind: "trouble", trouble: frame } });
+    if (frame.type === "older") this.#endOlder("idle");
     if (frame.type === "ready") {
       this.#begin();
       this.#show({ link: "online" });
@@ -152,6 +153,20 @@ export class ChatSession {
     this.#land();
     this.#deliveredSent = 0;
     this.#readSent = 0;
+    // Nothing is here: what was seen was of a chat that is gone.
+    if (this.#view.conversation.entries.length === 0) this.#seen = 0;
+    if (this.#view.older === "loading") this.#askOlder();
+  }
+
+  #askOlder(): void {
+    const first = this.#view.conversation.entries[0]?.message.seq ?? 0;
+    if (first > 1) this.#connection?.send({ type: "older", before: first });
+    else this.#endOlder("idle");
+  }
+
+  #endOlder(older: "idle" | "failed"): void {
+    clearTimeout(this.#olderPatience);
+    if (this.#view.older === "loading") this.#show({ older });
   }
 
   /** A gap is filled by connecting again; but not for ever, should a server promise more than it gives. */
@@ -177,6 +192,7 @@ export class ChatSession {
     const inFlight = this.#inFlight;
     this.#ready = false;
     this.#land();
+    this.#endOlder("failed");
     // The server would hang up on the same frame each time: it is the message that can't be sent, not the network.
     if (inFlight !== null && (code === 1008 || code === 1009)) {
       const trouble = { code: code === 1009 ? "too_long" : "not_accepted", message: "", retryAfter: null };

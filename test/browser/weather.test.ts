@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { openPlace, type Place, socketUrl } from "./place.ts";
@@ -126,6 +126,29 @@ test("a sixth page says that there are too many, and has its place when another 
   await eventually(() => sixth.getByText("too many windows").count(), 0);
   await write(sixth, "made it");
   await eventually(() => place.heard(user), ["made it"]);
+});
+
+test("the past is shown to whoever has as many pages open as may be", async () => {
+  const user = newUser();
+  await place.fill(user, 201);
+  const five = [];
+  for (let n = 0; n < 5; n++) five.push(await visit(browser, place, { user }));
+  for (const page of five) await page.getByText("Message 201 of 201").waitFor();
+  await five[0]?.getByRole("button", { name: "Show earlier messages" }).click();
+  await five[0]?.getByText("Message 2 of 201", { exact: true }).waitFor({ state: "attached" });
+  expect((await shown(five[0] as Page)).length).toBe(200);
+});
+
+test("a chat that is erased and made anew while a page is offline is shown as it is, however long it is", async () => {
+  const user = newUser();
+  const { page, weather } = await visitInWeather(browser, place, { user });
+  for (const text of ["old one", "old two"]) await place.say(user, text);
+  await eventually(() => shown(page), ["old one", "old two"]);
+  await weather.storm(1013);
+  await place.erase(user);
+  for (const text of ["new one", "new two", "new three"]) await place.say(user, text);
+  weather.clear();
+  await eventually(() => shown(page), ["new one", "new two", "new three"]);
 });
 
 test("what the operator blanks while a page is offline is blanked when it is back", async () => {

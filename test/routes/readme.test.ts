@@ -4,7 +4,9 @@ import readme from "../../README.md?raw";
 import { app } from "../../src/app.ts";
 import { MESSAGE_TYPES } from "../../src/channels/adapter.ts";
 import { KINDS } from "../../src/channels/kinds.ts";
+import { REFUSALS } from "../../src/channels/web/admit.ts";
 import { MAX_CONTENT, sendBody } from "../../src/chats/message.ts";
+import * as sockets from "../../src/chats/visitors/sockets.ts";
 import { VARIABLES } from "../../src/config.ts";
 import { ERRORS } from "../../src/http/errors.ts";
 import { client, newKey, newOrganization } from "../harness.ts";
@@ -97,6 +99,13 @@ test("the README lists each kind of channel with its credentials and settings", 
     return { kind, credentials: Object.keys(credentials.shape), settings: `\`${setting}\` (${shown})` };
   });
   expect(listed).toEqual(known);
+});
+
+test("the README lists every code with which a visitor's socket is closed, and its reason", () => {
+  const listed = rows(/^[14]\d{3}$/, section("### Web chat")).map(([code, reason]) => `${code} ${reason}`);
+  const own = Object.values(sockets).flatMap((value) => (typeof value === "object" ? [value as sockets.Close] : []));
+  const known = [...own, ...Object.values(REFUSALS)].filter(({ reason }) => reason !== "");
+  expect(listed.sort()).toEqual([...new Set(known.map(({ code, reason }) => `${code} ${reason}`))].sort());
 });
 
 test("the README lists the commands that there are", () => {

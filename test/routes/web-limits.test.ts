@@ -123,6 +123,8 @@ test.each([
   ["a message with half a surrogate pair in its id", { type: "message", id: "\ud800", content: "x" }, 1008],
   ["a message whose content is no text", { type: "message", id: "a", content: 1 }, 1008],
   ["a number below 0", { type: "read", seq: -1 }, 1008],
+  ["a page before a number below 0", { type: "older", before: -1 }, 1008],
+  ["a page before nothing", { type: "older" }, 1008],
   ["a number with a fraction", { type: "delivered", seq: 1.5 }, 1008],
   ["a number as text", { type: "delivered", seq: "1" }, 1008],
   ["more than 16 KiB of text", `{"type":"ping","x":"${"x".repeat(16 * 1_024)}"}`, 1009],
@@ -147,6 +149,12 @@ test("a socket that sends more than 50 frames a second is closed, and its visito
   for (let n = 0; n < 51; n++) page.send({ type: "read", seq: n });
   expect(await page.closed).toBe(1013);
   expect(await other.rest()).toEqual([]);
+});
+
+test("a socket that asks for more than four pages of the past in a second is closed", async () => {
+  const { page } = await newVisitor();
+  for (let n = 0; n < 4; n++) expect(await page.ask({ type: "older", before: 1 })).toMatchObject({ type: "older" });
+  expect(await page.ask({ type: "older", before: 1 })).toEqual({ closed: 1013 });
 });
 
 test("a page that does not wait for answers is hung up on once 20 messages wait, and those are taken", async () => {

@@ -207,6 +207,25 @@ test("a page catches up from the last number that it has, oldest first, at most 
   expect([seqs(none), none.hasMore, none.lastSeq]).toEqual([[], false, 105]);
 });
 
+test("a page asks for the past on its open socket, oldest first, at most 100 at a time", async () => {
+  const { api, channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  expect(await page.ask({ type: "older", before: 7 })).toEqual({ type: "older", messages: [] });
+  await page.write("a");
+  const chatId: string = (await visit(channelId, { token })).ready.chatId;
+  await page.close();
+  await sendMany(api, chatId, 102);
+  const { page: again } = await visit(channelId, { token, after: 102 });
+  const older = async (before: number) => {
+    const { messages } = await again.ask({ type: "older", before });
+    return [messages.length, messages[0]?.seq, messages.at(-1)?.seq];
+  };
+  expect(await older(103)).toEqual([100, 3, 102]);
+  expect(await older(3)).toEqual([2, 1, 2]);
+  expect(await older(1)).toEqual([0, undefined, undefined]);
+  expect(await older(10_000)).toEqual([100, 4, 103]);
+});
+
 test("what a page catches up with is what it would have been told", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
@@ -214,7 +233,9 @@ test("what a page catches up with is what it would have been told", async () => 
   const { ready } = await visit(channelId, { token });
   await send(api, ready.chatId, { metadata: { secret: "s" } });
   const { message } = await page.next();
-  expect((await visit(channelId, { token, after: 1 })).ready.messages).toEqual([message]);
+  const { page: again, ready: back } = await visit(channelId, { token, after: 1 });
+  expect(back.messages).toEqual([message]);
+  expect((await again.ask({ type: "older", before: 3 })).messages[1]).toEqual(message);
   expect(JSON.stringify(message)).not.toMatch(/metadata|senderId|templateId|variables/);
 });
 

@@ -4,7 +4,7 @@ import { nextToSend } from "../../src/web/acknowledgements.ts";
 import { type Conversation, emptyConversation, newestSeq, reduce, resumeAfter } from "../../src/web/conversation.ts";
 import type { ChatMessage, ServerFrame } from "../../src/web/frames.ts";
 import { timelineOf } from "../../src/web/timeline.ts";
-import { inbound, outbound } from "./frames.ts";
+import { inbound, outbound, stored } from "./frames.ts";
 
 const PAGE = 100;
 
@@ -14,15 +14,18 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("other tab" as const), text: fc.constantFrom("ok", "yes") }),
   fc.record({ kind: fc.constant("send" as const), acknowledged: fc.boolean(), arrives: fc.boolean() }),
   fc.record({ kind: fc.constant("reconnect" as const) }),
+  fc.record({ kind: fc.constant("made anew" as const), count: fc.constantFrom(0, 1, 3, 150) }),
 );
 
 /** A chat and one page of it, with a connection that loses what it is told to lose. */
 class World {
-  readonly log: ChatMessage[] = [];
+  log: ChatMessage[] = [];
   readonly stored = new Map<string, number>();
   state: Conversation = emptyConversation();
   connected = false;
   written = 0;
+  /** How often the chat was erased. */
+  era = 0;
 
   hear(frame: ServerFrame): void {
     if (!this.connected) return;
@@ -43,7 +46,16 @@ class World {
   }
 
   store(message: ChatMessage): void {
-    this.log.push(message);
+    this.log.push({ ...message, id: `${message.id} of ${this.era}` });
+  }
+
+  /** Erases the chat while the page is away; one with other messages takes its place. */
+  remake(count: number): void {
+    this.connected = false;
+    this.era++;
+    this.log = [];
+    this.stored.clear();
+    for (let seq = 1; seq <= count; seq++) this.store(outbound(seq, `of ${this.era}`));
   }
 
   send(acknowledged: boolean, arrives: boolean): void {
@@ -55,7 +67,8 @@ class World {
       this.stored.set(own.id, this.log.length);
     }
     const seq = this.stored.get(own.id);
-    if (arrives && acknowledged && seq !== undefined) this.hear({ type: "stored", id: own.id, seq });
+    if (arrives && acknowledged && seq !== undefined)
+      this.hear({ ...stored(own.id, seq), messageId: this.log[seq - 1]?.id ?? "" });
     else this.connected = false;
   }
 }
@@ -71,12 +84,13 @@ test("however the connection breaks, each message is stored once, shown once, an
           world.state = reduce(world.state, { type: "write", id, text: one.text, at: 0 });
         } else if (one.kind === "send") world.send(one.acknowledged, one.arrives);
         else if (one.kind === "reconnect") world.connect();
+        else if (one.kind === "made anew") world.remake(one.count);
         else {
           for (let n = 0; n < (one.kind === "company" ? one.count : 1); n++) {
             const seq = world.log.length + 1;
             const message = one.kind === "company" ? outbound(seq, "hello") : inbound(seq, one.text);
             world.store(message);
-            world.hear({ type: "message", message });
+            world.hear({ type: "message", message: world.log.at(-1) ?? message });
           }
         }
         const keys = timelineOf(world.state).map(({ key }) => key);
@@ -87,7 +101,7 @@ test("however the connection breaks, each message is stored once, shown once, an
         world.send(true, true);
       }
       world.connect();
-      expect(world.stored.size).toBe(world.written);
+      if (world.era === 0) expect(world.stored.size).toBe(world.written);
       expect(newestSeq(world.state)).toBe(world.log.length);
       const first = world.state.entries[0]?.message.seq ?? 1;
       const shown = timelineOf(world.state).map(({ message }) => message.text);

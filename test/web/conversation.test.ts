@@ -9,7 +9,7 @@ import {
   resumeAfter,
 } from "../../src/web/conversation.ts";
 import { timelineOf } from "../../src/web/timeline.ts";
-import { inbound, messages, outbound, ready } from "./frames.ts";
+import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 function after(...actions: Action[]): Conversation {
   return actions.reduce(reduce, emptyConversation());
@@ -23,21 +23,21 @@ const texts = (state: Conversation) => timelineOf(state).map(({ message }) => me
 test("a message is shown at once, and stays the same line when it is stored", () => {
   const sending = after(frame(ready([])), write("a", "hello"));
   expect(timelineOf(sending)).toMatchObject([{ key: "a", progress: "sending" }]);
-  const stored = reduce(sending, frame({ type: "stored", id: "a", seq: 1 }));
-  expect(timelineOf(stored)).toMatchObject([{ key: "a", progress: "sent" }]);
-  expect(stored.outbox).toEqual([]);
+  const sent = reduce(sending, frame(stored("a", 1)));
+  expect(timelineOf(sent)).toMatchObject([{ key: "a", progress: "sent" }]);
+  expect(sent.outbox).toEqual([]);
 });
 
 test("a repeated acknowledgement changes nothing", () => {
-  const once = after(frame(ready([])), write("a", "hello"), frame({ type: "stored", id: "a", seq: 1 }));
-  expect(reduce(once, frame({ type: "stored", id: "a", seq: 1 }))).toBe(once);
+  const once = after(frame(ready([])), write("a", "hello"), frame(stored("a", 1)));
+  expect(reduce(once, frame(stored("a", 1)))).toBe(once);
 });
 
 test("a message whose acknowledgement was lost is shown once when the page catches up", () => {
   const lost = after(frame(ready([])), write("a", "hello"), tried("a"), frame(ready([inbound(1, "hello")])));
   expect(timelineOf(lost)).toMatchObject([{ key: "a", progress: "sent" }]);
   expect(nextToSend(lost)?.id).toBe("a");
-  const acknowledged = reduce(lost, frame({ type: "stored", id: "a", seq: 1 }));
+  const acknowledged = reduce(lost, frame(stored("a", 1)));
   expect(timelineOf(acknowledged)).toMatchObject([{ key: "a", progress: "sent" }]);
   expect(acknowledged.outbox).toEqual([]);
 });
@@ -49,7 +49,7 @@ test("the like message of another tab is not lost by being taken for this tab's"
     tried("a"),
     frame({ type: "message", message: inbound(1, "ok") }),
   );
-  const both = reduce(taken, frame({ type: "stored", id: "a", seq: 2 }));
+  const both = reduce(taken, frame(stored("a", 2)));
   expect(texts(both)).toEqual(["ok", "ok"]);
   expect(new Set(timelineOf(both).map(({ key }) => key)).size).toBe(2);
 });
@@ -60,7 +60,7 @@ test("a message that was never handed to a socket is not taken for one that is s
 });
 
 test("an acknowledgement ahead of messages that are missing asks for them and keeps the order", () => {
-  const state = after(frame(ready([])), write("a", "mine"), frame({ type: "stored", id: "a", seq: 2 }));
+  const state = after(frame(ready([])), write("a", "mine"), frame(stored("a", 2)));
   expect(state.caughtUp).toBe(false);
   expect(nextToSend(state)).toBeUndefined();
   const filled = reduce(state, frame(ready([outbound(1, "theirs"), inbound(2, "mine")])));
@@ -73,7 +73,7 @@ test("a message that leaves a gap is not shown until the gap is filled", () => {
   const state = after(frame(ready(messages(1, 3))), frame({ type: "message", message: outbound(5, "later") }));
   expect(newestSeq(state)).toBe(3);
   expect(state.caughtUp).toBe(false);
-  expect(resumeAfter(state)).toBe(3);
+  expect(resumeAfter(state)).toBe(2);
 });
 
 test("a known message that comes again is changed in place", () => {
@@ -89,18 +89,18 @@ test("after a reload, a like message from before it was written is not taken for
 });
 
 test("an acknowledged message that lies before the page that is jumped to waits no longer", () => {
-  const ahead = after(frame(ready([])), write("a", "mine"), frame({ type: "stored", id: "a", seq: 2 }));
+  const ahead = after(frame(ready([])), write("a", "mine"), frame(stored("a", 2)));
   const jumped = [frame(ready(messages(1, 100), 900)), frame(ready(messages(801, 900)))].reduce(reduce, ahead);
   expect(jumped.outbox).toEqual([]);
 });
 
 test("a short gap is walked through, a long one is jumped to the newest page", () => {
   const short = after(frame(ready(messages(1, 100), 150)));
-  expect([newestSeq(short), resumeAfter(short), short.caughtUp]).toEqual([100, 100, false]);
+  expect([newestSeq(short), resumeAfter(short), short.caughtUp]).toEqual([100, 99, false]);
   const long = after(frame(ready(messages(1, 100), 5_000)));
   expect([newestSeq(long), resumeAfter(long), long.caughtUp]).toEqual([0, 4_900, false]);
   const jumped = reduce(long, frame(ready(messages(4_901, 5_000))));
-  expect([jumped.entries.length, resumeAfter(jumped), jumped.caughtUp]).toEqual([100, 5_000, true]);
+  expect([jumped.entries.length, resumeAfter(jumped), jumped.caughtUp]).toEqual([100, 4_999, true]);
 });
 
 test("what is shown goes when a long absence leaves a gap behind it", () => {
@@ -112,9 +112,9 @@ test("what is shown goes when a long absence leaves a gap behind it", () => {
 
 test("older messages are put in front, and only those that join up", () => {
   const state = after(frame(ready(messages(1, 100), 5_000)), frame(ready(messages(4_901, 5_000))));
-  const older = reduce(state, { type: "older", messages: messages(4_801, 4_900) });
+  const older = reduce(state, frame({ type: "older", messages: messages(4_801, 4_900) }));
   expect([older.entries.length, older.entries[0]?.message.seq]).toEqual([200, 4_801]);
-  expect(reduce(state, { type: "older", messages: messages(4_701, 4_800) })).toBe(state);
+  expect(reduce(state, frame({ type: "older", messages: messages(4_701, 4_800) }))).toBe(state);
 });
 
 test("a chat that was erased leaves the screen, and what was not sent stays", () => {
@@ -122,6 +122,33 @@ test("a chat that was erased leaves the screen, and what was not sent stays", ()
   const erased = reduce(state, frame({ type: "ready", chatId: null, messages: [], lastSeq: 0 }));
   expect(texts(erased)).toEqual(["still here"]);
   expect(erased.caughtUp).toBe(true);
+});
+
+/** Messages of a chat that was made anew. */
+const anew = (from: number, to: number) =>
+  messages(from, to).map((message) => ({ ...message, id: `${message.id}_anew`, text: `anew ${message.seq}` }));
+
+test("a chat that was erased and made anew is told by the message in the newest one's place", () => {
+  const here = after(frame(ready(messages(1, 3))), write("a", "still here"));
+  expect(resumeAfter(here)).toBe(2);
+  const gone = reduce(here, frame(ready(anew(3, 5))));
+  expect([texts(gone), resumeAfter(gone), gone.caughtUp]).toEqual([["still here"], 0, false]);
+  const there = reduce(gone, frame(ready(anew(1, 5))));
+  expect(texts(there)).toEqual(["anew 1", "anew 2", "anew 3", "anew 4", "anew 5", "still here"]);
+  expect(there.caughtUp).toBe(true);
+});
+
+test("a chat that was made anew after its one message is shown with the frame that tells it", () => {
+  const own = after(frame(ready([])), write("a", "hello"), frame(stored("a", 1)));
+  const there = reduce(own, frame(ready(anew(1, 2))));
+  expect([texts(there), there.caughtUp]).toEqual([["anew 1", "anew 2"], true]);
+});
+
+test("a connection that is made again brings the newest message once more, and shows it once", () => {
+  const here = after(frame(ready([])), write("a", "hello"), frame(stored("a", 1)));
+  const again = reduce(here, frame(ready([inbound(1, "hello"), outbound(2, "hi")])));
+  expect(texts(again)).toEqual(["hello", "hi"]);
+  expect(timelineOf(again)[0]?.key).toBe("a");
 });
 
 test("a refused message keeps its text and its reason, and goes again under its own id", () => {

@@ -4,6 +4,7 @@ import type { ChatMessage, ReadyFrame } from "../../src/web/frames.ts";
 export function outbound(seq: number, content: string): ChatMessage {
   const createdAt = new Date(Date.UTC(2026, 10, 20, 8) + seq * 1_000).toISOString();
   return {
+    id: `msg_${seq}`,
     seq,
     direction: "OUTBOUND",
     type: "TEXT",
@@ -18,6 +19,11 @@ export function outbound(seq: number, content: string): ChatMessage {
 /** A message that the visitor wrote. */
 export function inbound(seq: number, content: string): ChatMessage {
   return { ...outbound(seq, content), direction: "INBOUND", status: "RECEIVED" };
+}
+
+/** The answer to a message of the visitor's. */
+export function stored(id: string, seq: number) {
+  return { type: "stored", id, messageId: `msg_${seq}`, seq } as const;
 }
 
 /** The company's messages of a range, both ends included. */

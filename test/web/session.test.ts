@@ -3,7 +3,7 @@ import type { ConnectionEvents } from "../../src/web/connection.ts";
 import type { ClientFrame } from "../../src/web/frames.ts";
 import type { Kept } from "../../src/web/kept.ts";
 import { ChatSession } from "../../src/web/session.ts";
-import { inbound, messages, outbound, ready } from "./frames.ts";
+import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -42,7 +42,7 @@ test("messages go one at a time, in the order in which they were written", () =>
   expect(sent).toEqual([]);
   hear(ready([]));
   expect(sent).toMatchObject([{ type: "message", content: "one" }]);
-  hear({ type: "stored", id: idOf(sent[0]), seq: 1 });
+  hear(stored(idOf(sent[0]), 1));
   expect(sent).toMatchObject([{ content: "one" }, { content: "two" }]);
 });
 
@@ -140,17 +140,17 @@ test("delivered is told at once, read only when the visitor sees it, and neither
 test("a gap is filled by connecting again from the last message", () => {
   const { asked, hear } = start();
   hear(ready(messages(1, 100), 130));
-  expect(asked).toEqual(["?after=0", "?after=100"]);
-  hear(ready(messages(101, 130)));
+  expect(asked).toEqual(["?after=0", "?after=99"]);
+  hear(ready(messages(100, 130)));
   hear({ type: "message", message: outbound(133, "x") });
-  expect(asked).toEqual(["?after=0", "?after=100", "?after=130"]);
+  expect(asked).toEqual(["?after=0", "?after=99", "?after=129"]);
 });
 
 test("a server that promises more than it gives is not asked for ever", () => {
   const { asked, hear } = start();
   hear(ready(messages(1, 3), 5));
   hear(ready([], 5));
-  expect(asked).toEqual(["?after=0", "?after=3"]);
+  expect(asked).toEqual(["?after=0", "?after=2"]);
 });
 
 test("what a reloaded page had still to send is sent", () => {
@@ -158,4 +158,43 @@ test("what a reloaded page had still to send is sent", () => {
   const { sent, hear } = start({ ...nothingKept, outbox: () => [{ ...own, tried: true, trouble: null }] });
   hear(ready([]));
   expect(sent).toEqual([{ type: "message", id: "kept", content: "before the reload" }]);
+});
+
+test("the past is asked for on the open connection, a page at a time", () => {
+  const { session, sent, hear } = start();
+  hear(ready(messages(151, 250)));
+  session.loadOlder();
+  session.loadOlder();
+  expect(session.view.older).toBe("loading");
+  expect(sent.filter(({ type }) => type === "older")).toEqual([{ type: "older", before: 151 }]);
+  hear({ type: "older", messages: messages(51, 150) });
+  expect([session.view.older, session.view.conversation.entries.length]).toEqual(["idle", 200]);
+  session.loadOlder();
+  expect(sent.at(-1)).toEqual({ type: "older", before: 51 });
+});
+
+test("the past that is asked for offline comes with the next connection, or fails with it, or in ten seconds", () => {
+  const { session, sent, asked, hear, lose } = start();
+  hear(ready(messages(151, 250)));
+  lose(1006);
+  session.loadOlder();
+  expect([session.view.older, asked.length]).toEqual(["loading", 2]);
+  lose(1006);
+  expect(session.view.older).toBe("failed");
+  session.loadOlder();
+  hear(ready(messages(250, 250)));
+  expect(session.view.older).toBe("loading");
+  expect(sent).toContainEqual({ type: "older", before: 151 });
+  vi.advanceTimersByTime(10_000);
+  expect(session.view.older).toBe("failed");
+});
+
+test("what was seen of a chat that was erased makes nothing of its successor's seen", () => {
+  const { session, hear } = start();
+  session.setVisible(true);
+  hear(ready(messages(1, 3)));
+  session.setVisible(false);
+  hear(ready([], 0));
+  hear({ type: "message", message: outbound(1, "anew") });
+  expect(session.view.unread).toBe(1);
 });

@@ -19,6 +19,8 @@ export interface RefusedFrame {
 
 export type ServerFrame =
   | { type: "ready"; chatId: string | null; messages: VisitorMessage[]; hasMore: boolean; lastSeq: number }
+  /** The messages before the number that was asked for, oldest first, at most 100. */
+  | { type: "older"; messages: VisitorMessage[] }
   | { type: "message"; message: VisitorMessage }
   | { type: "stored"; id: string; messageId: string; seq: number }
   | { type: "status"; seq: number; status: Message["status"] }
@@ -46,6 +48,7 @@ const clientFrame = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("delivered"), seq }),
   z.object({ type: z.literal("read"), seq }),
+  z.object({ type: z.literal("older"), before: seq }),
   z.object({ type: z.literal("ping") }),
 ]);
 

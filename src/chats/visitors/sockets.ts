@@ -17,6 +17,8 @@ export const CROWDED: Close = { code: TRY_LATER.code, reason: "Too many open pag
 export const NO_CHANNEL: Close = REFUSALS.no_channel;
 
 const MAX_FRAMES_A_SECOND = 50;
+/** What a page of the past costs of it: a hundred messages are read and sent. */
+export const PAGE_COST = 10;
 
 /** A page pings every 25 seconds, one in the background once a minute at least. */
 const SILENT_MS = 180_000;
@@ -54,10 +56,10 @@ export function close(socket: WebSocket, { code, reason }: Close): void {
 export class FrameBudget {
   readonly #counts = new WeakMap<WebSocket, { second: number; count: number }>();
 
-  allows(socket: WebSocket, now: number): boolean {
+  allows(socket: WebSocket, now: number, cost = 1): boolean {
     const second = Math.floor(now / 1_000);
     const before = this.#counts.get(socket);
-    const count = before?.second === second ? before.count + 1 : 1;
+    const count = (before?.second === second ? before.count : 0) + cost;
     this.#counts.set(socket, { second, count });
     return count <= MAX_FRAMES_A_SECOND;
   }

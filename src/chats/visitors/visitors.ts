@@ -2,9 +2,9 @@ import { readVisitor, type Visitor } from "../../channels/web/visitor.ts";
 import { jurisdictionOf, newId } from "../../ids.ts";
 import { causeOf } from "../../log.ts";
 import type { InboundDraft, ReceiveAnswer } from "../answers.ts";
-import { rangeAfter } from "../listing.ts";
+import { rangeAfter, rangeBefore } from "../listing.ts";
 import type { Message } from "../message.ts";
-import type { ChatIdentity, MessageLog } from "../message-log.ts";
+import type { ChatIdentity, MessageLog, SeqRange } from "../message-log.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { Admittance } from "./admittance.ts";
 import {
@@ -31,6 +31,7 @@ import {
   NO_CHANNEL,
   NO_FRAME,
   NORMAL,
+  PAGE_COST,
   TOO_LARGE,
   TRY_LATER,
   tell,
@@ -128,6 +129,9 @@ export class Visitors {
           return await this.#acknowledge(frame.seq, "DELIVERED");
         case "read":
           return await this.#acknowledge(frame.seq, "READ");
+        case "older":
+          if (!this.#budget.allows(socket, Date.now(), PAGE_COST)) return close(socket, TRY_LATER);
+          return tell([socket], { type: "older", messages: this.#before(frame.before) });
         case "message":
           return await this.#takeInLine(socket, frame);
       }
@@ -166,11 +170,22 @@ export class Visitors {
       const chatId = visitor.chatExists ? visitor.chatId : null;
       return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0 };
     }
-    const { log } = this.#host;
-    const lastSeq = log.newest().seq;
+    const lastSeq = this.#host.log.newest().seq;
     const { range, pagination } = rangeAfter(lastSeq, visitor.after, PAGE);
-    const messages = (JSON.parse(`[${log.documents(range)}]`) as Message[]).reverse().map(visitorMessage);
+    const messages = this.#messages(range);
     return { type: "ready", chatId: identity.chatId, messages, hasMore: pagination.hasMore, lastSeq };
+  }
+
+  #before(seq: number): VisitorMessage[] {
+    if (!this.#host.identity()) return [];
+    const { seq: lastSeq } = this.#host.log.newest();
+    return this.#messages(rangeBefore(lastSeq, Math.min(seq, lastSeq + 1), PAGE).range);
+  }
+
+  /** Oldest first. */
+  #messages(range: SeqRange): VisitorMessage[] {
+    const documents = this.#host.log.documents(range);
+    return (JSON.parse(`[${documents}]`) as Message[]).reverse().map(visitorMessage);
   }
 
   /** What a page that comes back may still show as it was: it tells only from where it goes on. */
