@@ -52,7 +52,7 @@ export type Action =
 type StoredFrame = Extract<ServerFrame, { type: "stored" }>;
 
 /** One page of the server's. A longer gap is not walked through: the newest page is fetched, older ones on demand. */
-export const PAGE = 100;
+const PAGE = 100;
 
 /** A conversation of which nothing is known but what this tab had still to send. */
 export function emptyConversation(outbox: readonly OwnMessage[] = []): Conversation {

@@ -23,8 +23,8 @@ export interface Line {
 
 const RUN_MS = 5 * 60_000;
 
-/** The conversation as it is shown: what is stored, then what is still on its way. */
-export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "outbox">): Line[] {
+/** The conversation as it is shown: what is stored, then what is still on its way; `ended`, nothing is any more. */
+export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "outbox">, ended = false): Line[] {
   const stored = entries.map(({ key, message }) => {
     const own = message.direction === "INBOUND";
     const progress = own ? progressOf(message) : null;
@@ -39,8 +39,8 @@ export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "
         at: own.writtenAt,
         own: true,
         message: { type: "TEXT", text: own.text, mediaUrl: null },
-        progress: own.trouble ? "notSent" : own.seq === null ? "sending" : "sent",
-        refused: own.trouble ? own : null,
+        progress: own.seq !== null ? "sent" : own.trouble || ended ? "notSent" : "sending",
+        refused: own.trouble && !ended ? own : null,
       }),
     );
   const lines = [...stored, ...waiting];

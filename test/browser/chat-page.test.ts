@@ -211,7 +211,11 @@ test("links open apart from the page, files are named by their kind", async () =
 test("a language written from right to left turns the page, and the visitor's own words go their own way", async () => {
   const page = await visit(browser, place, { locale: "ar" });
   expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
-  await page.getByRole("textbox", { name: "الرسالة" }).fill("Latin");
+  const box = page.getByRole("textbox", { name: "الرسالة" });
+  const direction = () => box.evaluate((element) => getComputedStyle(element).direction);
+  expect(await direction()).toBe("rtl");
+  await box.fill("Latin");
+  expect(await direction()).toBe("ltr");
   await page.keyboard.press("Enter");
   await page.getByText("أُرسلت").waitFor();
   expect(await page.locator(".text").evaluate((text) => getComputedStyle(text).direction)).toBe("ltr");

@@ -115,6 +115,18 @@ test.for([
   expect([await page.getByRole("textbox").count(), weather.opened]).toEqual([0, 1]);
 });
 
+test("what waits when the server lets a page in no more is not sent, and the page says so", async () => {
+  const { page, weather } = await visitInWeather(browser, place, {});
+  await page.getByText("How can we help?").waitFor();
+  await weather.storm(1013);
+  await write(page, "too late");
+  await page.getByText("Sending", { exact: true }).waitFor();
+  await weather.storm(4401);
+  await page.getByRole("status").getByText("We could not confirm who you are").waitFor();
+  await page.getByText("Not sent", { exact: true }).waitFor();
+  expect(await page.getByText("Sending", { exact: true }).count()).toBe(0);
+});
+
 test("a sixth page says that there are too many, and has its place when another is closed", async () => {
   const user = newUser();
   const five = [];

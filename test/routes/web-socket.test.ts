@@ -190,7 +190,7 @@ test("a ping is answered, in the platform's spelling and in any other", async ()
   expect(await page.ask('{"type":"ping"}')).toEqual({ type: "pong" });
 });
 
-test("a page catches up from the last number that it has, oldest first, at most 100 at a time", async () => {
+test("a page catches up from the last number that it has, and asks for the past, oldest first, 100 at a time", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
   await page.write("a");
@@ -203,27 +203,16 @@ test("a page catches up from the last number that it has, oldest first, at most 
   expect([seqs(all), all.hasMore, all.lastSeq]).toEqual([range(1, 100), true, 105]);
   const { ready: rest } = await visit(channelId, { token, after: 100 });
   expect([seqs(rest), rest.hasMore, rest.lastSeq]).toEqual([range(101, 105), false, 105]);
-  const { ready: none } = await visit(channelId, { token, after: 105 });
+  const { page: again, ready: none } = await visit(channelId, { token, after: 105 });
   expect([seqs(none), none.hasMore, none.lastSeq]).toEqual([[], false, 105]);
+  const older = async (before: number) => seqs(await again.ask({ type: "older", before }));
+  expect([await older(105), await older(5)]).toEqual([range(5, 104), range(1, 4)]);
+  expect([await older(1), await older(10_000)]).toEqual([[], range(6, 105)]);
 });
 
-test("a page asks for the past on its open socket, oldest first, at most 100 at a time", async () => {
-  const { api, channelId, token } = await newVisitor();
-  const { page } = await visit(channelId, { token });
+test("who has no chat yet has no past", async () => {
+  const { page } = await visit((await newVisitor()).channelId);
   expect(await page.ask({ type: "older", before: 7 })).toEqual({ type: "older", messages: [] });
-  await page.write("a");
-  const chatId: string = (await visit(channelId, { token })).ready.chatId;
-  await page.close();
-  await sendMany(api, chatId, 102);
-  const { page: again } = await visit(channelId, { token, after: 102 });
-  const older = async (before: number) => {
-    const { messages } = await again.ask({ type: "older", before });
-    return [messages.length, messages[0]?.seq, messages.at(-1)?.seq];
-  };
-  expect(await older(103)).toEqual([100, 3, 102]);
-  expect(await older(3)).toEqual([2, 1, 2]);
-  expect(await older(1)).toEqual([0, undefined, undefined]);
-  expect(await older(10_000)).toEqual([100, 4, 103]);
 });
 
 test("what a page catches up with is what it would have been told", async () => {

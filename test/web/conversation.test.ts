@@ -159,6 +159,15 @@ test("a refused message keeps its text and its reason, and goes again under its 
   expect(nextToSend(reduce(refused, { type: "again", id: "a" }))?.id).toBe("a");
 });
 
+test("where nothing is sent any more, what waited is not sent, and offers nothing", () => {
+  const refusal = { type: "refused", id: "a", code: "rate_limited", message: "", retryAfter: 60 } as const;
+  const state = after(frame(ready([])), write("a", "one"), frame(refusal), write("b", "two"));
+  expect(timelineOf(state, true).map(({ progress, refused }) => [progress, refused])).toEqual([
+    ["notSent", null],
+    ["notSent", null],
+  ]);
+});
+
 test("a refused message is not taken for a like one that is stored", () => {
   const refusal = { type: "refused", id: "a", code: "rate_limited", message: "", retryAfter: 60 } as const;
   const state = after(frame(ready([])), write("a", "ok"), tried("a"), frame(refusal), frame(ready([inbound(1, "ok")])));

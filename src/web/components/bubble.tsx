@@ -20,7 +20,7 @@ export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
   const inWords = line.latest || progress === "notSent" || progress === "sending";
   const place = `${own ? "own" : "theirs"}${line.first ? " first" : ""}${line.last ? " last" : ""}`;
   return (
-    <div class={`message ${place}${refused ? " refused" : ""}`}>
+    <div class={`message ${place}${progress === "notSent" ? " refused" : ""}`}>
       <div class="bubble">
         <span class="hidden">{own ? texts.you : texts.company}: </span>
         <MessageText text={message.text} texts={texts} removed={message.text === "" && message.mediaUrl === null} />

@@ -52,7 +52,8 @@ export function Composer({ texts, locale, kept, onSend }: ComposerProps): JSX.El
           id="message"
           ref={box}
           rows={1}
-          dir="auto"
+          // What is typed goes its own way; the placeholder goes the page's.
+          dir={text === "" ? undefined : "auto"}
           enterkeyhint="send"
           autocomplete="off"
           placeholder={texts.placeholder}

@@ -21,12 +21,14 @@ const SETTLE_MS = 300;
  */
 export function MessageList({ view, words, actions }: MessageListProps): JSX.Element {
   const { texts } = words;
-  const lines = timelineOf(view.conversation);
+  // Then nothing is sent or fetched, and nothing offers to.
+  const ended = typeof view.link === "number";
+  const lines = timelineOf(view.conversation, ended);
   const log = useRef<HTMLDivElement>(null);
   const scroll = useScroll(lines);
   const live = useLive(view.conversation.caughtUp && view.older !== "loading");
   const now = Date.now();
-  const hasOlder = (view.conversation.entries[0]?.message.seq ?? 1) > 1;
+  const hasOlder = !ended && (view.conversation.entries[0]?.message.seq ?? 1) > 1;
   const empty = lines.length === 0 && (view.conversation.caughtUp || view.link === "offline");
 
   // The button goes with the last page; whoever pressed it goes on in the list, not at the top of the page.
