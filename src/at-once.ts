@@ -12,3 +12,18 @@ export async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Prom
     if (failed) throw failed.reason;
   }
 }
+
+/**
+ * Runs `work` on all items, `AT_ONCE` at a time, the next one as soon as one ends; one that fails stops no other.
+ * @throws what the first one that failed threw, once all have ended
+ */
+export async function eachToItsEnd<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  // One iterator for all: each takes what the others have left.
+  const left = items.values();
+  const takeTurns = async () => {
+    for (const item of left) await work(item).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  if (failures.length > 0) throw failures[0];
+}

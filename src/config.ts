@@ -23,30 +23,23 @@ const positiveInteger = (max: number) =>
     z.pipe(z.transform(Number), z.number().check(z.gte(1), z.lte(max))),
   );
 
-const baseAddress = (fallback: string) =>
-  z._default(
-    z
-      .string()
-      .check(z.refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), "must be an http(s) address")),
-    fallback,
-  );
-
-/** Everything that the environment can set, each checked by itself, so that a fault in one stops only what needs it. */
+/**
+ * Everything that the environment can set, each checked by itself, so that a fault in one stops only what needs it; but
+ * for the networks' addresses, which each adapter names itself.
+ */
 const variables = {
   ADMIN_TOKEN: unlessEmpty(z.string()),
   KEY_SECRET: unlessEmpty(secretKey),
   KEY_SECRET_PREVIOUS: unlessEmpty(z.optional(secretKey)),
   CREDENTIALS_KEY: unlessEmpty(secretKey),
   CREDENTIALS_KEY_PREVIOUS: unlessEmpty(z.optional(secretKey)),
-  TELEGRAM_API_BASE: unlessEmpty(baseAddress("https://api.telegram.org")),
-  WHATSAPP_API_BASE: unlessEmpty(baseAddress("https://graph.facebook.com")),
   RATE_LIMIT: unlessEmpty(z._default(positiveInteger(3_600_000), 300)),
   RATE_LIMIT_WINDOW_SECONDS: unlessEmpty(z._default(positiveInteger(3_600), 60)),
 };
 
 type Variable = keyof typeof variables;
 
-/** The names of all variables. */
+/** The names of these variables. */
 export const VARIABLES = Object.keys(variables) as Variable[];
 
 type Value<V extends Variable> = z.output<(typeof variables)[V]>;
@@ -64,6 +57,19 @@ export function configured<V extends Variable>(env: Env, name: V): Value<V> {
   const result = (known[name] ??= parse(env, name));
   if (result && "value" in result) return result.value;
   throw unavailable(`configuration: ${name} ${result?.problem}`);
+}
+
+/** A variable that says where a network is. */
+export type AddressVariable = Extract<keyof Env, `${string}_API_BASE`>;
+
+/**
+ * Where something outside is: where the variable says, or where it is usually.
+ * @throws ApiError `unavailable` when the variable is malformed, as `configured` does
+ */
+export function baseAddress(env: Env, name: AddressVariable, usual: string): string {
+  const address = env[name] || usual;
+  if (/^https?:$/.test(URL.parse(address)?.protocol ?? "")) return address;
+  throw unavailable(`configuration: ${name} must be an http(s) address`);
 }
 
 /** Answers 503 before anything else, authentication included, while a variable is missing or malformed. */

@@ -13,3 +13,8 @@ declare module "*?raw" {
   const text: string;
   export default text;
 }
+
+interface ImportMeta {
+  /** Vite's: the files that a pattern fits, by their paths. */
+  glob<T>(pattern: string, options: { query: string; import: string; eager: true }): Record<string, T>;
+}

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
-import { VARIABLES } from "../src/config.ts";
+import { ALL_VARIABLES } from "./variables.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -17,7 +17,7 @@ const runtime = cloudflareTest({
     outboundService: () => new Response("down", { status: 503 }),
     bindings: {
       // Every variable is set here, an optional one to nothing: what a developer keeps in .dev.vars changes no test.
-      ...Object.fromEntries(VARIABLES.map((name) => [name, ""])),
+      ...Object.fromEntries(ALL_VARIABLES.map((name) => [name, ""])),
       ADMIN_TOKEN: secret(),
       KEY_SECRET: secret(),
       CREDENTIALS_KEY: secret(),

@@ -1,9 +1,10 @@
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
-import { KINDS } from "../channels/kinds.ts";
+import type { ChannelSettings } from "../channels/form.ts";
+import { CHANNEL_KINDS, type ChannelKind, KINDS } from "../channels/kinds.ts";
 import { open, seal, sealingKeys } from "../channels/sealing.ts";
 import { directory } from "../db/client.ts";
-import { CHANNEL_KINDS, type ChannelKind, type ChannelSettings, channels } from "../db/schema.ts";
+import { channels } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import { fault, parse } from "../http/validation.ts";

@@ -4,6 +4,9 @@
  * that exports an `Adapter`, and a line in `registry.ts`.
  */
 
+import type { AddressVariable } from "../config.ts";
+import type { ChannelForm } from "./form.ts";
+
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
@@ -114,7 +117,17 @@ export interface Network {
   base: string;
 }
 
-export interface Adapter {
+/** What a network said when it was asked to call us; `code` is its error code, null for a success and where no answer came. */
+export interface Registration {
+  ok: boolean;
+  code: number | null;
+  description: string;
+}
+
+export interface Adapter extends ChannelForm {
+  defaults: { perSecond: number };
+  /** The variable of the configuration that says where the network is, and where it is unless that is set. */
+  base: { variable: AddressVariable; usual: string };
   /** After an attempt of unknown outcome, how long a status with our id may still come; 0 where there are none. */
   unknownWaitMs: number;
   /** How many calls a message takes, those that `partsSent` spares included; 1 for one that can't be sent. */
@@ -136,6 +149,23 @@ export interface Adapter {
     credentials: Credentials,
     verifyToken: string,
   ): Promise<Receipt>;
+  /**
+   * Where the network asks first whether a webhook's address is ours, with a GET: the text that answers its query, or
+   * null where it does not have the token.
+   */
+  handshake?: (query: URLSearchParams, verifyToken: string) => Promise<string | null>;
+  /** Has the network call `url` from now on, where it can be asked to; never throws. */
+  registerWebhook?: (
+    url: string,
+    verifyToken: string,
+    credentials: Credentials,
+    network: Network,
+  ) => Promise<Registration>;
+  /**
+   * Where one address is called for several accounts: whether what came to a channel with the credentials `called`, for
+   * `account`, is for the channel with `credentials`.
+   */
+  isFor?: (account: string, credentials: Credentials, called: Credentials) => boolean;
   /** Fetches the media that the network calls `id`, from hosts of the network's own alone. */
   media(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer>;
 }

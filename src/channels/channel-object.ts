@@ -7,7 +7,6 @@ import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
 import { ActivityBuffer } from "./activity.ts";
 import type { Credentials } from "./adapter.ts";
-import { KINDS } from "./kinds.ts";
 import { type Opening, Openings } from "./openings.ts";
 import {
   type Attempt,
@@ -24,6 +23,7 @@ import {
   wakeMoreAt,
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
+import { ADAPTERS } from "./registry.ts";
 import { type Terms, termsOf } from "./web/terms.ts";
 
 /** A chat that wants to call the network; `reservedAt` is a start that an earlier leave named. */
@@ -103,7 +103,7 @@ export class ChannelObject extends DurableObject<Env> {
       const now = Date.now();
       // Being erased, and its chats before it.
       if (!record || record.kind === "web") return { leave: "later", at: now + GONE_MS, broken: null };
-      const perSecond = record.settings.perSecond ?? KINDS[record.kind].defaults.perSecond;
+      const perSecond = record.settings.perSecond ?? ADAPTERS[record.kind].defaults.perSecond;
       const { leave, pace } = takeLeave(this.#state(), { reservedAt, isPatient }, perSecond, now, Math.random());
       this.#keep(pace);
       const { mended, breaker } = pace;

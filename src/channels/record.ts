@@ -1,9 +1,11 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { directory } from "../db/client.ts";
-import { type ChannelKind, type ChannelSettings, channels, organizations, type Region } from "../db/schema.ts";
+import { channels, organizations, type Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import type { Credentials } from "./adapter.ts";
+import type { ChannelSettings } from "./form.ts";
+import type { ChannelKind } from "./kinds.ts";
 import { open, sealingKeys } from "./sealing.ts";
 
 /** A channel as its webhooks, its visitors and its object see it. */

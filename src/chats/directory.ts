@@ -1,15 +1,8 @@
 import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { CHANNEL_KINDS, type ChannelKind } from "../channels/kinds.ts";
 import { webChatId } from "../channels/web/chat-id.ts";
 import type { Directory } from "../db/client.ts";
-import {
-  CHANNEL_KINDS,
-  type ChannelKind,
-  channels,
-  chatAddresses,
-  chats,
-  type Metadata,
-  organizations,
-} from "../db/schema.ts";
+import { channels, chatAddresses, chats, type Metadata, organizations } from "../db/schema.ts";
 import { type CursorPagination, type Pagination, type Place, pagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { jurisdictionOf, newId } from "../ids.ts";

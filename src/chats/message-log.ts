@@ -1,4 +1,4 @@
-import type { ChannelKind } from "../db/schema.ts";
+import type { ChannelKind } from "../channels/kinds.ts";
 import { type Delivery, type DeliveryError, NOT_TRIED } from "./delivery.ts";
 import type { Message } from "./message.ts";
 import type { Parts } from "./parts.ts";

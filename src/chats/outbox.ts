@@ -1,5 +1,5 @@
 import type { Outcome } from "../channels/adapter.ts";
-import { ADAPTERS, networkOf } from "../channels/registry.ts";
+import { ADAPTERS, type NetworkKind, networkOf } from "../channels/registry.ts";
 import type { StatusNews } from "./answers.ts";
 import { callNetwork, knownOf, save } from "./attempt.ts";
 import { begin, type Delivery, type DeliveryError, hold, isOverdue, settle, wakeAt } from "./delivery.ts";
@@ -22,7 +22,7 @@ interface Sending {
 export interface OutboxHost {
   env: Env;
   log: MessageLog;
-  identity: ChatIdentity & { channelKind: "whatsapp" | "telegram" };
+  identity: ChatIdentity & { channelKind: NetworkKind };
   /** False once the chat was erased: then there is no log any more. */
   exists(): boolean;
   /** Has the alarm ring at `at` or before. */

@@ -1,5 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ChannelSettings } from "../channels/form.ts";
+import type { ChannelKind } from "../channels/kinds.ts";
 import type { Jurisdiction } from "../ids.ts";
 
 /**
@@ -7,9 +9,6 @@ import type { Jurisdiction } from "../ids.ts";
  * counts of requests in the keys'. Times are Unix milliseconds. `erasingAt` marks what is being deleted: nothing new
  * may join it, and its row goes last, so that a deletion that broke off can be repeated.
  */
-
-export const CHANNEL_KINDS = ["whatsapp", "telegram", "web"] as const;
-export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
 export const PERMISSIONS = ["chats:read", "chats:write", "messages:read", "messages:send"] as const;
 export type Permission = (typeof PERMISSIONS)[number];
@@ -77,12 +76,6 @@ export const channels = sqliteTable(
   // The list of an organization's channels, and the sum of their chats.
   (table) => [index("channels_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );
-
-/** `allowedOrigins` on web channels; `perSecond`, the pace of the network, on the others. */
-export interface ChannelSettings {
-  allowedOrigins?: string[];
-  perSecond?: number;
-}
 
 export const templates = sqliteTable(
   "templates",

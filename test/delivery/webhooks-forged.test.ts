@@ -91,6 +91,18 @@ test("Meta's handshake is answered with its challenge, and refused with 403", as
   expectError(await shake(right, (await place("telegram")).channel.id), 403, "handshake_refused");
 });
 
+test("a kind that is no network has no webhook, and a network that does not shake hands no GET", async () => {
+  const { channel } = await place("telegram");
+  for (const kind of ["web", "pigeon", "toString", "__proto__", "Telegram"]) {
+    for (const method of ["GET", "POST"]) {
+      expectError(await call(method, `/hooks/${kind}/${channel.id}`), 404, "not_found", "Not found");
+    }
+  }
+  const answer = await call("GET", `/hooks/telegram/${channel.id}`);
+  expectError(answer, 405, "method_not_allowed");
+  expect(answer.headers.get("Allow")).toBe("POST");
+});
+
 function swapCase(text: string): string {
   return [...text].map((char) => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase())).join("");
 }

@@ -1,8 +1,11 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { VARIABLES } from "../../src/config.ts";
+import { ALL_VARIABLES } from "../variables.ts";
 
-test.each(VARIABLES)("%s is set by the tests' own configuration, whatever a developer keeps in .dev.vars", (name) => {
-  expect(env[name]).toBeTypeOf("string");
-  expect(env[name]).not.toContain("of a developer");
-});
+test.each(ALL_VARIABLES)(
+  "%s is set by the tests' own configuration, whatever a developer keeps in .dev.vars",
+  (name) => {
+    expect(env[name]).toBeTypeOf("string");
+    expect(env[name]).not.toContain("of a developer");
+  },
+);

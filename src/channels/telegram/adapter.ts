@@ -1,7 +1,18 @@
 import type { Adapter } from "../adapter.ts";
+import { form } from "./form.ts";
 import { media } from "./media.ts";
+import { registerWebhook } from "./register.ts";
 import { partsOf, send } from "./send.ts";
 import { receive } from "./webhook.ts";
 
 /** The Telegram Bot API. It tells of no delivery and no reading, so nothing is waited for after an unknown outcome. */
-export const telegram: Adapter = { unknownWaitMs: 0, partsOf, send, receive, media };
+export const telegram: Adapter = {
+  ...form,
+  base: { variable: "TELEGRAM_API_BASE", usual: "https://api.telegram.org" },
+  unknownWaitMs: 0,
+  partsOf,
+  send,
+  receive,
+  registerWebhook,
+  media,
+};

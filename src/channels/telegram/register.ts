@@ -1,14 +1,7 @@
-import type { Credentials, Network } from "../adapter.ts";
+import type { Credentials, Network, Registration } from "../adapter.ts";
 import { call } from "./call.ts";
 
 const DEADLINE_MS = 15_000;
-
-/** What Telegram said; `code` is its error code, null for a success and where no answer came. */
-export interface Registration {
-  ok: boolean;
-  code: number | null;
-  description: string;
-}
 
 /** Has Telegram call `url` with each new message, with `verifyToken` in a header; never throws. */
 export async function registerWebhook(

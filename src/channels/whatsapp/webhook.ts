@@ -40,6 +40,11 @@ export async function handshake(query: URLSearchParams, verifyToken: string): Pr
   return crypto.subtle.timingSafeEqual(one, other) ? challenge : null;
 }
 
+/** Meta calls one address for all the numbers of an app: an item is for the channel of its number, of the same app. */
+export function isFor(account: string, { phoneNumberId, appSecret }: Credentials, called: Credentials): boolean {
+  return phoneNumberId === account && appSecret === called.appSecret;
+}
+
 /** The body with what is not ASCII as `\uXXXX` in lower case, as some apps sign it; null where that changes nothing. */
 function escapedForm(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | null {
   if (body.every((byte) => byte < 0x80)) return null;

@@ -1,0 +1,35 @@
+import * as z from "zod/mini";
+import { optional, requiredText } from "../http/fields.ts";
+
+/** `allowedOrigins` on web channels; `perSecond`, the pace of the network, on the others. */
+export interface ChannelSettings {
+  allowedOrigins?: string[] | undefined;
+  perSecond?: number | undefined;
+}
+
+/**
+ * What a channel of one kind is given: the secrets that its network wants, the settings that an operator may choose,
+ * and how a contact's address there is written.
+ */
+export interface ChannelForm {
+  credentials: z.ZodMiniObject<Record<string, z.ZodMiniType<string>>>;
+  settings: z.ZodMiniType<ChannelSettings>;
+  /** What a setting is that nobody chose. */
+  defaults: ChannelSettings;
+  /** A contact's address as the channel stores it; null for a text that is none. */
+  address(text: string): string | null;
+  /** What is wrong with a text that is no address. */
+  addressForm: string;
+}
+
+const MAX_SECRET = 1_024;
+/** The last four characters of a secret are shown: there must be enough before them. */
+const MIN_SECRET = 8;
+
+/** A credential of no form that is known. */
+export const secret = requiredText(MAX_SECRET).check(
+  z.refine((text) => text.length >= MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
+);
+
+/** The settings of a network's channel. */
+export const pace = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000))) });

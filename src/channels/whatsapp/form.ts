@@ -1,0 +1,19 @@
+import * as z from "zod/mini";
+import { pace, secret } from "../form.ts";
+
+/** A contact's address is a phone number. */
+export const form = {
+  credentials: z.object({
+    phoneNumberId: z.string().check(z.regex(/^\d{1,32}$/, "must be digits")),
+    accessToken: secret,
+    appSecret: secret,
+  }),
+  settings: pace,
+  defaults: { perSecond: 80 },
+  // A number is written in many ways and is one address: digits alone.
+  address(text: string): string | null {
+    const digits = text.replace(/^\s*\+/, "").replace(/[\s()[\]-]/g, "");
+    return /^\d{1,20}$/.test(digits) ? digits : null;
+  },
+  addressForm: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
+};

@@ -1,0 +1,53 @@
+import { eachToItsEnd } from "../at-once.ts";
+import type { Receipt, Received } from "../channels/adapter.ts";
+import type { ChannelRecord } from "../channels/record.ts";
+import { takeIn } from "../chats/inbound.ts";
+import { isOutage } from "../db/client.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
+import { causeOf } from "../log.ts";
+import { findAccount } from "./account.ts";
+
+/** A webhook's call: the channel that was called, where we are reached, and the request that the log names. */
+interface Call {
+  channel: ChannelRecord;
+  origin: string;
+  requestId: string;
+}
+
+/**
+ * Stores all that came in a call, each item by itself and those of one contact in their order. A call may hold the
+ * items of hundreds of contacts: a few contacts' are under way at once.
+ * @throws ApiError `unavailable` when one of them could not be stored, once the others are
+ */
+export async function takeAll(env: Env, call: Call, receipt: Receipt & { genuine: true }): Promise<void> {
+  for (const note of receipt.notes) log(call, call.channel, note);
+  const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
+  const lines = Map.groupBy(receipt.received, ({ account, item }) =>
+    JSON.stringify([account, item.kind === "address" ? item.from : item.address]),
+  );
+  await eachToItsEnd([...lines.values()], async (line) => {
+    const [{ account } = { account: null }] = line;
+    let found = accounts.get(account);
+    if (!found) accounts.set(account, (found = findAccount(env, call.channel, account)));
+    const channel = await found;
+    if (channel) await takeLine(env, call, channel, line);
+    else log(call, call.channel, `unknown_account, ${line.length} items`);
+  });
+}
+
+async function takeLine(env: Env, call: Call, channel: ChannelRecord, line: Received[]): Promise<void> {
+  for (const { item } of line) {
+    try {
+      log(call, channel, `${item.kind} ${await takeIn(env, channel, call.origin, item)}`);
+    } catch (error) {
+      if (isOutage(error)) throw unavailable(error);
+      if (error instanceof ApiError) throw error;
+      // A fault of ours would be the same each time: repeated for days, it would hold up all that comes behind it.
+      console.error({ event: "webhook_item_failed", requestId: call.requestId, cause: causeOf(error) });
+    }
+  }
+}
+
+function log({ requestId }: Call, channel: ChannelRecord, what: string): void {
+  console.log({ event: "webhook", requestId, channelId: channel.id, what });
+}
