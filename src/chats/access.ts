@@ -10,7 +10,8 @@ import type { ChatIdentity } from "./message-log.ts";
 
 /**
  * Calls the object of a chat for an organization. A chat that does not know itself yet answers `unknown`; then the
- * directory is asked once, and the call made again with what it says, which the object adopts.
+ * directory is asked once, and the call made again with what it says, which the object adopts. A caller who has just
+ * asked the directory passes what it said as `told`.
  * @throws ApiError `chat_not_found`, alike for a chat that is not there and for one of another organization
  */
 export async function callChat<Answer>(
@@ -18,11 +19,12 @@ export async function callChat<Answer>(
   owner: { organizationId: string; region?: Region | null },
   chatId: string,
   call: (chat: DurableObjectStub<ChatObject>, adoption: ChatIdentity | null) => Answer,
+  told: ChatIdentity | null = null,
 ): Promise<Exclude<Awaited<Answer>, Unknown>> {
   if (!isId("cht", chatId)) throw new ApiError("chat_not_found");
   const ask = (adoption: ChatIdentity | null) =>
     callObject(env.CHATS, chatId, (chat) => call(chat, adoption), owner.region);
-  const first = await ask(null);
+  const first = await ask(told);
   if (isKnown(first)) return first;
   const identity = await findIdentity(directory(env), owner.organizationId, chatId);
   const second = identity && (await ask(identity));

@@ -43,7 +43,8 @@ export class ContactAddresses {
 
   /** Keeps those that are news, until they are told. @returns whether there are any */
   note(identity: ChatIdentity, addresses: string[]): boolean {
-    const known = [identity.contactAddress, ...this.#list("addresses"), ...this.#list("untold")];
+    const listed = identity.addresses ?? [];
+    const known = [identity.contactAddress, ...listed, ...this.#list("addresses"), ...this.#list("untold")];
     const news = [...new Set(addresses)].filter((address) => !known.includes(address));
     const kept = news.slice(0, Math.max(0, MAX_ADDRESSES - known.length));
     if (kept.length > 0) this.#kv.put("untold", [...this.#list("untold"), ...kept]);

@@ -5,8 +5,15 @@ import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { atMost, optional, requiredText, wellFormed } from "../http/fields.ts";
-import { type Chat, findChat, openChat } from "./directory.ts";
+import type { Chat } from "./directory.ts";
 import { metadata } from "./message.ts";
+import { type NewChat, openChat } from "./opening.ts";
+
+type Channel = NewChat["channel"];
+
+const MAX_MET = 1_000;
+/** The channels that this isolate has met. What is kept of them never changes. */
+const met = new Map<string, Channel>();
 
 const contactName = z.string().check(
   z.refine((text) => text.trim() !== "", { error: "must not be blank", abort: true }),
@@ -32,21 +39,27 @@ export async function createChat(
   organizationId: string,
   body: z.output<typeof newChatBody>,
 ): Promise<{ chat: Chat; created: boolean }> {
-  const db = directory(env);
-  const channel = await db
-    .select({ id: channels.id, organizationId: channels.organizationId, kind: channels.kind })
-    .from(channels)
-    .where(
-      and(eq(channels.id, body.channelId), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)),
-    )
-    .get();
+  const channel = await findChannel(env, organizationId, body.channelId);
   if (!channel) throw new ApiError("channel_not_found");
   const address = contactAddress(channel.kind, body.contact.address);
   const name = body.contact.name ?? null;
   const opened = await openChat(env, { channel, address, name, metadata: body.metadata }, Date.now());
-  if (!opened) throw new ApiError("channel_not_found");
-  const chat = await findChat(db, organizationId, opened.chatId);
-  // The address has a chat whose deletion is not finished: once it is, the address gets a new one.
-  if (!chat) throw unavailable(`${opened.chatId} is being erased`);
-  return { chat, created: opened.created };
+  if (opened.outcome === "no_channel") throw new ApiError("channel_not_found");
+  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being erased`);
+  return opened;
+}
+
+/** An organization's channel as it was met first: only whether it is still there may have changed since. */
+async function findChannel(env: Env, organizationId: string, id: string): Promise<Channel | undefined> {
+  const known = met.get(id);
+  // Another organization's is asked for like one that is not there.
+  if (known?.organizationId === organizationId) return known;
+  const channel = await directory(env)
+    .select({ id: channels.id, organizationId: channels.organizationId, kind: channels.kind })
+    .from(channels)
+    .where(and(eq(channels.id, id), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)))
+    .get();
+  if (met.size >= MAX_MET) met.clear();
+  if (channel) met.set(id, channel);
+  return channel;
 }

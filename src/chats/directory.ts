@@ -1,11 +1,9 @@
 import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import { CHANNEL_KINDS, type ChannelKind } from "../channels/kinds.ts";
-import { webChatId } from "../channels/web/chat-id.ts";
 import type { Directory } from "../db/client.ts";
 import { channels, chatAddresses, chats, type Metadata, organizations } from "../db/schema.ts";
 import { type CursorPagination, type Pagination, type Place, pagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
 /** A chat as the API shows it. */
@@ -18,15 +16,6 @@ export interface Chat {
   lastMessageAt: string | null;
 }
 
-export interface NewChat {
-  channel: { id: string; organizationId: string; kind: ChannelKind };
-  address: string;
-  /** Further addresses of the same contact: a chat that has one of them is the chat. */
-  others?: string[];
-  name: string | null;
-  metadata: Metadata;
-}
-
 /** `channel` is a channel's id or a kind of channel, `contact` an exact address. */
 export interface ChatFilter {
   channel?: string | undefined;
@@ -37,55 +26,6 @@ export interface ChatFilter {
 export type ChatPlace = Exclude<Place, { after: string }>;
 
 const chatColumns = { ...getTableColumns(chats), channelName: channels.name };
-
-/**
- * Makes the chat of a contact's address, or finds the one that there is: the primary key of `chat_addresses` settles
- * who came first. The batch is one transaction.
- * @returns null when the channel is gone
- */
-export async function openChat(
-  env: Env,
-  asked: NewChat,
-  now: number,
-): Promise<{ chatId: string; created: boolean } | null> {
-  const { channel, address, others = [], name, metadata } = asked;
-  const isWeb = channel.kind === "web";
-  const id = isWeb ? await webChatId(channel.id, address) : newId("cht", jurisdictionOf(channel.organizationId));
-  const known = JSON.stringify([address, ...others]);
-  // A web chat's id is derived: that the address has it does not say yet that it was made just now.
-  const isNew = `exists (select 1 from chat_addresses where channel_id = ?1 and address = ?2 and chat_id = ?3)
-    and not exists (select 1 from chats where id = ?3)`;
-  const isKnown = "chat_addresses.channel_id = ?1 and chat_addresses.address in (select value from json_each(?4))";
-  // Where the addresses have come to have two chats, the one that is asked for by its first address.
-  const chat = `select chat_id from chat_addresses where ${isKnown} order by address = ?2 desc limit 1`;
-  // Prepared by D1 itself: Drizzle's batch takes no raw statement that has parameters.
-  const [, , made, , found] = await env.DB.batch<{ chat_id: string }>([
-    env.DB.prepare(
-      `insert into chat_addresses (channel_id, address, chat_id)
-       select id, ?2, ?3 from channels where id = ?1 and erasing_at is null
-       and not exists (select 1 from chat_addresses where ${isKnown})`,
-    ).bind(channel.id, address, id, known),
-    env.DB.prepare(`update channels set chat_count = chat_count + 1 where id = ?1 and ${isNew}`).bind(
-      channel.id,
-      address,
-      id,
-    ),
-    env.DB.prepare(
-      `insert into chats (id, organization_id, channel_id, channel_kind, contact_address, contact_name, metadata,
-         created_at, active_at)
-       select ?3, organization_id, id, kind, ?2, ?4, ?5, ?6, ?6 from channels where id = ?1 and ${isNew}`,
-    ).bind(channel.id, address, id, name, JSON.stringify(metadata), now),
-    // So that the contact is known by any of them from now on, also one who writes by another the moment after.
-    env.DB.prepare(
-      `insert into chat_addresses (channel_id, address, chat_id)
-       select ?1, others.value, chat.chat_id from json_each(?4) as others, (${chat}) as chat where true
-       on conflict do nothing`,
-    ).bind(channel.id, address, null, known),
-    env.DB.prepare(chat).bind(channel.id, address, null, known),
-  ]);
-  const row = found?.results[0];
-  return row ? { chatId: row.chat_id, created: made?.meta.changes === 1 } : null;
-}
 
 /** The chat that an address of a channel belongs to, or null. */
 export async function findByAddress(db: Directory, channelId: string, address: string): Promise<string | null> {
@@ -229,7 +169,10 @@ function scopeOf(db: Directory, organizationId: string, { channel, contact }: Ch
   return { rows: and(rows, isLiving), total };
 }
 
-function presentChat(row: typeof chats.$inferSelect & { channelName: string }): Chat {
+/** A chat's row as the API shows it. */
+export function presentChat(
+  row: Omit<typeof chats.$inferSelect, "activeAt" | "erasingAt"> & { channelName: string },
+): Chat {
   return {
     id: row.id,
     channel: { id: row.channelId, kind: row.channelKind, name: row.channelName },

@@ -6,7 +6,9 @@ import { jurisdictionOf, newId } from "../ids.ts";
 import { callChat } from "./access.ts";
 import { learnAddresses } from "./addresses.ts";
 import type { InboundDraft } from "./answers.ts";
-import { findByAddress, openChat } from "./directory.ts";
+import { findByAddress } from "./directory.ts";
+import type { ChatIdentity } from "./message-log.ts";
+import { openChat } from "./opening.ts";
 
 /** What became of a network's news: it may be of a chat that we do not have (any more). */
 export type Received = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
@@ -39,7 +41,7 @@ async function takeMessage(env: Env, channel: ChannelRecord, origin: string, ite
   const place = `${channel.id}\n${item.address}`;
   const known = remembered.get(place);
   if (known) {
-    const received = await store(env, channel, origin, known, item);
+    const received = await store(env, channel, origin, known, item, null);
     if (received !== "unknown_chat") return received;
     remembered.delete(place);
   }
@@ -47,12 +49,15 @@ async function takeMessage(env: Env, channel: ChannelRecord, origin: string, ite
   const { address } = item;
   const name = item.name?.slice(0, MAX_NAME) ?? null;
   const opened = await openChat(env, { channel, address, others, name, metadata: {} }, Date.now());
-  if (!opened) return "unknown_chat";
+  if (opened.outcome === "no_channel") return "unknown_chat";
+  // The address gets a new chat when that is done; what comes until then must come again.
+  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being erased`);
+  const { identity } = opened;
   if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-  remembered.set(place, opened.chatId);
-  const received = await store(env, channel, origin, opened.chatId, item);
-  // It is being erased. The address gets a new chat when that is done; what comes until then must come again.
-  if (received === "unknown_chat") throw unavailable(`${opened.chatId} is being erased`);
+  remembered.set(place, identity.chatId);
+  const received = await store(env, channel, origin, identity.chatId, item, identity);
+  // Its deletion has begun in between.
+  if (received === "unknown_chat") throw unavailable(`${identity.chatId} is being erased`);
   return received;
 }
 
@@ -62,6 +67,7 @@ async function store(
   origin: string,
   chatId: string,
   item: InboundMessage,
+  told: ChatIdentity | null,
 ): Promise<Received> {
   const id = newId("msg", jurisdictionOf(channel.organizationId));
   const draft: InboundDraft = {
@@ -75,7 +81,7 @@ async function store(
     addresses: [item.address, ...item.addresses],
   };
   const answer = await unlessUnknown(
-    callChat(env, channel, chatId, (chat, adoption) => chat.receive(channel.organizationId, draft, adoption)),
+    callChat(env, channel, chatId, (chat, adoption) => chat.receive(channel.organizationId, draft, adoption), told),
   );
   return answer?.outcome ?? "unknown_chat";
 }

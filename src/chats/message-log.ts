@@ -13,6 +13,8 @@ export interface ChatIdentity {
   contactAddress: string;
   /** When the chat was made, Unix milliseconds: what was erased is adopted again only if it was made anew. */
   createdAt: number;
+  /** Addresses of the contact that the directory has: told by who opened the chat. */
+  addresses?: string[];
 }
 
 /** What delivery needs of a template, kept with the message: the template may change or go while the message waits. */

@@ -1,8 +1,9 @@
 import type { Visitor } from "../../channels/web/visitor.ts";
 import { directory } from "../../db/client.ts";
 import { callObject } from "../../objects.ts";
-import { findIdentity, openChat } from "../directory.ts";
+import { findIdentity } from "../directory.ts";
 import type { ChatIdentity } from "../message-log.ts";
+import { openChat } from "../opening.ts";
 
 /** What a visitor's first message found. */
 export type OpenedChat =
@@ -31,8 +32,7 @@ export async function openVisitorChat(env: Env, visitor: Visitor): Promise<Opene
   if (!leave.ok) return { outcome: "too_many", retryAfter: leave.retryAfter };
   const asked = { channel: { id: channelId, organizationId, kind: "web" as const }, address, name: null, metadata: {} };
   const opened = await openChat(env, asked, Date.now());
-  if (!opened) return { outcome: "no_channel" };
-  if (opened.chatId !== chatId) return { outcome: "elsewhere" };
-  const identity = await findIdentity(db, organizationId, chatId);
-  return identity ? { outcome: "opened", identity } : { outcome: "erasing" };
+  if (opened.outcome === "no_channel") return opened;
+  const found = opened.outcome === "opened" ? opened.identity.chatId : opened.chatId;
+  return found === chatId ? opened : { outcome: "elsewhere" };
 }
