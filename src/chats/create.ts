@@ -1,5 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import * as z from "zod/mini";
+import { BoundedMap } from "../bounded-map.ts";
 import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
@@ -11,9 +12,8 @@ import { type NewChat, openChat } from "./opening.ts";
 
 type Channel = NewChat["channel"];
 
-const MAX_MET = 1_000;
 /** The channels that this isolate has met. What is kept of them never changes. */
-const met = new Map<string, Channel>();
+const met = new BoundedMap<string, Channel>(1_000);
 
 const contactName = z.string().check(
   z.refine((text) => text.trim() !== "", { error: "must not be blank", abort: true }),
@@ -59,7 +59,6 @@ async function findChannel(env: Env, organizationId: string, id: string): Promis
     .from(channels)
     .where(and(eq(channels.id, id), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)))
     .get();
-  if (met.size >= MAX_MET) met.clear();
   if (channel) met.set(id, channel);
   return channel;
 }

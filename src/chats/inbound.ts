@@ -1,3 +1,4 @@
+import { BoundedMap } from "../bounded-map.ts";
 import type { AddressChange, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { directory } from "../db/client.ts";
@@ -13,13 +14,12 @@ import { openChat } from "./opening.ts";
 /** What became of a network's news: it may be of a chat that we do not have (any more). */
 export type Received = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
 
-const MAX_REMEMBERED = 10_000;
 /** Far above what the networks let a person write: what is longer can't be stored, and would come again for ever. */
 const MAX_CONTENT = 65_536;
 const MAX_NAME = 256;
 
 /** The chats of addresses that this isolate has met: `<channel>\n<address>`. An erased chat's entry is dropped on use. */
-const remembered = new Map<string, string>();
+const remembered = new BoundedMap<string, string>(10_000);
 
 /**
  * Takes in what a network's webhook brought for a channel. A new contact who writes makes the chat, once, however
@@ -53,7 +53,6 @@ async function takeMessage(env: Env, channel: ChannelRecord, origin: string, ite
   // The address gets a new chat when that is done; what comes until then must come again.
   if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being erased`);
   const { identity } = opened;
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   remembered.set(place, identity.chatId);
   const received = await store(env, channel, origin, identity.chatId, item, identity);
   // Its deletion has begun in between.
