@@ -92,4 +92,32 @@ export function countRoundTrips(): () => number {
   return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
 }
 
+/** Watches how many calls of one method of a namespace's objects, and batches of the directory, are under way at once. */
+export function watchUnderWay(namespace: Objects, method: string): () => number {
+  const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
+  const getByName = objects.getByName.bind(objects);
+  const batch = env.DB.batch.bind(env.DB);
+  let underWay = 0;
+  let most = 0;
+  const watched = async <T>(run: () => Promise<T>): Promise<T> => {
+    most = Math.max(most, ++underWay);
+    try {
+      return await run();
+    } finally {
+      underWay--;
+    }
+  };
+  vi.spyOn(env.DB, "batch").mockImplementation((statements) => watched(() => batch(statements)));
+  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
+    return new Proxy(getByName(name, options), {
+      get(target, property) {
+        if (property !== method) return Reflect.get(target, property, target);
+        const call = (target as Record<string, (...given: unknown[]) => Promise<unknown>>)[method];
+        return (...given: unknown[]) => watched(async () => call?.(...given));
+      },
+    });
+  });
+  return () => most;
+}
+
 const statements: D1PreparedStatement = Object.getPrototypeOf(env.DB.prepare("select 1"));

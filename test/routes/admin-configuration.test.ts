@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { type Answer, admin, call, expectError, newOrganization } from "../harness.ts";
+import { type Answer, admin, call, expectError, newChannel, newOrganization } from "../harness.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -137,6 +137,17 @@ test.each([
       expect(JSON.stringify(line)).toMatch(new RegExp(`configuration: ${variable} `));
     const own = { name: "Key", rateLimit: { limit: 5, windowSeconds: 5 } };
     expect((await admin("POST", `/organizations/${organizationId}/keys`, own, bindings)).status).toBe(201);
+  },
+);
+
+test.each(["ftp://telegram.test", "telegram.test", "nonsense"])(
+  "with a network at %s what calls it is 503, and the log names the variable",
+  async (value) => {
+    const id = await newChannel((await newOrganization()).organizationId, "telegram");
+    const errors = vi.spyOn(console, "error");
+    expectUnavailable(await admin("POST", `/channels/${id}/webhook`, undefined, { TELEGRAM_API_BASE: value }));
+    expect(JSON.stringify(errors.mock.calls)).toMatch(/configuration: TELEGRAM_API_BASE /);
+    expect(JSON.stringify(errors.mock.calls)).not.toContain(value);
   },
 );
 

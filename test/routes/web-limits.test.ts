@@ -58,10 +58,16 @@ test("messages that come at once are stored in their order until the pace is rea
   expect((await visit(channelId, { token })).ready.messages).toMatchObject([{ seq: 1, content: "a" }]);
 });
 
-test("two first messages that wait for the directory together do not pass the pace together", async () => {
+/** Visitors whose chat the company has made: their first message asks the directory for it, outside a batch. */
+async function newUser() {
   const { api, channelId, secret } = await newSite();
   await newChat(api, channelId, "user-7");
-  const { page } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)) });
+  const protocols = asUser("user-7", await signUser("user-7", secret));
+  return { channelId, protocols, ...(await visit(channelId, { protocols })) };
+}
+
+test("two first messages that wait for the directory together do not pass the pace together", async () => {
+  const { page } = await newUser();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   aroundQueries(async (_, run) => {
     await released;
@@ -158,8 +164,8 @@ test("a socket that asks for more than four pages of the past in a second is clo
 });
 
 test("a page that does not wait for answers is hung up on once 20 messages wait, and those are taken", async () => {
-  const { page, channelId, token } = await newVisitor();
-  const { page: other } = await visit(channelId, { token });
+  const { page, channelId, protocols } = await newUser();
+  const { page: other } = await visit(channelId, { protocols });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   aroundQueries(async (_, run) => {
     await released;
@@ -290,12 +296,27 @@ test("the addresses of new chats are kept for a minute and no longer", async () 
   expect(await kept()).toEqual({ count: 0 });
 });
 
-test("while the directory is down a first message is refused for now, and costs no place among the five", async () => {
-  const { page, channelId } = await newVisitor();
+test("while the directory is down a first message is refused for now, and costs one place among the five", async () => {
+  const { channelId } = await newOrganization();
+  const from = "192.0.2.11";
+  const { page } = await visit(channelId, { from });
   breakDirectory();
-  expect(await page.write("a")).toMatchObject({ type: "refused", id: "a", code: "unavailable", retryAfter: 5 });
+  for (let n = 0; n < 6; n++) {
+    expect(await page.write("a")).toMatchObject({ type: "refused", id: "a", code: "unavailable", retryAfter: 5 });
+  }
   expect(await (await connect(channelId)).closed).toBe(1013);
   vi.restoreAllMocks();
+  expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
+  for (let n = 0; n < 4; n++) expect((await begin(channelId, from)).answer.type).toBe("stored");
+  expect((await begin(channelId, from)).answer.type).toBe("refused");
+});
+
+test("who may open no further chat is welcome in one that the company has begun meanwhile", async () => {
+  const { api, channelId, secret } = await newSite();
+  const from = "192.0.2.12";
+  const { page } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)), from });
+  for (let n = 0; n < 5; n++) await begin(channelId, from);
+  await newChat(api, channelId, "user-7");
   expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
 });
 

@@ -17,19 +17,23 @@ export type OpenedChat =
   | { outcome: "erasing" };
 
 /**
- * The chat of a visitor in the directory: the one that a `POST /chats` has made meanwhile, or a new one, where the
- * channel allows one more to the network that the visitor came from.
+ * The chat of a visitor in the directory: the one that a `POST /chats` has made, or a new one, where the channel allows
+ * one more to the network that the visitor came from. One that was there when the socket was opened counts for nobody.
  * @throws where the directory or the channel's object does not answer
  */
 export async function openVisitorChat(env: Env, visitor: Visitor): Promise<OpenedChat> {
   const { chatId, organizationId, channelId, address } = visitor;
   const db = directory(env);
-  const known = await findIdentity(db, organizationId, chatId);
+  const known = visitor.chatExists ? await findIdentity(db, organizationId, chatId) : null;
   if (known) return { outcome: "opened", identity: known };
   const leave = await callObject(env.CHANNELS, channelId, (channel) =>
     channel.mayOpenChat(visitor.clientNetwork, chatId),
   );
-  if (!leave.ok) return { outcome: "too_many", retryAfter: leave.retryAfter };
+  if (!leave.ok) {
+    // The company may have begun it since the socket was opened: that is asked where it matters alone.
+    const begun = visitor.chatExists ? null : await findIdentity(db, organizationId, chatId);
+    return begun ? { outcome: "opened", identity: begun } : { outcome: "too_many", retryAfter: leave.retryAfter };
+  }
   const asked = { channel: { id: channelId, organizationId, kind: "web" as const }, address, name: null, metadata: {} };
   const opened = await openChat(env, asked, Date.now());
   if (opened.outcome === "no_channel") return opened;
