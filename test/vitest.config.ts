@@ -37,7 +37,7 @@ export default defineConfig({
     silent: "passed-only",
     maxWorkers: 2,
     projects: [
-      { plugins: [runtime], test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
+      { plugins: [runtime], test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
       {
         plugins: [runtime],
         test: {
@@ -56,7 +56,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      { test: { name: "cli", include: ["test/cli/**/*.test.ts"], fileParallelism: false } },
+      { test: { name: "cli", include: ["test/cli/**/*.test.ts"] } },
     ],
   },
 });
