@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { freePort } from "../../src/cli/port.ts";
 import { answers, migrate, serve } from "../../src/cli/wrangler.ts";
+import { unpackBrowser } from "./browser.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -29,7 +30,7 @@ export async function setup(project: TestProject): Promise<void> {
   const vars = { ADMIN_TOKEN: adminToken, KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
   const ip = "127.0.0.1";
   const note = (line: string) => void said.push(line);
-  await migrate(place, note, stop.signal);
+  await Promise.all([unpackBrowser(), migrate(place, note, stop.signal)]);
   const port = await freePort(0, ip);
   const base = `http://${ip}:${port}`;
   const code = serve(place, { help: false, ip, port, persistTo: state, vars, others: [] }, note, stop.signal);
