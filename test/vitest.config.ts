@@ -56,7 +56,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      { test: { name: "cli", include: ["test/cli/**/*.test.ts"] } },
+      { test: { name: "cli", include: ["test/{bench,cli}/**/*.test.ts"] } },
     ],
   },
 });

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case, Traffic } from "./cases.ts";
@@ -8,17 +7,23 @@ import { countCase } from "./counts.ts";
 import { Place } from "./place.ts";
 import { type Counted, type Row, rowsOf } from "./report.ts";
 import { runRounds } from "./rounds.ts";
-import { type Server, startServer } from "./server.ts";
+import { type Server, type Setup, startServer, type Way } from "./server.ts";
+import { startUpTime } from "./start-up.ts";
 
 export interface Outcome {
   rows: Row[];
   /** Bytes of the Worker, minified and gzipped. */
   gzippedBytes: number;
+  /** Milliseconds that its script is at work before its first request; null where it was not asked. */
+  startUp: number | null;
 }
 
 export interface BenchSettings {
   rounds: number;
   seconds: number;
+  /** The folder to hold the data. */
+  data: string;
+  startUp: boolean;
   /** Hears what is being done. */
   log: (line: string) => void;
 }
@@ -27,19 +32,26 @@ export interface BenchSettings {
  * Measures some cases. Their data is made, and what they cost counted, by a build of the service with counters in it;
  * then the service as it is deployed is started on the same data and timed.
  */
-export async function bench(cases: Case[], { rounds, seconds, log }: BenchSettings): Promise<Outcome> {
-  const folder = await mkdtemp(join(tmpdir(), "parley-bench-"));
+export async function bench(cases: Case[], { rounds, seconds, data, startUp, log }: BenchSettings): Promise<Outcome> {
+  const folder = await mkdtemp(join(data, "parley-bench-"));
   try {
     log("Building");
     const scripts = await buildScripts(folder);
+    const ms = startUp ? await startUpTime(join(folder, "startup.cpuprofile")) : null;
     await mkdir(join(folder, "data"));
     const secret = () => randomBytes(32).toString("base64");
     const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
     const setup = { folder, scripts, secrets };
-    const prepared = await prepare(await startServer(setup, { counted: true }), secrets.ADMIN_TOKEN, cases, log);
-    const counted = await count(await startServer(setup, { counted: true }), prepared, log);
-    const results = await time(await startServer(setup, { counted: false }), prepared, { rounds, seconds, log });
-    return { rows: rowsOf(counted, results), gzippedBytes: await gzippedSize(scripts.parley) };
+    const prepared = await withServer(setup, { counted: true, heard: true }, (server) =>
+      prepare(new Place(server, secrets.ADMIN_TOKEN), cases, log),
+    );
+    // What was filled behind an object's back is seen by an object that starts anew.
+    const counted = await withServer(setup, { counted: true, heard: false }, (server) => count(server, prepared, log));
+    const results = await withServer(setup, { counted: false, heard: false }, (server) => {
+      const onRound = (round: number) => log(`Round ${round + 1} of ${rounds}`);
+      return runRounds(server, prepared, { rounds, seconds }, onRound);
+    });
+    return { rows: rowsOf(counted, results), gzippedBytes: await gzippedSize(scripts.parley), startUp: ms };
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }
@@ -47,16 +59,22 @@ export async function bench(cases: Case[], { rounds, seconds, log }: BenchSettin
 
 type Prepared = { each: Case; traffic: Traffic }[];
 
-/** What was filled behind an object's back is seen by an object that starts anew: hence a server of its own. */
-async function prepare(server: Server, adminToken: string, cases: Case[], log: BenchSettings["log"]) {
-  const place = new Place(server, adminToken);
+async function withServer<T>(setup: Setup, way: Way, work: (server: Server) => Promise<T>) {
+  const server = await startServer(setup, way);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function prepare(place: Place, cases: Case[], log: BenchSettings["log"]): Promise<Prepared> {
   await place.migrate();
   const prepared: Prepared = [];
   for (const each of cases) {
     log(`Making: ${each.name}`);
     prepared.push({ each, traffic: await each.make(place) });
   }
-  await server.stop();
   return prepared;
 }
 
@@ -66,13 +84,5 @@ async function count(server: Server, prepared: Prepared, log: BenchSettings["log
   for (const { each, traffic } of prepared) {
     counted.push({ each, counts: await countCase(server, each, traffic), note: traffic.note ?? null });
   }
-  await server.stop();
   return counted;
-}
-
-async function time(server: Server, prepared: Prepared, { rounds, seconds, log }: BenchSettings) {
-  const onRound = (round: number) => log(`Round ${round + 1} of ${rounds}`);
-  const results = await runRounds(server, prepared, { rounds, seconds }, onRound);
-  await server.stop();
-  return results;
 }

@@ -10,10 +10,10 @@ import { build } from "esbuild";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Where each Worker's one file lies. */
-export type Scripts = Record<"parley" | "counted" | "delayed" | "floors" | "literal", string>;
+export type Scripts = Record<"parley" | "counted" | "delayed" | "floors" | "literal" | "countedLiteral", string>;
 
 /** Runs wrangler on the project's own configuration; what it wrote to its standard output. */
-async function wrangler(...args: string[]): Promise<string> {
+export async function wrangler(...args: string[]): Promise<string> {
   const command = createRequire(import.meta.url).resolve("wrangler");
   const env = { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_WRITE_LOGS: "false", NO_COLOR: "1" };
   const options = { cwd: ROOT, env, maxBuffer: 1e8 };
@@ -23,7 +23,7 @@ async function wrangler(...args: string[]): Promise<string> {
 
 /** Builds Parley exactly as a deploy would, and the bench's own Workers with the same bundler. */
 export async function buildScripts(folder: string): Promise<Scripts> {
-  const own = ["counted", "delayed", "floors", "literal"] as const;
+  const own = ["counted", "delayed", "floors", "literal", "counted-literal"];
   await Promise.all([
     wrangler("deploy", "--dry-run", "--minify", "--outdir", join(folder, "parley")),
     build({
@@ -43,6 +43,7 @@ export async function buildScripts(folder: string): Promise<Scripts> {
     delayed: join(folder, "delayed.js"),
     floors: join(folder, "floors.js"),
     literal: join(folder, "literal.js"),
+    countedLiteral: join(folder, "counted-literal.js"),
   };
 }
 

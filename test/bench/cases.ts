@@ -11,6 +11,8 @@ export interface Case {
   /** What the case is compared to: a floor of the same path, and the literal design's answer to the same request. */
   floor?: string;
   literal?: string;
+  /** Milliseconds to wait after a turn, where it leaves alarms that would slow down the next case's. */
+  rest?: number;
   /** Only where it was asked for: it takes minutes to make. */
   scale?: boolean;
   make(place: Place): Promise<Traffic>;
@@ -35,6 +37,6 @@ export function unique(): string {
 }
 
 /** A case of the service at 16 connections. */
-export function parley(name: string, compared: Pick<Case, "floor" | "literal">, make: Case["make"]): Case {
+export function parley(name: string, compared: Pick<Case, "floor" | "literal" | "rest">, make: Case["make"]): Case {
   return { name, front: "parley", connections: CONNECTIONS, ...compared, make };
 }

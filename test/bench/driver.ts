@@ -17,7 +17,7 @@ export interface Measured {
   latencies: Float64Array;
   /** How much of one core this process used: near 1, it was the driver that was measured. */
   driverShare: number;
-  /** The head and some of the body of the first answer with another status; null where there was none. */
+  /** The head and some of the body of the first answer with another status, or why a connection broke; else null. */
   unexpected: string | null;
 }
 
@@ -56,7 +56,7 @@ class Run {
 
   connection(): Promise<void> {
     const { hostname, port } = this.#load.url;
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true });
       let sentAt = 0;
       let answer: Buffer | null = null;
@@ -68,8 +68,12 @@ class Run {
         socket.write(this.#load.request(this.#sent++), "latin1");
       };
       socket.on("connect", next);
-      socket.on("error", reject);
-      socket.on("close", () => reject(new Error("the server hung up")));
+      const broken = (why: string) => {
+        this.unexpected ??= `The connection broke: ${why}`;
+        end(socket, resolve);
+      };
+      socket.on("error", ({ message }) => broken(message));
+      socket.on("close", () => broken("the server hung up"));
       socket.on("data", (chunk) => {
         const whole: Buffer = answer ? Buffer.concat([answer, chunk]) : chunk;
         answer = whole;

@@ -6,7 +6,7 @@ export const HELLO_ALONE = "hello, one connection";
 export const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
 export const ONE_WRITE = "one call that writes a row";
-const ONE_QUERY = "one D1 query";
+export const ONE_QUERY = "one D1 query";
 
 export const FLOORS: Case[] = [
   floor(HELLO, get("/hello", "")),

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { type Case, CONNECTIONS } from "./cases.ts";
 import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
+import { lastPage, type Sizes } from "./sizes.ts";
 
-export const LITERAL_LIST = "literal design: list, page 1 of 10,000";
-export const LITERAL_DEEP = "literal design: list, page 5,000 of 100,000";
+export const LITERAL_LIST = "literal design: list, page 1";
+export const LITERAL_DEEP = "literal design: list, last page of a long chat";
 export const LITERAL_SEND = "literal design: send";
 
 const SECRET = "literal-key";
@@ -18,40 +19,39 @@ const SCHEMA = [
   "create index messages_by_chat on messages (chat_id, created_at, id)",
 ];
 
-export const LITERAL: Case[] = [
-  literal(LITERAL_LIST, async (place) => {
-    await chat(place, "short", 10_000);
-    return { request: () => get("/chats/short/messages", SECRET), status: 200 };
-  }),
-  literal(LITERAL_DEEP, async (place) => {
-    await chat(place, "long", 100_000);
-    return { request: () => get("/chats/long/messages?page=5000", SECRET), status: 200 };
-  }),
-  literal(LITERAL_SEND, async (place) => {
-    await chat(place, "sent", 0);
-    const bytes = post("/chats/sent/messages", '{"content":"Hello"}', authorized(SECRET));
-    return { request: () => bytes, status: 201 };
-  }),
-];
+export function literalCases({ chat: messages, longChat }: Sizes): Case[] {
+  return [
+    literal(LITERAL_LIST, async (place) => {
+      await chat(place, "short", messages);
+      return { request: () => get("/chats/short/messages", SECRET), status: 200 };
+    }),
+    literal(LITERAL_DEEP, async (place) => {
+      await chat(place, "long", longChat);
+      return { request: () => get(`/chats/long/messages?page=${lastPage(longChat)}`, SECRET), status: 200 };
+    }),
+    literal(LITERAL_SEND, async (place) => {
+      await chat(place, "sent", 0);
+      const bytes = post("/chats/sent/messages", '{"content":"Hello"}', authorized(SECRET));
+      return { request: () => bytes, status: 201 };
+    }),
+  ];
+}
 
 function literal(name: string, make: Case["make"]): Case {
   return { name, front: "literal", connections: CONNECTIONS, make };
 }
 
-const prepared = new WeakSet<Place>();
-
 async function chat(place: Place, id: string, messages: number): Promise<void> {
-  if (!prepared.has(place)) {
-    prepared.add(place);
+  await place.once("the literal design's tables", () => {
     const hash = createHash("sha256").update(SECRET).digest("hex");
-    await place.sql("literal", [
+    return place.sql("literal", [
       ...SCHEMA.map((sql) => ({ sql, values: [] })),
       {
         sql: "insert into api_keys values ('key', 'acme', 'ada', ?, 1000000000)",
         values: [hash],
       },
     ]);
-  }
+  });
   await place.sql("literal", [
     { sql: "insert into chats values (?, 'acme', null)", values: [id] },
     {

@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { readArguments, USAGE } from "./arguments.ts";
 import { bench } from "./bench.ts";
 import { selectCases } from "./selection.ts";
+import { FULL } from "./sizes.ts";
 import { DRIVER_LIMIT, table } from "./table.ts";
 
 process.exitCode = await main(process.argv.slice(2));
@@ -14,13 +15,15 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const log = (line: string) => void process.stderr.write(`${line}\n`);
-  const outcome = await bench(selectCases(given), { ...given, log });
+  const outcome = await bench(selectCases(FULL, given), { ...given, startUp: given.only === null, log });
   const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version };
   if (given.json) process.stdout.write(`${JSON.stringify({ machine, ...outcome }, null, 2)}\n`);
   else {
     process.stdout.write(`\n${table(outcome.rows)}\n\n`);
     process.stdout.write(`${machine.cores} cores of ${machine.cpu}, Node ${machine.node}\n`);
-    process.stdout.write(`Worker: ${(outcome.gzippedBytes / 1_024).toFixed(1)} KiB gzipped\n`);
+    const size = `${(outcome.gzippedBytes / 1_024).toFixed(1)} KiB gzipped`;
+    const startUp = outcome.startUp === null ? "" : `, start-up ${outcome.startUp} ms`;
+    process.stdout.write(`Worker: ${size}${startUp}; its data in ${given.data}\n`);
   }
   const wrong = outcome.rows.filter(({ unexpected }) => unexpected !== null);
   for (const { name, unexpected } of wrong) log(`\n${name} was answered:\n${unexpected}`);

@@ -4,63 +4,58 @@ import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
 import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
 import { DELAYS } from "./server.ts";
+import { lastPage, type Sizes, shown } from "./sizes.ts";
 
 const CALLERS = 100;
+/** Milliseconds in which a chat reports its activity. */
+const REST_A_CHAT = 30;
 const HELLO_BODY = '{"content":"Hello"}';
 
 const LISTED = { floor: TWO_CALLS, literal: LITERAL_LIST };
 const SENT = { floor: ONE_WRITE, literal: LITERAL_SEND };
 
-export const LISTS: Case[] = [
-  parley("list, page 1 of 10,000", LISTED, (place) => list(place, 10_000)),
-  parley("list, page 5,000 of 100,000", { floor: TWO_CALLS, literal: LITERAL_DEEP }, (place) =>
-    list(place, 100_000, "?page=5000"),
-  ),
-  {
-    ...parley("list, page 50,000 of 1,000,000", { floor: TWO_CALLS }, (place) => list(place, 1_000_000, "?page=50000")),
-    scale: true,
-  },
-  parley("poll of an unchanged page", LISTED, poll),
-  parley("list, 100 keys", LISTED, async (place) => {
-    const busy = await manyKeys(place);
-    return { request: (n) => get(busy(n).path, busy(n).secret), status: 200 };
-  }),
-  { ...parley("list, one connection", { floor: HELLO_ALONE }, (place) => list(place, 10_000)), connections: 1 },
-  ...DELAYS.map((ms): Case => {
-    const make: Case["make"] = (place) => list(place, 10_000);
-    return { name: `list, one connection, ${ms} ms a hop`, front: `delayed${ms}`, connections: 1, make };
-  }),
-  {
-    name: `list, 100 callers, ${DELAYS[0]} ms a hop`,
-    front: `delayed${DELAYS[0] ?? 0}`,
-    connections: CALLERS,
-    make: (place) => list(place, 10_000),
-  },
-];
+export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
+  const first: Case["make"] = (place) => list(place, chat);
+  const last = (messages: number, compared: Pick<Case, "floor" | "literal">) =>
+    parley(`list, last page of ${shown(messages)}`, compared, (place) =>
+      list(place, messages, `?page=${lastPage(messages)}`),
+    );
+  return [
+    parley(`list, page 1 of ${shown(chat)}`, LISTED, first),
+    last(longChat, { floor: TWO_CALLS, literal: LITERAL_DEEP }),
+    { ...last(hugeChat, { floor: TWO_CALLS }), scale: true },
+    parley("poll of an unchanged page", LISTED, (place) => poll(place, chat)),
+    parley(`list, ${keys} keys`, LISTED, async (place) => {
+      const busy = await manyKeys(place, keys);
+      return { request: (n) => get(busy(n).path, busy(n).secret), status: 200 };
+    }),
+    { ...parley("list, 100 callers", LISTED, first), connections: CALLERS },
+    { ...parley("list, one connection", { floor: HELLO_ALONE }, first), connections: 1 },
+    ...DELAYS.map((ms) => delayed("list, one connection", ms, 1, first)),
+    delayed("list, 100 callers", DELAYS[0], CALLERS, first),
+  ];
+}
 
-export const SENDS: Case[] = [
-  parley("send", SENT, (place) => send(place, () => HELLO_BODY)),
-  { ...parley("send, 100 callers", SENT, (place) => send(place, () => HELLO_BODY)), connections: CALLERS },
-  parley("send with a template", SENT, async (place) => {
-    const organization = await place.organization();
-    const templateId = await place.template(organization);
-    const variables = { name: "Ada", order: 17 };
-    return send(place, () => JSON.stringify({ content: "Shipped", templateId, variables }), {}, organization);
-  }),
-  parley("send with an Idempotency-Key", SENT, (place) =>
-    send(place, () => HELLO_BODY, { "Idempotency-Key": () => unique() }),
-  ),
-  parley("send, 100 keys", SENT, async (place) => {
-    const busy = await manyKeys(place);
-    return { request: (n) => post(busy(n).path, HELLO_BODY, authorized(busy(n).secret)), status: 201 };
-  }),
-  {
-    name: `send, one connection, ${DELAYS[0]} ms a hop`,
-    front: `delayed${DELAYS[0] ?? 0}`,
-    connections: 1,
-    make: (place) => send(place, () => HELLO_BODY),
-  },
-];
+export function sendCases({ keys }: Sizes): Case[] {
+  return [
+    parley("send", SENT, (place) => send(place, () => HELLO_BODY)),
+    { ...parley("send, 100 callers", SENT, (place) => send(place, () => HELLO_BODY)), connections: CALLERS },
+    parley("send with a template", SENT, async (place) => {
+      const organization = await place.organization();
+      const templateId = await place.template(organization);
+      const variables = { name: "Ada", order: 17 };
+      return send(place, () => JSON.stringify({ content: "Shipped", templateId, variables }), {}, organization);
+    }),
+    parley("send with an Idempotency-Key", SENT, (place) =>
+      send(place, () => HELLO_BODY, { "Idempotency-Key": () => unique() }),
+    ),
+    parley(`send, ${keys} keys`, { ...SENT, rest: keys * REST_A_CHAT }, async (place) => {
+      const busy = await manyKeys(place, keys);
+      return { request: (n) => post(busy(n).path, HELLO_BODY, authorized(busy(n).secret)), status: 201 };
+    }),
+    delayed("send, one connection", DELAYS[0], 1, (place) => send(place, () => HELLO_BODY)),
+  ];
+}
 
 export const REFUSALS: Case[] = [
   parley("429: over the limit", { floor: HELLO }, async (place) => {
@@ -87,8 +82,8 @@ async function list(place: Place, messages: number, query = "") {
   return { request: () => bytes, status: 200 };
 }
 
-async function poll(place: Place) {
-  const { path, secret } = await keyAndChat(place, 10_000);
+async function poll(place: Place, messages: number) {
+  const { path, secret } = await keyAndChat(place, messages);
   const first = await place.ask(path, { headers: authorized(secret) });
   await first.arrayBuffer();
   const tag = first.headers.get("ETag");
@@ -118,15 +113,20 @@ async function keyAndChat(place: Place, messages: number, given?: { id: string; 
   return { path: `/api/v1/chats/${chatId}/messages`, secret };
 }
 
-/** A hundred keys, each with a chat of its own; the nth request is the next one's. */
-async function manyKeys(place: Place) {
+/** The service with each hop made longer. */
+function delayed(name: string, ms: number, connections: number, make: Case["make"]): Case {
+  return { name: `${name}, ${ms} ms a hop`, front: `delayed${ms}`, connections, make };
+}
+
+/** Keys, each with a chat of its own; the nth request is the next one's. */
+async function manyKeys(place: Place, count: number) {
   const organization = await place.organization();
   const channel = await place.channel(organization, "web");
   const all: { path: string; secret: string }[] = [];
-  while (all.length < CALLERS) {
+  while (all.length < count) {
     const chatId = await place.chat(organization, channel.id, 40);
     const { secret } = await place.key(organization);
     all.push({ path: `/api/v1/chats/${chatId}/messages`, secret });
   }
-  return (n: number) => all[n % CALLERS] as { path: string; secret: string };
+  return (n: number) => all[n % count] as { path: string; secret: string };
 }

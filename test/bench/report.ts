@@ -16,6 +16,8 @@ export interface Row {
   cpu: number | null;
   /** Ratios of rates, each of one round, their median; null where there is nothing to compare with. */
   toHello: number | null;
+  /** As `toHello`, of requests per second of the server's own time: what else the machine does changes it less. */
+  cpuToHello: number | null;
   toFloor: number | null;
   toLiteral: number | null;
   /** For each request, as counted. */
@@ -37,12 +39,14 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
   return cases.map(({ each, counts, note }) => {
     const { turns, unexpected } = results.get(each) ?? { turns: [], unexpected: null };
     const of = (pick: (turn: Turn) => number) => turns.map(pick);
-    const ratioTo = (other: string | undefined) => {
+    const ratioTo = (other: string | undefined, of: (turn: Turn) => number = ({ rate }) => rate) => {
       const others = other === undefined || other === each.name ? [] : (turnsOf.get(other) ?? []);
-      const ratios = turns.flatMap(({ rate }, round) => (others[round] ? [rate / others[round].rate] : []));
+      const ratios = turns.flatMap((turn, round) => (others[round] ? [of(turn) / of(others[round])] : []));
       return ratios.length > 0 ? median(ratios) : null;
     };
+    const hello = each.connections === 1 ? HELLO_ALONE : HELLO;
     const isDelayed = each.front.startsWith("delayed");
+    const cpu = turns.some(({ cpu }) => cpu === null) ? null : median(of(({ cpu }) => cpu ?? 0));
     return {
       name: each.name,
       connections: each.connections,
@@ -50,8 +54,9 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
       spread: spread(of(({ rate }) => rate)),
       p50: median(of(({ p50 }) => p50)),
       p99: median(of(({ p99 }) => p99)),
-      cpu: turns.some(({ cpu }) => cpu === null) ? null : median(of(({ cpu }) => cpu ?? 0)),
-      toHello: isDelayed ? null : ratioTo(each.connections === 1 ? HELLO_ALONE : HELLO),
+      cpu,
+      toHello: isDelayed ? null : ratioTo(hello),
+      cpuToHello: cpu === null || isDelayed ? null : ratioTo(hello, (turn) => 1 / (turn.cpu ?? Number.NaN)),
       toFloor: ratioTo(each.floor),
       toLiteral: ratioTo(each.literal),
       counts,

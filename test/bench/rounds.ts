@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Case, Traffic } from "./cases.ts";
 import { drive } from "./driver.ts";
 import { cpuTime } from "./processor.ts";
@@ -46,12 +47,13 @@ export async function runRounds(
   return results;
 }
 
-async function turn(server: Server, { front, connections }: Case, traffic: Traffic, seconds: number) {
+async function turn(server: Server, { front, connections, rest }: Case, traffic: Traffic, seconds: number) {
   const url = server.url(front);
   const before = await cpuTime(server.pid);
   const run = traffic.run ? traffic.run(url) : drive({ url, connections, ...traffic }, { seconds });
   const measured = await run;
   const after = await cpuTime(server.pid);
+  if (rest) await setTimeout(rest);
   return {
     rate: measured.requests / measured.seconds,
     p50: quantile(measured.latencies, 0.5),

@@ -9,7 +9,7 @@ import type { Question } from "./server-process.ts";
 export type Statement = { sql: string; values: (string | number | null)[] };
 
 /** The Workers that take requests, each on a socket of its own. */
-export type Front = "floors" | "literal" | "parley" | "objects" | `delayed${number}`;
+export type Front = "floors" | "literal" | "parley" | `${"literal" | "parley"}-objects` | `delayed${number}`;
 
 export interface Server {
   url(front: Front): URL;
@@ -27,22 +27,25 @@ export interface Setup {
   secrets: Record<string, string>;
 }
 
+/** The service with counters in it, or as it is deployed; and whether the faults that Workers log are shown. */
+export interface Way {
+  counted: boolean;
+  heard: boolean;
+}
+
 /** Milliseconds that are put on each hop, for a Worker of its own each. */
-export const DELAYS = [20, 50];
+export const DELAYS = [20, 50] as const;
 
 /**
  * Starts all Workers on the data in `folder`. Each service's objects live in an isolate of their own, as in production,
  * and each Worker is called on its own socket: Miniflare's entry would add 80 µs a request and flatter every ratio.
  */
-export async function startServer(
-  { folder, scripts, secrets }: Setup,
-  { counted }: { counted: boolean },
-): Promise<Server> {
-  const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !counted }) };
+export async function startServer({ folder, scripts, secrets }: Setup, { counted, heard }: Way): Promise<Server> {
+  const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !heard }) };
   const child = fork(new URL("server-process.ts", import.meta.url), { env, execArgv: ["--no-warnings"] });
   const workers = [
     ...service("floors", scripts.floors, { OBJECTS: "FloorObject" }),
-    ...service("literal", scripts.literal, { LIMITS: "Limiter" }),
+    ...service("literal", counted ? scripts.countedLiteral : scripts.literal, { LIMITS: "Limiter" }),
     ...service("parley", counted ? scripts.counted : scripts.parley, PARLEY_OBJECTS, secrets),
     ...DELAYS.map((ms) => ({
       ...worker(`delayed${ms}`, scripts.delayed, PARLEY_OBJECTS, "parley", { ...secrets, DELAY_MS: ms }),
@@ -58,7 +61,7 @@ export async function startServer(
   };
   const urls = (await ask(child, { ask: "start", options })) as Record<string, string>;
   return {
-    url: (front) => new URL(urls[front === "objects" ? "parley-objects" : front] ?? ""),
+    url: (front) => new URL(urls[front] ?? ""),
     sql: async (worker, statements) => void (await ask(child, { ask: "sql", worker, statements })),
     pid: Number(await readFile(join(folder, "workerd.pid"), "utf8")),
     stop: async () => {

@@ -11,13 +11,15 @@ const COLUMNS: [string, (row: Row) => string][] = [
   ["p99 ms", ({ p99 }) => p99.toFixed(2)],
   ["CPU µs", ({ cpu }) => (cpu === null ? "" : whole(cpu))],
   ["driver", ({ driverShare }) => `${whole(driverShare * 100)}%${driverShare > DRIVER_LIMIT ? "!" : ""}`],
+  ["CPU to hello", ({ cpuToHello }) => ratio(cpuToHello)],
   ["to hello", ({ toHello }) => ratio(toHello)],
   ["to floor", ({ toFloor }) => ratio(toFloor)],
   ["to literal", ({ toLiteral }) => ratio(toLiteral)],
   ["D1 trips", ({ counts }) => count(counts?.trips)],
   ["statements", ({ counts }) => count(counts?.statements)],
   ["object calls", ({ counts }) => count(counts?.objectCalls)],
-  ["rows written", ({ counts }) => count(counts?.rows)],
+  ["rows read", ({ counts }) => count(counts?.read)],
+  ["rows written", ({ counts }) => count(counts?.written)],
 ];
 
 /** The rows as a table of text, the first column to the left and figures to the right. */

@@ -4,6 +4,8 @@ export interface Tally {
   /** Round trips to D1, and the statements in them. */
   trips: number;
   statements: number;
+  /** Rows read, but for what `first` and `raw` read of D1, who tell nothing of it. */
+  read: number;
   /** Rows written, as they are billed: of D1, of objects' SQLite, their key-value rows and alarms. */
-  rows: number;
+  written: number;
 }

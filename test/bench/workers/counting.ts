@@ -1,12 +1,15 @@
 import type { Tally } from "../tally.ts";
 import type { Around } from "./hops.ts";
 
-const counted: Tally = { objectCalls: 0, trips: 0, statements: 0, rows: 0 };
-let cursors: { rowsWritten: number }[] = [];
+const counted: Tally = { objectCalls: 0, trips: 0, statements: 0, read: 0, written: 0 };
+let cursors: { rowsRead: number; rowsWritten: number }[] = [];
 
 /** What this isolate has counted since it was last asked. */
 export function take(): Tally {
-  for (const cursor of cursors) counted.rows += cursor.rowsWritten;
+  for (const { rowsRead, rowsWritten } of cursors) {
+    counted.read += rowsRead;
+    counted.written += rowsWritten;
+  }
   cursors = [];
   const taken = { ...counted };
   for (const name of Object.keys(counted) as (keyof Tally)[]) counted[name] = 0;
@@ -23,7 +26,7 @@ export function countHops(isCounted: () => boolean): Around {
       counted.statements += statements;
     }
     const result = await go();
-    if (hop === "database") counted.rows += [result].flat().reduce((sum: number, one) => sum + writtenBy(one), 0);
+    if (hop === "database") for (const one of [result].flat()) countMeta(one);
     return result;
   };
 }
@@ -34,7 +37,7 @@ export function countRows({ storage }: DurableObjectState, isCounted: () => bool
   const exec = sql.exec.bind(sql);
   sql.exec = ((query: string, ...values: unknown[]) => {
     const cursor = exec(query, ...(values as never[]));
-    // How many it wrote is known once its last row was read.
+    // How many rows it was is known once its last row was read.
     if (isCounted()) cursors.push(cursor);
     return cursor;
   }) as typeof sql.exec;
@@ -45,13 +48,15 @@ export function countRows({ storage }: DurableObjectState, isCounted: () => bool
     for (const method of methods) {
       const original = owner[method]?.bind(owner);
       owner[method] = (...given: unknown[]) => {
-        if (isCounted()) counted.rows++;
+        if (isCounted()) counted.written++;
         return original?.(...given);
       };
     }
   }
 }
 
-function writtenBy(result: unknown): number {
-  return (result as { meta?: { rows_written?: number } } | undefined)?.meta?.rows_written ?? 0;
+function countMeta(result: unknown): void {
+  const meta = (result as { meta?: Partial<D1Meta> } | null)?.meta;
+  counted.read += meta?.rows_read ?? 0;
+  counted.written += meta?.rows_written ?? 0;
 }

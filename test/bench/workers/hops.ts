@@ -4,16 +4,14 @@ export type Hop = "object" | "database";
 /** Runs `go`, which makes the hop; `statements` is how many it carries to D1, and 1 for an object. */
 export type Around = <T>(hop: Hop, statements: number, go: () => Promise<T>) => Promise<T>;
 
-/** An environment each hop of which goes through `around`. */
-export function withHops(env: Env, around: Around): Env {
-  const { DB, KEYS, CHATS, CHANNELS } = env;
-  return {
-    ...env,
-    DB: database(DB, around),
-    KEYS: namespace(KEYS, around),
-    CHATS: namespace(CHATS, around),
-    CHANNELS: namespace(CHANNELS, around),
-  };
+/** An environment each hop of which goes through `around`: each D1 database and each namespace of objects in it. */
+export function withHops<E extends object>(env: E, around: Around): E {
+  const wrapped = Object.entries(env).map(([name, binding]: [string, unknown]) => {
+    if (typeof binding !== "object" || binding === null) return [name, binding];
+    if ("prepare" in binding) return [name, database(binding as D1Database, around)];
+    return [name, "getByName" in binding ? namespace(binding, around) : binding];
+  });
+  return Object.fromEntries(wrapped) as E;
 }
 
 /** Called by `Reflect.apply`: on a method of a stub, `.apply` would be a further name to call there. */

@@ -1,0 +1,56 @@
+import { type Case, parley } from "./cases.ts";
+import { ONE_QUERY } from "./floor-cases.ts";
+import type { Place } from "./place.ts";
+import { get } from "./request.ts";
+import { type Sizes, shown } from "./sizes.ts";
+
+const FLOOR = { floor: ONE_QUERY };
+/** Of ten chats, seven are of the first channel. */
+const FIRST_SHARE = 0.7;
+
+export function directoryCases({ chats: count, manyChats }: Sizes): Case[] {
+  return [
+    parley(`GET /chats, page 1 of ${shown(count)}`, FLOOR, (place) => chats(place, count, () => "")),
+    parley(`GET /chats, near the end of ${shown(count)}`, FLOOR, (place) => chats(place, count, deep)),
+    parley("GET /chats of one channel", FLOOR, (place) => chats(place, count, ({ second }) => `?channel=${second}`)),
+    scale(`GET /chats, page 1 of ${shown(manyChats)}`, manyChats, () => ""),
+    scale(`GET /chats, near the end of ${shown(manyChats)}`, manyChats, deep),
+  ];
+}
+
+interface Walk {
+  /** The id of the channel with three of ten chats. */
+  second: string;
+  /** The id of a chat that has a hundredth of them after it. */
+  late: string;
+}
+
+function deep({ late }: Walk): string {
+  return `?before=${late}`;
+}
+
+/** In a directory that holds as many keys. */
+function scale(name: string, count: number, query: (walk: Walk) => string): Case {
+  const make: Case["make"] = async (place) => {
+    await place.once(`${count} keys`, async () => place.otherKeys(await place.organization(), count));
+    return chats(place, count, query);
+  };
+  return { ...parley(name, FLOOR, make), scale: true };
+}
+
+async function chats(place: Place, count: number, query: (walk: Walk) => string) {
+  const { secret, walk } = await place.once(`${count} chats`, () => fill(place, count));
+  const bytes = get(`/api/v1/chats${query(walk)}`, secret);
+  return { request: () => bytes, status: 200 };
+}
+
+async function fill(place: Place, count: number) {
+  const organization = await place.organization();
+  const first = await place.channel(organization, "web");
+  const second = await place.channel(organization, "whatsapp");
+  const inFirst = Math.round(count * FIRST_SHARE);
+  const idOf = await place.chats(organization, first, "visitor", inFirst);
+  await place.chats(organization, second, "4915", count - inFirst);
+  const { secret } = await place.key(organization);
+  return { secret, walk: { second: second.id, late: idOf(Math.floor(count / 100)) } };
+}

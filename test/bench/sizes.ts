@@ -1,0 +1,34 @@
+/** How much data the cases have. */
+export interface Sizes {
+  /** Messages in a chat of common length, in a long one, and in one of the largest. */
+  chat: number;
+  longChat: number;
+  hugeChat: number;
+  /** Chats of an organization, and of a large one; the directory that has a large one has as many keys. */
+  chats: number;
+  manyChats: number;
+  /** Keys that are busy at once. */
+  keys: number;
+  /** Visitors with an open socket. */
+  visitors: number;
+}
+
+export const FULL: Sizes = {
+  chat: 10_000,
+  longChat: 100_000,
+  hugeChat: 1_000_000,
+  chats: 10_000,
+  manyChats: 100_000,
+  keys: 100,
+  visitors: 1_000,
+};
+
+/** The number of the last page of 20. */
+export function lastPage(messages: number): number {
+  return Math.ceil(messages / 20);
+}
+
+/** A number as the names of cases show it. */
+export function shown(count: number): string {
+  return count.toLocaleString("en");
+}

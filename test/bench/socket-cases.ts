@@ -1,0 +1,95 @@
+import { type Case, CONNECTIONS, parley } from "./cases.ts";
+import { drive, type Measured } from "./driver.ts";
+import type { Place } from "./place.ts";
+import { authorized, post } from "./request.ts";
+import { type Sizes, shown } from "./sizes.ts";
+
+/** Milliseconds in which a chat reports its activity, beside many others. */
+const REST_A_CHAT = 5;
+const OPENED_AT_ONCE = 20;
+const PATIENCE_MS = 5_000;
+
+/** A chat has few sockets, those of one visitor's tabs: so these are of as many chats. */
+export function socketCases({ visitors: count }: Sizes): Case[] {
+  const name = `${shown(count)} open sockets, sent to received`;
+  return [
+    parley(name, { rest: count * REST_A_CHAT }, async (place) => {
+      const { path, protocols, requests } = await visitors(place, count);
+      let open: Promise<Listeners> | undefined;
+      const run = async (url: URL) => {
+        open ??= openAll(new URL(path, url), protocols);
+        return deliver(url, await open, requests);
+      };
+      return { request: (n) => requests[n % count] as string, status: 201, run };
+    }),
+  ];
+}
+
+/** What is called when the nth socket is told of a message. */
+type Listeners = { onMessage: (n: number) => void };
+
+async function visitors(place: Place, count: number) {
+  const organization = await place.organization();
+  const channel = await place.channel(organization, "web");
+  const chatId = await place.chats(organization, channel, "visitor", count);
+  const { secret } = await place.key(organization);
+  const all = Array.from({ length: count }, (_, n) => n);
+  return {
+    path: `/web/${channel.id}/socket?after=0`,
+    protocols: all.map((n) => {
+      const user = `visitor-${n}`;
+      return ["parley.v1", `user.${Buffer.from(user).toString("base64url")}.${channel.hashOf(user)}`];
+    }),
+    requests: all.map((n) => post(`/api/v1/chats/${chatId(n)}/messages`, '{"content":"Hello"}', authorized(secret))),
+  };
+}
+
+async function openAll(url: URL, protocols: string[][]): Promise<Listeners> {
+  const listeners: Listeners = { onMessage: () => undefined };
+  const address = String(url).replace("http", "ws");
+  for (let from = 0; from < protocols.length; from += OPENED_AT_ONCE) {
+    const some = protocols.slice(from, from + OPENED_AT_ONCE);
+    await Promise.all(some.map((own, index) => openOne(address, own, () => listeners.onMessage(from + index))));
+  }
+  return listeners;
+}
+
+/** Opens a socket; resolves when it was told that it is ready. */
+function openOne(address: string, protocols: string[], onMessage: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(address, protocols);
+    socket.addEventListener("close", ({ code }) => reject(new Error(`a visitor's socket was closed with ${code}`)));
+    socket.addEventListener("message", ({ data }) => {
+      if (String(data).startsWith('{"type":"message"')) onMessage();
+      else resolve();
+    });
+  });
+}
+
+/** Sends one message to each visitor; the latencies are from the request to the frame. */
+async function deliver(url: URL, listeners: Listeners, requests: string[]): Promise<Measured> {
+  const { promise: received, resolve } = Promise.withResolvers<void>();
+  const sentAt: number[] = [];
+  const latencies: number[] = [];
+  listeners.onMessage = (n) => {
+    latencies.push(performance.now() - (sentAt[n] ?? 0));
+    if (latencies.length === requests.length) resolve();
+  };
+  const request = (n: number) => {
+    sentAt[n] = performance.now();
+    return requests[n] as string;
+  };
+  const start = performance.now();
+  const load = { url, connections: CONNECTIONS, request, status: 201 };
+  const sent = await drive(load, { requests: requests.length });
+  const timer = setTimeout(resolve, PATIENCE_MS);
+  await received;
+  clearTimeout(timer);
+  const missing = requests.length - latencies.length;
+  return {
+    ...sent,
+    seconds: (performance.now() - start) / 1_000,
+    latencies: Float64Array.from(latencies).sort(),
+    unexpected: sent.unexpected ?? (missing > 0 ? `${missing} messages did not arrive` : null),
+  };
+}
