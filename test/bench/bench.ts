@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case, Traffic } from "./cases.ts";
@@ -34,6 +35,9 @@ export interface BenchSettings {
  */
 export async function bench(cases: Case[], { rounds, seconds, data, startUp, log }: BenchSettings): Promise<Outcome> {
   const folder = await mkdtemp(join(data, "parley-bench-"));
+  // A run that is stopped leaves no data behind either.
+  const clear = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  process.once("exit", clear);
   try {
     log("Building");
     const scripts = await buildScripts(folder);
@@ -53,7 +57,8 @@ export async function bench(cases: Case[], { rounds, seconds, data, startUp, log
     });
     return { rows: rowsOf(counted, results), gzippedBytes: await gzippedSize(scripts.parley), startUp: ms };
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    process.off("exit", clear);
+    clear();
   }
 }
 

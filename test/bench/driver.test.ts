@@ -13,13 +13,14 @@ async function serve(pieces: string[]): Promise<URL> {
   const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket);
     socket.on("error", () => undefined);
-    socket.on("data", async () => {
-      for (const piece of pieces) {
-        socket.write(piece);
-        await setImmediate();
-      }
-    });
+    socket.on("data", () => void answer(socket));
   });
+  const answer = async (socket: Socket) => {
+    for (const piece of pieces) {
+      socket.write(piece);
+      await setImmediate();
+    }
+  };
   stop = () => {
     server.close();
     for (const socket of open) socket.destroy();

@@ -5,6 +5,7 @@ import { selectCases } from "./selection.ts";
 import { FULL } from "./sizes.ts";
 import { DRIVER_LIMIT, table } from "./table.ts";
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 process.exitCode = await main(process.argv.slice(2));
 
 /** `npm run bench`: 0 when each case answered as it must. */
