@@ -1,4 +1,5 @@
 import type { Message } from "../message.ts";
+import type { MessageLog } from "../message-log.ts";
 import { type Acknowledged, acknowledge } from "./log.ts";
 
 /** Up to which number a page acknowledged, for each status. */
@@ -15,13 +16,15 @@ const KEEP_EVERY = 100;
  */
 export class Acknowledgements {
   readonly #storage: DurableObjectStorage;
+  readonly #log: MessageLog;
   /** All messages up to here have the status, as far as they can have it. It may lag and is never ahead. */
   #reached: Places | undefined;
   /** Up to where the walk is to go. */
   #wanted: Places = { DELIVERED: 0, READ: 0 };
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, log: MessageLog) {
     this.#storage = storage;
+    this.#log = log;
   }
 
   /** Whether an acknowledgement says more than those before it did. */
@@ -40,7 +43,7 @@ export class Acknowledgements {
     const low = before[status] + 1;
     const high = Math.min(this.#wanted[status], before[status] + STEP);
     if (low > high) return null;
-    const moved = acknowledge(this.#storage.sql, { low, high }, status, now);
+    const moved = acknowledge(this.#storage.sql, this.#log, { low, high }, status, now);
     const after = { ...before, [status]: high };
     // What was read was delivered.
     after.DELIVERED = Math.max(after.DELIVERED, after.READ);

@@ -1,5 +1,5 @@
 import type { Message } from "../message.ts";
-import type { SeqRange } from "../message-log.ts";
+import type { MessageLog, SeqRange } from "../message-log.ts";
 
 /** What the visitors' socket asks of a web chat's messages. */
 
@@ -39,7 +39,13 @@ export type Acknowledged = "DELIVERED" | "READ";
  * Moves the company's messages of a range on to `status`, forward alone, and gives those that moved, oldest first. The
  * contact's own and what failed have none of the statuses from which a message moves.
  */
-export function acknowledge(sql: SqlStorage, { low, high }: SeqRange, status: Acknowledged, now: number): Message[] {
+export function acknowledge(
+  sql: SqlStorage,
+  log: MessageLog,
+  { low, high }: SeqRange,
+  status: Acknowledged,
+  now: number,
+): Message[] {
   const rows = sql.exec<{ doc: string }>(
     "select doc from messages where seq between ? and ? and status in ('SENT', ?) order by seq",
     low,
@@ -52,8 +58,7 @@ export function acknowledge(sql: SqlStorage, { low, high }: SeqRange, status: Ac
     const updatedAt = new Date(Math.max(now, Date.parse(message.updatedAt))).toISOString();
     return { ...message, status, updatedAt };
   });
-  for (const message of moved) {
-    sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
-  }
+  // The log's own write: it counts changes, by which pages that are held are told to be old.
+  for (const message of moved) log.writeDocument(message);
   return moved;
 }

@@ -83,7 +83,7 @@ export class Visitors {
 
   constructor(host: VisitorHost) {
     this.#host = host;
-    this.#acknowledgements = new Acknowledgements(host.state.storage);
+    this.#acknowledgements = new Acknowledgements(host.state.storage, host.log);
     this.#admittance = new Admittance({
       env: host.env,
       waitUntil: (work) => host.state.waitUntil(work),
