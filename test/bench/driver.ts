@@ -62,7 +62,8 @@ class Run {
       let answer: Buffer | null = null;
       const next = () => {
         const now = performance.now();
-        if (this.#left <= 0 || now >= this.deadline) return end(socket, resolve);
+        // Each connection sends one request at least, however long it took to be made.
+        if (this.#left <= 0 || (sentAt > 0 && now >= this.deadline)) return end(socket, resolve);
         this.#left--;
         sentAt = now;
         socket.write(this.#load.request(this.#sent++), "latin1");

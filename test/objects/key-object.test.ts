@@ -215,7 +215,12 @@ test("asking a key's object about a key that there is not leaves nothing in it",
   const object = env.KEYS.getByName(id);
   expect(await object.describe(id)).toBeNull();
   const asked = { hash: "0", address: null, permission: null, units: 1 };
-  expect(await object.admit(id, asked)).toEqual({ outcome: "refused", reason: "invalid_api_key", window: null });
+  expect(await object.admit(id, asked)).toEqual({
+    outcome: "refused",
+    reason: "invalid_api_key",
+    window: null,
+    final: true,
+  });
   expect(await stored(object)).toEqual({});
 });
 
