@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import { json, tagged, unlessMatched } from "../http/json.ts";
+import type { RequestVariables } from "../http/request-log.ts";
 import { fault, validBody, validQuery } from "../http/validation.ts";
 import { type KeyVariables, permit } from "../keys/guard.ts";
 import { callChat } from "./access.ts";
@@ -15,10 +16,10 @@ import { sendMessage } from "./send.ts";
 const MAX_IDEMPOTENCY_KEY = 255;
 
 /** Chats and their messages, for the clients of an organization. */
-export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables & PageVariables }>()
+export const chatRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables & KeyVariables & PageVariables }>()
   .get("/chats", permit("chats:read"), validQuery(chatsQuery), async (c) => {
     const chats = await listChatsBy(c.env, c.var.caller.organizationId, c.req.valid("query"));
-    return unlessMatched(c.req.header("If-None-Match"), await tagged(JSON.stringify(chats)));
+    return unlessMatched(c, await tagged(JSON.stringify(chats)));
   })
   .post("/chats", permit("chats:write"), validBody(newChatBody), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
@@ -29,7 +30,7 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables & Pa
     return c.json({ chat });
   })
   .get("/chats/:id/messages", permit("messages:read", beginMessages), async (c) => {
-    return unlessMatched(c.req.header("If-None-Match"), await readMessages(c, c.req.param("id")));
+    return unlessMatched(c, await readMessages(c, c.req.param("id")));
   })
   .get("/chats/:id/messages/:messageId", permit("messages:read"), async (c) => {
     const { organizationId } = c.var.caller;
@@ -37,7 +38,7 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables & Pa
       chat.get(organizationId, c.req.param("messageId"), adoption),
     );
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
-    return json(`{"message":${answer.doc}}`);
+    return json(c, `{"message":${answer.doc}}`);
   })
   .get("/chats/:id/messages/:messageId/media", permit("messages:read"), (c) =>
     readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),
@@ -46,7 +47,7 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables & Pa
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
     const sent = await sendMessage(c.env, c.var.caller, c.req.param("id"), { body, idempotencyKey });
-    return json(`{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
+    return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
   });
 
 /** @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/ */

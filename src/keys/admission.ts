@@ -62,9 +62,18 @@ const QUOTA_BLOCK = 0.01;
 export const NO_COUNTERS: Counters = { windowStart: 0, windowCount: 0, month: "", monthCount: 0 };
 export const NO_SPARE: Spare = { units: 0, lastAt: null };
 
+/** The last month that was asked for: to spell it out costs more than the rest of a decision. */
+let spelled = { from: 0, until: 0, month: "" };
+
 /** The UTC calendar month of a time, `2026-11`. */
 function monthOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 7);
+  if (now < spelled.from || now >= spelled.until) {
+    const date = new Date(now);
+    const first = (month: number) => Date.UTC(date.getUTCFullYear(), month);
+    const month = date.toISOString().slice(0, 7);
+    spelled = { from: first(date.getUTCMonth()), until: first(date.getUTCMonth() + 1), month };
+  }
+  return spelled.month;
 }
 
 /**

@@ -3,6 +3,7 @@ import { routePath } from "hono/route";
 import type { Permission } from "../db/schema.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { ApiError } from "../http/errors.ts";
+import type { RequestVariables } from "../http/request-log.ts";
 import type { WindowState } from "./admission.ts";
 import { admit, type Refused } from "./admit.ts";
 import type { Caller } from "./key-object.ts";
@@ -14,7 +15,7 @@ export interface KeyVariables {
   caller: Caller;
 }
 
-type KeyEnv = { Bindings: Env; Variables: KeyVariables };
+type KeyEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
 /**
  * For the whole prefix: the header, and the form and check letters of the key, which no one else needs to be asked
@@ -26,7 +27,7 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
     if (!key) throw new ApiError("invalid_api_key");
     c.set("key", key);
     await next();
-    if (!c.var.caller && c.res.ok)
+    if (!c.get("caller") && c.res.ok)
       throw new Error(`${c.req.method} ${routePath(c)} answered without a permission line`);
   };
 }
@@ -45,11 +46,11 @@ export function permit<E extends KeyEnv>(
     // The one header that a client cannot set on Cloudflare's network.
     const address = c.req.header("CF-Connecting-IP") ?? null;
     meanwhile?.(c);
-    const admission = await admit(c.env, c.executionCtx, { ...c.var.key, address, permission });
+    const admission = await admit(c.env, c.executionCtx, { ...c.get("key"), address, permission });
     if (admission.outcome === "refused") throw refusal(admission, permission, address);
     c.set("caller", admission.caller);
+    Object.assign(c.get("answerHeaders"), limitHeaders(admission.window));
     await next();
-    for (const [name, value] of Object.entries(limitHeaders(admission.window))) c.res.headers.set(name, value);
   };
 }
 

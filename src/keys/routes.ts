@@ -1,12 +1,17 @@
 import { Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
+import type { RequestVariables } from "../http/request-log.ts";
 import { callObject } from "../objects.ts";
 import { type KeyVariables, permit } from "./guard.ts";
 
 /** What a key can ask about itself. */
-export const keyRoutes = new Hono<{ Bindings: Env; Variables: KeyVariables }>().get("/key", permit(null), async (c) => {
-  const { id } = c.var.key;
-  const described = await callObject(c.env.KEYS, id, (key) => key.describe(id));
-  if (!described) throw new ApiError("invalid_api_key");
-  return c.json(described);
-});
+export const keyRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables & KeyVariables }>().get(
+  "/key",
+  permit(null),
+  async (c) => {
+    const { id } = c.var.key;
+    const described = await callObject(c.env.KEYS, id, (key) => key.describe(id));
+    if (!described) throw new ApiError("invalid_api_key");
+    return c.json(described);
+  },
+);

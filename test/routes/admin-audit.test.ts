@@ -31,7 +31,9 @@ type Everything = Awaited<ReturnType<typeof everything>>;
 async function linesOf(run: () => ReturnType<typeof admin>) {
   const log = vi.spyOn(console, "log");
   const answer = await run();
-  const lines = log.mock.calls.map(([line]) => line as Record<string, unknown>);
+  const lines = log.mock.calls.map(
+    ([line]): Record<string, unknown> => (typeof line === "string" ? JSON.parse(line) : line),
+  );
   log.mockRestore();
   return { answer, lines, audits: lines.filter((line) => line.event === "audit") };
 }
