@@ -64,7 +64,7 @@ export type ListAnswer =
   | Unknown;
 /** `doc` is JSON as it goes to the client. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
-export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | Refused | Unknown;
+export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | Refused;
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
 export type TellAnswer = { outcome: "ok" | "no_message" } | Unknown;
 export type MediaPointer =

@@ -87,14 +87,26 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /**
-   * Stores a message to be delivered. The checks stand in this order because an idempotency key that has been used
-   * answers with its first message, whatever has become of the sender, the template or the queue since.
+   * Stores messages to be delivered, in one commit. Each has its own answer.
+   * @returns the answers, in the drafts' order
    */
-  async send(organizationId: string, draft: Draft, adoption: ChatIdentity | null): Promise<SendAnswer> {
-    // Asked first: from here to the last write nothing is awaited, so message and alarm are one commit.
+  async send(organizationId: string, drafts: Draft[], adoption: ChatIdentity | null): Promise<SendAnswer[] | Unknown> {
+    // Asked first: from here to the last write nothing is awaited, so messages and alarm are one commit.
     await this.#alarm.standing();
     const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
+    const answers = drafts.map((draft) => this.#store(identity, draft));
+    // The output gate holds the network call until the rows are on disk.
+    if (identity.channelKind !== "web") this.ctx.waitUntil(this.#deliver());
+    await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
+    return answers;
+  }
+
+  /**
+   * The checks stand in this order because an idempotency key that has been used answers with its first message,
+   * whatever has become of the sender, the template or the queue since.
+   */
+  #store(identity: ChatIdentity, draft: Draft): SendAnswer {
     const dedupe = draft.idempotencyKey === null ? null : `key:${draft.idempotencyKey}`;
     const first = dedupe === null ? null : this.#log.byDedupe(dedupe);
     if (first) return replay(first, draft);
@@ -109,15 +121,13 @@ export class ChatObject extends DurableObject<Env> {
     const message = outboundMessage(draft, draft.prepared, this.#place(identity), waits);
     const delivery = waits ? (startsNow ? begin(NOT_TRIED, Date.now()) : NOT_TRIED) : null;
     const { fingerprint, prepared } = draft;
-    const stored = this.#append({ message, dedupe, fingerprint, template: prepared.template, delivery, media: null });
-    if (stored) return { outcome: "stored", doc: stored, replayed: false };
+    const { template } = prepared;
+    const { doc, isNew } = this.#append({ message, dedupe, fingerprint, template, delivery, media: null });
+    if (!isNew) return { outcome: "stored", doc, replayed: false };
     if (waits) this.#queued = this.#depth() + 1;
-    if (startsNow) this.#outbox.adopt(message.seq);
-    // The output gate holds the network call until the row is on disk.
-    if (waits) this.ctx.waitUntil(this.#deliver());
     else this.#visitors.stored(message);
-    await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
-    return { outcome: "stored", doc: JSON.stringify(message), replayed: false };
+    if (startsNow) this.#outbox.adopt(message.seq);
+    return { outcome: "stored", doc, replayed: false };
   }
 
   /** Stores a message that the contact wrote; one that the network repeats is stored once. */
@@ -131,9 +141,10 @@ export class ChatObject extends DurableObject<Env> {
     if (first) return { outcome: "repeated", doc: first.doc };
     if (this.#log.bytes > MAX_BYTES) return { outcome: "chat_full" };
     const message = inboundMessage(draft, this.#place(identity));
-    this.#append({ message, dedupe, fingerprint: null, template: null, delivery: null, media: draft.media });
+    const { media } = draft;
+    const { doc } = this.#append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
     await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
-    return { outcome: "stored", doc: JSON.stringify(message) };
+    return { outcome: "stored", doc };
   }
 
   /** Takes what the network told of a message of ours: it may come before the answer to the send, twice, or late. */
@@ -318,11 +329,11 @@ export class ChatObject extends DurableObject<Env> {
     return { chatId, seq: seq + 1, at: new Date(Math.max(Date.now(), at, createdAt)).toISOString() };
   }
 
-  /** Stores a message as the newest. @returns the document of the one that has its id already; else null */
-  #append(row: NewMessage): string | null {
-    if (!this.#log.append(row)) return this.#log.byId(row.message.id)?.doc ?? null;
-    this.#newest = { seq: row.message.seq, at: Date.parse(row.message.createdAt) };
-    return null;
+  /** Stores a message as the newest, unless the chat has one of its id. @returns the document of the one it has now */
+  #append(row: NewMessage): { doc: string; isNew: boolean } {
+    const stored = this.#log.append(row);
+    if (stored.isNew) this.#newest = { seq: row.message.seq, at: Date.parse(row.message.createdAt) };
+    return stored;
   }
 
   #limitReached(waits: boolean): "chat_backlog" | "chat_full" | null {

@@ -1,8 +1,11 @@
 import * as z from "zod/mini";
+import { BoundedMap } from "../bounded-map.ts";
 import { directory } from "../db/client.ts";
 import { queryText } from "../http/fields.ts";
 import { placeOf, placeParameters } from "../http/pagination.ts";
-import { fault } from "../http/validation.ts";
+import { fault, readQuery } from "../http/validation.ts";
+import { keptPerEnv } from "../kept.ts";
+import type { ChatsContext } from "./context.ts";
 import { listChats } from "./directory.ts";
 
 const DEEPEST = 10_000;
@@ -13,6 +16,27 @@ export const chatsQuery = z.object({
   channel: z.optional(queryText(64)),
   contact: z.optional(queryText(256)),
 });
+
+/** Which keys have listed chats here, and whose: such a key's next list is begun while the key is asked. */
+const readers = keptPerEnv(() => new BoundedMap<string, string>(10_000));
+
+/** The chats that a request asks for. @throws ApiError as `listChatsBy`, and for a query that is none */
+export async function readChats(c: ChatsContext): ReturnType<typeof listChats> {
+  const { organizationId } = c.get("caller");
+  const chats = await (c.get("chats") ?? listChatsBy(c.env, organizationId, readQuery(c, chatsQuery)));
+  readers(c.env).set(c.get("key").hash, organizationId);
+  return chats;
+}
+
+/** Begins the list of a key that has listed chats here: one hop beside the other, not after it. */
+export function beginChats(c: ChatsContext): void {
+  const organizationId = readers(c.env).get(c.get("key").hash);
+  if (organizationId === undefined) return;
+  const chats = (async () => listChatsBy(c.env, organizationId, readQuery(c, chatsQuery)))();
+  // Its failure is met where the list is awaited; a key that is refused never gets there.
+  chats.catch(() => {});
+  c.set("chats", chats);
+}
 
 /**
  * An organization's chats, latest activity first.

@@ -132,22 +132,24 @@ export class MessageLog {
     return row ? { seq: row.seq, at: Date.parse(row.createdAt) } : { seq: 0, at: 0 };
   }
 
-  /** Stores a message. @returns false when the chat has a message of this id already, and changes nothing then */
-  append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): boolean {
+  /** Stores a message, unless the chat has one of its id. @returns the document of the one that it has now */
+  append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): { doc: string; isNew: boolean } {
     this.changes++;
+    const doc = JSON.stringify(message);
     const cursor = this.#sql.exec(
       `insert into messages (seq, id, doc, dedupe, fingerprint, template, delivery, media)
        values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
       message.seq,
       message.id,
-      JSON.stringify(message),
+      doc,
       dedupe,
       fingerprint,
       template && JSON.stringify(template),
       delivery && deliveryJson(delivery, { ids: [] }, null),
       media && JSON.stringify(media),
     );
-    return cursor.rowsWritten > 0;
+    if (cursor.rowsWritten > 0) return { doc, isNew: true };
+    return { doc: this.byId(message.id)?.doc ?? doc, isNew: false };
   }
 
   /**

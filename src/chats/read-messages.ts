@@ -1,25 +1,18 @@
-import type { Context } from "hono";
 import * as z from "zod/mini";
 import { BoundedMap } from "../bounded-map.ts";
 import { type TaggedJson, tagged } from "../http/json.ts";
 import { type Place, placeOf, placeParameters } from "../http/pagination.ts";
-import type { RequestVariables } from "../http/request-log.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { JoinedCalls } from "../joined-calls.ts";
 import { keptPerEnv } from "../kept.ts";
-import type { KeyVariables } from "../keys/guard.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callChat } from "./access.ts";
+import type { ChatsContext } from "./context.ts";
 
 const messagesQuery = z.object(placeParameters);
 
 /** A first page that this isolate has, and the chat's own name of the state that it shows. */
 type HeldPage = TaggedJson & { version: string };
-
-/** What the list's route finds in its context, where a page was begun before its key was admitted. */
-export interface PageVariables {
-  page?: Promise<TaggedJson>;
-}
 
 const MAX_HELD_BYTES = 32_768;
 
@@ -31,10 +24,8 @@ const kept = keptPerEnv(() => ({
   readers: new BoundedMap<string, Caller>(10_000),
 }));
 
-type PageContext = Context<{ Bindings: Env; Variables: RequestVariables & KeyVariables & PageVariables }>;
-
 /** The page that a request asks for. @throws ApiError as `listMessages`, and for a query that names no place */
-export async function readMessages(c: PageContext, chatId: string): Promise<TaggedJson> {
+export async function readMessages(c: ChatsContext, chatId: string): Promise<TaggedJson> {
   const caller = c.get("caller");
   const page = await (c.get("page") ?? joinedPage(c, caller, chatId));
   kept(c.env).readers.set(`${c.get("key").hash} ${chatId}`, caller);
@@ -42,7 +33,7 @@ export async function readMessages(c: PageContext, chatId: string): Promise<Tagg
 }
 
 /** Begins the page of a key that has read this chat here: one hop beside the other, not after it. */
-export function beginMessages(c: PageContext): void {
+export function beginMessages(c: ChatsContext): void {
   const chatId = c.req.param("id") ?? "";
   const caller = kept(c.env).readers.get(`${c.get("key").hash} ${chatId}`);
   if (!caller) return;
@@ -53,7 +44,7 @@ export function beginMessages(c: PageContext): void {
 }
 
 /** Requests for the same page that wait at the same time share one call. */
-async function joinedPage(c: PageContext, caller: Caller, chatId: string): Promise<TaggedJson> {
+async function joinedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<TaggedJson> {
   const place = placeOf(readQuery(c, messagesQuery));
   const name = `${caller.organizationId} ${chatId} ${JSON.stringify(place)}`;
   return kept(c.env).calls.ask(c.executionCtx, name, null, async (all) => {

@@ -1,25 +1,24 @@
 import { type Context, Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import { json, tagged, unlessMatched } from "../http/json.ts";
-import type { RequestVariables } from "../http/request-log.ts";
-import { fault, validBody, validQuery } from "../http/validation.ts";
-import { type KeyVariables, permit } from "../keys/guard.ts";
+import { fault, validBody } from "../http/validation.ts";
+import { permit } from "../keys/guard.ts";
 import { callChat } from "./access.ts";
+import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create.ts";
-import { chatsQuery, listChatsBy } from "./list.ts";
+import { beginChats, readChats } from "./list.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
 import { readChat } from "./read.ts";
-import { beginMessages, type PageVariables, readMessages } from "./read-messages.ts";
+import { beginMessages, readMessages } from "./read-messages.ts";
 import { sendMessage } from "./send.ts";
 
 const MAX_IDEMPOTENCY_KEY = 255;
 
 /** Chats and their messages, for the clients of an organization. */
-export const chatRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables & KeyVariables & PageVariables }>()
-  .get("/chats", permit("chats:read"), validQuery(chatsQuery), async (c) => {
-    const chats = await listChatsBy(c.env, c.var.caller.organizationId, c.req.valid("query"));
-    return unlessMatched(c, await tagged(JSON.stringify(chats)));
+export const chatRoutes = new Hono<ChatsEnv>()
+  .get("/chats", permit("chats:read", beginChats), async (c) => {
+    return unlessMatched(c, await tagged(JSON.stringify(await readChats(c))));
   })
   .post("/chats", permit("chats:write"), validBody(newChatBody), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
@@ -46,7 +45,7 @@ export const chatRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables 
   .post("/chats/:id/messages", permit("messages:send"), validBody(sendBody), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
-    const sent = await sendMessage(c.env, c.var.caller, c.req.param("id"), { body, idempotencyKey });
+    const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), { body, idempotencyKey });
     return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
   });
 

@@ -3,21 +3,26 @@ import { directory } from "../db/client.ts";
 import { members, templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
+import { JoinedCalls } from "../joined-calls.ts";
+import { keptPerEnv } from "../kept.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callChat } from "./access.ts";
-import type { Draft, Prepared, Refused } from "./answers.ts";
+import type { Draft, Prepared, Refused, SendAnswer } from "./answers.ts";
 import { fingerprintOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import { fillTemplate } from "./template.ts";
 
 /** What the directory knows of a send's sender and template. */
 type Found = { sender: boolean; template: { name: string; language: string; body: string } | null };
 
+const calls = keptPerEnv(() => new JoinedCalls<Draft, SendAnswer>());
+
 /**
- * Sends a message in a chat: stored when this returns.
+ * Sends a message in a chat: stored when this returns. Those that wait at the same time are stored in one commit.
  * @returns the message's JSON, and whether it is the first answer to a used idempotency key
  */
 export async function sendMessage(
   env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
   caller: Caller,
   chatId: string,
   { body, idempotencyKey }: { body: SendBody; idempotencyKey: string | null },
@@ -34,8 +39,9 @@ export async function sendMessage(
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await lookUp(env, caller.organizationId, body)),
   };
-  const answer = await callChat(env, caller, chatId, (chat, adoption) =>
-    chat.send(caller.organizationId, draft, adoption),
+  const { organizationId } = caller;
+  const answer = await calls(env).ask(ctx, `${organizationId} ${chatId}`, draft, (drafts) =>
+    callChat(env, caller, chatId, (chat, adoption) => chat.send(organizationId, drafts, adoption)),
   );
   if (answer.outcome === "stored") return answer;
   throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});

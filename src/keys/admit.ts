@@ -29,12 +29,20 @@ const kept = keptPerEnv(() => ({
  * Asks the key's own object whether this request may pass. Requests that wait at the same time and ask for the same
  * share one call, and the nth of them gets the nth unit. A key that is over its limit is remembered for a second, and
  * no longer than its window; so is one that was revoked or never was.
+ *
+ * @param meanwhile begins what can be begun while the object is asked
  */
-export async function admit(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, asking: Asking) {
+export async function admit(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  asking: Asking,
+  meanwhile?: () => void,
+) {
   const { calls, refusals } = kept(env);
   const name = `${asking.id} ${asking.hash} ${asking.address} ${asking.permission}`;
   const remembered = refusals.get(name);
   if (remembered && isNear(remembered.until)) return remembered.refused;
+  meanwhile?.();
   for (;;) {
     const share = await calls.ask(ctx, name, null, (all) => askObject(env, asking, all.length));
     if (share === null) continue;

@@ -45,8 +45,8 @@ export function permit<E extends KeyEnv>(
   return async function permitKey(c, next) {
     // The one header that a client cannot set on Cloudflare's network.
     const address = c.req.header("CF-Connecting-IP") ?? null;
-    meanwhile?.(c);
-    const admission = await admit(c.env, c.executionCtx, { ...c.get("key"), address, permission });
+    const asking = { ...c.get("key"), address, permission };
+    const admission = await admit(c.env, c.executionCtx, asking, meanwhile && (() => meanwhile(c)));
     if (admission.outcome === "refused") throw refusal(admission, permission, address);
     c.set("caller", admission.caller);
     Object.assign(c.get("answerHeaders"), limitHeaders(admission.window));

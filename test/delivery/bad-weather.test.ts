@@ -115,7 +115,7 @@ async function put({ object, organizationId, ownerId: senderId }: Conversation, 
     fingerprint: null,
     prepared: { outcome: "prepared", senderId, text, template: null },
   };
-  expect((await object().send(organizationId, draft, null)).outcome).toBe("stored");
+  expect(await object().send(organizationId, [draft], null)).toMatchObject([{ outcome: "stored" }]);
 }
 
 function numberOf(call: NetworkCall): number {

@@ -177,7 +177,7 @@ test("a message that comes while its chat reports keeps the chat's alarm", async
     const channel = getByName(...named);
     const active = async (id: string, at: number) => {
       await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null);
-      await env.CHATS.getByName(chat.id).send(organization.organizationId, DRAFT, null);
+      await env.CHATS.getByName(chat.id).send(organization.organizationId, [DRAFT], null);
       return channel.active(id, at);
     };
     return { active } as unknown as typeof channel;

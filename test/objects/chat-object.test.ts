@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Draft } from "../../src/chats/answers.ts";
+import type { Draft, SendAnswer, Unknown } from "../../src/chats/answers.ts";
 import type { Message } from "../../src/chats/message.ts";
 import { newId } from "../../src/ids.ts";
 import { client, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
@@ -84,15 +84,39 @@ test("50 sends at once are numbered 1 to 50, each as it was answered", async () 
   expect((await list("?limit=100")).messages).toEqual(inOrder);
 });
 
+/** The answers to sends in a chat that knows itself. */
+function stored(answers: SendAnswer[] | Unknown): SendAnswer[] {
+  if (!Array.isArray(answers)) throw new Error("the chat does not know itself");
+  return answers;
+}
+
+test("sends of one call are stored in their order, each with its own answer, and a refused one costs the others nothing", async () => {
+  const { api, chatId, organizationId, object, list } = await someChat();
+  await send(api, chatId);
+  const keyed = { idempotencyKey: "k", fingerprint: "f" };
+  const refused = draft("Not sent", { prepared: { outcome: "refused", code: "sender_not_found" } });
+  const drafts = [draft("One"), refused, draft("Two", keyed), draft("Two", keyed), draft("Three")];
+  const answers = stored(await object.send(organizationId, drafts, null));
+  expect(answers.map((answer) => answer.outcome)).toEqual(["stored", "refused", "stored", "stored", "stored"]);
+  const documents = answers.flatMap((answer) => (answer.outcome === "stored" ? [JSON.parse(answer.doc)] : []));
+  expect(documents.map(({ seq, content }) => [seq, content])).toEqual([
+    [2, "One"],
+    [3, "Two"],
+    [3, "Two"],
+    [4, "Three"],
+  ]);
+  expect((await list()).messages.map((message: { seq: number }) => message.seq)).toEqual([4, 3, 2, 1]);
+});
+
 test("a send that is repeated with the same message id stores nothing twice and answers the same", async () => {
   const { api, chatId, organizationId, object, list } = await someChat();
   await send(api, chatId);
   const repeated = draft("Once");
-  const first = await object.send(organizationId, repeated, null);
-  expect(first).toMatchObject({ outcome: "stored", replayed: false });
-  expect(await object.send(organizationId, repeated, null)).toEqual(first);
+  const first = await object.send(organizationId, [repeated], null);
+  expect(first).toMatchObject([{ outcome: "stored", replayed: false }]);
+  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
   await evictDurableObject(object);
-  expect(await object.send(organizationId, repeated, null)).toEqual(first);
+  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
   expect((await list()).pagination.total).toBe(2);
   expect((await send(api, chatId)).seq).toBe(3);
 });
@@ -101,10 +125,11 @@ test("a send that is repeated with an idempotency key is no replay of itself", a
   const { api, chatId, organizationId, object } = await someChat();
   await send(api, chatId);
   const repeated = draft("Once", { idempotencyKey: "k", fingerprint: "f" });
-  const first = await object.send(organizationId, repeated, null);
-  expect(await object.send(organizationId, repeated, null)).toEqual(first);
+  const first = await object.send(organizationId, [repeated], null);
+  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
   const other = draft("Once", { idempotencyKey: "k", fingerprint: "f" });
-  expect(await object.send(organizationId, other, null)).toEqual({ ...first, replayed: true });
+  const [answer] = stored(first);
+  expect(await object.send(organizationId, [other], null)).toEqual([{ ...answer, replayed: true }]);
 });
 
 test("stamps never run backwards when the clock jumps back, nor after an eviction in between", async () => {

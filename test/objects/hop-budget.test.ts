@@ -125,3 +125,29 @@ test("a refusal is remembered no longer than its window", async () => {
   vi.setSystemTime(Date.now() + 100);
   expect((await api("GET", "/key")).status).toBe(200);
 });
+
+test("a key that has listed chats asks its object and the directory at the same time, unless it is refused", async () => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId, { rateLimit: { limit: 2, windowSeconds: 3_600 } });
+  const api = client(secret);
+  expect((await api("GET", "/chats")).status).toBe(200);
+  const { promise: directoryAsked, resolve } = Promise.withResolvers<void>();
+  const batch = env.DB.batch.bind(env.DB);
+  const asked = vi.spyOn(env.DB, "batch").mockImplementation((statements) => {
+    resolve();
+    return batch(statements) as never;
+  });
+  const key = env.KEYS.getByName.bind(env.KEYS);
+  vi.spyOn(env.KEYS, "getByName").mockImplementation((...args) => {
+    const stub = key(...args);
+    return {
+      admit: (...asked: Parameters<typeof stub.admit>) =>
+        directoryAsked.then((): Promise<unknown> => stub.admit(...asked)),
+    } as never;
+  });
+  expect((await api("GET", "/chats")).status).toBe(200);
+  expect((await api("GET", "/chats")).status).toBe(429);
+  const before = asked.mock.calls.length;
+  expect((await api("GET", "/chats")).status).toBe(429);
+  expect(asked.mock.calls.length).toBe(before);
+});

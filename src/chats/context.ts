@@ -1,0 +1,15 @@
+import type { Context } from "hono";
+import type { TaggedJson } from "../http/json.ts";
+import type { RequestVariables } from "../http/request-log.ts";
+import type { KeyVariables } from "../keys/guard.ts";
+import type { listChats } from "./directory.ts";
+
+/** What was begun for a request before its key was admitted; nothing of it leaves unless the key is. */
+interface BegunVariables {
+  page?: Promise<TaggedJson>;
+  chats?: ReturnType<typeof listChats>;
+}
+
+/** The context of the routes of chats. */
+export type ChatsEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables & BegunVariables };
+export type ChatsContext = Context<ChatsEnv>;
