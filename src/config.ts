@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
 import { unavailable } from "./http/errors.ts";
 import "./http/fields.ts"; // the words of the faults below
+import { keptPerEnv } from "./kept.ts";
 import { SECRET_KEY } from "./secret-form.ts";
 
 /** An empty variable is an absent one: `.dev.vars.example` lists them all, empty. */
@@ -45,15 +46,14 @@ export const VARIABLES = Object.keys(variables) as Variable[];
 type Value<V extends Variable> = z.output<(typeof variables)[V]>;
 type Parsed = { [V in Variable]?: { value: Value<V> } | { problem: string } };
 
-const parsed = new WeakMap<Env, Parsed>();
+const parsed = keptPerEnv((): Parsed => ({}));
 
 /**
  * The value of one variable, parsed at its first use.
  * @throws ApiError `unavailable` when it is missing or malformed; its cause, which the log shows, names the variable
  */
 export function configured<V extends Variable>(env: Env, name: V): Value<V> {
-  let known = parsed.get(env);
-  if (!known) parsed.set(env, (known = {}));
+  const known = parsed(env);
   const result = (known[name] ??= parse(env, name));
   if (result && "value" in result) return result.value;
   throw unavailable(`configuration: ${name} ${result?.problem}`);

@@ -7,7 +7,7 @@ import { isAsRead } from "./channels.ts";
 
 type Channel = typeof channels.$inferSelect;
 
-const AT_ONCE = 100;
+const ROWS_A_READ = 100;
 
 /** How many channels have all that they keep sealed under the current key now, and which no known key opens. */
 export interface Resealed {
@@ -31,14 +31,14 @@ export async function resealAll(env: Env): Promise<Resealed> {
       .from(channels)
       .where(gt(channels.id, after))
       .orderBy(asc(channels.id))
-      .limit(AT_ONCE);
+      .limit(ROWS_A_READ);
     for (const row of rows) {
       const outcome = await resealRow(db, keys, row);
       if (outcome === "resealed") done.resealed++;
       if (outcome === "unreadable") done.unreadable.push(row.id);
     }
     const last = rows.at(-1);
-    if (!last || rows.length < AT_ONCE) return done;
+    if (!last || rows.length < ROWS_A_READ) return done;
     after = last.id;
   }
 }

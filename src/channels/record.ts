@@ -1,8 +1,10 @@
 import { and, eq, isNull } from "drizzle-orm";
+import { BoundedMap } from "../bounded-map.ts";
 import { directory } from "../db/client.ts";
 import { channels, organizations, type Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
+import { keptPerEnv } from "../kept.ts";
 import type { Credentials } from "./adapter.ts";
 import type { ChannelSettings } from "./form.ts";
 import type { ChannelKind } from "./kinds.ts";
@@ -40,10 +42,12 @@ const MAX_HELD = 1_000;
 type Held = { read: number; readAt: number; record: ChannelRecord | null };
 type Reading = { readAt: number; found: Promise<ChannelRecord | null> };
 
-const held = new WeakMap<Env, Map<string, Held>>();
-const reading = new WeakMap<Env, Map<string, Reading>>();
-/** When a verification that failed last had its channel read. */
-const failed = new WeakMap<Env, Map<string, { readAt: number }>>();
+const kept = keptPerEnv(() => ({
+  held: new BoundedMap<string, Held>(MAX_HELD),
+  reading: new BoundedMap<string, Reading>(MAX_HELD),
+  /** When a verification that failed last had its channel read. */
+  failed: new BoundedMap<string, { readAt: number }>(MAX_HELD),
+}));
 let reads = 0;
 
 /**
@@ -79,9 +83,10 @@ export async function verifyChannel<Verified>(
   if (!record) return null;
   const verified = await verify(record);
   if (verified !== null) return { record, verified };
-  const newest = held.get(env)?.get(channelId);
+  const { held, failed } = kept(env);
+  const newest = held.get(channelId);
   const isOfThisCall = newest !== undefined && newest.read > readsBefore;
-  if (isOfThisCall) keep(mapOf(failed, env), channelId, { readAt: newest.readAt });
+  if (isOfThisCall) failed.set(channelId, { readAt: newest.readAt });
   const again = isOfThisCall ? newest.record : await readAfterFailure(env, channelId, record);
   if (again === record) return { record, verified };
   return again && { record: again, verified: await verify(again) };
@@ -89,19 +94,20 @@ export async function verifyChannel<Verified>(
 
 /** The channel for a call that failed with `known`, which is given back where a failure had it read a moment ago. */
 async function readAfterFailure(env: Env, channelId: string, known: ChannelRecord): Promise<ChannelRecord | null> {
-  const last = failed.get(env)?.get(channelId);
+  const { failed, reading } = kept(env);
+  const last = failed.get(channelId);
   if (!last || !isRecent(last, FRESH_MS)) {
-    keep(mapOf(failed, env), channelId, { readAt: Date.now() });
+    failed.set(channelId, { readAt: Date.now() });
     return readRecord(env, channelId);
   }
   // That read may still be under way. One of a request that was cancelled never ends.
-  const other = reading.get(env)?.get(channelId);
+  const other = reading.get(channelId);
   if (other) return (await Promise.race([other.found, scheduler.wait(FRESH_MS)])) ?? known;
   return heldRecord(env, channelId, HOLD_MS)?.record ?? known;
 }
 
 function heldRecord(env: Env, channelId: string, maxAge: number): Held | undefined {
-  const known = held.get(env)?.get(channelId);
+  const known = kept(env).held.get(channelId);
   return known && isRecent(known, maxAge) ? known : undefined;
 }
 
@@ -112,7 +118,7 @@ function isRecent({ readAt }: { readAt: number }, maxAge: number): boolean {
 
 /** The read of another request that has just begun, or one of our own. */
 async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | null> {
-  const other = reading.get(env)?.get(channelId);
+  const other = kept(env).reading.get(channelId);
   if (!other || !isRecent(other, FRESH_MS)) return readRecord(env, channelId);
   // The platform may cancel the request that reads, and what it began then never ends.
   const found = await Promise.race([other.found, scheduler.wait(FRESH_MS)]);
@@ -123,16 +129,15 @@ async function readRecord(env: Env, channelId: string): Promise<ChannelRecord | 
   const read = ++reads;
   const readAt = Date.now();
   const begun: Reading = { readAt, found: askDirectory(env, channelId, readAt) };
-  const readings = mapOf(reading, env);
-  keep(readings, channelId, begun);
+  const { held, reading } = kept(env);
+  reading.set(channelId, begun);
   try {
     const record = await begun.found;
-    const records = mapOf(held, env);
     // A read that began before another tells nothing that the other does not know.
-    if ((records.get(channelId)?.read ?? 0) < read) keep(records, channelId, { read, readAt, record });
+    if ((held.get(channelId)?.read ?? 0) < read) held.set(channelId, { read, readAt, record });
     return record;
   } finally {
-    if (readings.get(channelId) === begun) readings.delete(channelId);
+    if (reading.get(channelId) === begun) reading.delete(channelId);
   }
 }
 
@@ -144,21 +149,6 @@ async function askDirectory(env: Env, channelId: string, readAt: number): Promis
     .where(and(eq(channels.id, channelId), isNull(channels.erasingAt)))
     .get();
   return row ? openRecord(env, row.channel, row.region, readAt) : null;
-}
-
-function mapOf<Entry>(maps: WeakMap<Env, Map<string, Entry>>, env: Env): Map<string, Entry> {
-  let map = maps.get(env);
-  if (!map) maps.set(env, (map = new Map()));
-  return map;
-}
-
-/** Puts an entry where at most a thousand are. */
-function keep<Entry>(entries: Map<string, Entry>, channelId: string, entry: Entry): void {
-  // A map lists its keys in the order in which they were put there, so the first is the oldest.
-  entries.delete(channelId);
-  entries.set(channelId, entry);
-  const [oldest] = entries.keys();
-  if (entries.size > MAX_HELD && oldest !== undefined) entries.delete(oldest);
 }
 
 async function openRecord(

@@ -6,6 +6,7 @@ import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { atMost, optional, requiredText, wellFormed } from "../http/fields.ts";
+import { keptPerEnv } from "../kept.ts";
 import type { Chat } from "./directory.ts";
 import { metadata } from "./message.ts";
 import { type NewChat, openChat } from "./opening.ts";
@@ -13,7 +14,7 @@ import { type NewChat, openChat } from "./opening.ts";
 type Channel = NewChat["channel"];
 
 /** The channels that this isolate has met. What is kept of them never changes. */
-const met = new BoundedMap<string, Channel>(1_000);
+const met = keptPerEnv(() => new BoundedMap<string, Channel>(1_000));
 
 const contactName = z.string().check(
   z.refine((text) => text.trim() !== "", { error: "must not be blank", abort: true }),
@@ -51,7 +52,7 @@ export async function createChat(
 
 /** An organization's channel as it was met first: only whether it is still there may have changed since. */
 async function findChannel(env: Env, organizationId: string, id: string): Promise<Channel | undefined> {
-  const known = met.get(id);
+  const known = met(env).get(id);
   // Another organization's is asked for like one that is not there.
   if (known?.organizationId === organizationId) return known;
   const channel = await directory(env)
@@ -59,6 +60,6 @@ async function findChannel(env: Env, organizationId: string, id: string): Promis
     .from(channels)
     .where(and(eq(channels.id, id), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)))
     .get();
-  if (channel) met.set(id, channel);
+  if (channel) met(env).set(id, channel);
   return channel;
 }

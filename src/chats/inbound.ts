@@ -4,6 +4,7 @@ import type { ChannelRecord } from "../channels/record.ts";
 import { directory } from "../db/client.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
+import { keptPerEnv } from "../kept.ts";
 import { callChat } from "./access.ts";
 import { learnAddresses } from "./addresses.ts";
 import type { InboundDraft } from "./answers.ts";
@@ -18,8 +19,10 @@ export type Received = "stored" | "repeated" | "applied" | "unknown_chat" | "unk
 const MAX_CONTENT = 65_536;
 const MAX_NAME = 256;
 
-/** The chats of addresses that this isolate has met: `<channel>\n<address>`. An erased chat's entry is dropped on use. */
-const remembered = new BoundedMap<string, string>(10_000);
+/**
+ * The chats of addresses that this isolate has met: `<channel>\n<address>`. An erased chat's entry is dropped on use.
+ */
+const remembered = keptPerEnv(() => new BoundedMap<string, string>(10_000));
 
 /**
  * Takes in what a network's webhook brought for a channel. A new contact who writes makes the chat, once, however
@@ -39,11 +42,11 @@ export async function takeIn(
 
 async function takeMessage(env: Env, channel: ChannelRecord, origin: string, item: InboundMessage): Promise<Received> {
   const place = `${channel.id}\n${item.address}`;
-  const known = remembered.get(place);
+  const known = remembered(env).get(place);
   if (known) {
     const received = await store(env, channel, origin, known, item, null);
     if (received !== "unknown_chat") return received;
-    remembered.delete(place);
+    remembered(env).delete(place);
   }
   const others = item.addresses.filter((address) => address !== item.address);
   const { address } = item;
@@ -53,7 +56,7 @@ async function takeMessage(env: Env, channel: ChannelRecord, origin: string, ite
   // The address gets a new chat when that is done; what comes until then must come again.
   if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being erased`);
   const { identity } = opened;
-  remembered.set(place, identity.chatId);
+  remembered(env).set(place, identity.chatId);
   const received = await store(env, channel, origin, identity.chatId, item, identity);
   // Its deletion has begun in between.
   if (received === "unknown_chat") throw unavailable(`${identity.chatId} is being erased`);
