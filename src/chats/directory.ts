@@ -136,7 +136,8 @@ export async function listChats(
 
 /**
  * The rows that a filter selects and how many they are. The count is a sum over the channels' own counters, which count
- * no chat that is being erased, never over the chats. A `+` before a column keeps SQLite from walking an index that fits the filter less well.
+ * no chat that is being erased, never over the chats. A `+` before a column keeps SQLite from walking an index that
+ * fits the filter less well.
  */
 function scopeOf(db: Directory, organizationId: string, { channel, contact }: ChatFilter) {
   const kind = CHANNEL_KINDS.find((known) => known === channel);

@@ -6,10 +6,10 @@ import { permit } from "../keys/guard.ts";
 import { callChat } from "./access.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create.ts";
-import { beginChats, readChats } from "./list.ts";
+import { beginChats, readChats } from "./list-chats.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
-import { readChat } from "./read.ts";
+import { readChat } from "./read-chat.ts";
 import { beginMessages, readMessages } from "./read-messages.ts";
 import { sendMessage } from "./send.ts";
 

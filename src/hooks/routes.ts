@@ -19,8 +19,8 @@ const limit = bodyLimit({
 });
 
 /**
- * The webhooks of the networks, `/<kind>/:channelId`. What is genuine is stored before the 200; what could not be stored
- * is a 503, so that the network sends it again. A call that is not genuine leaves no trace.
+ * The webhooks of the networks, `/<kind>/:channelId`. What is genuine is stored before the 200; what could not be
+ * stored is a 503, so that the network sends it again. A call that is not genuine leaves no trace.
  */
 export const hookRoutes = new Hono<HookEnv>().use(needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 

@@ -101,8 +101,8 @@ export function connect(url: () => string, protocols: string[], events: Connecti
 }
 
 /**
- * Milliseconds before the next attempt, after `failures` in a row: from 0.5 to 2 seconds at first, to 7.5 to 30 at last.
- * After a deploy every page reconnects, and no two should keep in step; `random` is from 0 to 1.
+ * Milliseconds before the next attempt, after `failures` in a row: from 0.5 to 2 seconds at first, to 7.5 to 30 at
+ * last. After a deploy every page reconnects, and no two should keep in step; `random` is from 0 to 1.
  */
 export function waitBefore(failures: number, random: number): number {
   return Math.min(2_000 * 1.8 ** failures, 30_000) * (0.25 + 0.75 * random);

@@ -1,6 +1,6 @@
 /**
- * The widget's own rules, inside its shadow root: the site's rules stay out, and these don't leave. Only the host element
- * can be reached from outside; there an important rule of ours wins over any of the site's.
+ * The widget's own rules, inside its shadow root: the site's rules stay out, and these don't leave. Only the host
+ * element can be reached from outside; there an important rule of ours wins over any of the site's.
  */
 export const WIDGET_STYLE = `
 :host { all: initial !important; position: fixed !important; z-index: 2147483000 !important;

@@ -1,6 +1,6 @@
 import type { Message } from "../message.ts";
 import type { MessageLog } from "../message-log.ts";
-import { type Acknowledged, acknowledge } from "./log.ts";
+import { type Acknowledged, acknowledge } from "./queries.ts";
 
 /** Up to which number a page acknowledged, for each status. */
 type Places = Record<Acknowledged, number>;

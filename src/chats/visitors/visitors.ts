@@ -19,9 +19,9 @@ import {
   type VisitorMessage,
   visitorMessage,
 } from "./frames.ts";
-import { type Acknowledged, inboundTimes, redactedBetween } from "./log.ts";
 import { type OpenedChat, openVisitorChat } from "./opening.ts";
 import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./pace.ts";
+import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
 import {
   CROWDED,
   close,
