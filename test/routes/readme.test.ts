@@ -108,6 +108,14 @@ test("the README lists every code with which a visitor's socket is closed, and i
   expect(listed.sort()).toEqual([...new Set(known.map(({ code, reason }) => `${code} ${reason}`))].sort());
 });
 
+test("the README's layout names what lies in src", () => {
+  const found = Object.keys(import.meta.glob("../../src/**/*.ts")).filter((path) => !path.endsWith(".d.ts"));
+  const known = found.map((path) => path.replace(/^(?:\.\.\/)+src\/([^/]+\/?).*$/, "$1"));
+  const [, layout = ""] = section("## Working on it").split("\nsrc/\n");
+  const listed = [...layout.matchAll(/^ {2}(\S+) /gm)].map(([, name]) => name);
+  expect(new Set(listed)).toEqual(new Set(known));
+});
+
 test("the README lists the commands that there are", () => {
   const listed = rows(/^`npm .*`$/).map(([command = ""]) => command.replace(/^`npm (run )?(.*)`$/, "$2"));
   const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
