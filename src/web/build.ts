@@ -45,6 +45,7 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   await build({
     entryPoints: { "web-assets/chat": join(source, "chat.css") },
     outdir: out,
+    bundle: true,
     minify: true,
     target: ["chrome111", "firefox115", "safari16.4"],
     logLevel: "warning",
