@@ -1,38 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PostData } from "whatsapp-api-js/types";
-import type { Receipt, StatusUpdate } from "../../src/channels/adapter.ts";
-import { whatsapp } from "../../src/channels/whatsapp/adapter.ts";
-import { callOf, credentials, PHONE_ID, signatureOf, webhook } from "./whatsapp-network.ts";
+import { callOf, PHONE_ID } from "./whatsapp-network.ts";
+import { came, itemOf, PHONE, receive, status, USER } from "./whatsapp-received.ts";
 
-type Genuine = Extract<Receipt, { genuine: true }>;
-
-const PHONE = "4915112345678";
-const USER = "DE.1349120865530274";
 const contact = { profile: { name: "Ann" }, wa_id: PHONE };
-
-async function receive(body: string): Promise<Genuine> {
-  const receipt = await whatsapp.receive(webhook(body, await signatureOf(body)), credentials, "");
-  if (!receipt.genuine) throw new Error("the webhook is not genuine");
-  return receipt;
-}
-
-/** The one item that a value of a webhook makes. */
-async function itemOf(value: object) {
-  const { received, notes } = await receive(callOf(value));
-  expect(notes).toEqual([]);
-  expect(received).toHaveLength(1);
-  return received[0]?.item;
-}
-
-/** A message as Meta sends it; `fields` are those of its type, and whatever else differs. */
-function came(fields: object): object {
-  return { from: PHONE, id: "wamid.1", timestamp: "1790000000", ...fields };
-}
-
-function status(fields: object = {}): object {
-  return { id: "wamid.9", status: "delivered", timestamp: "1790000000", recipient_id: PHONE, ...fields };
-}
 
 const inbound = { kind: "message", networkId: "wamid.1", address: PHONE, addresses: [], name: "Ann", media: null };
 
@@ -286,101 +258,6 @@ test("several entries, changes and items of one call all come, in order and each
     ["30", "d"],
     ["30", "d.s"],
   ]);
-});
-
-test.each([
-  ["sent", "SENT"],
-  ["delivered", "DELIVERED"],
-  ["read", "READ"],
-  ["played", "READ"],
-])("the status %s with our ids finds its message", async (word, expected) => {
-  const item = await itemOf({
-    statuses: [status({ status: word, biz_opaque_callback_data: "cht_g0123456789ABCDE.msg_g0123456789ABCDE" })],
-  });
-  expect(item).toEqual({
-    kind: "status",
-    chatId: "cht_g0123456789ABCDE",
-    messageId: "msg_g0123456789ABCDE",
-    networkId: "wamid.9",
-    address: PHONE,
-    addresses: [],
-    status: expected,
-    error: null,
-  });
-});
-
-test.each<[string, string | undefined]>([
-  ["none", undefined],
-  ["an empty one", ""],
-  ["one of another's", "order 4711"],
-  ["one without a message", "cht_g0123456789ABCDE."],
-  ["one of three parts", "a.b.c"],
-  ["one that is too long", `${"a".repeat(65)}.b`],
-])("a status with %s for callback data goes by its recipient", async (_name, biz_opaque_callback_data) => {
-  expect(await itemOf({ statuses: [status({ biz_opaque_callback_data })] })).toMatchObject({
-    chatId: null,
-    messageId: null,
-    networkId: "wamid.9",
-    address: PHONE,
-  });
-});
-
-test.each<[string, object, object[], string | null, string[]]>([
-  ["a number and a user id", { recipient_user_id: USER }, [], PHONE, [USER]],
-  ["a user id alone", { recipient_id: undefined, recipient_user_id: USER }, [], USER, []],
-  ["a contact", {}, [{ wa_id: "491511234567", user_id: USER }], PHONE, ["491511234567", USER]],
-  ["a parent's user id", { recipient_parent_user_id: "DE.ENT.1" }, [], PHONE, ["DE.ENT.1"]],
-  ["nobody", { recipient_id: undefined }, [], null, []],
-])("a status that names %s tells the addresses", async (_name, fields, contacts, address, addresses) => {
-  expect(await itemOf({ contacts, statuses: [status(fields)] })).toMatchObject({ address, addresses });
-});
-
-test.each<[string, unknown, object]>([
-  [
-    "outside the window",
-    [{ code: 131047, title: "Re-engagement message", error_data: { details: "More than 24 hours" } }],
-    { code: "outside_messaging_window", message: "Re-engagement message: More than 24 hours" },
-  ],
-  [
-    "by a template",
-    [{ code: 132015, title: "Paused", message: "Template is paused" }],
-    { code: "template_rejected", message: "Template is paused" },
-  ],
-  [
-    "by another code",
-    [{ code: 131026, title: "Undeliverable", message: "Message undeliverable" }],
-    { code: "network_131026", message: "Message undeliverable" },
-  ],
-  ["without errors", undefined, { code: "network_error", message: "The network gave no reason" }],
-  ["with errors that are none", ["no"], { code: "network_error", message: "The network gave no reason" }],
-])("a message that failed %s says why", async (_name, errors, error) => {
-  expect(await itemOf({ statuses: [status({ status: "failed", errors })] })).toMatchObject({
-    status: "FAILED",
-    error,
-  });
-});
-
-test.each([0, 3, 10, 33, 190, 200, 299, 368, 130497, 131031, 131042, 131045, 131048, 133010])(
-  "a status with the code %i says that the channel is broken, as an answer would",
-  async (code) => {
-    const errors = [{ code, title: "Refused", error_data: { details: "The account" } }];
-    const error = { code: `network_${code}`, message: "Refused: The account", broken: `${code}: Refused: The account` };
-    expect(await itemOf({ statuses: [status({ status: "failed", errors })] })).toMatchObject({ error });
-  },
-);
-
-test.each([1, 100, 131026, 131047, 131049, 132015, 130429, 300])(
-  "a status with the code %i says nothing of the channel",
-  async (code) => {
-    const item = await itemOf({ statuses: [status({ status: "failed", errors: [{ code, title: "No" }] })] });
-    expect(item).toMatchObject({ error: { message: "No" } });
-    expect((item as StatusUpdate).error).not.toHaveProperty("broken");
-  },
-);
-
-test("a status that is no failure has no error", async () => {
-  const errors = [{ code: 131026, title: "Undeliverable" }];
-  expect(await itemOf({ statuses: [status({ errors })] })).toMatchObject({ status: "DELIVERED", error: null });
 });
 
 test("a contact who changed numbers moves, and the notice is kept", async () => {
