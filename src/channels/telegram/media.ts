@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
-import { atMostBytes, lengthOf, passiveType } from "../answer.ts";
+import { atMostBytes, lengthOf, passiveType } from "../network-answer.ts";
 import { call } from "./call.ts";
 
 /** What Telegram hands to a bot at most. */

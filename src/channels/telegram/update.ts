@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { AddressChange, InboundMessage, Received } from "../adapter.ts";
-import { passiveType } from "../answer.ts";
+import { passiveType } from "../network-answer.ts";
 import { networkIdOf } from "./network-id.ts";
 
 const MAX_NAME = 200;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { AddressChange, InboundMessage, MessageType, Received, StatusUpdate } from "../adapter.ts";
-import { passiveType } from "../answer.ts";
+import { passiveType } from "../network-answer.ts";
 import { describe } from "./describe.ts";
 import { failureOf, metaError } from "./errors.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
-import { atMostBytes, discard, lengthOf, passiveType } from "../answer.ts";
+import { atMostBytes, discard, lengthOf, passiveType } from "../network-answer.ts";
 import { errorAnswer, wordsOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 

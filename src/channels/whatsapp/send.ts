@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
-import { discard } from "../answer.ts";
+import { discard } from "../network-answer.ts";
 import { errorAnswer, type Refusal, refusalByStatus, refusalOf, retryAfterMs } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 import { bodiesOf } from "./wire.ts";
