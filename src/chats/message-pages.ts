@@ -1,7 +1,7 @@
 import type { Place } from "../http/pagination.ts";
 import type { ListAnswer } from "./answers.ts";
-import { pageRange, rangeAfter, rangeBefore } from "./listing.ts";
 import type { MessageLog } from "./message-log.ts";
+import { pageRange, rangeAfter, rangeBefore } from "./message-ranges.ts";
 
 /**
  * The pages of a chat's messages, most recent first, as they go to the client. The first page is what clients poll: the

@@ -2,9 +2,9 @@ import { readVisitor, type Visitor } from "../../channels/web/visitor.ts";
 import { jurisdictionOf, newId } from "../../ids.ts";
 import { causeOf } from "../../log.ts";
 import type { InboundDraft, ReceiveAnswer } from "../answers.ts";
-import { rangeAfter, rangeBefore } from "../listing.ts";
 import type { Message } from "../message.ts";
 import type { ChatIdentity, MessageLog, SeqRange } from "../message-log.ts";
+import { rangeAfter, rangeBefore } from "../message-ranges.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { Admittance } from "./admittance.ts";
 import {
