@@ -1,15 +1,15 @@
-/** With one call at a time a request may wait for a whole round trip before its own; with four, for a quarter of one. */
-const UNDER_WAY = 4;
+/** How long a request waits for a call that it can't join to end: a slow hop adds no round trip, a fast one joins all. */
+const PATIENCE_MS = 3;
 const MAX_JOINED = 100;
-/** Calls that have all been under way for this long are lost, with the requests that made them. */
-const STUCK_MS = 2_000;
+/** A call that is under way for this long is lost, with the request that made it. */
+const LOST_AFTER_MS = 10_000;
 
-/** What a waiting request is told: its answer; or to make the call, alone or for all that wait. */
-type Told<Answer> = { answer: Answer } | "lead" | "alone";
+/** What a waiting request is told: its answer, or to make the next call, for these others too. */
+type Told<Item, Answer> = { answer: Answer } | { others: Waiting<Item, Answer>[] };
 
 interface Waiting<Item, Answer> {
   item: Item;
-  tell(told: Told<Answer>): void;
+  tell(told: Told<Item, Answer>): void;
 }
 
 interface Line<Item, Answer> {
@@ -50,23 +50,37 @@ export class JoinedCalls<Item, Answer> {
 
   async #ask(name: string, item: Item, call: (items: Item[]) => Promise<Answer[]>): Promise<Answer> {
     let line = this.#lines.get(name);
-    if (!line || isStuck(line)) this.#lines.set(name, (line = { underWay: 0, startedAt: 0, waiting: [] }));
-    const told = line.underWay < UNDER_WAY ? "lead" : await waitIn(line, item);
-    if (typeof told === "object") return told.answer;
-    const others = told === "lead" ? line.waiting.splice(0, MAX_JOINED - 1) : [];
+    if (!line || isLost(line)) this.#lines.set(name, (line = { underWay: 0, startedAt: 0, waiting: [] }));
+    if (line.underWay > 0) {
+      const told = await waitIn(line, item);
+      if ("answer" in told) return told.answer;
+      return this.#make(name, line, item, told.others, call);
+    }
     line.underWay++;
+    return this.#make(name, line, item, [], call);
+  }
+
+  /** Makes a call that the line counts as under way already. */
+  async #make(
+    name: string,
+    line: Line<Item, Answer>,
+    item: Item,
+    others: Waiting<Item, Answer>[],
+    call: (items: Item[]) => Promise<Answer[]>,
+  ): Promise<Answer> {
     line.startedAt = Date.now();
     try {
       const [own, ...answers] = await call([item, ...others.map((other) => other.item)]);
       for (const [index, other] of others.entries()) other.tell({ answer: answers[index] as Answer });
       return own as Answer;
     } catch (error) {
-      for (const other of others) other.tell("alone");
+      line.underWay += others.length;
+      for (const other of others) other.tell({ others: [] });
       throw error;
     } finally {
-      line.underWay--;
-      line.waiting.shift()?.tell("lead");
-      if (line.underWay === 0 && line.waiting.length === 0 && this.#lines.get(name) === line) this.#lines.delete(name);
+      const [next, ...following] = line.waiting.splice(0, MAX_JOINED);
+      if (next) next.tell({ others: following });
+      else if (--line.underWay === 0 && this.#lines.get(name) === line) this.#lines.delete(name);
     }
   }
 }
@@ -76,22 +90,27 @@ async function alone<Item, Answer>(item: Item, call: (items: Item[]) => Promise<
   return answer as Answer;
 }
 
-/** Waits for an answer or for a turn. */
-async function waitIn<Item, Answer>(line: Line<Item, Answer>, item: Item): Promise<Told<Answer>> {
-  const { promise, resolve } = Promise.withResolvers<Told<Answer>>();
+/** Waits for an answer or for a turn, which comes with the end of a call or of the request's patience. */
+async function waitIn<Item, Answer>(line: Line<Item, Answer>, item: Item): Promise<Told<Item, Answer>> {
+  const { promise, resolve } = Promise.withResolvers<Told<Item, Answer>>();
   const own = { item, tell: resolve };
+  const lead = (others: Waiting<Item, Answer>[]) => {
+    line.underWay++;
+    resolve({ others });
+  };
   line.waiting.push(own);
-  // The platform cancels, as hung, a request that waits for nothing of its own: this is also what it waits for.
-  const timer = setTimeout(() => {
-    line.waiting = line.waiting.filter((other) => other !== own);
-    resolve("alone");
-  }, STUCK_MS);
+  // The platform cancels, as hung, a request that waits for nothing of its own: a timer always runs.
+  let timer = setTimeout(() => {
+    const at = line.waiting.indexOf(own);
+    if (at >= 0) lead(line.waiting.splice(at, MAX_JOINED).slice(1));
+    else timer = setTimeout(lead, LOST_AFTER_MS, []);
+  }, PATIENCE_MS);
   const told = await promise;
   clearTimeout(timer);
   return told;
 }
 
 /** Lost calls are never counted down. */
-function isStuck({ underWay, startedAt }: Pick<Line<unknown, unknown>, "underWay" | "startedAt">): boolean {
-  return underWay >= UNDER_WAY && Date.now() - startedAt > STUCK_MS;
+function isLost({ underWay, startedAt }: Pick<Line<unknown, unknown>, "underWay" | "startedAt">): boolean {
+  return underWay > 0 && Date.now() - startedAt > LOST_AFTER_MS;
 }

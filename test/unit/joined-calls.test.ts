@@ -1,5 +1,12 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { JoinedCalls } from "../../src/joined-calls.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const ctx = { waitUntil: () => {} };
 
@@ -22,67 +29,116 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-test("up to four go at once and alone; who comes then shares the next call, and each has its own answer", async () => {
+test("a lone request goes at once; those that come while it is under way share the next call, each with its own answer", async () => {
   const { ask, made, items } = calls();
-  const answers = Promise.all([1, 2, 3, 4, 5, 6, 7].map((item) => ask(item)));
-  expect(items()).toEqual([[1], [2], [3], [4]]);
-  made[1]?.end();
+  const answers = Promise.all([1, 2, 3, 4].map((item) => ask(item)));
+  expect(items()).toEqual([[1]]);
+  made[0]?.end();
   await settled();
-  expect(items()).toEqual([[1], [2], [3], [4], [5, 6, 7]]);
-  for (const each of made) each.end();
-  expect(await answers).toEqual([2, 4, 6, 8, 10, 12, 14]);
+  expect(items()).toEqual([[1], [2, 3, 4]]);
+  made[1]?.end();
+  expect(await answers).toEqual([2, 4, 6, 8]);
 });
 
 test("no one joins a call that has been made", async () => {
   const { ask, made, items } = calls();
-  const first = [1, 2, 3, 4, 5].map((item) => ask(item));
+  const first = [1, 2, 3].map((item) => ask(item));
   made[0]?.end();
   await settled();
-  const late = ask(6);
+  const late = ask(4);
   await settled();
-  expect(items()).toEqual([[1], [2], [3], [4], [5]]);
+  expect(items()).toEqual([[1], [2, 3]]);
+  made[1]?.end();
+  await settled();
+  expect(items()).toEqual([[1], [2, 3], [4]]);
+  made[2]?.end();
+  expect(await Promise.all([...first, late])).toEqual([2, 4, 6, 8]);
+});
+
+test("on a slow hop no one waits long for a call that can't be joined", async () => {
+  const { ask, made, items } = calls();
+  const first = ask(1);
+  const others = [2, 3].map((item) => ask(item));
+  vi.advanceTimersByTime(2);
+  await settled();
+  expect(items()).toEqual([[1]]);
+  vi.advanceTimersByTime(1);
+  await settled();
+  expect(items()).toEqual([[1], [2, 3]]);
+  made[1]?.end();
+  made[0]?.end();
+  expect(await Promise.all([first, ...others])).toEqual([2, 4, 6]);
+});
+
+test("the end of one call begins the next beside those that are still under way, and the line ends with the last", async () => {
+  const { ask, made, items } = calls();
+  const all = [ask(1), ask(2)];
+  vi.advanceTimersByTime(3);
+  await settled();
+  all.push(ask(3), ask(4));
+  made[1]?.end();
+  await settled();
+  expect(items()).toEqual([[1], [2], [3, 4]]);
   for (const each of made) each.end();
-  await settled();
-  expect(items()[5]).toEqual([6]);
-  made[5]?.end();
-  expect(await Promise.all([...first, late])).toEqual([2, 4, 6, 8, 10, 12]);
+  expect(await Promise.all(all)).toEqual([2, 4, 6, 8]);
+  void ask(5);
+  expect(items()[3]).toEqual([5]);
 });
 
 test("lines of different names do not wait for each other", () => {
   const { ask, items } = calls();
-  for (const name of ["a", "b"]) for (const item of [1, 2, 3, 4]) void ask(item, name);
-  expect(items()).toHaveLength(8);
+  for (const name of ["a", "b"]) void ask(1, name);
+  expect(items()).toHaveLength(2);
 });
 
 test("where a joint call fails each of the others makes its own, and the line goes on", async () => {
   const { ask, made, items } = calls();
-  const first = [1, 2, 3, 4].map((item) => ask(item));
-  const [leader, ...others] = [5, 6, 7].map((item) => ask(item));
+  const first = ask(1);
+  const [leader, ...others] = [2, 3, 4].map((item) => ask(item));
   made[0]?.end();
   await settled();
-  expect(items()[4]).toEqual([5, 6, 7]);
-  made[4]?.fail();
-  await expect(leader).rejects.toThrow("call of 5,6,7");
+  expect(items()[1]).toEqual([2, 3, 4]);
+  made[1]?.fail();
+  await expect(leader).rejects.toThrow("call of 2,3,4");
   await settled();
-  expect(items().slice(5)).toEqual([[6], [7]]);
-  const last = ask(8);
-  for (const each of made) each.end();
+  expect(items().slice(2)).toEqual([[3], [4]]);
+  const last = ask(5);
+  made[2]?.end();
   await settled();
+  expect(items().slice(4)).toEqual([[5]]);
   for (const each of made) each.end();
-  expect(await Promise.all([...first, ...others, last])).toEqual([2, 4, 6, 8, 12, 14, 16]);
+  expect(await Promise.all([first, ...others, last])).toEqual([2, 6, 8, 10]);
 });
 
 test("at most a hundred share a call, in the order in which they came", async () => {
   const { ask, made, items } = calls();
-  const all = Array.from({ length: 254 }, (_, item) => item);
+  const all = Array.from({ length: 251 }, (_, item) => item);
   const answers = Promise.all(all.map((item) => ask(item)));
   for (let ended = 0; ended < made.length; ended++) {
     made[ended]?.end();
     await settled();
   }
-  expect(items().map((each) => each.length)).toEqual([1, 1, 1, 1, 100, 100, 50]);
+  expect(items().map((each) => each.length)).toEqual([1, 100, 100, 50]);
   expect(items().flat()).toEqual(all);
   expect(await answers).toEqual(all.map((item) => item * 2));
+});
+
+test("who waits in a call that never ends makes its own after ten seconds, and the line begins anew", async () => {
+  const { ask, made, items } = calls();
+  const lost = ask(1);
+  const waiting = [2, 3].map((item) => ask(item));
+  vi.advanceTimersByTime(3);
+  await settled();
+  vi.advanceTimersByTime(10_003);
+  await settled();
+  expect(items()).toEqual([[1], [2, 3], [3]]);
+  made[2]?.end();
+  expect(await waiting[1]).toBe(6);
+  vi.setSystemTime(Date.now() + 10_001);
+  void ask(4);
+  expect(items()[3]).toEqual([4]);
+  for (const each of made) each.end();
+  expect(await Promise.all([lost, waiting[0]])).toEqual([2, 4]);
 });
 
 test("each call outlives the request that makes it", async () => {
