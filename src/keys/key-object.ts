@@ -74,7 +74,7 @@ export class KeyObject extends DurableObject<Env> {
       },
       Date.now(),
     );
-    if (decision.outcome === "refused") return { ...decision, final: record.revokedAt !== null };
+    if (decision.outcome === "refused") return { ...decision, final: isOver(record, asked.hash) };
     // The output gate holds the answer until this is on disk.
     if (decision.write) this.ctx.storage.kv.put("counters", decision.counters);
     this.#counters = decision.counters;
@@ -188,6 +188,11 @@ export class KeyObject extends DurableObject<Env> {
     if (this.#matches?.rules !== rules) this.#matches = { rules, test: addressMatcher(rules) };
     return this.#matches.test(address);
   }
+}
+
+/** Whether no change can make a secret good again: its key was revoked, or has others since. */
+function isOver({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
+  return revokedAt !== null || (asked !== hash && asked !== previousHash);
 }
 
 function logStale(error: unknown): void {

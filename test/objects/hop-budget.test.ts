@@ -151,3 +151,26 @@ test("a key that has listed chats asks its object and the directory at the same 
   expect((await api("GET", "/chats")).status).toBe(429);
   expect(asked.mock.calls.length).toBe(before);
 });
+
+test("a key over its limit asks no object for a second for a chat that it has read either", async () => {
+  const { organizationId, chatId } = await warmChat();
+  const { secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 3_600 } });
+  const list = () => client(secret)("GET", `/chats/${chatId}/messages`);
+  expect([(await list()).status, (await list()).status]).toEqual([200, 429]);
+  const calls = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+  expect((await list()).status).toBe(429);
+  expect(calls.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 0]);
+});
+
+test("a secret that was rotated away asks no object for a second, as a revoked key's does not", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId);
+  const old = client(secret);
+  await old("GET", "/key");
+  const rotated = created(await admin("POST", `/keys/${key.id}/rotate`, {}));
+  expect((await old("GET", "/key")).status).toBe(401);
+  const calls = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+  expect((await old("GET", "/key")).status).toBe(401);
+  expect(calls.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 0]);
+  expect((await client(rotated.secret)("GET", "/key")).status).toBe(200);
+});
