@@ -346,3 +346,12 @@ test("whatever a genuine webhook holds, reading it never throws and its notes ho
     { numRuns: 500 },
   );
 });
+
+test("a call of very many contacts and messages costs as much as it is long", async () => {
+  const contacts = Array.from({ length: 150_000 }, () => ({}));
+  const messages = Array.from({ length: 10_000 }, (_, i) =>
+    came({ id: `wamid.${i}`, type: "text", text: { body: "Hi" } }),
+  );
+  const { received } = await receive(callOf({ contacts, messages }));
+  expect(received).toHaveLength(10_000);
+});

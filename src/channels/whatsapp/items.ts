@@ -93,17 +93,24 @@ export function itemsOf(body: Uint8Array): { received: Received[]; notes: string
       const add = (...items: Received["item"][]) => received.push(...items.map((item) => ({ account, item })));
       const contacts: Contact[] = [];
       for (const one of value.contacts) read("contact", contact, one, (known) => contacts.push(known));
-      const alone = value.messages.length + value.statuses.length === 1;
+      const byId = new Map(contacts.flatMap((one) => distinct([one.wa_id, one.user_id]).map((id) => [id, one])));
+      const isAlone = value.messages.length + value.statuses.length === 1;
+      const only = isAlone && contacts.length === 1 ? contacts[0] : undefined;
+      /** The contact that an item is about: by its ids, or because there is but one of each. */
+      const contactOf = (...ids: (string | undefined)[]) =>
+        distinct(ids)
+          .map((id) => byId.get(id))
+          .find((known) => known) ?? only;
       for (const one of value.messages) {
         read("message", message, one, (came) => {
-          const items = messageItems(came, contactOf(contacts, [came.from, came.from_user_id], alone));
+          const items = messageItems(came, contactOf(came.from, came.from_user_id));
           if (items) add(...items);
           else notes.push("message without a sender");
         });
       }
       for (const one of value.statuses) {
         read("status", status, one, (came) => {
-          const item = statusItem(came, contactOf(contacts, [came.recipient_id, came.recipient_user_id], alone));
+          const item = statusItem(came, contactOf(came.recipient_id, came.recipient_user_id));
           if (item) add(item);
           else notes.push(`status ${word(came.status)} ignored`);
         });
@@ -124,12 +131,6 @@ function parsed(body: Uint8Array): unknown {
 /** A word of the network's, fit for a log. */
 function word(given: string): string {
   return /^[a-z_]{1,40}$/.test(given) ? given : "of unknown name";
-}
-
-/** The contact that an item is about: by its ids, or because there is but one of each. */
-function contactOf(contacts: Contact[], ids: (string | undefined)[], alone: boolean): Contact | undefined {
-  const known = contacts.find((one) => [one.wa_id, one.user_id].some((id) => id !== undefined && ids.includes(id)));
-  return known ?? (alone && contacts.length === 1 ? contacts[0] : undefined);
 }
 
 function distinct(ids: (string | undefined)[]): string[] {
