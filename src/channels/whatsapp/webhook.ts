@@ -5,6 +5,7 @@ import { itemsOf } from "./items.ts";
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 const CHALLENGE = /^[\w.~-]{1,256}$/;
 const HMAC = { name: "HMAC", hash: "SHA-256" };
+const HEX = "0123456789abcdef";
 const encoder = new TextEncoder();
 
 /** Verifies a webhook over its raw bytes and, only then, reads it; never throws. */
@@ -50,11 +51,21 @@ function escapedForm(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | n
   if (body.every((byte) => byte < 0x80)) return null;
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
-    const escaped = text.replace(
-      /[\u0080-\uffff]/g,
-      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
-    return new Uint8Array(encoder.encode(escaped));
+    // What takes six bytes took two at least.
+    const escaped = new Uint8Array(body.length * 3);
+    let length = 0;
+    // Written byte by byte: whoever forges calls has 4 MiB of it done, and texts would take five times as long.
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit < 0x80) {
+        escaped[length++] = unit;
+        continue;
+      }
+      escaped[length++] = 0x5c;
+      escaped[length++] = 0x75;
+      for (let shift = 12; shift >= 0; shift -= 4) escaped[length++] = HEX.charCodeAt((unit >> shift) & 0xf);
+    }
+    return escaped.subarray(0, length);
   } catch {
     return null;
   }
