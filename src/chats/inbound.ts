@@ -17,6 +17,8 @@ export type Received = "stored" | "repeated" | "applied" | "unknown_chat" | "unk
 
 /** Far above what the networks let a person write: what is longer can't be stored, and would come again for ever. */
 const MAX_CONTENT = 65_536;
+/** As JSON: an object answers with at most 32 MiB, and a page has a hundred messages, each with its content twice. */
+const MAX_CONTENT_BYTES = 100_000;
 const MAX_NAME = 256;
 
 /**
@@ -76,7 +78,7 @@ async function store(
     id,
     dedupe: item.networkId,
     type: item.type,
-    content: item.content.slice(0, MAX_CONTENT),
+    content: fitting(item.content),
     media: item.media,
     mediaUrl: item.media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
     // The first too: the chat may have been found by another.
@@ -86,6 +88,17 @@ async function store(
     callChat(env, channel, chatId, (chat, adoption) => chat.receive(channel.organizationId, draft, adoption), told),
   );
   return answer?.outcome ?? "unknown_chat";
+}
+
+/** What of a text can be kept: all of it, but for one that nobody writes. */
+function fitting(content: string): string {
+  const encoder = new TextEncoder();
+  const bytesOf = (text: string) => encoder.encode(JSON.stringify(text)).length;
+  let text = content.slice(0, MAX_CONTENT);
+  for (let bytes = bytesOf(text); bytes > MAX_CONTENT_BYTES; bytes = bytesOf(text)) {
+    text = text.slice(0, Math.floor((text.length * MAX_CONTENT_BYTES) / bytes));
+  }
+  return text;
 }
 
 async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<Received> {

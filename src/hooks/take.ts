@@ -20,7 +20,9 @@ interface Call {
  * @throws ApiError `unavailable` when one of them could not be stored, once the others are
  */
 export async function takeAll(env: Env, call: Call, receipt: Receipt & { genuine: true }): Promise<void> {
-  for (const note of receipt.notes) log(call, call.channel, note);
+  for (const [note, { length }] of Map.groupBy(receipt.notes, (each) => each)) {
+    log(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
+  }
   const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
   const lines = Map.groupBy(receipt.received, ({ account, item }) =>
     JSON.stringify([account, item.kind === "address" ? item.from : item.address]),

@@ -129,3 +129,26 @@ test.each([0, 1])("a body in chunks that says no length is held to 4 MiB: %i byt
   else expectError(answer, 413, "body_too_large");
   expect(await chats()).toHaveLength(1 - more);
 });
+
+test("a page of a hundred of the longest texts is still listed", async () => {
+  const at = await place("whatsapp");
+  const from = newContact();
+  // As JSON each of its characters is six.
+  const text = "\u0001".repeat(65_536);
+  for (let i = 0; i < 100; i += 10) {
+    const values = Array.from({ length: 10 }, () => whatsappText({ wa_id: from }, text));
+    taken(await fromMeta(at.channel, values));
+  }
+  const { id } = await at.chat();
+  const answer = await at.api("GET", `/chats/${id}/messages?limit=100`);
+  expect(answer.status).toBe(200);
+  expect(answer.body.messages).toHaveLength(100);
+});
+
+test("what can't be understood is logged once for each kind of it, however often it comes", async () => {
+  const at = await place("whatsapp");
+  const lines = vi.spyOn(console, "log");
+  taken(await fromMeta(at.channel, [{ messages: Array.from({ length: 1_000 }, () => 0) }, { statuses: [0] }]));
+  const notes = lines.mock.calls.map(([line]) => line).filter(({ event }) => event === "webhook");
+  expect(notes.map(({ what }) => what)).toEqual(["message not understood, 1000 times", "status not understood"]);
+});
