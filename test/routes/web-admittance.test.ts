@@ -1,9 +1,10 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { aroundCall, breakDirectory, breakObjects, countRoundTrips } from "../faults.ts";
 import { admin, newChat, send } from "../harness.ts";
-import { asUser, newSite, newToken, type Page, signUser, visit } from "../sockets.ts";
+import { asUser, connect, newSite, newToken, type Page, signUser, visit } from "../sockets.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
 beforeEach(() => {
@@ -197,4 +198,45 @@ test("a secret that no key opens ends users' sockets after an hour, and none of 
   await env.DB.prepare("update channels set identity_secret = 'unreadable' where id = ?").bind(channelId).run();
   later(3_600_000);
   expect([await pulse(page), await pulse(stranger)]).toEqual([1013, "alive"]);
+});
+
+test("an origin longer than any host's is not let in, and the company writes on to the chat's other pages", async () => {
+  const { channelId, chatId, api, page, protocols } = await newUser();
+  const origin = `https://${"a".repeat(20_000)}.example`;
+  expect(await (await connect(channelId, { protocols, origin })).closed).toBe(4403);
+  later(10_000);
+  await send(api, chatId, { content: "Hello" });
+  expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
+});
+
+test("a socket of which too much would have to be kept is not among the chat's open ones", async () => {
+  const { chatId, api, page } = await newUser();
+  const [visitor] = await runInDurableObject(env.CHATS.getByName(chatId), (_object, state) =>
+    state.getWebSockets().map((socket) => socket.deserializeAttachment() as Visitor),
+  );
+  const headers = visitorHeaders({ ...(visitor as Visitor), address: "a".repeat(20_000) });
+  await expect(env.CHATS.getByName(chatId).fetch("https://chat/socket", { headers })).rejects.toThrow("16384");
+  later(10_000);
+  await send(api, chatId, { content: "Hello" });
+  expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
+});
+
+test("a frame that is too large is not held until the channel has answered", async () => {
+  const { page } = await newUser();
+  later(10_000);
+  aroundCall("CHANNELS", "terms", { before: () => page.closed });
+  page.send("x".repeat(100_000));
+  expect(await page.closed).toBe(1009);
+});
+
+test("while the channel is asked a hundred frames are held, and whoever sends more is told to try later", async () => {
+  const { channelId, page, protocols } = await newUser();
+  const pages = [
+    page,
+    ...(await Promise.all([1, 2, 3].map(() => visit(channelId, { protocols })))).map((one) => one.page),
+  ];
+  later(10_000);
+  aroundCall("CHANNELS", "terms", { before: () => Promise.race(pages.map(({ closed }) => closed)) });
+  for (const one of pages) for (let i = 0; i < 30; i++) one.send({ type: "read", seq: i });
+  expect(await Promise.race(pages.map(({ closed }) => closed))).toBe(1013);
 });

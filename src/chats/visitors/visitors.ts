@@ -56,6 +56,8 @@ type Attachment = Visitor & { openedAt: number };
 const MAX_SOCKETS = 5;
 /** How many messages may wait for those before them. A page sends one, and the next when that was answered. */
 const MAX_WAITING = 20;
+/** How many frames may wait to hear whether their sockets are still welcome. */
+const MAX_HELD = 100;
 const PAGE = 100;
 /** How far back a page that comes back is told of redactions. */
 const SHOWN = 1_000;
@@ -75,6 +77,7 @@ export class Visitors {
   /** Messages are taken one after the other, or two that wait for the directory could pass the pace at once. */
   #line: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #held = 0;
   /** Until when a visitor of each network is refused a new chat without asking again; Unix milliseconds. */
   readonly #refusedUntil = new Map<string, number>();
   readonly #acknowledgements: Acknowledgements;
@@ -98,9 +101,10 @@ export class Visitors {
     const { 0: page, 1: socket } = new WebSocketPair();
     const isFull = this.#isFull();
     state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
+    // First, for it fails where it is too long: a socket of which nothing is known must not be among the open ones.
+    socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
     // The platform's too where it is closed at once: one of ours would keep the object awake until the page hangs up.
     state.acceptWebSocket(socket);
-    socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
     if (isFull) {
       close(socket, CROWDED);
     } else {
@@ -116,11 +120,14 @@ export class Visitors {
     // What a page still sent before it heard that we hung up; it sends it again.
     if (socket.readyState !== WebSocket.OPEN) return;
     if (!this.#budget.allows(socket, Date.now())) return close(socket, TRY_LATER);
-    await new Promise<void>((resolve) => this.#admittance.when(resolve));
-    if (socket.readyState !== WebSocket.OPEN) return;
     const frame = readFrame(data);
     if (frame === "too_large") return close(socket, TOO_LARGE);
     if (frame === "no_frame") return close(socket, NO_FRAME);
+    if (this.#held >= MAX_HELD) return close(socket, TRY_LATER);
+    this.#held++;
+    await new Promise<void>((resolve) => this.#admittance.when(resolve));
+    this.#held--;
+    if (socket.readyState !== WebSocket.OPEN) return;
     try {
       switch (frame.type) {
         case "ping":
