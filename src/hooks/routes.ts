@@ -1,7 +1,7 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Adapter } from "../channels/adapter.ts";
-import { verifyChannel } from "../channels/record.ts";
+import { channelRecord, verifyChannel } from "../channels/record.ts";
 import { ADAPTERS } from "../channels/registry.ts";
 import { needs } from "../config.ts";
 import { ApiError } from "../http/errors.ts";
@@ -26,14 +26,22 @@ export const hookRoutes = new Hono<HookEnv>().use(needs("CREDENTIALS_KEY", "CRED
 
 for (const [kind, adapter] of Object.entries(ADAPTERS)) {
   const { handshake } = adapter;
-  hookRoutes.post(`/${kind}/:channelId`, limit, (c) => receive(c, kind, adapter));
+  hookRoutes.post(`/${kind}/:channelId`, ofChannel(kind), limit, (c) => receive(c, adapter));
   if (handshake) hookRoutes.get(`/${kind}/:channelId`, (c) => greet(c, kind, handshake));
 }
 
-async function receive(c: HookContext, kind: string, adapter: Adapter): Promise<Response> {
+/** A stranger's call, for no channel or one of another kind, is refused before its body takes any memory. */
+function ofChannel(kind: string): MiddlewareHandler<HookEnv, `/${string}/:channelId`> {
+  return async function checkChannel(c, next) {
+    const channel = await channelRecord(c.env, c.req.param("channelId"));
+    if (channel?.kind !== kind) throw new ApiError("webhook_not_genuine");
+    await next();
+  };
+}
+
+async function receive(c: HookContext, adapter: Adapter): Promise<Response> {
   const request = { headers: c.req.raw.headers, body: new Uint8Array(await c.req.arrayBuffer()) };
   const found = await verifyChannel(c.env, c.req.param("channelId"), async (channel) => {
-    if (channel.kind !== kind) return null;
     const receipt = await adapter.receive(request, channel.credentials, channel.verifyToken ?? "");
     return receipt.genuine ? receipt : null;
   });

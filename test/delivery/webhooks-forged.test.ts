@@ -1,7 +1,7 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { call, expectError } from "../harness.ts";
+import { call, expectError, newOrganization } from "../harness.ts";
 import { signatureOf } from "../unit/whatsapp-network.ts";
 import { APP_SECRET, PHONE_ID, stopTheClock } from "./conversation.ts";
 import { fromTelegram, metadata, taken, telegramText, whatsappText } from "./webhook-calls.ts";
@@ -106,3 +106,21 @@ test("a kind that is no network has no webhook, and a network that does not shak
 function swapCase(text: string): string {
   return [...text].map((char) => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase())).join("");
 }
+
+test("of a call for a channel that there is not, or of another kind, no body is read", async () => {
+  const { channelId: web } = await newOrganization();
+  for (const id of ["chn_gaaaaaaaaaaaaaaa", web]) {
+    let bytes = 0;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          bytes += 65_536;
+          controller.enqueue(new Uint8Array(65_536));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    expectError(await call("POST", `/hooks/telegram/${id}`, { body, bindings: {} }), 401, "webhook_not_genuine");
+    expect(bytes).toBe(0);
+  }
+});
