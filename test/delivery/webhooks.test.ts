@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { breakDirectory, breakObjects } from "../faults.ts";
@@ -292,4 +292,28 @@ test("inbound media is stored with the address of our own route", async () => {
   expect(message).toMatchObject({ type: "DOCUMENT", content: "Look" });
   expect(message.mediaUrl).toBe(`https://parley.test/api/v1/chats/${chat.id}/messages/${message.id}/media`);
   expect(text).not.toContain("BQAC-file");
+});
+
+test("a chat that begins with the notice of a changed number is written to under the new one", async () => {
+  const at = await place("whatsapp");
+  const [from, to] = [newContact(), newContact()];
+  const system = { body: "Ann changed numbers", wa_id: to, type: "user_changed_number" };
+  taken(await fromMeta(at.channel, [{ messages: [{ from, id: "wamid.system", type: "system", system }] }]));
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: to }, "It's me")]));
+  const calls = fakeNetworks();
+  const { id } = await at.chat();
+  await send(at.api, id);
+  await runDurableObjectAlarm(env.CHATS.getByName(id));
+  expect(calls.map((call) => call.to)).toEqual([to]);
+});
+
+test("a document is stored however long its name is, and the name is cut", async () => {
+  const at = await place("whatsapp");
+  const document = { id: "MEDIA", filename: "a".repeat(3_000_000), mime_type: "application/pdf", caption: "Look" };
+  const message = { from: newContact(), id: "wamid.document", type: "document", document };
+  taken(await fromMeta(at.channel, [{ messages: [message] }]));
+  expect(Object.values(await at.texts())).toEqual([["Look"]]);
+  const stub = env.CHATS.getByName((await at.chat()).id);
+  const bytes = await runInDurableObject(stub, (_object, { storage }) => storage.sql.databaseSize);
+  expect(bytes).toBeLessThan(200_000);
 });

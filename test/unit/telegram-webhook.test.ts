@@ -192,6 +192,7 @@ test.each([
   [{ photo: [] }, "[photo]"],
   [{ photo: "not a list" }, "[photo]"],
   [{ document: { file_name: "a.pdf" }, caption: "Read" }, "[document: a.pdf] Read"],
+  [{ document: { file_id: "F".repeat(513), file_name: "a.pdf" } }, "[document: a.pdf]"],
   [{ text: "" }, "[unsupported message]"],
   [{ text: 5 }, "[unsupported message]"],
   [{ sticker: null }, "[sticker]"],

@@ -264,15 +264,15 @@ test("a contact who changed numbers moves, and the notice is kept", async () => 
   const system = { body: "Ann changed numbers", wa_id: "4917099", type: "customer_changed_number" };
   const { received } = await receive(callOf({ messages: [came({ type: "system", system })] }));
   expect(received.map(({ item }) => item)).toEqual([
-    { kind: "address", from: PHONE, to: "4917099" },
     { ...inbound, name: null, type: "TEXT", content: "[System] Ann changed numbers" },
+    { kind: "address", from: PHONE, to: "4917099" },
   ]);
 });
 
 test("a contact who got another user id moves", async () => {
   const system = { body: "Changed", user_id: "DE.2", previous_user_id: "DE.1", type: "user_changed_user_id" };
   const { received } = await receive(callOf({ messages: [came({ type: "system", system })] }));
-  expect(received.map(({ item }) => item)).toMatchObject([{ kind: "address", from: "DE.1", to: "DE.2" }, {}]);
+  expect(received.map(({ item }) => item)).toMatchObject([{}, { kind: "address", from: "DE.1", to: "DE.2" }]);
 });
 
 test.each<[string, string, string[]]>([

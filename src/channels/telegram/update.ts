@@ -5,6 +5,8 @@ import { networkIdOf } from "./network-id.ts";
 
 const MAX_NAME = 200;
 const MAX_DETAIL = 300;
+/** Telegram's have about 80 characters; a row of the chat can't hold all that a webhook can. */
+const MAX_FILE_ID = 512;
 
 /** A field of Telegram's that may be absent, or be some day what it is not today: no message is lost for it. */
 function maybe<T extends z.ZodMiniType>(schema: T) {
@@ -13,7 +15,7 @@ function maybe<T extends z.ZodMiniType>(schema: T) {
 
 const text = maybe(z.string());
 const names = { title: text, first_name: text, last_name: text, username: text };
-const fileId = z.string().check(z.minLength(1));
+const fileId = z.string().check(z.minLength(1), z.maxLength(MAX_FILE_ID));
 const file = maybe(z.object({ file_id: fileId, mime_type: text, file_name: text }));
 const integer = maybe(z.int());
 

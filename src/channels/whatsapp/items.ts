@@ -4,6 +4,9 @@ import { passiveType } from "../network-answer.ts";
 import { describe } from "./describe.ts";
 import { failureOf, metaError } from "./errors.ts";
 
+/** Of a file's name; a row of the chat can't hold all that a webhook can. */
+const MAX_NAME = 255;
+
 const anything = z.catch(z.array(z.unknown()), []);
 const text = z.catch(z.optional(z.string()), undefined);
 /** A phone number or a user id, as Meta writes them. */
@@ -151,7 +154,8 @@ function messageItems(came: z.output<typeof message>, who: Contact | undefined):
   const part = Object.hasOwn(came, type) ? came[type] : undefined;
   const name = who?.profile?.name || who?.profile?.username || null;
   const item = { kind: "message", networkId: came.id, address, addresses, name, ...contentOf(type, part) } as const;
-  return type === "system" ? [...addressChanges(part, came.from), item] : [item];
+  // The notice first: it may be what makes the chat that moves.
+  return type === "system" ? [item, ...addressChanges(part, came.from)] : [item];
 }
 
 function contentOf(type: string, part: unknown): Pick<InboundMessage, "type" | "content" | "media"> {
@@ -163,7 +167,7 @@ function contentOf(type: string, part: unknown): Pick<InboundMessage, "type" | "
   const sent = mediaType && mediaBody.safeParse(part);
   if (!sent?.success) return { type: "TEXT", content: describe(type, part), media: null };
   const { id, caption, mime_type, filename } = sent.data;
-  const media = { id, contentType: passiveType(mime_type), fileName: filename ?? null };
+  const media = { id, contentType: passiveType(mime_type), fileName: filename?.slice(0, MAX_NAME) ?? null };
   return { type: mediaType ?? "TEXT", content: caption ?? "", media };
 }
 
