@@ -100,6 +100,7 @@ export class MessageLog {
   readonly #sql: SqlStorage;
   /** How often a document was added or changed here: what was read at the same count is the same. */
   changes = 0;
+  #sized: { changes: number; bytes: number } | undefined;
   /** No message up to this one waits. A message never waits again, so this may lag and is never wrong. */
   #settledUpTo: number | undefined;
 
@@ -121,6 +122,7 @@ export class MessageLog {
   /** Everything was erased. */
   forget(): void {
     this.changes++;
+    this.#sized = undefined;
     this.#settledUpTo = undefined;
   }
 
@@ -293,8 +295,12 @@ export class MessageLog {
     );
   }
 
+  /** How many bytes the chat takes. To ask costs half of what a send costs, so up to a hundred changes share an answer. */
   get bytes(): number {
-    return this.#sql.databaseSize;
+    if (!this.#sized || this.changes - this.#sized.changes > 100) {
+      this.#sized = { changes: this.changes, bytes: this.#sql.databaseSize };
+    }
+    return this.#sized.bytes;
   }
 }
 
