@@ -44,5 +44,5 @@ function answerError(error: Error, c: Context<AppEnv>): Response {
   if (known.status >= 500) {
     console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });
   }
-  return errorResponse(known);
+  return errorResponse(known, c.get("answerHeaders"));
 }

@@ -44,24 +44,29 @@ export interface Fault {
   message: string;
 }
 
-interface ErrorDetails {
+/** What a client is told of an error. */
+export interface ToldError {
+  code: ErrorCode;
   /** Replaces the table's text where it can name what is wrong. */
-  text?: string;
-  faults?: Fault[];
+  text?: string | undefined;
+  faults?: Fault[] | undefined;
   headers?: Record<string, string>;
-  /** For the log alone. */
-  cause?: unknown;
 }
+
+/** `cause` is for the log alone. */
+type ErrorDetails = Omit<ToldError, "code"> & { cause?: unknown };
 
 /** An error that a client is told. Thrown by routes and verbs; `errorResponse` is the one place that writes it. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
+  readonly text: string | undefined;
   readonly faults: Fault[] | undefined;
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode, { text, faults, headers = {}, cause }: ErrorDetails = {}) {
     super(text ?? ERRORS[code].text, { cause });
     this.code = code;
+    this.text = text;
     this.faults = faults;
     this.headers = headers;
   }
@@ -76,11 +81,11 @@ export function unavailable(cause: unknown): ApiError {
   return new ApiError("unavailable", { cause, headers: { "Retry-After": "1" } });
 }
 
-/** The response of an error, in the shape that its code has. */
-export function errorResponse(error: ApiError): Response {
-  const { status, shape } = ERRORS[error.code];
-  const body = { [shape]: error.message, code: error.code, ...(error.faults && { errors: error.faults }) };
+/** The response of an error, in the shape that its code has; `carried` are the headers of any answer to this request. */
+export function errorResponse(error: ToldError, carried: Record<string, string> = {}): Response {
+  const { status, shape, text } = ERRORS[error.code];
+  const body = { [shape]: error.text ?? text, code: error.code, ...(error.faults && { errors: error.faults }) };
   // Whoever is not known is told how to make himself known (RFC 9110, 15.5.2).
-  const headers = status === 401 ? { "WWW-Authenticate": "Bearer", ...error.headers } : error.headers;
-  return Response.json(body, { status, headers });
+  const asked = status === 401 ? { "WWW-Authenticate": "Bearer" } : {};
+  return Response.json(body, { status, headers: { ...carried, ...asked, ...error.headers } });
 }
