@@ -10,13 +10,15 @@ import type { Credentials } from "./adapter.ts";
 import { type Opening, Openings } from "./openings.ts";
 import {
   type Attempt,
+  attemptEnded,
   breakChannel,
   type ChannelPace,
   endTrial,
+  isNews,
   isStillGood,
   mendChannel,
+  mustStore,
   NEAR_MS,
-  probeAgain,
   STEADY,
   slowDown,
   takeLeave,
@@ -59,7 +61,6 @@ export interface ProbeReport extends Omit<Attempt, "probe"> {
 
 const GONE_MS = 60_000;
 const AGAIN_AFTER_MS = 15_000;
-const CLOCK_AHEAD_MS = 5_000;
 const WOKEN_A_RUN = 200;
 const WOKEN_AT_ONCE = 20;
 /** So many may wait for a trial's end here; more than that come again. */
@@ -171,25 +172,22 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** How a probe or a trial ended that did not find the channel broken: the network answered, or nobody knows. */
   async probed({ channelId, works, probe = true, ...attempt }: ProbeReport): Promise<void> {
-    const now = Date.now();
-    if (!probe) this.#keep(endTrial(this.#state(), attempt, works, now));
-    else if (!works) this.#keep(probeAgain(this.#state(), attempt, now));
-    // Mended since: it is another breaker that stands now.
-    else if (attempt.mended === this.#state().mended) await this.#mend(channelId, now);
+    await this.#change(channelId, attemptEnded(this.#state(), { ...attempt, probe }, works, Date.now()));
   }
 
-  /** The channel works again, as a probe showed at `provenAt`; or, where that is null, may work with other credentials. */
-  async #mend(channelId: string, provenAt: number | null): Promise<void> {
+  /** Where this mends the channel, its health is told. */
+  async #change(channelId: string, pace: ChannelPace): Promise<void> {
     const isBroken = this.#state().breaker !== null;
-    this.#keep(mendChannel(this.#state(), provenAt));
+    this.#keep(pace);
     // The alarm wakes the chats that wait, so it stands before anything that may break off.
-    if (isBroken) await this.#tellHealth(channelId, Date.now());
+    if (isBroken && !pace.breaker) await this.#tellHealth(channelId, Date.now());
   }
 
   /** The operator changed the channel. With other credentials it is tried at once. */
   async changed(channelId: string, { credentials }: { credentials: boolean }): Promise<void> {
     this.#known = await channelRecord(this.env, channelId, { fresh: "now" });
-    if (credentials) await this.#mend(channelId, null);
+    // It may work with others.
+    if (credentials) await this.#change(channelId, mendChannel(this.#state(), null));
   }
 
   /** Whether a visitor from `network` may open one more chat, which is counted then. */
@@ -249,14 +247,11 @@ export class ChannelObject extends DurableObject<Env> {
     return this.#pace;
   }
 
-  /** The breaker is kept at once; the clock only now and then, for losing it costs a few early starts. */
   #keep(pace: ChannelPace): void {
     const before = this.#state();
-    const isChanged = pace.breaker !== before.breaker || pace.mended !== before.mended;
     this.#pace = pace;
-    const isTrialOver = before.trialUntil !== 0 && pace.trialUntil !== before.trialUntil;
-    if (isChanged || isTrialOver || pace.pausedUntil !== before.pausedUntil) this.#tellNews();
-    if (!isChanged && pace.clock - Math.max(this.#keptClock, Date.now()) < CLOCK_AHEAD_MS) return;
+    if (isNews(before, pace)) this.#tellNews();
+    if (!mustStore(before, pace, this.#keptClock, Date.now())) return;
     this.#keptClock = pace.clock;
     this.ctx.storage.kv.put("pace", pace);
   }

@@ -69,6 +69,8 @@ export const TRIAL_MS = 5_000;
 const PROBE_TAKES_MS = 60_000;
 const FIRST_PROBE_MS = 300_000;
 const MAX_PROBE_MS = 3_000_000;
+/** A clock that is this far ahead of what is stored is stored. */
+const CLOCK_AHEAD_MS = 5_000;
 /** Chats ask up to a fifth later than they could, so that they don't all ask at once: 5 to 60 minutes in all. */
 const JITTER = 0.2;
 
@@ -182,6 +184,32 @@ export function endTrial(pace: ChannelPace, attempt: Omit<Attempt, "probe">, wor
 /** The channel works, as a probe showed at `provenAt`; or, where that is null, its credentials were changed. */
 export function mendChannel(pace: ChannelPace, provenAt: number | null): ChannelPace {
   return { ...pace, breaker: null, mended: pace.mended + 1, provenAt, trialUntil: 0 };
+}
+
+/** What the end of a probe or a trial makes of the channel, where it was not found broken. Of an older breaker: nothing. */
+export function attemptEnded(pace: ChannelPace, attempt: Attempt, works: boolean, now: number): ChannelPace {
+  if (!attempt.probe) return endTrial(pace, attempt, works, now);
+  if (!works) return probeAgain(pace, attempt, now);
+  return attempt.mended === pace.mended ? mendChannel(pace, now) : pace;
+}
+
+/** Whether those who wait for a start, or for a trial's end, must look again. */
+export function isNews(before: ChannelPace, pace: ChannelPace): boolean {
+  const isTrialOver = before.trialUntil !== 0 && pace.trialUntil !== before.trialUntil;
+  return isOther(before, pace) || isTrialOver || pace.pausedUntil !== before.pausedUntil;
+}
+
+/**
+ * Whether a change must be stored now: that of the breaker at once; the clock only now and then, for losing it costs a
+ * few early starts.
+ * @param storedClock the clock that was stored last
+ */
+export function mustStore(before: ChannelPace, pace: ChannelPace, storedClock: number, now: number): boolean {
+  return isOther(before, pace) || pace.clock - Math.max(storedClock, now) >= CLOCK_AHEAD_MS;
+}
+
+function isOther(before: ChannelPace, pace: ChannelPace): boolean {
+  return pace.breaker !== before.breaker || pace.mended !== before.mended;
 }
 
 /** When further chats may be woken that waited for the channel: those woken before have nearly all begun by then. */

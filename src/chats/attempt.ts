@@ -2,9 +2,10 @@ import type { Network, Outbound, Outcome } from "../channels/adapter.ts";
 import { ADAPTERS } from "../channels/registry.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery } from "./delivery.ts";
 import type { Go } from "./leave.ts";
+import { known, partsKept, shows } from "./line.ts";
 import type { QueuedMessage } from "./message-log.ts";
 import type { OutboxHost } from "./outbox.ts";
-import { type Known, type Parts, partOut, withoutEarly } from "./parts.ts";
+import { type Known, type Parts, partOut } from "./parts.ts";
 
 /** After its deadline an attempt has this long to say what it knows. */
 const LAST_WORDS_MS = 1_000;
@@ -14,7 +15,7 @@ const NO_ANSWER = "The network did not answer in time";
 export async function callNetwork(
   host: OutboxHost,
   head: QueuedMessage & { parts: Parts },
-  { attempts }: Delivery,
+  started: Delivery,
   { credentials }: Go,
   network: Network,
 ): Promise<Outcome> {
@@ -25,7 +26,7 @@ export async function callNetwork(
     // The last one is written with the outcome.
     if (out.length === head.parts.of || !host.exists()) return;
     const current = host.log.delivered(head.seq);
-    if (current?.delivery.attempts !== attempts) return;
+    if (!shows(current, started)) return;
     const before = knownOf(host, current, head.parts.of);
     // The output gate holds the next call until this is on disk.
     save(host, current, before, partOut(before, out.length - 1, id));
@@ -40,24 +41,13 @@ export async function callNetwork(
 
 /** What a message's row knows. `of`: how many parts it has; one that was redacted since does not say so any more. */
 export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Known {
-  const { message, delivery, parts } = row;
-  const count = of ?? parts.of ?? ADAPTERS[host.identity.channelKind].partsOf(outbound(host, row));
-  return {
-    status: message.status,
-    error: message.error,
-    parts: { ...parts, of: Math.max(count, parts.ids.length) },
-    attempts: delivery.attempts,
-    isOpen: delivery.startedAt !== null,
-  };
+  return known(row, of ?? row.parts.of ?? ADAPTERS[host.identity.channelKind].partsOf(outbound(host, row)));
 }
 
 /** Writes what became of a message, as far as it is news. */
 export function save(host: OutboxHost, row: QueuedMessage, before: Known, after: Known): void {
   const { seq, message, delivery, lastError } = row;
-  const isDone = after.status !== "QUEUED" && !after.isOpen;
-  if (after.parts !== before.parts) {
-    host.log.writeDelivery(seq, delivery, isDone ? withoutEarly(after.parts) : after.parts, lastError);
-  }
+  if (after.parts !== before.parts) host.log.writeDelivery(seq, delivery, partsKept(after), lastError);
   if (after.status !== before.status || after.error !== before.error) host.change(message, after.status, after.error);
 }
 

@@ -19,6 +19,7 @@ import type {
   Unknown,
 } from "./answers.ts";
 import { begin, NOT_TRIED, wakeAt } from "./delivery.ts";
+import { woken } from "./line.ts";
 import type { Message } from "./message.ts";
 import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts";
 import { MessagePages } from "./message-pages.ts";
@@ -214,9 +215,8 @@ export class ChatObject extends DurableObject<Env> {
     if (!this.#adoption.identity()) return;
     this.#outbox.wake();
     const head = this.#log.head();
-    if (head && head.delivery.startedAt === null && head.delivery.heldSince !== null) {
-      this.#log.writeDelivery(head.seq, { ...head.delivery, nextAt: Date.now() }, head.parts, head.lastError);
-    }
+    const delivery = head && woken(head.delivery, Date.now());
+    if (delivery) this.#log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
     this.ctx.waitUntil(this.#deliver());
   }
 
