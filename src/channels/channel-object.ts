@@ -117,13 +117,15 @@ export class ChannelObject extends DurableObject<Env> {
         if (!leave.broken || !breaker) return { ...leave, broken: null };
         this.#await(chatId);
         return { ...leave, broken: { reason: breaker.reason, since: breaker.since } };
-      } else if (await this.#startOf(leave.at, mended, now)) {
-        const { probe, trial } = leave;
-        const { credentials } = record;
-        if (trial !== null) this.#tried = chatId;
-        return { leave: "go", probe, trial, mended, brokenSince: breaker?.since ?? null, credentials };
       } else {
-        this.#trialEnded(leave.trial);
+        const { at, probe, trial } = leave;
+        // Before its start: the chat of the trial before may come meanwhile, and would end this one.
+        if (trial !== null) this.#tried = chatId;
+        if (await this.#startOf(at, mended, now)) {
+          const { credentials } = record;
+          return { leave: "go", probe, trial, mended, brokenSince: breaker?.since ?? null, credentials };
+        }
+        this.#trialEnded(trial);
       }
     }
   }

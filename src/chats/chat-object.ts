@@ -149,7 +149,13 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Takes what the network told of a message of ours: it may come before the answer to the send, twice, or late. */
-  tell(organizationId: string, channelId: string, news: StatusNews, adoption: ChatIdentity | null): TellAnswer {
+  async tell(
+    organizationId: string,
+    channelId: string,
+    news: StatusNews,
+    adoption: ChatIdentity | null,
+  ): Promise<TellAnswer> {
+    await this.#alarm.standing();
     const identity = this.#adoption.open(organizationId, adoption);
     if (identity?.channelId !== channelId) return UNKNOWN;
     const host = this.#outboxHost();
@@ -157,7 +163,7 @@ export class ChatObject extends DurableObject<Env> {
     if (!taken) return { outcome: "no_message" };
     this.#learn(news.addresses, false);
     // It may have been what the line waited for; or have broken the channel, which then holds the line.
-    this.ctx.waitUntil(taken.then(() => this.#deliver()));
+    this.ctx.waitUntil(this.#goOn(taken));
     return { outcome: "ok" };
   }
 
@@ -197,7 +203,8 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. */
-  redact(organizationId: string, messageId: string, adoption: ChatIdentity | null): MessageAnswer {
+  async redact(organizationId: string, messageId: string, adoption: ChatIdentity | null): Promise<MessageAnswer> {
+    await this.#alarm.standing();
     if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
     const row = this.#log.byId(messageId);
     if (!row || row.redacted) return { outcome: "no_message" };
@@ -206,18 +213,19 @@ export class ChatObject extends DurableObject<Env> {
     const doc = JSON.stringify(message);
     this.#log.redact(row.seq, doc, Date.now());
     this.#visitors.changed(message);
-    this.ctx.waitUntil(this.#deliver());
+    this.ctx.waitUntil(this.#goOn());
     return { outcome: "ok", doc };
   }
 
   /** The channel works again: what was held because it was broken may try now. */
-  wake(): void {
+  async wake(): Promise<void> {
+    await this.#alarm.standing();
     if (!this.#adoption.identity()) return;
     this.#outbox.wake();
     const head = this.#log.head();
     const delivery = head && woken(head.delivery, Date.now());
     if (delivery) this.#log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
-    this.ctx.waitUntil(this.#deliver());
+    this.ctx.waitUntil(this.#goOn());
   }
 
   /**
@@ -260,6 +268,15 @@ export class ChatObject extends DurableObject<Env> {
     const lineAt = await this.#work();
     const due = this.#adoption.identity() ? this.#dueAt(lineAt) : null;
     if (due !== null) await this.#alarm.by(due);
+  }
+
+  /** What waits may have come due. With what made it so, one commit: the alarm, should the instance be lost. */
+  async #goOn(first?: Promise<void>): Promise<void> {
+    const now = Date.now();
+    const head = this.#outboxHost() && this.#log.head();
+    if (head && wakeAt(head.delivery, now) <= now) await this.#alarm.by(now + AGAIN_AFTER_MS);
+    await first;
+    await this.#deliver();
   }
 
   /** Never throws. @returns when the message whose turn it is wants to go on; null while none waits */

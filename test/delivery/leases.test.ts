@@ -374,3 +374,48 @@ test("a long line is worked off in runs of bounded length", async () => {
   await chat.run();
   expect(calls).toHaveLength(62);
 }, 30_000);
+
+test.each([
+  ["its channel works again", ({ object }: Conversation) => object().wake()],
+  [
+    "the network told of the message before",
+    async ({ object, organizationId, channelId, messages }: Conversation) => {
+      const [first] = await messages();
+      const told = { status: "SENT" as const, error: null, addresses: [] };
+      const news = { messageId: first?.id ?? "", networkId: "wamid.1", ...told };
+      await object().tell(organizationId, channelId, news, null);
+    },
+  ],
+  [
+    "the message before was redacted",
+    async ({ object, organizationId, messages }: Conversation) => {
+      const [first] = await messages();
+      await object().redact(organizationId, first?.id ?? "", null);
+    },
+  ],
+] as const)(
+  "should its object be lost, a message that may go because %s goes within half a minute",
+  async (_why, happen) => {
+    const chat = await waiting("whatsapp");
+    await chat.run();
+    await putState(chat, 1, { nextAt: Date.now() + DAY, heldSince: Date.now() });
+    await runInDurableObject(chat.object(), (_object, { storage }) => storage.setAlarm(Date.now() + DAY));
+    await evictDurableObject(chat.object());
+    hangLeaves();
+    await happen(chat);
+    await crash(chat.object());
+    expect(await alarmOf(chat.object())).toBe(Date.now() + 30_000);
+  },
+);
+
+/** The channel's object never answers a chat that wants to send. */
+function hangLeaves(): void {
+  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
+  vi.spyOn(env.CHANNELS, "getByName").mockImplementation(
+    (name) =>
+      new Proxy(getByName(name), {
+        get: (stub, property) =>
+          property === "leave" ? () => new Promise(() => {}) : Reflect.get(stub, property, stub),
+      }),
+  );
+}

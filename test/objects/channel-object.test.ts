@@ -128,6 +128,16 @@ test("a chat waits a second for the end of another's attempt, and then comes aga
   expect(waits.mock.calls).toEqual([[1_000]]);
 });
 
+test("the chat of an earlier trial does not end that of another, which waits for its start", async () => {
+  const { go, tell } = await channel(10);
+  await tell(await go(0), false);
+  const trial = go(1);
+  const next = go(0);
+  await tell(await trial, true);
+  expect(await trial).toMatchObject({ trial: expect.any(Number) });
+  expect(await next).toMatchObject({ trial: null });
+});
+
 test("a start that is waited for is void at once when the channel breaks, or is told to rest", async () => {
   const { object, leave, go, tell, broke } = await channel(1);
   await tell(await go(0), true);
