@@ -56,6 +56,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      { test: { name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
       { test: { name: "cli", include: ["test/{bench,cli}/**/*.test.ts"] } },
     ],
   },

@@ -1,0 +1,155 @@
+import { wakeAt } from "../../src/chats/delivery.ts";
+import type { QueuedMessage } from "../../src/chats/message-log.ts";
+import type { Call } from "./network.ts";
+import type { SimulatedObject } from "./object.ts";
+import type { World } from "./world.ts";
+
+const DAY = 86_400_000;
+const UNKNOWN_WAIT_MS = 90_000;
+const RANK: Record<string, number> = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 };
+
+/** What must hold of one chat, kept apart from what the chat itself knows. */
+export class ChatJudge {
+  readonly #world: World;
+  readonly #calls = new Map<number, Call[]>();
+  /** Of which messages the network told that they came through, and as what it told it last. */
+  readonly #proven = new Map<number, Set<string>>();
+  /** Of which messages the network told that they failed. */
+  readonly #failed = new Set<number>();
+  /** When each message was done with. */
+  readonly doneAt = new Map<number, number>();
+  #lastSeq = 0;
+  #acknowledged = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  callsOf(seq: number): Call[] {
+    return this.#calls.get(seq) ?? [];
+  }
+
+  /** A client was told that the message is stored. */
+  acknowledged(seq: number): void {
+    this.#acknowledged = Math.max(this.#acknowledged, seq);
+  }
+
+  /** The network is called. */
+  called(chat: SimulatedObject, call: Call): void {
+    const { seq, part } = call;
+    const world = this.#world;
+    const before = this.callsOf(seq);
+    const same = before.filter((one) => one.part === part);
+    const row = chat.rows[seq - 1] as QueuedMessage;
+    const name = () => `${chat.id} message ${seq} part ${part} attempt ${call.attempts}`;
+    const isInOrder = seq >= this.#lastSeq && chat.rows.slice(0, seq - 1).every(isDone);
+    world.check("order", isInOrder, () => `${name()} was called out of order`);
+    this.#lastSeq = seq;
+    world.check("once", !same.some(({ isKnown }) => isKnown), () => `${name()} was out already`);
+    if (call.isFirst) {
+      world.check("final", row.message.status === "QUEUED", () => `${name()} is ${row.message.status}`);
+    }
+    const last = same.at(-1);
+    if (last) this.#spaced(last, call, chat.kind, name);
+    if (last && last.answer === null && last.accepted) world.count("a second copy may be sent");
+    this.#calls.set(seq, [...before, call]);
+  }
+
+  #spaced(last: Call, call: Call, kind: string, name: () => string): void {
+    const gap = call.at - last.at;
+    const { answer } = last;
+    const text = () => `${name()} came ${gap} ms after attempt ${last.attempts}, answered ${JSON.stringify(answer)}`;
+    if (kind === "whatsapp" && (answer === null || answer.outcome === "unknown")) {
+      this.#world.check("wait", gap >= UNKNOWN_WAIT_MS, text);
+    }
+    if (answer?.outcome === "channel_broken" || (answer?.outcome === "moved" && last.attempts === 1)) return;
+    const backoff = 0.8 * Math.min(600_000, 2_000 * 2 ** (last.attempts - 1));
+    const wish = answer?.outcome === "retry" ? (answer.afterMs ?? 0) : 0;
+    this.#world.check("schedule", gap >= Math.max(backoff, wish) - 1, text);
+  }
+
+  accepted(seq: number, part: number): void {
+    const copies = this.callsOf(seq).filter((call) => call.part === part && call.accepted);
+    const lost = copies.filter(({ isKnown }) => !isKnown).length;
+    this.#world.check(
+      "copies",
+      copies.length - lost <= 1,
+      () => `message ${seq} part ${part}: ${copies.length} copies`,
+    );
+  }
+
+  failedLater(seq: number): void {
+    this.#failed.add(seq);
+  }
+
+  /** The network told of a message, and the chat has it on disk. */
+  told(seq: number, status: string): void {
+    if (status !== "DELIVERED" && status !== "READ") return;
+    this.#proven.set(seq, (this.#proven.get(seq) ?? new Set()).add(status));
+  }
+
+  /** A message's row changed; `news`: by what the network told. */
+  changed(before: QueuedMessage, { seq, message: { status, error } }: QueuedMessage, of: number, news: string | null) {
+    const world = this.#world;
+    const was = before.message.status;
+    if (was === status) return;
+    world.count(`${was} to ${status}`);
+    const text = () => `message ${seq} went from ${was} to ${status} (${error?.code ?? "no error"}), told ${news}`;
+    const isProven = news === "DELIVERED" || news === "READ" || this.#proven.has(seq);
+    const isLate = before.message.error?.code === "redacted";
+    if (was === "FAILED") world.check("forward", isProven || isLate, text);
+    else if (status === "FAILED") world.check("forward", was === "QUEUED" || was === "SENT", text);
+    else world.check("forward", (RANK[status] ?? 0) > (RANK[was] ?? 0), text);
+    const calls = this.callsOf(seq);
+    if (status !== "FAILED") {
+      const isOut = (part: number) => calls.some((call) => call.part === part && call.accepted);
+      world.check("cause", Array.from({ length: of }, (_, part) => part).every(isOut), text);
+    } else if (error?.code === "delivery_timeout") {
+      world.count("given up after its time");
+      world.check("cause", world.now - Date.parse(before.message.createdAt) >= DAY, text);
+    } else if (error?.code !== "redacted") {
+      const isRefused = calls.some(({ given }) => given?.outcome === "failed" || given?.outcome === "retry");
+      world.check("cause", isRefused || this.#failed.has(seq), text);
+    }
+  }
+
+  /** What is on disk now. */
+  committed(chat: SimulatedObject): void {
+    const head = chat.rows.find((row) => !isDone(row));
+    for (const row of chat.rows) {
+      if (!isDone(row)) this.doneAt.delete(row.seq);
+      else if (!this.doneAt.has(row.seq)) this.doneAt.set(row.seq, this.#world.now);
+    }
+    this.#world.check("alarm", !head || chat.alarm !== null, () => `${chat.id} waits with no alarm`);
+  }
+
+  /** Nothing is under way in the chat: so the alarm is all that it has. `notBefore`: where an instance was lost. */
+  quiet(chat: SimulatedObject, notBefore = 0): void {
+    const { now } = this.#world;
+    const head = chat.rows.find((row) => !isDone(row));
+    const due = head ? Math.max(wakeAt(head.delivery, now), notBefore) : 0;
+    const text = () =>
+      `${chat.id} message ${head?.seq} is due in ${due - now} ms, the alarm in ${(chat.alarm ?? 0) - now}`;
+    this.#world.check("due", !head || (chat.alarm !== null && chat.alarm <= due), text);
+  }
+
+  end(chat: SimulatedObject): void {
+    const isDense = chat.rows.every(({ seq }, at) => seq === at + 1) && chat.rows.length >= this.#acknowledged;
+    this.#world.check("stored", isDense, () => `${chat.id} has ${chat.rows.length} of ${this.#acknowledged}`);
+  }
+
+  /** Everything that the network had to tell is told. */
+  ended(chat: SimulatedObject): void {
+    for (const { seq, message, parts } of chat.rows) {
+      const calls = this.callsOf(seq).filter(({ accepted }) => accepted);
+      const told = this.#proven.get(seq);
+      if (!told || (parts.of ?? 1) > 1 || calls.length !== 1 || !calls[0]?.isKnown) continue;
+      const isFar = message.status === "READ" || (message.status === "DELIVERED" && !told.has("READ"));
+      this.#world.check("told", isFar, () => `message ${seq} is ${message.status}, told ${[...told].join()}`);
+    }
+  }
+}
+
+export function isDone({ message: { status } }: QueuedMessage): boolean {
+  return status !== "QUEUED";
+}

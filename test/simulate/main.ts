@@ -1,0 +1,74 @@
+import { parseArgs } from "node:util";
+import { DECISIONS } from "./decisions.ts";
+import { SABOTEURS } from "./saboteurs.ts";
+import { BRANCHES, figure, firstCaught, MODES, runSeries, table, vacuous } from "./series.ts";
+import { simulate } from "./simulate.ts";
+import { FAULTS } from "./world.ts";
+
+const USAGE = `npm run test:simulate -- [options]
+
+  --seeds <n>      how many seeds, in each of the two modes (20000)
+  --from <seed>    the first one (0)
+  --trace <seed>   what happens in one seed, line by line, and nothing else
+  --mode <mode>    of the trace: safety or liveness (liveness)
+`;
+
+process.exitCode = main(process.argv.slice(2));
+
+/** `npm run test:simulate`: 0 when everything held, nothing was vacuous, and every wrong version was caught. */
+function main(argv: string[]): number {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      seeds: { type: "string", default: "20000" },
+      from: { type: "string", default: "0" },
+      trace: { type: "string" },
+      mode: { type: "string", default: "liveness" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return print(USAGE, 0);
+  if (values.trace !== undefined) {
+    const mode = values.mode === "safety" ? "safety" : "liveness";
+    const { trace, violation } = simulate(natural(values.trace), mode, { isTraced: true });
+    return print([...trace, violation ? `${violation.invariant}: ${violation.text}` : "all held", ""].join("\n"), 0);
+  }
+  const [seeds, from] = [natural(values.seeds), natural(values.from)];
+  const begun = performance.now();
+  const all = MODES.map((mode) => runSeries(mode, from, seeds));
+  const seconds = (performance.now() - begun) / 1_000;
+  const events = all.reduce((sum, each) => sum + each.events, 0);
+  const rate = `${figure((seeds * MODES.length) / seconds)} seeds/s, ${figure(events)} events in ${figure(seconds)} s`;
+  print(`${table(all)}\n\n${figure(seeds)} seeds from ${from} in each of ${MODES.join(" and ")}: ${rate}\n\n`, 0);
+
+  const share = (name: string) => all.reduce((sum, { counts }) => sum + (counts.get(name)?.seeds ?? 0), 0);
+  const faults = FAULTS.map((name) => `${name} ${((100 * share(name)) / (seeds * MODES.length)).toFixed(1)}%`);
+  print(`Faults, in how many of the seeds: ${faults.join(", ")}\n\n`, 0);
+
+  const times = (name: string) => all.reduce((sum, { counts }) => sum + (counts.get(name)?.times ?? 0), 0);
+  print(`How often: ${BRANCHES.map((name) => `${name} ${figure(times(name))}`).join(", ")}\n\n`, 0);
+
+  const caught = Object.entries(SABOTEURS).map(([name, wrong]) => {
+    const found = firstCaught({ ...DECISIONS, ...wrong }, 1_000);
+    print(`${found ? `caught in seed ${found.seed} (${found.invariant})` : "NOT CAUGHT"}: ${name}\n`, 0);
+    return found !== null;
+  });
+  const missing = vacuous(all, 20);
+  if (missing.length > 0) print(`\nHappened too seldom to say anything: ${missing.join(", ")}\n`, 0);
+  const isGood = all.every(({ broken }) => broken.size === 0) && missing.length === 0 && !caught.includes(false);
+  return print(
+    isGood ? "\nAll held.\n" : "\nNot all held. One seed: npm run test:simulate -- --trace <seed>\n",
+    isGood ? 0 : 1,
+  );
+}
+
+function print(text: string, code: number): number {
+  process.stdout.write(text);
+  return code;
+}
+
+/** @throws TypeError for what is no number from 0 on */
+function natural(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new TypeError(`"${text}" is no number from 0 on`);
+}

@@ -1,0 +1,192 @@
+/** What may go wrong; each seed has a part of it. */
+export const FAULTS = [
+  "crash before a commit",
+  "crash after a commit",
+  "crash while waiting",
+  "eviction of a chat",
+  "eviction of a channel",
+  "alarm early",
+  "alarm late",
+  "alarm twice",
+  "alarm cut off",
+  "429 for one chat",
+  "429 for the channel",
+  "5xx",
+  "worth one more try",
+  "accepted and dropped",
+  "lost on the way",
+  "answer after the deadline",
+  "refused for good",
+  "contact moved",
+  "channel broken",
+  "channel broken by a status",
+  "credentials changed",
+  "channel does not answer",
+  "report lost",
+  "wake-up lost",
+  "impatient channel",
+  "clocks apart",
+  "status before the answer",
+  "status late",
+  "status twice",
+  "statuses out of order",
+  "status without our id",
+  "status of another program",
+  "status FAILED",
+  "redacted",
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What must hold; how each is meant stands at its check. */
+export const INVARIANTS = {
+  stored: "an acknowledged message stays, in a sequence without a gap",
+  order: "the network is called in the order of the sequence",
+  once: "a part that is known to be out is not sent again",
+  copies: "a part is out once, and once more for each lost answer at most",
+  wait: "WhatsApp: no second call before a status or the end of the wait",
+  final: "no attempt begins once a message is done with",
+  schedule: "attempts keep the back-off and the network's wish",
+  forward: "a status goes forward; FAILED is final unless proven wrong",
+  cause: "a status has a cause: SENT a call that was accepted, FAILED a refusal or its time",
+  told: "a message ends as what the network told of it",
+  alarm: "an alarm stands while a message waits",
+  due: "it stands no later than the message is due, after a crash a minute later",
+  probe: "a broken channel has one call at a time, and not before its time",
+  mended: "a channel that works again sends no chat away",
+  rest: "no start before the network's rest is over",
+  pace: "starts lie apart as the channel's pace wants",
+  trial: "a channel that is not proven has one trial at a time",
+  ends: "once faults stop, every message ends in time; what stays broken delays no other",
+} as const;
+export type Invariant = keyof typeof INVARIANTS;
+
+/** A seed found that an invariant does not hold: it ends there. */
+export class Violation extends Error {
+  readonly invariant: Invariant;
+  constructor(invariant: Invariant, text: string) {
+    super(text);
+    this.invariant = invariant;
+  }
+}
+
+interface Event {
+  at: number;
+  order: number;
+  run: () => void;
+}
+
+export const EPOCH = Date.parse("2026-11-20T12:00:00.000Z");
+
+/** Time, chance and what is due: everything that one seed decides. Times are Unix milliseconds. */
+export class World {
+  now = EPOCH;
+  /** False once faults have stopped. */
+  isFaulty = true;
+  events = 0;
+  readonly counts = new Map<string, number>();
+  readonly checks = new Map<Invariant, number>();
+  readonly trace: string[] | null;
+  readonly #faults: Set<Fault>;
+  readonly #heap: Event[] = [];
+  #order = 0;
+  #state: number;
+
+  constructor(seed: number, isTraced = false) {
+    this.trace = isTraced ? [] : null;
+    // Neighbouring seeds must not begin alike.
+    this.#state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
+    const share = this.random();
+    this.#faults = new Set(FAULTS.filter(() => this.random() < share));
+  }
+
+  /** From 0 to 1 (mulberry32). */
+  random(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  between(low: number, high: number): number {
+    return low + Math.floor(this.random() * (high - low + 1));
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.random() * from.length)] as T;
+  }
+
+  /** Whether something goes wrong here; counted when it does. */
+  fault(name: Fault, chance: number): boolean {
+    if (!this.isFaulty || !this.#faults.has(name) || this.random() >= chance) return false;
+    this.count(name);
+    return true;
+  }
+
+  count(name: string): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
+
+  note(text: () => string): void {
+    this.trace?.push(`${((this.now - EPOCH) / 1_000).toFixed(3)} ${text()}`);
+  }
+
+  /** @throws Violation where it does not hold */
+  check(invariant: Invariant, holds: boolean, text: () => string): void {
+    this.checks.set(invariant, (this.checks.get(invariant) ?? 0) + 1);
+    if (!holds) throw new Violation(invariant, `after ${(this.now - EPOCH) / 1_000} s: ${text()}`);
+  }
+
+  after(ms: number, run: () => void): void {
+    this.at(this.now + ms, run);
+  }
+
+  at(at: number, run: () => void): void {
+    const heap = this.#heap;
+    const event = { at: Math.max(at, this.now), order: this.#order++, run };
+    let i = heap.push(event) - 1;
+    while (i > 0) {
+      const up = (i - 1) >> 1;
+      if (!isBefore(event, heap[up] as Event)) break;
+      heap[i] = heap[up] as Event;
+      i = up;
+    }
+    heap[i] = event;
+  }
+
+  /** Runs what is due until `until`, or `most` events. @returns whether something is left */
+  run(until: number, most: number): boolean {
+    for (let n = 0; n < most; n++) {
+      const next = this.#heap[0];
+      if (!next || next.at > until) {
+        this.now = Math.max(this.now, Math.min(until, next?.at ?? this.now));
+        return next !== undefined;
+      }
+      this.#pop();
+      this.now = next.at;
+      this.events++;
+      next.run();
+    }
+    return true;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (!last || heap.length === 0) return;
+    let i = 0;
+    for (;;) {
+      let down = 2 * i + 1;
+      if (down >= heap.length) break;
+      if (down + 1 < heap.length && isBefore(heap[down + 1] as Event, heap[down] as Event)) down++;
+      if (!isBefore(heap[down] as Event, last)) break;
+      heap[i] = heap[down] as Event;
+      i = down;
+    }
+    heap[i] = last;
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
