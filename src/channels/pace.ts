@@ -167,11 +167,14 @@ export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt
   return { ...pace, breaker: opened, provenAt: null, trialUntil: 0 };
 }
 
-/** A probe ended without a word on the channel itself: the next one takes as long as if it had found it broken. */
+/**
+ * A probe ended without a word on the channel itself: the next one goes after the shortest wait. It may have been of a
+ * chat whose contact is never reached, which must not keep the others from finding out that the channel works.
+ */
 export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "mended">, now: number): ChannelPace {
   const { breaker } = pace;
   if (!breaker || attempt.mended !== pace.mended) return pace;
-  return { ...pace, breaker: { ...breaker, probeAt: now + probeDelay(breaker.failures) } };
+  return { ...pace, breaker: { ...breaker, probeAt: now + FIRST_PROBE_MS } };
 }
 
 /** A trial ended: either it showed that the channel works, or the next attempt is one. */

@@ -258,6 +258,13 @@ test("a trial's end says nothing of a channel that broke, or was mended, meanwhi
   expect(probeAgain(mended, trial, NOW)).toBe(mended);
 });
 
+test("a probe that nobody answers makes no wait longer: its contact may be the one that is never reached", () => {
+  let pace = breakChannel(STEADY, "Bad token", FRESH, NOW);
+  for (let failures = 0; failures < 5; failures++) pace = breakChannel(pace, "Bad token", PROBE, NOW);
+  expect(pace.breaker).toMatchObject({ failures: 5, probeAt: NOW + 50 * MINUTE });
+  expect(probeAgain(pace, PROBE, NOW).breaker).toMatchObject({ failures: 5, probeAt: NOW + 5 * MINUTE });
+});
+
 test("a start that was waited for is void once the channel broke, was mended, or was told to rest for longer", () => {
   const at = NOW + 500;
   expect(isStillGood(STEADY, at, 0)).toBe(true);
