@@ -57,7 +57,7 @@ export default defineConfig({
         },
       },
       { test: { name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
-      { test: { name: "cli", include: ["test/{bench,cli}/**/*.test.ts"] } },
+      { test: { name: "cli", include: ["test/{bench,cli,storm}/**/*.test.ts"] } },
     ],
   },
 });

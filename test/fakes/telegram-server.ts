@@ -54,6 +54,8 @@ export interface TelegramServer {
   webhook: { url: string; secret: string } | null;
   /** What the next calls meet, in order. */
   faults: Fault[];
+  /** Says what a call meets for which `faults` has nothing, once it is noted; the call waits for it. */
+  weather: ((call: BotCall) => Promise<Fault | undefined>) | null;
   /** Sends an update with a message of these fields to the webhook; its answer's status. */
   deliver(fields: Fields): Promise<number>;
   /** Sends the last update once more. */
@@ -82,7 +84,7 @@ export async function telegramServer({ port = 0, token = "", log = (_line: strin
     const body = await readBody(request);
     const call: BotCall = { method: rest, body, answered: 0 };
     self.calls.push(call);
-    const fault = self.faults.shift();
+    const fault = self.faults.shift() ?? (await self.weather?.(call));
     if (fault === "hang") return log(`${rest} ${JSON.stringify(body)} -> never`);
     const reply = typeof fault === "object" ? refusal(fault) : known ? carryOut(rest, body) : refusal({ status: 401 });
     if (fault === "drop") {
@@ -146,6 +148,7 @@ export async function telegramServer({ port = 0, token = "", log = (_line: strin
     calls: [],
     webhook: null,
     faults: [],
+    weather: null,
     deliver(fields) {
       const from = { id: 42, is_bot: false, first_name: "Ann" };
       const chat = { id: 42, type: "private", first_name: "Ann" };

@@ -1,0 +1,118 @@
+/**
+ * A small stand-in for WhatsApp's Cloud API, over real HTTP, with WHATSAPP_API_BASE on our side at its `base`: it takes
+ * messages, and signs the webhooks with which it tells of them and of what contacts write, as Meta does.
+ */
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+type Fields = Record<string, unknown>;
+
+/** A message that was taken: where it goes, what it says, and the id that it was given. */
+export interface TakenMessage {
+  id: string;
+  to: string;
+  text: string;
+  /** Ours, which statuses bring back. */
+  opaque: string;
+}
+
+export interface WhatsAppServer {
+  base: string;
+  /** What the webhooks are signed with and where they go; null while no one listens. */
+  webhook: { url: string; appSecret: string; phoneNumberId: string } | null;
+  /** Called with each message that was taken, before the answer: "drop" closes the connection without one. */
+  weather: ((message: TakenMessage) => Promise<"drop" | undefined>) | null;
+  /** Tells what became of a message; the status of the webhook's answer. */
+  tell(message: TakenMessage, status: "sent" | "delivered" | "read"): Promise<number>;
+  /** A text of a contact's, under the network's id `id`; the status of the webhook's answer. */
+  deliver(message: { id: string; from: string; text: string }): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Starts the stand-in on a free port. Only `token` is let in. */
+export async function whatsappServer({ token }: { token: string }): Promise<WhatsAppServer> {
+  let last = 0;
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    const isSend = request.method === "POST" && /^\/v\d+\.\d+\/\d+\/messages$/.test(request.url ?? "");
+    if (request.headers.authorization !== `Bearer ${token}`) return refuse(response, 401, 190, "Invalid access token");
+    const text = textIn(objectIn(body, "text"), "body");
+    const to = textIn(body, "to");
+    if (!isSend || body.messaging_product !== "whatsapp" || to === "" || text === "") {
+      return refuse(response, 400, 100, "Invalid parameter");
+    }
+    const message = { id: `wamid.${++last}`, to, text, opaque: textIn(body, "biz_opaque_callback_data") };
+    if ((await self.weather?.(message)) === "drop") return void response.destroy();
+    const contacts = [{ input: to, wa_id: to }];
+    reply(response, 200, { messaging_product: "whatsapp", contacts, messages: [{ id: message.id }] });
+  }
+
+  async function post(value: Fields): Promise<number> {
+    if (!self.webhook) throw new Error("no webhook is set");
+    const { url, appSecret, phoneNumberId } = self.webhook;
+    const metadata = { display_phone_number: phoneNumberId, phone_number_id: phoneNumberId };
+    const changes = [{ field: "messages", value: { messaging_product: "whatsapp", metadata, ...value } }];
+    const body = JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: "1", changes }] });
+    const signature = createHmac("sha256", appSecret).update(body).digest("hex");
+    const headers = { "Content-Type": "application/json", "X-Hub-Signature-256": `sha256=${signature}` };
+    const response = await fetch(url, { method: "POST", headers, body });
+    await response.body?.cancel();
+    return response.status;
+  }
+
+  const self: WhatsAppServer = {
+    base: "",
+    webhook: null,
+    weather: null,
+    tell({ id, to, opaque }, status) {
+      const told = { id, status, timestamp: now(), recipient_id: to, biz_opaque_callback_data: opaque };
+      return post({ statuses: [told] });
+    },
+    deliver({ id, from, text }) {
+      const contacts = [{ wa_id: from, profile: { name: `Contact ${from}` } }];
+      return post({ contacts, messages: [{ id, from, timestamp: now(), type: "text", text: { body: text } }] });
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(0, "127.0.0.1", resolve);
+  });
+  self.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return self;
+}
+
+function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+  reply(response, status, { error: { code, message, type: "OAuthException" } });
+}
+
+function reply(response: ServerResponse, status: number, body: Fields): void {
+  response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+function textIn(body: Fields, field: string): string {
+  const value = body[field];
+  return typeof value === "string" ? value : "";
+}
+
+function objectIn(body: Fields, field: string): Fields {
+  const value = body[field];
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+async function readBody(request: IncomingMessage): Promise<Fields> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+  return text === "" ? {} : (JSON.parse(text) as Fields);
+}
+
+function now(): string {
+  return String(Math.floor(Date.now() / 1_000));
+}

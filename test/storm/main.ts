@@ -1,0 +1,34 @@
+import { readArguments, USAGE } from "./arguments.ts";
+import { Random } from "./random.ts";
+import type { Row } from "./storm.ts";
+import { table } from "./table.ts";
+import { TESTS } from "./tests.ts";
+
+const MAX_FAULTS_SHOWN = 20;
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+process.exit(await main(process.argv.slice(2)));
+
+/** `npm run test:storm`: 0 when everything held. */
+async function main(argv: string[]): Promise<number> {
+  const { help, only, rounds, seed } = readArguments(argv);
+  if (help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const log = (line: string) => void process.stderr.write(`${line}\n`);
+  const chosen = TESTS.filter(({ name }) => only === null || name.includes(only));
+  if (chosen.length === 0) throw new TypeError(`--only: there are ${TESTS.map(({ name }) => name).join(", ")}`);
+  const rows: Row[] = [];
+  for (const { name, run } of chosen) {
+    log(name);
+    rows.push(...(await run({ rounds, random: new Random(seed), log })));
+  }
+  process.stdout.write(`\n${table(rows, seed)}\n`);
+  for (const { test, faults } of rows) {
+    for (const fault of faults.slice(0, MAX_FAULTS_SHOWN)) log(`${test}: ${fault}`);
+  }
+  const broken = rows.some(({ faults }) => faults.length > 0);
+  if (broken) log(`\nAgain: npm run test:storm -- --rounds ${rounds} --seed ${seed}${only ? ` --only ${only}` : ""}`);
+  return broken ? 1 : 0;
+}

@@ -1,0 +1,118 @@
+import type { Server } from "./server.ts";
+
+export interface Message {
+  id: string;
+  seq: number;
+  direction: "INBOUND" | "OUTBOUND";
+  content: string;
+  status: string;
+}
+
+export interface Channel {
+  id: string;
+  webhook: { url: string; verifyToken: string };
+}
+
+/** What a call came to; status 0 where nobody answered. */
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever its route says
+  body: any;
+}
+
+const CALL_PATIENCE_MS = 120_000;
+
+/** One organization on a server, its key, and what the storm asks of the service. */
+export class Parley {
+  readonly organizationId: string;
+  readonly key: string;
+  readonly #server: Server;
+
+  private constructor(server: Server, organizationId: string, key: string) {
+    this.#server = server;
+    this.organizationId = organizationId;
+    this.key = key;
+  }
+
+  static async begin(server: Server): Promise<Parley> {
+    const body = { name: "Storm", owner: { name: "Owner" } };
+    const { organization } = wanted(
+      201,
+      await call(server, server.adminToken, "POST", "/admin/v1/organizations", body),
+    );
+    const rateLimit = { limit: 1_000_000, windowSeconds: 3_600 };
+    const path = `/admin/v1/organizations/${organization.id}/keys`;
+    const { secret } = wanted(201, await call(server, server.adminToken, "POST", path, { name: "Storm", rateLimit }));
+    return new Parley(server, organization.id, secret);
+  }
+
+  /** A call as the operator; never throws. */
+  admin(method: string, path: string, body?: object): Promise<Answer> {
+    return call(this.#server, this.#server.adminToken, method, `/admin/v1${path}`, body);
+  }
+
+  /** A call with the key; never throws. */
+  api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
+    return call(this.#server, this.key, method, `/api/v1${path}`, body, headers);
+  }
+
+  async channel(kind: string, credentials?: object): Promise<Channel> {
+    const settings = kind === "web" ? {} : { perSecond: 1_000 };
+    const body = { kind, name: kind, settings, ...(credentials && { credentials }) };
+    return wanted(201, await this.admin("POST", `/organizations/${this.organizationId}/channels`, body)).channel;
+  }
+
+  /** The id of a new chat. */
+  async chat(channelId: string, address: string, name?: string): Promise<string> {
+    const contact = { address, ...(name && { name }) };
+    return wanted(201, await this.api("POST", "/chats", { channelId, contact })).chat.id;
+  }
+
+  /** The id of the contact's chat, which a webhook has made. */
+  async chatOf(channelId: string, address: string): Promise<string | null> {
+    const query = new URLSearchParams({ channel: channelId, contact: address });
+    return wanted(200, await this.api("GET", `/chats?${query}`)).chats[0]?.id ?? null;
+  }
+
+  /** All messages of a chat, the oldest first, and how many there are said to be. */
+  async messages(chatId: string): Promise<{ messages: Message[]; total: number }> {
+    const messages: Message[] = [];
+    for (let page = 1; ; page++) {
+      const answer = await this.api("GET", `/chats/${chatId}/messages?limit=100&page=${page}`);
+      const { messages: found, pagination } = wanted(200, answer);
+      messages.push(...found);
+      if (!pagination.hasMore) return { messages: messages.reverse(), total: pagination.total };
+    }
+  }
+
+  /** How many messages of a chat wait. */
+  async depth(chatId: string): Promise<number> {
+    return wanted(200, await this.admin("GET", `/chats/${chatId}`)).queue.depth;
+  }
+}
+
+async function call(
+  { base }: Server,
+  token: string,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  try {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...headers },
+      body: body ? JSON.stringify(body) : null,
+      signal: AbortSignal.timeout(CALL_PATIENCE_MS),
+    });
+    return { status: response.status, body: await response.json() };
+  } catch {
+    return { status: 0, body: null };
+  }
+}
+
+function wanted(status: number, answer: Answer): Answer["body"] {
+  if (answer.status === status) return answer.body;
+  throw new Error(`answered ${answer.status} in place of ${status}: ${JSON.stringify(answer.body)}`);
+}

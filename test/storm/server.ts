@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../src/cli/port.ts";
+import { answers } from "../../src/cli/wrangler.ts";
+import type { Order } from "./server-process.ts";
+
+const config = new URL("../../wrangler.toml", import.meta.url).pathname;
+const script = new URL("server-process.ts", import.meta.url).pathname;
+const START_PATIENCE_MS = 90_000;
+const MAX_LINES = 200;
+
+/** The service on data of its own, which can be killed, stopped for a while, and started again on the same data. */
+export class Server {
+  readonly base: string;
+  readonly adminToken: string;
+  readonly state: string;
+  /** Counts the starts. What a network hears between two starts comes from the first one's life. */
+  life = 0;
+  kills = 0;
+  readonly #order: Order;
+  #process: ChildProcess | null = null;
+  #exited: Promise<unknown> = Promise.resolve();
+  #said: string[] = [];
+
+  private constructor(order: Order) {
+    this.#order = order;
+    this.base = `http://127.0.0.1:${order.port}`;
+    this.adminToken = order.vars.ADMIN_TOKEN ?? "";
+    this.state = order.place.state;
+  }
+
+  /** Starts the service with these variables, on a free port and an empty folder. */
+  static async begin(vars: Record<string, string> = {}): Promise<Server> {
+    const state = await mkdtemp(join(tmpdir(), "parley-storm-"));
+    const secret = () => randomBytes(32).toString("base64");
+    // They win over what a developer keeps in .dev.vars.
+    const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
+    const port = await freePort(0, "127.0.0.1");
+    const server = new Server({ place: { config, state }, port, vars: { ...secrets, ...vars }, migrates: true });
+    await server.start();
+    return server;
+  }
+
+  /** @throws Error with what the server said, when it does not answer */
+  async start(): Promise<void> {
+    this.life++;
+    this.#said = [];
+    const order = { ...this.#order, migrates: this.life === 1 };
+    const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: undefined, VITEST: undefined };
+    const child = spawn(process.execPath, ["--no-warnings", script, JSON.stringify(order)], { detached: true, env });
+    this.#process = child;
+    this.#exited = once(child, "exit");
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        this.#said = [...this.#said, text].slice(-MAX_LINES);
+      });
+    }
+    const patience = AbortSignal.timeout(START_PATIENCE_MS);
+    const died = this.#exited.then(() => Promise.reject(new Error(`The server ended:\n${this.#said.join("")}`)));
+    await Promise.race([answers(this.base, patience), died]);
+    // From here on its end is what the storm is for.
+    died.catch(() => {});
+  }
+
+  /** As kill -9 of all its processes at one moment. They are dead when this returns; `gone` says when they are reaped. */
+  kill(): { gone: Promise<unknown> } {
+    this.kills++;
+    this.#signal("SIGKILL");
+    return { gone: this.#exited };
+  }
+
+  /** Stops all its processes where they stand, for so long. */
+  async pause(ms: number): Promise<void> {
+    this.#signal("SIGSTOP");
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    this.#signal("SIGCONT");
+  }
+
+  /** Ends it and removes its data. */
+  async end(): Promise<void> {
+    this.#signal("SIGKILL");
+    await this.#exited;
+    await rm(this.state, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode } = this.#process ?? {};
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, signal);
+  }
+}
