@@ -21,8 +21,8 @@ export interface WhatsAppServer {
   base: string;
   /** What the webhooks are signed with and where they go; null while no one listens. */
   webhook: { url: string; appSecret: string; phoneNumberId: string } | null;
-  /** Called with each message that was taken, before the answer: "drop" closes the connection without one. */
-  weather: ((message: TakenMessage) => Promise<"drop" | undefined>) | null;
+  /** Called with each message before the answer: "drop" takes it and closes the connection, "busy" does not take it. */
+  weather: ((message: TakenMessage) => Promise<"drop" | "busy" | undefined>) | null;
   /** Tells what became of a message; the status of the webhook's answer. */
   tell(message: TakenMessage, status: "sent" | "delivered" | "read"): Promise<number>;
   /** A text of a contact's, under the network's id `id`; the status of the webhook's answer. */
@@ -47,7 +47,10 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
       return refuse(response, 400, 100, "Invalid parameter");
     }
     const message = { id: `wamid.${++last}`, to, text, opaque: textIn(body, "biz_opaque_callback_data") };
-    if ((await self.weather?.(message)) === "drop") return void response.destroy();
+    const met = await self.weather?.(message);
+    if (met === "drop") return void response.destroy();
+    // Too many messages to this one contact: it holds that chat alone.
+    if (met === "busy") return refuse(response, 400, 131_056, "Pair rate limit hit");
     const contacts = [{ input: to, wa_id: to }];
     reply(response, 200, { messaging_product: "whatsapp", contacts, messages: [{ id: message.id }] });
   }

@@ -1,8 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fakeTelegram } from "./network.ts";
 import { Parley } from "./parley.ts";
+import { placesOf } from "./places.ts";
 import { Server } from "./server.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
@@ -53,7 +52,7 @@ export async function erasure({ rounds, random, log }: Force): Promise<Row[]> {
       }, PATIENCE_MS);
       if (!isDone) faults.push(`round ${round}: not done after ${PATIENCE_MS / 1_000} s`);
       faults.push(...(await leftovers(parley, canary, { chats, channelIds })).map((left) => `round ${round}: ${left}`));
-      for (const file of await filesWith(server.state, canary)) faults.push(`round ${round}: canary in ${file}`);
+      for (const place of await placesOf(canary, server.state)) faults.push(`round ${round}: canary in ${place}`);
       const { total } = await other.messages(otherChat);
       if (total !== 1) faults.push(`round ${round}: the other organization has ${total} messages`);
       if (round % 10 === 0) log(`  ${round} erasures`);
@@ -62,7 +61,7 @@ export async function erasure({ rounds, random, log }: Force): Promise<Row[]> {
       {
         test: "erasure with kills",
         howMany: `${rounds} organizations of ${CHATS} chats, ${server.kills} kills, ${wasKilled} amid the deletion`,
-        held: `gone after ${repeated} repetitions: no route, no file has the canary; the other organization is whole`,
+        held: `gone after ${repeated} repetitions: no route, no row of D1 and no object's file has its text; the other organization is whole`,
         faults,
       },
     ];
@@ -93,17 +92,4 @@ async function leftovers(
   const list = JSON.stringify((await parley.admin("GET", "/organizations?limit=100")).body);
   if (list.includes(parley.organizationId) || list.includes(canary)) left.push("it is listed");
   return left;
-}
-
-/** The files below a folder that hold a text. */
-async function filesWith(folder: string, text: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const found: string[] = [];
-  for (const entry of entries) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
-    if (bytes.includes(text)) found.push(path.slice(folder.length + 1));
-  }
-  return found;
 }

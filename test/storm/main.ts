@@ -21,8 +21,11 @@ async function main(argv: string[]): Promise<number> {
   if (chosen.length === 0) throw new TypeError(`--only: there are ${TESTS.map(({ name }) => name).join(", ")}`);
   const rows: Row[] = [];
   for (const { name, run } of chosen) {
+    const begun = Date.now();
     log(name);
-    rows.push(...(await run({ rounds, random: new Random(seed), log })));
+    const broke = (error: unknown): Row[] => [{ test: name, howMany: "broke off", held: "", faults: [String(error)] }];
+    rows.push(...(await run({ rounds, random: new Random(seed), log }).catch(broke)));
+    log(`  ${Math.round((Date.now() - begun) / 1_000)} s`);
   }
   process.stdout.write(`\n${table(rows, seed)}\n`);
   for (const { test, faults } of rows) {

@@ -18,6 +18,8 @@ export interface FakeNetwork {
   /** By the contact's address. */
   heard: Map<string, Heard[]>;
   weather: Weather | null;
+  /** Whether it is too busy for the next call, which then is to come again in a second and counts as not heard. */
+  busy: (() => boolean) | null;
   /** A channel of the organization on this network, whose webhooks come from here. */
   channel(parley: Parley): Promise<Channel>;
   /** A text of a contact's, the `n`th one of the network; the status of the webhook's answer, 0 for none. */
@@ -39,6 +41,7 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
     server: null,
     heard: new Map(),
     weather: null,
+    busy: null,
     async channel(parley) {
       const channel = await parley.channel("telegram", { botToken: BOT_TOKEN });
       fake.webhook = { url: channel.webhook.url, secret: channel.webhook.verifyToken };
@@ -50,6 +53,7 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
   };
   fake.weather = async ({ method, body }) => {
     if (method !== "sendMessage") return undefined;
+    if (self.busy?.()) return { status: 429, parameters: { retry_after: 1 } };
     note(self, String(body.chat_id), String(body.text));
     return self.weather?.(String(body.chat_id));
   };
@@ -67,6 +71,7 @@ export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<Fa
     server: null,
     heard: new Map(),
     weather: null,
+    busy: null,
     async channel(parley) {
       const channel = await parley.channel("whatsapp", SECRETS);
       fake.webhook = { url: channel.webhook.url, ...SECRETS };
@@ -85,6 +90,7 @@ export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<Fa
     }
   }
   fake.weather = async (message) => {
+    if (self.busy?.()) return "busy";
     const heard = note(self, message.to, message.text);
     const met = await self.weather?.(message.to);
     if (!silent.includes(message.to)) void tell(message, heard);

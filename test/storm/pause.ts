@@ -8,6 +8,8 @@ import { type Force, type Row, until } from "./storm.ts";
 
 const CONTACTS = ["4920001", "4920002", "4920003"];
 const LOAD = { connections: 4, pauseMs: 40 };
+/** The share of calls that are to come again, so that alarms fall due in a pause. */
+const BUSY = 0.1;
 const DRAIN_MS = 120_000;
 /** Shorter than the 30 s after which an attempt counts as not answered. */
 const PAUSE_MS = { least: 500, most: 4_000 };
@@ -23,6 +25,7 @@ export async function pauses({ rounds, random, log }: Force): Promise<Row[]> {
       const channel = await network.channel(parley);
       // Some answers take as long as a short pause, so that calls are under way when it comes.
       network.weather = async () => void (await delay(random.between(0, 300)));
+      network.busy = () => random.next() < BUSY;
       for (const address of CONTACTS) {
         lines.push({ chatId: await parley.chat(channel.id, address), address, network });
       }
