@@ -30,6 +30,8 @@ export interface FakeNetwork {
 const BOT_TOKEN = "123456:storm-storm-storm";
 const SECRETS = { phoneNumberId: "1066", accessToken: "storm-access-token", appSecret: "storm-app-secret" };
 const TELL_AGAIN_MS = 100;
+/** How late WhatsApp tells of its calls, in turn: what is made again too early is then made before its status. */
+const TOLD_AFTER_MS = [0, 6_000, 12_000];
 
 /** Telegram: it says nothing after its answer, so a call that was cut off is made again. */
 export async function fakeTelegram(): Promise<FakeNetwork> {
@@ -64,6 +66,7 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
 export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<FakeNetwork> {
   const fake = await whatsappServer({ token: SECRETS.accessToken });
   let isOpen = true;
+  let calls = 0;
   const self: FakeNetwork = {
     kind: "whatsapp",
     repeats: { statusForbids: true, apartMs: 90_000 },
@@ -84,6 +87,7 @@ export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<Fa
     },
   };
   async function tell(message: TakenMessage, heard: Heard): Promise<void> {
+    await delay(TOLD_AFTER_MS[calls++ % TOLD_AFTER_MS.length]);
     for (const status of ["sent", "delivered"] as const) {
       while (isOpen && (await fake.tell(message, status).catch(() => 0)) !== 200) await delay(TELL_AGAIN_MS);
       heard.toldAt ??= isOpen ? Date.now() : null;

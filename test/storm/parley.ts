@@ -70,8 +70,8 @@ export class Parley {
 
   /** The id of the contact's chat, which a webhook has made. */
   async chatOf(channelId: string, address: string): Promise<string | null> {
-    const query = new URLSearchParams({ channel: channelId, contact: address });
-    return wanted(200, await this.api("GET", `/chats?${query}`)).chats[0]?.id ?? null;
+    const path = `/chats?channel=${channelId}&contact=${encodeURIComponent(address)}`;
+    return wanted(200, await this.api("GET", path)).chats[0]?.id ?? null;
   }
 
   /** All messages of a chat, the oldest first, and how many there are said to be. */

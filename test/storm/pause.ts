@@ -24,7 +24,7 @@ export async function pauses({ rounds, random, log }: Force): Promise<Row[]> {
     for (const network of networks) {
       const channel = await network.channel(parley);
       // Some answers take as long as a short pause, so that calls are under way when it comes.
-      network.weather = async () => void (await delay(random.between(0, 300)));
+      network.weather = () => delay(random.between(0, 300), undefined);
       network.busy = () => random.next() < BUSY;
       for (const address of CONTACTS) {
         lines.push({ chatId: await parley.chat(channel.id, address), address, network });
