@@ -30,15 +30,16 @@ export async function erasure({ rounds, random, log }: Force): Promise<Row[]> {
       await parley.admin("POST", members, { name: canary });
       const template = { name: canary, language: "en", body: canary };
       await parley.admin("POST", `/organizations/${parley.organizationId}/templates`, template);
-      const chats: string[] = [];
-      for (let n = 0; n < CHATS; n++) {
-        const [web = "", telegram = ""] = channelIds;
-        const address = n % 2 === 0 ? `${canary}-${n}` : String(1_000_000 * round + n + 1);
-        const chatId = await parley.chat(n % 2 === 0 ? web : telegram, address, canary);
-        chats.push(chatId);
-        const send = () => parley.api("POST", `/chats/${chatId}/messages`, { content: canary, metadata: { canary } });
-        await Promise.all(Array.from({ length: MESSAGES }, send));
-      }
+      const chats = await Promise.all(
+        Array.from({ length: CHATS }, async (_, n) => {
+          const isWeb = n % 2 === 0;
+          const address = isWeb ? `${canary}-${n}` : String(1_000_000 * round + n + 1);
+          const chatId = await parley.chat(channelIds[isWeb ? 0 : 1] ?? "", address, canary);
+          const send = () => parley.api("POST", `/chats/${chatId}/messages`, { content: canary, metadata: { canary } });
+          await Promise.all(Array.from({ length: MESSAGES }, send));
+          return chatId;
+        }),
+      );
       const path = `/organizations/${parley.organizationId}`;
       const first = parley.admin("DELETE", path);
       await delay(random.between(0, 250));

@@ -6,7 +6,7 @@ import type { Channel, Parley } from "./parley.ts";
 import type { Server } from "./server.ts";
 
 /** What a call meets once it is taken; it is answered when this is done, unless it says "drop". */
-export type Weather = (address: string) => Promise<"drop" | undefined>;
+type Weather = (address: string) => Promise<"drop" | undefined>;
 
 /** A network on this machine, which keeps the journal of what it took. */
 export interface FakeNetwork {
