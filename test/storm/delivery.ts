@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { extras, logFaults, wireFaults } from "./checks.ts";
 import { type FakeNetwork, fakeTelegram, fakeWhatsApp } from "./network.ts";
 import { Parley } from "./parley.ts";
@@ -11,6 +12,7 @@ const SILENT = ["4910006"];
 const LOAD = { connections: 4, pauseMs: 40 };
 /** Longer than WhatsApp's wait, some kills of one message in a row, and the back-off after them. */
 const DRAIN_MS = 400_000;
+const QUIET_MS = 200_000;
 
 /** kill -9 amid delivery to Telegram: none lost, in order, one extra a kill and chat at most. */
 export async function telegram(force: Force): Promise<Row[]> {
@@ -69,16 +71,23 @@ async function delivery(force: Force, name: string, network: FakeNetwork): Promi
 async function killAtWorst(server: Server, network: FakeNetwork, { rounds, random, log }: Force): Promise<void> {
   for (let round = 1; round <= rounds; round++) {
     let calls = random.between(1, 15);
-    const { gone } = await new Promise<{ gone: Promise<unknown> }>((resolve) => {
+    const killed = new Promise<{ gone: Promise<unknown> }>((resolve) => {
       network.weather = async () => {
         if (--calls > 0) return undefined;
         if (calls === 0) resolve(server.kill());
         return "drop";
       };
     });
+    const { gone } = await Promise.race([killed, quiet(network)]);
     await gone;
     network.weather = null;
     await server.start();
     if (round % 10 === 0) log(`  ${round} kills by the network`);
   }
+}
+
+/** @throws Error once a network should long have heard of something */
+async function quiet({ kind }: FakeNetwork): Promise<never> {
+  await delay(QUIET_MS, undefined, { ref: false });
+  throw new Error(`${kind} was not called for ${QUIET_MS / 1_000} s`);
 }

@@ -29,6 +29,8 @@ export class Senders {
 
   constructor(parley: Parley, chats: string[], random: Random, { connections, pauseMs }: Load) {
     this.#all = Array.from({ length: connections }, (_, sender) => this.#send(parley, chats, random, sender, pauseMs));
+    // `stop` tells.
+    for (const one of this.#all) one.catch(() => {});
   }
 
   /** Waits for what is under way. @throws Error when the service does not come back */
