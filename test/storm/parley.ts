@@ -107,8 +107,8 @@ async function call(
       signal: AbortSignal.timeout(CALL_PATIENCE_MS),
     });
     return { status: response.status, body: await response.json() };
-  } catch {
-    return { status: 0, body: null };
+  } catch (error) {
+    return { status: 0, body: { why: error instanceof Error ? String(error.cause ?? error) : null } };
   }
 }
 
