@@ -61,7 +61,10 @@ export class Server {
     }
     const patience = AbortSignal.timeout(START_PATIENCE_MS);
     const died = this.#exited.then(() => Promise.reject(new Error(`The server ended:\n${this.#said.join("")}`)));
-    await Promise.race([answers(this.base, patience), died]);
+    await Promise.race([answers(this.base, patience), died]).catch((error: unknown) => {
+      if (!patience.aborted) throw error;
+      throw new Error(`Start ${this.life}: no answer in ${START_PATIENCE_MS / 1_000} s:\n${this.#said.join("")}`);
+    });
     // From here on its end is what the storm is for.
     died.catch(() => {});
   }
