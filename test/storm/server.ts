@@ -1,19 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { freePort } from "../../src/cli/port.ts";
 import { answers } from "../../src/cli/wrangler.ts";
 import type { Order } from "./server-process.ts";
 
-const config = new URL("../../wrangler.toml", import.meta.url).pathname;
+const root = new URL("../..", import.meta.url).pathname;
 const script = new URL("server-process.ts", import.meta.url).pathname;
 const START_PATIENCE_MS = 90_000;
 const MAX_LINES = 200;
+const NOT_COPIED = ["node_modules", ".git", ".wrangler", ".dev.vars", "coverage", "dist", "test"];
 
-/** The service on data of its own, which can be killed, stopped for a while, and started again on the same data. */
+/** The service on a copy of the checkout and data of its own, which can be killed, stopped for a while, and started again on the same data. */
 export class Server {
   readonly base: string;
   readonly adminToken: string;
@@ -21,12 +22,14 @@ export class Server {
   /** Counts the starts. What a network hears between two starts comes from the first one's life. */
   life = 0;
   kills = 0;
+  readonly #folder: string;
   readonly #order: Order;
   #process: ChildProcess | null = null;
   #exited: Promise<unknown> = Promise.resolve();
   #said: string[] = [];
 
-  private constructor(order: Order) {
+  private constructor(folder: string, order: Order) {
+    this.#folder = folder;
     this.#order = order;
     this.base = `http://127.0.0.1:${order.port}`;
     this.adminToken = order.vars.ADMIN_TOKEN ?? "";
@@ -35,12 +38,16 @@ export class Server {
 
   /** Starts the service with these variables, on a free port and an empty folder. */
   static async begin(vars: Record<string, string> = {}): Promise<Server> {
-    const state = await mkdtemp(join(tmpdir(), "parley-storm-"));
+    const folder = await mkdtemp(join(tmpdir(), "parley-storm-"));
+    // Each start builds the visitors' page anew: in one folder, servers would take it from under each other.
+    await cp(root, folder, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    const place = { config: join(folder, "wrangler.toml"), state: join(folder, "data") };
     const secret = () => randomBytes(32).toString("base64");
     // They win over what a developer keeps in .dev.vars.
     const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
     const port = await freePort(0, "127.0.0.1");
-    const server = new Server({ place: { config, state }, port, vars: { ...secrets, ...vars }, migrates: true });
+    const server = new Server(folder, { place, port, vars: { ...secrets, ...vars }, migrates: true });
     await server.start();
     return server;
   }
@@ -51,7 +58,11 @@ export class Server {
     this.#said = [];
     const order = { ...this.#order, migrates: this.life === 1 };
     const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: undefined, VITEST: undefined };
-    const child = spawn(process.execPath, ["--no-warnings", script, JSON.stringify(order)], { detached: true, env });
+    const child = spawn(process.execPath, ["--no-warnings", script, JSON.stringify(order)], {
+      cwd: this.#folder,
+      detached: true,
+      env,
+    });
     this.#process = child;
     this.#exited = once(child, "exit");
     for (const stream of [child.stdout, child.stderr]) {
@@ -87,7 +98,7 @@ export class Server {
   async end(): Promise<void> {
     this.#signal("SIGKILL");
     await this.#exited;
-    await rm(this.state, { recursive: true, force: true, maxRetries: 10 });
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
   #signal(signal: NodeJS.Signals): void {
