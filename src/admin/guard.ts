@@ -14,7 +14,6 @@ export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
     const isOperator = await isSameSecret(bearerToken(c), configured(c.env, "ADMIN_TOKEN"));
     if (!isOperator) throw new ApiError("invalid_api_key");
     await next();
-    c.res.headers.set("Cache-Control", "no-store");
   };
 }
 

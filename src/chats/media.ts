@@ -29,7 +29,6 @@ export async function readMedia(env: Env, caller: Caller, chatId: string, messag
       "Content-Type": found.contentType ?? media.contentType ?? "application/octet-stream",
       "Content-Disposition": disposition(media.fileName),
       "Content-Security-Policy": "sandbox; default-src 'none'",
-      "X-Content-Type-Options": "nosniff",
       ...(found.length !== null && { "Content-Length": String(found.length) }),
     },
   });

@@ -82,7 +82,6 @@ function refusal({ reason, window }: Refused, permission: Permission | null, add
  */
 function limitHeaders({ limit, windowSeconds, remaining, reset }: WindowState): Record<string, string> {
   return {
-    "Cache-Control": "no-store",
     "X-RateLimit-Limit": String(limit),
     "X-RateLimit-Remaining": String(remaining),
     "X-RateLimit-Reset": String(Math.ceil(reset / 1_000)),

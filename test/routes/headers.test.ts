@@ -1,5 +1,9 @@
+import { exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { fromMeta } from "../delivery/webhook-calls.ts";
+import { place } from "../delivery/webhook-place.ts";
 import { type Answer, admin, call, client, newChat, newKey, newOrganization, send } from "../harness.ts";
+import { upgrade } from "../sockets.ts";
 
 const LIMIT_HEADERS = [
   "ratelimit",
@@ -54,6 +58,60 @@ test("the two ways to tell the limits agree", async () => {
   expect(headers.get("X-RateLimit-Reset")).toMatch(/^\d{10}$/);
   expect(headers.get("RateLimit-Policy")).toBe('"default";q=50;w=120');
   expect(headers.get("RateLimit")).toMatch(/^"default";r=49;t=1[12]\d$/);
+});
+
+const SAFE = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "strict-transport-security": "max-age=31536000",
+  "x-content-type-options": "nosniff",
+};
+
+test("every answer but a page is kept by no cache, guessed the kind of by no browser, and framed by no site", async () => {
+  const { channel } = await place("whatsapp");
+  const { verifyToken } = channel.webhook;
+  const shake = `hub.mode=subscribe&hub.challenge=1&hub.verify_token=${verifyToken}`;
+  const answers: [string, Answer][] = [
+    ["health", await call("GET", "/healthz")],
+    ["405", await call("POST", "/healthz")],
+    ["404", await call("GET", "/nowhere")],
+    ["401", await call("GET", "/api/v1/chats")],
+    ["401 of a key", await client("ply_wrong")("GET", "/chats")],
+    ["operator", await admin("GET", "/organizations")],
+    ["operator's 400", await admin("GET", "/organizations?page=0")],
+    ["operator's 401", await call("GET", "/admin/v1/organizations")],
+    ["handshake", await call("GET", `/hooks/whatsapp/${channel.id}?${shake}`)],
+    ["forged webhook", await call("POST", `/hooks/whatsapp/${channel.id}`, { body: {} })],
+    ["webhook", await fromMeta(channel, [])],
+    ["no page", await call("GET", "/web/chn_1")],
+    ["no socket", await call("GET", `/web/${channel.id}/socket`)],
+    ...(await authenticatedAnswers()),
+  ];
+  for (const [name, { headers }] of answers) expect(Object.fromEntries(headers), name).toMatchObject(SAFE);
+});
+
+test("a page says by itself who may frame it and what may run in it, and a socket is told no less", async () => {
+  const { channelId } = await newOrganization();
+  const page = await call("GET", `/web/${channelId}`);
+  expect(page.headers.get("Content-Security-Policy")).toMatch(
+    /^default-src 'none'; script-src 'self'; .*trusted-types/,
+  );
+  expect(Object.fromEntries(page.headers)).toMatchObject({
+    ...SAFE,
+    "cache-control": "no-cache",
+    "content-security-policy": expect.stringContaining("frame-ancestors *"),
+  });
+  const { status, headers, webSocket } = await upgrade(channelId);
+  webSocket?.accept();
+  webSocket?.close();
+  expect(status).toBe(101);
+  expect(headers.get("Strict-Transport-Security")).toBe("max-age=31536000");
+});
+
+test("by http nothing is said of https", async () => {
+  const answer = await exports.default.fetch("http://parley.test/healthz");
+  expect([await answer.json(), answer.headers.get("Strict-Transport-Security")]).toEqual([{ ok: true }, null]);
 });
 
 test("every answer has a request id of its own, whatever the client sent", async () => {
