@@ -8,6 +8,7 @@ import { isOutage } from "./db/client.ts";
 import { hookRoutes } from "./hooks/routes.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
+import { isTooMany, tooMany } from "./http/strangers.ts";
 import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { causeOf } from "./log.ts";
@@ -38,11 +39,12 @@ function refuseMethod(_c: Context, methods: string[]): Response {
 }
 
 /** What was thrown on purpose is told to the client; of anything else it learns nothing, and the log everything. */
-function answerError(error: Error, c: Context<AppEnv>): Response {
+async function answerError(error: Error, c: Context<AppEnv>): Promise<Response> {
   const unknown = () => (isOutage(error) ? unavailable(error) : new ApiError("internal_error", { cause: error }));
   const known = error instanceof ApiError ? error : unknown();
   if (known.status >= 500) {
     console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });
   }
-  return errorResponse(known, c.get("answerHeaders"));
+  const isStranger = known.status === 401 || known.code === "handshake_refused";
+  return errorResponse(isStranger && (await isTooMany(c)) ? tooMany() : known, c.get("answerHeaders"));
 }

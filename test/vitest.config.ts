@@ -15,6 +15,8 @@ const runtime = cloudflareTest({
   miniflare: {
     // No test reaches a network: one that does not fake its own meets one that is down.
     outboundService: () => new Response("down", { status: 503 }),
+    // Tests are strangers again and again, all from one place: what is counted of them is not what they are about.
+    ratelimits: { STRANGERS: { namespace_id: "1001", simple: { limit: 1_000_000, period: 60 } } },
     bindings: {
       // Every variable is set here, an optional one to nothing: what a developer keeps in .dev.vars changes no test.
       ...Object.fromEntries(ALL_VARIABLES.map((name) => [name, ""])),

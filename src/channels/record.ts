@@ -116,6 +116,11 @@ function isRecent({ readAt }: { readAt: number }, maxAge: number): boolean {
   return age >= 0 && age < maxAge;
 }
 
+/** Whether this isolate has met a channel; however long ago, and whatever became of it. The directory is not asked. */
+export function isKnownChannel(env: Env, channelId: string): boolean {
+  return Boolean(kept(env).held.get(channelId)?.record);
+}
+
 /** The read of another request that has just begun, or one of our own. */
 async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | null> {
   const other = kept(env).reading.get(channelId);

@@ -1,11 +1,12 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Adapter } from "../channels/adapter.ts";
-import { channelRecord, verifyChannel } from "../channels/record.ts";
+import { channelRecord, isKnownChannel, verifyChannel } from "../channels/record.ts";
 import { ADAPTERS } from "../channels/registry.ts";
 import { needs } from "../config.ts";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import { holdStrangers } from "../http/strangers.ts";
 import { takeAll } from "./take.ts";
 
 type HookEnv = { Bindings: Env; Variables: RequestVariables };
@@ -18,6 +19,9 @@ const limit = bodyLimit({
   },
 });
 
+// A network calls for all customers from few addresses: what one of them has wrong must not hold the others up.
+const hold = holdStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));
+
 /**
  * The webhooks of the networks, `/<kind>/:channelId`. What is genuine is stored before the 200; what could not be
  * stored is a 503, so that the network sends it again. A call that is not genuine leaves no trace.
@@ -26,8 +30,8 @@ export const hookRoutes = new Hono<HookEnv>().use(needs("CREDENTIALS_KEY", "CRED
 
 for (const [kind, adapter] of Object.entries(ADAPTERS)) {
   const { handshake } = adapter;
-  hookRoutes.post(`/${kind}/:channelId`, ofChannel(kind), limit, (c) => receive(c, adapter));
-  if (handshake) hookRoutes.get(`/${kind}/:channelId`, (c) => greet(c, kind, handshake));
+  hookRoutes.post(`/${kind}/:channelId`, hold, ofChannel(kind), limit, (c) => receive(c, adapter));
+  if (handshake) hookRoutes.get(`/${kind}/:channelId`, hold, (c) => greet(c, kind, handshake));
 }
 
 /** A stranger's call, for no channel or one of another kind, is refused before its body takes any memory. */
@@ -58,5 +62,5 @@ async function greet(c: HookContext, kind: string, handshake: NonNullable<Adapte
     channel.kind === kind ? handshake(query, channel.verifyToken ?? "") : null,
   );
   if (!found || found.verified === null) throw new ApiError("handshake_refused");
-  return c.text(found.verified, 200, { "X-Content-Type-Options": "nosniff" });
+  return c.text(found.verified);
 }

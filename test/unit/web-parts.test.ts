@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { webChatId } from "../../src/channels/web/chat-id.ts";
-import { clientNetwork } from "../../src/channels/web/client-network.ts";
 import { isAllowedOrigin } from "../../src/channels/web/origin.ts";
 import { markOf, refusalOf } from "../../src/channels/web/terms.ts";
 import { readVisitor, type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
+import { clientNetwork } from "../../src/http/client-network.ts";
 import { isId, jurisdictionOf, newId } from "../../src/ids.ts";
 
 test("a web chat's id has an id's form, in the channel's jurisdiction", async () => {

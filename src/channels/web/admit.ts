@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
 import { directory } from "../../db/client.ts";
 import { chatAddresses, type Region } from "../../db/schema.ts";
+import { clientNetwork } from "../../http/client-network.ts";
 import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
 import { webChatId } from "./chat-id.ts";
-import { clientNetwork } from "./client-network.ts";
 import { addressOfToken, type Claim, readClaim, voucherOf } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { markOf } from "./terms.ts";

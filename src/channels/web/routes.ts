@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { ApiError } from "../../http/errors.ts";
+import { isTooMany, tooMany } from "../../http/strangers.ts";
 import { fault } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../objects.ts";
@@ -13,6 +14,7 @@ type WebContext = Context<{ Bindings: Env }>;
 /** The visitors' page and their socket, under /web; neither asks for a key. */
 export const webRoutes = new Hono<{ Bindings: Env }>()
   .get("/:channelId", async (c) => {
+    if (await isTooMany(c)) throw tooMany();
     const record = await webChannel(c.env, c.req.param("channelId"));
     if (!record) throw new ApiError("channel_not_found");
     const headers = chatPageHeaders(new URL(c.req.url), record.settings.allowedOrigins ?? []);
@@ -27,6 +29,7 @@ export const webRoutes = new Hono<{ Bindings: Env }>()
 /** The visitor's end of a socket: of the chat's own object, or of one that is closed at once and says why. */
 async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> {
   try {
+    if (await isTooMany(c)) return refusedSocket("try_later");
     const admitted = await admitVisitor(c.env, channelId, c.req.raw);
     if (typeof admitted === "string") return refusedSocket(admitted);
     const { visitor, region } = admitted;
