@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { app } from "../src/app.ts";
 import type { Chat } from "../src/chats/directory.ts";
 import type { Message } from "../src/chats/message.ts";
+import { lookInto } from "./canaries.ts";
 
 /** An answer, read: what a test looks at, and what a failed assertion prints. */
 export interface Answer {
@@ -33,6 +34,7 @@ export async function call(method: string, path: string, { body, headers = {}, b
     ? await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
     : await exports.default.fetch(request);
   const text = await response.text();
+  lookInto(`${method} ${path} ${response.status}`, `${JSON.stringify([...response.headers])} ${text}`);
   const isJson = response.headers.get("Content-Type")?.includes("json");
   return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : null };
 }

@@ -1,6 +1,7 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import * as worker from "../src/index.ts";
+import { watchForSecrets } from "./canaries.ts";
 
 declare global {
   /** Vitest's own: the plugin for the Workers runtime loads through it what is tested. */
@@ -8,6 +9,8 @@ declare global {
 }
 
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
+
+watchForSecrets();
 
 // Before each request and each call of an object the plugin asks Vite, in another process, for the Worker: most of the
 // time that a test takes. It always gets this one. Some still ask: a runtime that waits for nobody fires no timer.

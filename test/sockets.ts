@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { webChatId } from "../src/channels/web/chat-id.ts";
 import { addressOfToken } from "../src/channels/web/identity.ts";
 import { randomBase62 } from "../src/ids.ts";
+import { plant } from "./canaries.ts";
 import { admin, created, newOrganization } from "./harness.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a frame is whatever the test expects of it
@@ -28,7 +29,9 @@ function elsewhere(): string {
 }
 
 export function newToken(): string {
-  return randomBase62(22);
+  const token = randomBase62(22);
+  plant(token);
+  return token;
 }
 
 /** The page's end of a visitor's socket: frames and the close are awaited in the order in which they came. */

@@ -52,7 +52,8 @@ test("a key that never was, one with a wrong check, a revoked and an expired one
   );
   for (const answer of answers) {
     expectBody(answer, 401, { message: "Invalid or expired API key", code: "invalid_api_key" });
-    expect([...answer.headers.keys()].sort()).toEqual(["content-type", "www-authenticate", "x-request-id"]);
+    expect([...answer.headers.keys()].filter((name) => /limit|retry|vary/.test(name))).toEqual([]);
+    expect([...answer.headers.keys()]).toEqual([...(answers[0]?.headers.keys() ?? [])]);
     expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
   }
 });
