@@ -55,6 +55,18 @@ test.for(PAGES)("whatever is written stays text: nothing runs, and no policy had
   expect(page.faults).toEqual([]);
 });
 
+test("text that turns the direction of writing turns its own alone", async () => {
+  const user = newUser();
+  const turned = "\u202Egnp.exe";
+  await place.say(user, turned);
+  const page = await visit(browser, place, { user });
+  await eventually(() => shown(page), [turned]);
+  for (const text of ["#chat .text", "#chat .title"]) {
+    const direction = await page.locator(text).evaluate((element) => getComputedStyle(element).unicodeBidi);
+    expect(direction, text).toMatch(/^(isolate|plaintext)/);
+  }
+});
+
 test("markup that found a way all the same would be stopped by the page's policy", async () => {
   const page = await visit(browser, place);
   const outcome = await page.evaluate(() => {
