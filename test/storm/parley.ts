@@ -108,7 +108,8 @@ async function call(
     });
     return { status: response.status, body: await response.json() };
   } catch (error) {
-    return { status: 0, body: { why: error instanceof Error ? String(error.cause ?? error) : null } };
+    const told = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return { status: 0, body: { why: told instanceof Error ? told.message : null } };
   }
 }
 
