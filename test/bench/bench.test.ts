@@ -17,7 +17,10 @@ test("every case is made, counted and timed, and answers as it must", { timeout:
   expect(gzippedBytes).toBeLessThan(90 * 1_024);
 
   const counts = Object.fromEntries(rows.map((row) => [row.name, row.counts]));
-  expect(counts.send).toMatchObject({ trips: 0, objectCalls: expect.closeTo(2, 0) });
+  // Two when it is alone; those that wait at the same time share them.
+  expect(counts.send?.objectCalls).toBeGreaterThan(0);
+  expect(counts.send?.objectCalls).toBeLessThanOrEqual(2);
+  expect(counts.send).toMatchObject({ trips: 0 });
   expect(counts.send?.written).toBeGreaterThanOrEqual(2);
   expect(counts["send with a template"]).toMatchObject({ trips: 1, statements: 2 });
   expect(counts["GET /chats, page 1 of 20"]).toMatchObject({ trips: 1, written: 0 });
