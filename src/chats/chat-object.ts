@@ -19,18 +19,17 @@ import type {
   Unknown,
 } from "./answers.ts";
 import { begin, NOT_TRIED, wakeAt } from "./delivery.ts";
+import { isFull, limitReached } from "./limits.ts";
 import { woken } from "./line.ts";
 import type { Message } from "./message.ts";
 import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts";
 import { MessagePages } from "./message-pages.ts";
 import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
 import { Outbox, type OutboxHost } from "./outbox.ts";
+import { stateOf } from "./state.ts";
 import { Visitors } from "./visitors/visitors.ts";
 
 const UNKNOWN: Unknown = { outcome: "unknown" };
-const MAX_QUEUED = 10_000;
-/** An object holds 10 GB; the last 256 MB are left for the statuses of what is stored. */
-const MAX_BYTES = 10_000_000_000 - 256_000_000;
 const AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
 
@@ -113,7 +112,7 @@ export class ChatObject extends DurableObject<Env> {
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const waits = identity.channelKind !== "web";
-    const limit = this.#limitReached(waits);
+    const limit = limitReached(this.#log, waits ? this.#depth() : 0);
     // A call that was made again, because its answer got lost, is not refused for what it stored itself.
     if (limit) return this.#stored(draft.id) ?? { outcome: "refused", code: limit };
 
@@ -140,7 +139,7 @@ export class ChatObject extends DurableObject<Env> {
     const dedupe = `in:${draft.dedupe}`;
     const first = this.#log.byDedupe(dedupe);
     if (first) return { outcome: "repeated", doc: first.doc };
-    if (this.#log.bytes > MAX_BYTES) return { outcome: "chat_full" };
+    if (isFull(this.#log)) return { outcome: "chat_full" };
     const message = inboundMessage(draft, this.#place(identity));
     const { media } = draft;
     const { doc } = this.#append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
@@ -187,19 +186,7 @@ export class ChatObject extends DurableObject<Env> {
   state(organizationId: string, adoption: ChatIdentity | null): StateAnswer {
     const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
-    const { seq, at } = this.#last();
-    // A web message is never queued, and looking for one would read the whole chat.
-    const waits = identity.channelKind !== "web";
-    const head = waits ? this.#log.head() : null;
-    return {
-      outcome: "ok",
-      lastMessageAt: seq > 0 ? new Date(at).toISOString() : null,
-      queue: {
-        ...(waits ? this.#log.queue() : { depth: 0, oldest: null }),
-        nextAttemptAt: head && new Date(wakeAt(head.delivery, Date.now())).toISOString(),
-        lastError: head?.lastError ?? null,
-      },
-    };
+    return stateOf(this.#log, identity, this.#last(), Date.now());
   }
 
   /** Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. */
@@ -351,11 +338,6 @@ export class ChatObject extends DurableObject<Env> {
     const stored = this.#log.append(row);
     if (stored.isNew) this.#newest = { seq: row.message.seq, at: Date.parse(row.message.createdAt) };
     return stored;
-  }
-
-  #limitReached(waits: boolean): "chat_backlog" | "chat_full" | null {
-    if (waits && this.#depth() >= MAX_QUEUED) return "chat_backlog";
-    return this.#log.bytes > MAX_BYTES ? "chat_full" : null;
   }
 
   #stored(messageId: string): SendAnswer | null {
