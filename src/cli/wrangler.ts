@@ -11,6 +11,8 @@ import { workerLines } from "./wrangler-log.ts";
 export type Place = { config: string; state: string };
 
 const POLL_MS = 50;
+/** A call that a server which is just starting never answers must not hold the next one for longer. */
+const PATIENCE_MS = 5_000;
 
 // Nothing leaves the machine and nothing is left in the home folder. What the user has set, wins.
 const ENVIRONMENT = {
@@ -56,9 +58,9 @@ export async function serve(
 }
 
 /** Waits until the server at `base` answers its health check. */
-export async function answers(base: string, signal: AbortSignal): Promise<void> {
+export async function answers(base: string, signal: AbortSignal, patienceMs = PATIENCE_MS): Promise<void> {
   for (;;) {
-    if (await isHealthy(base, signal)) return;
+    if (await isHealthy(base, AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]))) return;
     await delay(POLL_MS, undefined, { signal });
   }
 }
