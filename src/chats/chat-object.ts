@@ -22,7 +22,7 @@ import { begin, NOT_TRIED, wakeAt } from "./delivery.ts";
 import { isFull, limitReached } from "./limits.ts";
 import { woken } from "./line.ts";
 import type { Message } from "./message.ts";
-import { type ChatIdentity, MessageLog, type NewMessage } from "./message-log.ts";
+import { type ChatIdentity, MessageLog } from "./message-log.ts";
 import { MessagePages } from "./message-pages.ts";
 import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
 import { Outbox, type OutboxHost } from "./outbox.ts";
@@ -48,8 +48,6 @@ export class ChatObject extends DurableObject<Env> {
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
   readonly #activity = new ActivityReport(this.ctx.storage);
-  /** The newest message; a copy of the log's last row. */
-  #newest: { seq: number; at: number } | undefined;
   #queued: number | undefined;
 
   readonly #visitors = new Visitors({
@@ -77,7 +75,7 @@ export class ChatObject extends DurableObject<Env> {
   /** A page of the messages; `have` is the version of the one that the caller has of this place. */
   list(organizationId: string, place: Place, adoption: ChatIdentity | null, have?: string): ListAnswer {
     if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
-    return this.#pages.read(this.#last().seq, place, have);
+    return this.#pages.read(this.#log.newest().seq, place, have);
   }
 
   get(organizationId: string, messageId: string, adoption: ChatIdentity | null): MessageAnswer {
@@ -122,7 +120,7 @@ export class ChatObject extends DurableObject<Env> {
     const delivery = waits ? (startsNow ? begin(NOT_TRIED, Date.now()) : NOT_TRIED) : null;
     const { fingerprint, prepared } = draft;
     const { template } = prepared;
-    const { doc, isNew } = this.#append({ message, dedupe, fingerprint, template, delivery, media: null });
+    const { doc, isNew } = this.#log.append({ message, dedupe, fingerprint, template, delivery, media: null });
     if (!isNew) return { outcome: "stored", doc, replayed: false };
     if (waits) this.#queued = this.#depth() + 1;
     else this.#visitors.stored(message);
@@ -142,7 +140,7 @@ export class ChatObject extends DurableObject<Env> {
     if (isFull(this.#log)) return { outcome: "chat_full" };
     const message = inboundMessage(draft, this.#place(identity));
     const { media } = draft;
-    const { doc } = this.#append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
+    const { doc } = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
     await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
     return { outcome: "stored", doc };
   }
@@ -186,7 +184,7 @@ export class ChatObject extends DurableObject<Env> {
   state(organizationId: string, adoption: ChatIdentity | null): StateAnswer {
     const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
-    return stateOf(this.#log, identity, this.#last(), Date.now());
+    return stateOf(this.#log, identity, this.#log.newest(), Date.now());
   }
 
   /** Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. */
@@ -225,7 +223,6 @@ export class ChatObject extends DurableObject<Env> {
     // Before anything else runs: what an attempt under way finds when it comes back is a chat that does not exist.
     this.#alarm.gone();
     this.#adoption.forget();
-    this.#newest = undefined;
     this.#queued = undefined;
     this.#log.forget();
     await gone;
@@ -242,7 +239,7 @@ export class ChatObject extends DurableObject<Env> {
     const identity = this.#adoption.identity();
     if (!identity) return this.ctx.storage.deleteAll();
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
-    await this.#activity.tell(this.env, identity, this.#last(), this.#exists(identity));
+    await this.#activity.tell(this.env, identity, this.#log.newest(), this.#exists(identity));
     await this.#contact.tell(this.env, identity, this.#exists(identity));
     const lineAt = await this.#work();
     if (!this.#adoption.identity()) return;
@@ -284,7 +281,7 @@ export class ChatObject extends DurableObject<Env> {
   #dueAt(lineAt: number | null): number | null {
     const now = Date.now();
     const addressesAt = this.#contact.untold ? now + AGAIN_AFTER_MS : null;
-    const due = [lineAt, addressesAt, this.#activity.dueAt(this.#last().seq, now)].filter((at) => at !== null);
+    const due = [lineAt, addressesAt, this.#activity.dueAt(this.#log.newest().seq, now)].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
@@ -329,25 +326,13 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Stamps are now, but never before the chat or the message before: they don't run backwards, even where the clock does. */
   #place({ chatId, createdAt }: ChatIdentity): NewPlace {
-    const { seq, at } = this.#last();
+    const { seq, at } = this.#log.newest();
     return { chatId, seq: seq + 1, at: new Date(Math.max(Date.now(), at, createdAt)).toISOString() };
-  }
-
-  /** Stores a message as the newest, unless the chat has one of its id. @returns the document of the one it has now */
-  #append(row: NewMessage): { doc: string; isNew: boolean } {
-    const stored = this.#log.append(row);
-    if (stored.isNew) this.#newest = { seq: row.message.seq, at: Date.parse(row.message.createdAt) };
-    return stored;
   }
 
   #stored(messageId: string): SendAnswer | null {
     const row = this.#log.byId(messageId);
     return row && { outcome: "stored", doc: row.doc, replayed: false };
-  }
-
-  #last(): { seq: number; at: number } {
-    this.#newest ??= this.#log.newest();
-    return this.#newest;
   }
 
   #depth(): number {

@@ -37,7 +37,7 @@ export function requestLog(): MiddlewareHandler<LogEnv> {
     c.set("requestId", requestId);
     c.set("answerHeaders", answerHeaders);
     await next();
-    // One that `json` made has them from its making, which is cheaper by 0.02 ms.
+    // One that `json` made has them from its making, which is cheaper.
     if (!c.res.headers.has("X-Request-Id")) {
       for (const [name, value] of Object.entries(answerHeaders)) {
         if (!c.res.headers.has(name)) c.res.headers.set(name, value);
