@@ -93,8 +93,8 @@ test("a read that never ends, as of a request that was cancelled, holds nobody u
   expect((await channelRecord(env, channelId))?.id).toBe(channelId);
 });
 
-test("a read that began before a change is not held in place of one that began after it", async () => {
-  const { channelId } = await newOrganization();
+/** A read of the channel that has its answer from before the channel was renamed, and ends when it is released. */
+async function renamedAmidRead(channelId: string) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: read, resolve: hasRead } = Promise.withResolvers<void>();
   aroundQueries(async (query, run) => {
@@ -108,6 +108,12 @@ test("a read that began before a change is not held in place of one that began a
   const slow = channelRecord(env, channelId);
   await read;
   await env.DB.prepare("update channels set name = 'Renamed' where id = ?").bind(channelId).run();
+  return { slow, release };
+}
+
+test("a read that began before a change is not held in place of one that began after it", async () => {
+  const { channelId } = await newOrganization();
+  const { slow, release } = await renamedAmidRead(channelId);
   expect((await channelRecord(env, channelId, { fresh: "now" }))?.name).toBe("Renamed");
   release();
   expect((await slow)?.name).toBe("The web channel");
@@ -215,19 +221,7 @@ test("a secret that is rotated within a second of a forged call works when the s
 
 test("a call that fails with what a read from before the change found is verified once more", async () => {
   const { channelId } = await newOrganization();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const { promise: read, resolve: hasRead } = Promise.withResolvers<void>();
-  aroundQueries(async (query, run) => {
-    const row = await run();
-    if (query === 1) {
-      hasRead();
-      await released;
-    }
-    return row;
-  });
-  const slow = channelRecord(env, channelId);
-  await read;
-  await env.DB.prepare("update channels set name = 'Renamed' where id = ?").bind(channelId).run();
+  const { slow, release } = await renamedAmidRead(channelId);
   const found = verifyChannel(env, channelId, async ({ name }) => (name === "Renamed" ? "good" : null));
   release();
   await slow;
