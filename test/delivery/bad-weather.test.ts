@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { Draft } from "../../src/chats/answers.ts";
-import { newId } from "../../src/ids.ts";
+import { draft } from "../drafts.ts";
 import { send } from "../harness.ts";
 import { accept, fakeNetworks, lost, type NetworkCall, refuse, type Script, status } from "../networks.ts";
 import { alarmOf, type Conversation, chatOf, conversation, pass, stopTheClock } from "./conversation.ts";
@@ -103,19 +102,8 @@ test.each(SEEDS)(
 /** Stores a message as the Worker does, without the way through it: that is not what is tested here. */
 async function put({ object, organizationId, ownerId: senderId }: Conversation, number: number): Promise<void> {
   const text = `No. ${number}`;
-  const draft: Draft = {
-    id: newId("msg", null),
-    content: text,
-    type: "TEXT",
-    mediaUrl: null,
-    templateId: null,
-    variables: null,
-    metadata: {},
-    idempotencyKey: null,
-    fingerprint: null,
-    prepared: { outcome: "prepared", senderId, text, template: null },
-  };
-  expect(await object().send(organizationId, [draft], null)).toMatchObject([{ outcome: "stored" }]);
+  const message = draft(text, { prepared: { outcome: "prepared", senderId, text, template: null } });
+  expect(await object().send(organizationId, [message], null)).toMatchObject([{ outcome: "stored" }]);
 }
 
 function numberOf(call: NetworkCall): number {

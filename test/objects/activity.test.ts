@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { draft } from "../drafts.ts";
 import { breakDirectory, breakObjects } from "../faults.ts";
 import { type Client, newChat, newOrganization, send } from "../harness.ts";
 
@@ -177,7 +178,7 @@ test("a message that comes while its chat reports keeps the chat's alarm", async
     const channel = getByName(...named);
     const active = async (id: string, at: number) => {
       await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null);
-      await env.CHATS.getByName(chat.id).send(organization.organizationId, [DRAFT], null);
+      await env.CHATS.getByName(chat.id).send(organization.organizationId, [draft("In between")], null);
       return channel.active(id, at);
     };
     return { active } as unknown as typeof channel;
@@ -185,16 +186,3 @@ test("a message that comes while its chat reports keeps the chat's alarm", async
   await runDurableObjectAlarm(chat.object);
   expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
 });
-
-const DRAFT = {
-  id: "msg_gaaaaaaaaaaaaaab",
-  content: "In between",
-  type: "TEXT" as const,
-  mediaUrl: null,
-  templateId: null,
-  variables: null,
-  metadata: {},
-  idempotencyKey: null,
-  fingerprint: null,
-  prepared: { outcome: "prepared" as const, senderId: "mbr_gaaaaaaaaaaaaaaa", text: "In between", template: null },
-};

@@ -1,9 +1,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Draft, SendAnswer, Unknown } from "../../src/chats/answers.ts";
+import type { SendAnswer, Unknown } from "../../src/chats/answers.ts";
 import type { Message } from "../../src/chats/message.ts";
-import { newId } from "../../src/ids.ts";
+import { draft } from "../drafts.ts";
 import { client, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
 
 afterEach(() => {
@@ -17,22 +17,6 @@ async function someChat() {
   const object = env.CHATS.getByName(chat.id);
   const list = async (query = "") => (await organization.api("GET", `/chats/${chat.id}/messages${query}`)).body;
   return { ...organization, chatId: chat.id, object, list };
-}
-
-function draft(content: string, changes: Partial<Draft> = {}): Draft {
-  return {
-    id: newId("msg", null),
-    content,
-    type: "TEXT",
-    mediaUrl: null,
-    templateId: null,
-    variables: null,
-    metadata: {},
-    idempotencyKey: null,
-    fingerprint: null,
-    prepared: { outcome: "prepared", senderId: "mbr_gaaaaaaaaaaaaaaa", text: content, template: null },
-    ...changes,
-  };
 }
 
 test("an evicted chat lists what it listed before, and numbers on", async () => {

@@ -1,23 +1,13 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
+import { pass, stopTheClock } from "../delivery/conversation.ts";
 import { aroundCall, breakDirectory, breakObjects, countRoundTrips } from "../faults.ts";
 import { admin, newChat, send } from "../harness.ts";
 import { asUser, connect, newSite, newToken, type Page, signUser, visit } from "../sockets.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-function later(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
-}
+stopTheClock();
 
 /** A site, a user of it whom the company has met, and the user's open page. */
 async function newUser(settings: Record<string, unknown> = {}) {
@@ -43,9 +33,9 @@ async function pulse(page: Page): Promise<"alive" | number> {
 test("a socket of a secret that was rotated away ends within 10 seconds, at its next frame, which is not taken", async () => {
   const { channelId, chatId, api, page } = await newUser();
   await rotate(channelId);
-  later(9_999);
+  pass(9_999);
   expect(await pulse(page)).toBe("alive");
-  later(1);
+  pass(1);
   page.send({ type: "message", id: "late", content: "Still me?" });
   expect(await page.closed).toBe(4401);
   expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
@@ -54,7 +44,7 @@ test("a socket of a secret that was rotated away ends within 10 seconds, at its 
 test("a message of the company's does not reach a socket of a secret that was rotated away", async () => {
   const { channelId, chatId, api, page } = await newUser();
   await rotate(channelId);
-  later(10_000);
+  pass(10_000);
   await send(api, chatId, { content: "For the user alone" });
   expect(await page.next()).toEqual({ closed: 4401 });
 });
@@ -63,7 +53,7 @@ test("a channel knows of a rotation at once, however lately one of its chats ask
   const { channelId, page } = await newUser();
   const other = asUser("user-8", await signUser("user-8", (await rotate(channelId, 60)).body.identitySecret));
   const { page: asks } = await visit(channelId, { protocols: other });
-  later(10_000);
+  pass(10_000);
   expect(await pulse(asks)).toBe("alive");
   await rotate(channelId);
   expect(await pulse(page)).toBe(4401);
@@ -74,9 +64,9 @@ test("a socket stays through the overlap of its secret's successor, and ends wit
   const { body } = await rotate(channelId, 60);
   const protocols = asUser("user-7", await signUser("user-7", body.identitySecret));
   const { page: successor } = await visit(channelId, { protocols });
-  later(59_999);
+  pass(59_999);
   expect([await pulse(page), await pulse(successor)]).toEqual(["alive", "alive"]);
-  later(10_000);
+  pass(10_000);
   expect([await pulse(page), await pulse(successor)]).toEqual([4401, "alive"]);
 });
 
@@ -84,7 +74,7 @@ test("a rotated secret ends no socket of a token's holder", async () => {
   const { channelId } = await newSite();
   const { page } = await visit(channelId);
   await rotate(channelId);
-  later(10_000);
+  pass(10_000);
   expect(await pulse(page)).toBe("alive");
 });
 
@@ -95,17 +85,17 @@ test("a socket of an origin that is allowed no more ends, and those of others st
   const open = async (origin: string) => (await visit(channelId, { token, origin })).page;
   const pages = [await open(gone), await open(stays), await open("https://parley.test")];
   await allow(channelId, [stays]);
-  later(10_000);
+  pass(10_000);
   expect(await Promise.all(pages.map(pulse))).toEqual([4403, "alive", "alive"]);
   await allow(channelId, []);
-  later(10_000);
+  pass(10_000);
   expect(await pulse(pages[1] as Page)).toBe("alive");
 });
 
 test("a socket ends over an eviction of its object too", async () => {
   const { channelId, chatId, page } = await newUser();
   await rotate(channelId);
-  later(10_000);
+  pass(10_000);
   await evictDurableObject(env.CHATS.getByName(chatId));
   expect(await pulse(page)).toBe(4401);
 });
@@ -114,7 +104,7 @@ test("a page that was only opened ends as the others do", async () => {
   const { channelId } = await newSite({ allowedOrigins: ["https://gone.example"] });
   const { page } = await visit(channelId, { origin: "https://gone.example" });
   await allow(channelId, ["https://other.example"]);
-  later(10_000);
+  pass(10_000);
   expect(await pulse(page)).toBe(4403);
 });
 
@@ -127,7 +117,7 @@ test("the channel is asked once in 10 seconds, however many frames pass, and the
   const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
   const roundTrips = countRoundTrips();
   for (let second = 1; second <= 30; second++) {
-    later(1_000);
+    pass(1_000);
     expect([await pulse(page), await pulse(other)]).toEqual(["alive", "alive"]);
   }
   expect([channelCalls.mock.calls.length, roundTrips()]).toEqual([3, 3]);
@@ -137,7 +127,7 @@ test("a chat without an open socket asks nobody", async () => {
   const { chatId, api, page } = await newUser();
   await send(api, chatId);
   await page.close();
-  later(10_000);
+  pass(10_000);
   const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
   await send(api, chatId);
   expect(channelCalls).not.toHaveBeenCalled();
@@ -145,7 +135,7 @@ test("a chat without an open socket asks nobody", async () => {
 
 test("what comes while the channel is asked is told afterwards, in its order, and to each page once", async () => {
   const { channelId, chatId, api, page, protocols } = await newUser();
-  later(10_000);
+  pass(10_000);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   aroundCall("CHANNELS", "terms", { before: () => released });
   for (const content of ["one", "two"]) await send(api, chatId, { content });
@@ -162,33 +152,33 @@ test("what comes while the channel is asked is told afterwards, in its order, an
 test("while nobody can say whether a socket is welcome it stays for an hour, and is then told to try later", async () => {
   const { page } = await newUser();
   breakObjects("CHANNELS", "terms");
-  later(3_599_000);
+  pass(3_599_000);
   expect(await pulse(page)).toBe("alive");
-  later(1_000);
+  pass(1_000);
   expect(await pulse(page)).toBe(1013);
 });
 
 test("while the directory is down a channel tells what it knew last", async () => {
   const { channelId, page } = await newUser();
-  later(10_000);
+  pass(10_000);
   expect(await pulse(page)).toBe("alive");
   breakDirectory();
-  later(60_000);
+  pass(60_000);
   expect(await pulse(page)).toBe("alive");
   vi.restoreAllMocks();
   await rotate(channelId);
-  later(10_000);
+  pass(10_000);
   expect(await pulse(page)).toBe(4401);
 });
 
 test("a rotation that its channel could not be told counts ten seconds later", async () => {
   const { channelId, page } = await newUser();
-  later(10_000);
+  pass(10_000);
   expect(await pulse(page)).toBe("alive");
   breakObjects("CHANNELS", "changed");
   expect((await rotate(channelId)).status).toBe(201);
   vi.restoreAllMocks();
-  later(20_000);
+  pass(20_000);
   expect(await pulse(page)).toBe(4401);
 });
 
@@ -196,7 +186,7 @@ test("a secret that no key opens ends users' sockets after an hour, and none of 
   const { channelId, page } = await newUser();
   const { page: stranger } = await visit(channelId);
   await env.DB.prepare("update channels set identity_secret = 'unreadable' where id = ?").bind(channelId).run();
-  later(3_600_000);
+  pass(3_600_000);
   expect([await pulse(page), await pulse(stranger)]).toEqual([1013, "alive"]);
 });
 
@@ -204,7 +194,7 @@ test("an origin longer than any host's is not let in, and the company writes on 
   const { channelId, chatId, api, page, protocols } = await newUser();
   const origin = `https://${"a".repeat(20_000)}.example`;
   expect(await (await connect(channelId, { protocols, origin })).closed).toBe(4403);
-  later(10_000);
+  pass(10_000);
   await send(api, chatId, { content: "Hello" });
   expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
 });
@@ -216,14 +206,14 @@ test("a socket of which too much would have to be kept is not among the chat's o
   );
   const headers = visitorHeaders({ ...(visitor as Visitor), address: "a".repeat(20_000) });
   await expect(env.CHATS.getByName(chatId).fetch("https://chat/socket", { headers })).rejects.toThrow("16384");
-  later(10_000);
+  pass(10_000);
   await send(api, chatId, { content: "Hello" });
   expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
 });
 
 test("a frame that is too large is not held until the channel has answered", async () => {
   const { page } = await newUser();
-  later(10_000);
+  pass(10_000);
   aroundCall("CHANNELS", "terms", { before: () => page.closed });
   page.send("x".repeat(100_000));
   expect(await page.closed).toBe(1009);
@@ -235,7 +225,7 @@ test("while the channel is asked a hundred frames are held, and whoever sends mo
     page,
     ...(await Promise.all([1, 2, 3].map(() => visit(channelId, { protocols })))).map((one) => one.page),
   ];
-  later(10_000);
+  pass(10_000);
   aroundCall("CHANNELS", "terms", { before: () => Promise.race(pages.map(({ closed }) => closed)) });
   for (const one of pages) for (let i = 0; i < 30; i++) one.send({ type: "read", seq: i });
   expect(await Promise.race(pages.map(({ closed }) => closed))).toBe(1013);

@@ -1,22 +1,12 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
+import { pass, stopTheClock } from "../delivery/conversation.ts";
 import { aroundQueries, breakDirectory, breakObjects, countRoundTrips } from "../faults.ts";
 import { newChat, newOrganization } from "../harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, type Page, signUser, visit } from "../sockets.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-function later(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
-}
+stopTheClock();
 
 async function newVisitor() {
   const organization = await newOrganization();
@@ -35,9 +25,9 @@ test("a visitor writes one message a second, and hears when to go on", async () 
     message: "Too many messages",
     retryAfter: 1,
   });
-  later(999);
+  pass(999);
   expect(await page.write("b")).toMatchObject({ type: "refused", retryAfter: 1 });
-  later(1);
+  pass(1);
   expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 
@@ -85,12 +75,12 @@ test("a visitor writes 60 messages an hour, and the 61st when the first is an ho
   const { page } = await newVisitor();
   for (let n = 1; n <= 60; n++) {
     expect(await page.write(`${n}`)).toMatchObject({ type: "stored", seq: n });
-    later(1_000);
+    pass(1_000);
   }
   expect(await page.write("61")).toMatchObject({ type: "refused", code: "rate_limited", retryAfter: 3_540 });
-  later(3_540_000 - 1);
+  pass(3_540_000 - 1);
   expect(await page.write("61")).toMatchObject({ type: "refused", retryAfter: 1 });
-  later(1);
+  pass(1);
   expect(await page.write("61")).toMatchObject({ type: "stored", seq: 61 });
 });
 
@@ -177,7 +167,7 @@ test("a page that does not wait for answers is hung up on once 20 messages wait,
   expect(await page.closed).toBe(1013);
   release();
   expect(await other.next()).toMatchObject({ type: "message", message: { seq: 1 } });
-  later(1_000);
+  pass(1_000);
   expect(await other.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 
@@ -199,9 +189,9 @@ test("a socket too many sleeps as the others do, and nothing that it sends is ta
 test("a sixth socket takes the place of one that has given no sign of life for three minutes", async () => {
   const { page, channelId, token } = await newVisitor();
   for (let n = 0; n < 4; n++) await visit(channelId, { token });
-  later(180_000);
+  pass(180_000);
   expect(await (await connect(channelId, { token })).closed).toBe(1013);
-  later(1);
+  pass(1);
   await visit(channelId, { token });
   expect(await page.closed).toBe(1013);
 });
@@ -226,7 +216,7 @@ test("5 new chats a minute come from one address, and a sixth hears when to try 
   const from = "192.0.2.1";
   for (let n = 0; n < 5; n++) {
     expect((await begin(channelId, from)).answer.type).toBe("stored");
-    later(1_000);
+    pass(1_000);
   }
   await evictDurableObject(env.CHANNELS.getByName(channelId));
   const { page, answer } = await begin(channelId, from);
@@ -238,7 +228,7 @@ test("5 new chats a minute come from one address, and a sixth hears when to try 
     retryAfter: 55,
   });
   expect((await begin(channelId, "192.0.2.2")).answer.type).toBe("stored");
-  later(55_000);
+  pass(55_000);
   expect(await page.write("first")).toMatchObject({ type: "stored" });
   expect((await begin(channelId, from)).answer.type).toBe("refused");
 });
@@ -251,15 +241,15 @@ test("who may open no further chat is told so without the directory or the chann
   expect(answer).toMatchObject({ code: "rate_limited", retryAfter: 60 });
   const roundTrips = countRoundTrips();
   const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
-  later(500);
+  pass(500);
   for (let n = 0; n < 50; n++) {
-    later(20);
+    pass(20);
     expect(await page.write(`${n}`)).toMatchObject({ message: "Too many new chats", retryAfter: n < 24 ? 5 : 4 });
   }
   expect([roundTrips(), channelCalls.mock.calls.length]).toEqual([0, 0]);
-  later(5_000);
+  pass(5_000);
   expect(await page.write("asked")).toMatchObject({ message: "Too many new chats", retryAfter: 54 });
-  later(53_500);
+  pass(53_500);
   expect(await page.write("first")).toMatchObject({ type: "stored" });
 });
 
@@ -277,7 +267,7 @@ test("a chat that is there already counts for nobody", async () => {
   const { page } = await visit(channelId, { token });
   await page.write("a");
   for (let n = 0; n < 5; n++) await begin(channelId, from);
-  later(1_000);
+  pass(1_000);
   const { page: moved } = await visit(channelId, { token, from });
   expect(await moved.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
@@ -291,7 +281,7 @@ test("the addresses of new chats are kept for a minute and no longer", async () 
       storage.sql.exec<{ count: number }>("select count(*) as count from openings").one(),
     );
   expect(await kept()).toEqual({ count: 1 });
-  later(60_000);
+  pass(60_000);
   await runDurableObjectAlarm(channel);
   expect(await kept()).toEqual({ count: 0 });
 });
@@ -323,7 +313,7 @@ test("who may open no further chat is welcome in one that the company has begun 
 test("a chat in use takes messages while the directory is down", async () => {
   const { page } = await newVisitor();
   await page.write("a");
-  later(1_000);
+  pass(1_000);
   breakDirectory();
   expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
