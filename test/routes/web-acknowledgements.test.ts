@@ -30,6 +30,8 @@ async function longChat(count: number, status: string) {
       status,
     );
   });
+  // What was put behind its back is seen by an object that starts anew.
+  await evictDurableObject(object);
   /** How many rows each statement of the object reads while `run` runs. */
   const rowsRead = async (run: () => Promise<unknown>): Promise<number[]> => {
     const cursors: { rowsRead: number }[] = [];
