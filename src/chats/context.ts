@@ -2,12 +2,11 @@ import type { Context } from "hono";
 import type { TaggedJson } from "../http/json.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import type { KeyVariables } from "../keys/guard.ts";
-import type { listChats } from "./directory.ts";
 
 /** What was begun for a request before its key was admitted; nothing of it leaves unless the key is. */
 interface BegunVariables {
   page?: Promise<TaggedJson>;
-  chats?: ReturnType<typeof listChats>;
+  chats?: Promise<TaggedJson>;
 }
 
 /** The context of the routes of chats. */
