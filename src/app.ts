@@ -8,7 +8,7 @@ import { isOutage } from "./db/client.ts";
 import { hookRoutes } from "./hooks/routes.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
-import { isTooMany, tooMany } from "./http/strangers.ts";
+import { answerStranger } from "./http/strangers.ts";
 import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { causeOf } from "./log.ts";
@@ -46,5 +46,5 @@ async function answerError(error: Error, c: Context<AppEnv>): Promise<Response> 
     console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });
   }
   const isStranger = known.status === 401 || known.code === "handshake_refused";
-  return errorResponse(isStranger && (await isTooMany(c)) ? tooMany() : known, c.get("answerHeaders"));
+  return isStranger ? answerStranger(c, known) : errorResponse(known, c.get("answerHeaders"));
 }

@@ -32,6 +32,9 @@ const runtime = cloudflareTest({
 // The runtime wants the folder of the assets to be there, with what a deploy would have in it.
 execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 
+/** Milliseconds that no test takes but on a machine that is busy with something else. */
+const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000 };
+
 /** `unit` and `service` run in the Workers runtime, the others in Node; `browser` and `cli` start the whole service. */
 export default defineConfig({
   root,
@@ -39,27 +42,27 @@ export default defineConfig({
     silent: "passed-only",
     maxWorkers: 2,
     projects: [
-      { plugins: [runtime], test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
+      { plugins: [runtime], test: { ...PATIENCE, name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
       {
         plugins: [runtime],
         test: {
+          ...PATIENCE,
           name: "service",
           include: ["test/{routes,objects,delivery}/**/*.test.ts"],
           setupFiles: ["test/setup.ts"],
         },
       },
-      { test: { name: "web", include: ["test/web/**/*.test.ts"] } },
+      { test: { ...PATIENCE, name: "web", include: ["test/web/**/*.test.ts"] } },
       {
         test: {
+          ...PATIENCE,
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
           globalSetup: ["test/browser/server.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
         },
       },
-      { test: { name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
-      { test: { name: "cli", include: ["test/{bench,cli,storm}/**/*.test.ts"] } },
+      { test: { ...PATIENCE, name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
+      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm}/**/*.test.ts"] } },
     ],
   },
 });

@@ -3,13 +3,20 @@ import { BoundedMap } from "../bounded-map.ts";
 import { keptPerEnv } from "../kept.ts";
 import { causeOf } from "../log.ts";
 import { clientNetwork } from "./client-network.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, errorResponse, type ToldError } from "./errors.ts";
+import type { RequestVariables } from "./request-log.ts";
 
+/** So many of one address are counted by one call: each call costs several times what it takes to refuse a request. */
+export const COUNTED_TOGETHER = 50;
 /** How long an address that came too often is refused without a further look, and told to wait. */
 const HELD_SECONDS = 10;
 
-/** Until when, Unix milliseconds. */
-const held = keptPerEnv(() => new BoundedMap<string, number>(10_000));
+const kept = keptPerEnv(() => ({
+  /** How many came that are not counted yet. */
+  uncounted: new BoundedMap<string, number>(10_000),
+  /** Until when an address is held, Unix milliseconds. */
+  held: new BoundedMap<string, number>(10_000),
+}));
 
 /** What is looked at of a request's context. */
 interface Asking {
@@ -17,21 +24,35 @@ interface Asking {
   req: Pick<HonoRequest<string>, "path" | "header" | "param">;
 }
 
+interface Answering extends Asking {
+  get(name: "answerHeaders"): RequestVariables["answerHeaders"];
+}
+
 /**
  * Counts a request of someone who is not known, and says whether their address has sent too many: the platform counts,
- * nearby and roughly. It spares work and lets nobody in, so where it does not answer nobody is refused.
+ * nearby and roughly, and never more than there were. It spares work and lets nobody in, so where it does not answer
+ * nobody is refused.
  */
 export async function isTooMany(c: Asking): Promise<boolean> {
   if (isHeld(c)) return true;
   const name = nameOf(c);
+  const { uncounted, held } = kept(c.env);
+  const came = ((uncounted.get(name) ?? 0) + 1) % COUNTED_TOGETHER;
+  uncounted.set(name, came);
+  if (came > 0) return false;
   try {
     const { success } = await c.env.STRANGERS.limit({ key: name });
-    if (!success) held(c.env).set(name, Date.now() + HELD_SECONDS * 1_000);
+    if (!success) held.set(name, Date.now() + HELD_SECONDS * 1_000);
     return !success;
   } catch (error) {
     console.error({ event: "strangers_not_counted", cause: causeOf(error) });
     return false;
   }
+}
+
+/** Answers someone who is not known with `error`, or, where their address has sent too many such, with 429. */
+export async function answerStranger(c: Answering, error: ToldError): Promise<Response> {
+  return errorResponse((await isTooMany(c)) ? tooMany() : error, c.get("answerHeaders"));
 }
 
 /**
@@ -52,7 +73,7 @@ export function tooMany(): ApiError {
 
 /** A clock that was set back holds nobody for longer. */
 function isHeld(c: Asking): boolean {
-  const left = (held(c.env).get(nameOf(c)) ?? 0) - Date.now();
+  const left = (kept(c.env).held.get(nameOf(c)) ?? 0) - Date.now();
   return left > 0 && left <= HELD_SECONDS * 1_000;
 }
 

@@ -10,16 +10,27 @@ export interface KnownKey {
   hash: string;
 }
 
-/** Spares two digests a request, of a text that comes again and again. */
-const remembered = keptPerEnv(() => new BoundedMap<string, KnownKey>(1_000));
+/** A text of more characters is not worth its memory. No key has as many. */
+const MAX_REMEMBERED = 64;
+
+/** Spares the digests of a text that comes again and again. Invented ones are apart, for they are without number. */
+const kept = keptPerEnv(() => ({
+  known: new BoundedMap<string, KnownKey>(1_000),
+  refused: new BoundedMap<string, true>(1_000),
+}));
 
 /** What a key text names, or null where its form or its check letters are wrong. No one else needs to be asked. */
 export async function knownKey(env: Env, text: string): Promise<KnownKey | null> {
-  const known = remembered(env).get(text);
-  if (known) return known;
+  const { known, refused } = kept(env);
+  const remembered = known.get(text);
+  if (remembered) return remembered;
+  if (refused.has(text)) return null;
   const id = await keyIdOf(text, [configured(env, "KEY_SECRET"), configured(env, "KEY_SECRET_PREVIOUS")]);
-  if (!id) return null;
+  if (!id) {
+    if (text.length <= MAX_REMEMBERED) refused.set(text, true);
+    return null;
+  }
   const key = { id, hash: await hashOf(text) };
-  remembered(env).set(text, key);
+  known.set(text, key);
   return key;
 }

@@ -17,13 +17,15 @@ test("every case is made, counted and timed, and answers as it must", { timeout:
   expect(gzippedBytes).toBeLessThan(90 * 1_024);
 
   const counts = Object.fromEntries(rows.map((row) => [row.name, row.counts]));
-  // Two when it is alone; those that wait at the same time share them.
+  // Two when it is alone; those that wait at the same time share them, and the one round trip of a list of chats.
   expect(counts.send?.objectCalls).toBeGreaterThan(0);
   expect(counts.send?.objectCalls).toBeLessThanOrEqual(2);
   expect(counts.send).toMatchObject({ trips: 0 });
   expect(counts.send?.written).toBeGreaterThanOrEqual(2);
   expect(counts["send with a template"]).toMatchObject({ trips: 1, statements: 2 });
-  expect(counts["GET /chats, page 1 of 20"]).toMatchObject({ trips: 1, written: 0 });
+  expect(counts["GET /chats, page 1 of 20"]?.trips).toBeGreaterThan(0);
+  expect(counts["GET /chats, page 1 of 20"]?.trips).toBeLessThanOrEqual(1);
+  expect(counts["GET /chats, page 1 of 20"]).toMatchObject({ written: 0 });
   expect(counts["list, page 1 of 25"]).toMatchObject({ trips: 0, written: 0 });
   expect(counts["401: a forged key"]).toMatchObject({ trips: 0, objectCalls: 0, read: 0, written: 0 });
   // The key; the chat, the count and the page; and what the limiter writes.

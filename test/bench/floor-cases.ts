@@ -2,6 +2,7 @@ import { type Case, CONNECTIONS } from "./cases.ts";
 import { get, post } from "./request.ts";
 
 export const HELLO = "hello: one bare Hono route";
+export const LOGGED = "hello, and one line of log";
 export const HELLO_ALONE = "hello, one connection";
 export const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
@@ -10,6 +11,7 @@ export const ONE_QUERY = "one D1 query";
 
 export const FLOORS: Case[] = [
   floor(HELLO, get("/hello", "")),
+  floor(LOGGED, get("/logged", "")),
   floor(HELLO_ALONE, get("/hello", ""), 1),
   floor(ONE_CALL, get("/one", "")),
   floor(TWO_CALLS, get("/two", "")),

@@ -1,5 +1,5 @@
 import { type Case, parley, unique } from "./cases.ts";
-import { HELLO, HELLO_ALONE, ONE_CALL, ONE_WRITE, TWO_CALLS } from "./floor-cases.ts";
+import { HELLO_ALONE, LOGGED, ONE_CALL, ONE_WRITE, TWO_CALLS } from "./floor-cases.ts";
 import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
 import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
@@ -58,13 +58,13 @@ export function sendCases({ keys }: Sizes): Case[] {
 }
 
 export const REFUSALS: Case[] = [
-  parley("429: over the limit", { floor: HELLO }, async (place) => {
+  parley("429: over the limit", { floor: LOGGED }, async (place) => {
     const organization = await place.organization();
     const { secret } = await place.key(organization, { limit: 1, windowSeconds: 3_600 });
     await (await place.ask("/api/v1/key", { headers: authorized(secret) })).arrayBuffer();
     return { request: () => get("/api/v1/chats", secret), status: 429 };
   }),
-  parley("401: a forged key", { floor: HELLO }, async (place) => {
+  parley("401: a forged key", { floor: LOGGED }, async (place) => {
     const { secret } = await place.key(await place.organization());
     const forged = secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
     return { request: () => get("/api/v1/chats", forged), status: 401 };

@@ -21,9 +21,16 @@ export class FloorObject extends DurableObject<FloorEnv> {
 const OK = { ok: true };
 const DOC = JSON.stringify({ text: "x".repeat(400) });
 
+/** As long as the line that a service that can be run in earnest writes of each request. */
+const LINE = JSON.stringify({ event: "request", route: "x".repeat(160) });
+
 /** What no service on this platform can undercut: a route, an object call, a stored row, a query, each by itself. */
 const app = new Hono<{ Bindings: FloorEnv }>()
   .get("/hello", (c) => c.json(OK))
+  .get("/logged", (c) => {
+    console.log(LINE);
+    return c.json(OK);
+  })
   .get("/one", async (c) => {
     await c.env.OBJECTS.getByName("one").nothing();
     return c.json(OK);
