@@ -14,7 +14,10 @@ import { fillTemplate } from "./template.ts";
 /** What the directory knows of a send's sender and template. */
 type Found = { sender: boolean; template: { name: string; language: string; body: string } | null };
 
-const calls = keptPerEnv(() => new JoinedCalls<Draft, SendAnswer>());
+const kept = keptPerEnv(() => ({
+  sends: new JoinedCalls<Draft, SendAnswer>(),
+  lookUps: new JoinedCalls<null, Found>(),
+}));
 
 /**
  * Sends a message in a chat: stored when this returns. Those that wait at the same time are stored in one commit.
@@ -37,19 +40,36 @@ export async function sendMessage(
     metadata: body.metadata,
     idempotencyKey,
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
-    prepared: prepare(caller, body, await lookUp(env, caller.organizationId, body)),
+    prepared: prepare(caller, body, await lookUp(env, ctx, caller.organizationId, body)),
   };
   const { organizationId } = caller;
-  const answer = await calls(env).ask(ctx, `${organizationId} ${chatId}`, draft, (drafts) =>
+  const answer = await kept(env).sends.ask(ctx, `${organizationId} ${chatId}`, draft, (drafts) =>
     callChat(env, caller, chatId, (chat, adoption) => chat.send(organizationId, drafts, adoption)),
   );
   if (answer.outcome === "stored") return answer;
   throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
 }
 
-/** Looks up the sender and the template that a body names, in one round trip; null, and none, when it names none. */
-async function lookUp(env: Env, organizationId: string, { senderId, templateId }: SendBody): Promise<Found | null> {
+/** The sender and the template that a body names; null when it names none. Those who wait for the same ask once. */
+async function lookUp(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  organizationId: string,
+  { senderId, templateId }: SendBody,
+): Promise<Found | null> {
   if (senderId === undefined && templateId === undefined) return null;
+  return kept(env).lookUps.ask(ctx, `${organizationId} ${senderId} ${templateId}`, null, async (all) => {
+    const found = await find(env, organizationId, { senderId, templateId });
+    return all.map(() => found);
+  });
+}
+
+/** In one round trip. */
+async function find(
+  env: Env,
+  organizationId: string,
+  { senderId, templateId }: Pick<SendBody, "senderId" | "templateId">,
+): Promise<Found> {
   const db = directory(env);
   const [senders, found] = await db.batch([
     db
