@@ -9,8 +9,15 @@ const TINY: Sizes = { chat: 25, longChat: 45, hugeChat: 65, chats: 20, manyChats
 
 test("every case is made, counted and timed, and answers as it must", { timeout: 240_000 }, async () => {
   const cases = selectCases(TINY, { only: null, scale: true });
-  const settings = { rounds: 1, seconds: 0.02, data: readArguments([]).data, startUp: false, log: () => undefined };
-  const { rows, gzippedBytes } = await bench(cases, settings);
+  const settings = {
+    rounds: 1,
+    seconds: 0.02,
+    data: readArguments([]).data,
+    startUp: false,
+    memory: [25, 65],
+    log: () => undefined,
+  };
+  const { rows, gzippedBytes, memory } = await bench(cases, settings);
   expect(rows.map(({ name, unexpected }) => [name, unexpected])).toEqual(cases.map(({ name }) => [name, null]));
   expect(rows.filter(({ rate, p50, p99 }) => !(rate > 0 && p50 > 0 && p99 >= p50))).toEqual([]);
   // 87 KiB in November 2026, of which drizzle 22, zod 14 and hono 7.
@@ -31,6 +38,11 @@ test("every case is made, counted and timed, and answers as it must", { timeout:
   expect(counts["401: a forged key"]).toMatchObject({ trips: 0, objectCalls: 0, read: 0, written: 0 });
   // The key; the chat, the count and the page; and what the limiter writes.
   expect(counts["literal design: list, page 1"]).toMatchObject({ trips: 2, statements: 4, objectCalls: 1, written: 1 });
+
+  expect(memory.map(({ messages, heap }) => [messages, heap > 100_000])).toEqual([
+    [25, true],
+    [65, true],
+  ]);
 
   const list = rows.find(({ name }) => name === "list, page 1 of 25");
   expect([list?.toHello, list?.toFloor, list?.toLiteral]).toEqual(Array(3).fill(expect.any(Number)));

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case, Traffic } from "./cases.ts";
 import { countCase } from "./counts.ts";
+import { type Memory, measureMemory } from "./memory.ts";
 import { Place } from "./place.ts";
 import { type Counted, type Row, rowsOf } from "./report.ts";
 import { runRounds } from "./rounds.ts";
-import { type Server, type Setup, startServer, type Way } from "./server.ts";
+import { type Server, withServer } from "./server.ts";
 import { startUpTime } from "./start-up.ts";
 
 export interface Outcome {
@@ -17,6 +18,8 @@ export interface Outcome {
   gzippedBytes: number;
   /** Milliseconds that its script is at work before its first request; null where it was not asked. */
   startUp: number | null;
+  /** Of the chats whose lengths were asked for. */
+  memory: Memory[];
 }
 
 export interface BenchSettings {
@@ -25,6 +28,8 @@ export interface BenchSettings {
   /** The folder to hold the data. */
   data: string;
   startUp: boolean;
+  /** The lengths of the chats whose objects' memory is measured, in messages. */
+  memory: number[];
   /** Hears what is being done. */
   log: (line: string) => void;
 }
@@ -33,7 +38,10 @@ export interface BenchSettings {
  * Measures some cases. Their data is made, and what they cost counted, by a build of the service with counters in it;
  * then the service as it is deployed is started on the same data and timed.
  */
-export async function bench(cases: Case[], { rounds, seconds, data, startUp, log }: BenchSettings): Promise<Outcome> {
+export async function bench(
+  cases: Case[],
+  { rounds, seconds, data, startUp, memory, log }: BenchSettings,
+): Promise<Outcome> {
   const folder = await mkdtemp(join(data, "parley-bench-"));
   // A run that is stopped leaves no data behind either.
   const clear = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
@@ -55,7 +63,12 @@ export async function bench(cases: Case[], { rounds, seconds, data, startUp, log
       const onRound = (round: number) => log(`Round ${round + 1} of ${rounds}`);
       return runRounds(server, prepared, { rounds, seconds }, onRound);
     });
-    return { rows: rowsOf(counted, results), gzippedBytes: await gzippedSize(scripts.parley), startUp: ms };
+    return {
+      rows: rowsOf(counted, results),
+      gzippedBytes: await gzippedSize(scripts.parley),
+      startUp: ms,
+      memory: await measureMemory(setup, memory, log),
+    };
   } finally {
     process.off("exit", clear);
     clear();
@@ -63,15 +76,6 @@ export async function bench(cases: Case[], { rounds, seconds, data, startUp, log
 }
 
 type Prepared = { each: Case; traffic: Traffic }[];
-
-async function withServer<T>(setup: Setup, way: Way, work: (server: Server) => Promise<T>) {
-  const server = await startServer(setup, way);
-  try {
-    return await work(server);
-  } finally {
-    await server.stop();
-  }
-}
 
 async function prepare(place: Place, cases: Case[], log: BenchSettings["log"]): Promise<Prepared> {
   await place.migrate();

@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import { readArguments, USAGE } from "./arguments.ts";
 import { bench } from "./bench.ts";
 import { selectCases } from "./selection.ts";
-import { FULL } from "./sizes.ts";
+import { FULL, shown } from "./sizes.ts";
 import { DRIVER_LIMIT, table } from "./table.ts";
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
@@ -16,7 +16,8 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const log = (line: string) => void process.stderr.write(`${line}\n`);
-  const outcome = await bench(selectCases(FULL, given), { ...given, startUp: given.only === null, log });
+  const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
+  const outcome = await bench(selectCases(FULL, given), { ...given, startUp: given.only === null, memory, log });
   const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version };
   if (given.json) process.stdout.write(`${JSON.stringify({ machine, ...outcome }, null, 2)}\n`);
   else {
@@ -25,6 +26,11 @@ async function main(argv: string[]): Promise<number> {
     const size = `${(outcome.gzippedBytes / 1_024).toFixed(1)} KiB gzipped`;
     const startUp = outcome.startUp === null ? "" : `, start-up ${outcome.startUp} ms`;
     process.stdout.write(`Worker: ${size}${startUp}; its data in ${given.data}\n`);
+    for (const { messages, heap } of outcome.memory) {
+      process.stdout.write(
+        `A chat's object with ${shown(messages)} messages: ${Math.round(heap / 1_024)} KiB of heap\n`,
+      );
+    }
   }
   const wrong = outcome.rows.filter(({ unexpected }) => unexpected !== null);
   for (const { name, unexpected } of wrong) log(`\n${name} was answered:\n${unexpected}`);

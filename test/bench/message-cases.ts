@@ -1,5 +1,5 @@
 import { type Case, parley, unique } from "./cases.ts";
-import { HELLO_ALONE, LOGGED, ONE_CALL, ONE_WRITE, TWO_CALLS } from "./floor-cases.ts";
+import { LOGGED, ONE_CALL, ONE_WRITE, TWO_ALONE, TWO_CALLS } from "./floor-cases.ts";
 import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
 import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
@@ -30,9 +30,9 @@ export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
       return { request: (n) => get(busy(n).path, busy(n).secret), status: 200 };
     }),
     { ...parley("list, 100 callers", LISTED, first), connections: CALLERS },
-    { ...parley("list, one connection", { floor: HELLO_ALONE }, first), connections: 1 },
+    { ...parley("list, one connection", { floor: TWO_ALONE }, first), connections: 1 },
     ...DELAYS.map((ms) => delayed("list, one connection", ms, 1, first)),
-    delayed("list, 100 callers", DELAYS[0], CALLERS, first),
+    ...DELAYS.map((ms) => delayed("list, 100 callers", ms, CALLERS, first)),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Case } from "./cases.ts";
-import { HELLO, HELLO_ALONE } from "./floor-cases.ts";
+import { helloOf } from "./floor-cases.ts";
 import type { CaseTurns, Turn } from "./rounds.ts";
 import { median, spread } from "./statistics.ts";
 import type { Tally } from "./tally.ts";
@@ -44,7 +44,7 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
       const ratios = turns.flatMap((turn, round) => (others[round] ? [of(turn) / of(others[round])] : []));
       return ratios.length > 0 ? median(ratios) : null;
     };
-    const hello = each.connections === 1 ? HELLO_ALONE : HELLO;
+    const hello = helloOf(each.connections);
     const isDelayed = each.front.startsWith("delayed");
     const cpu = turns.some(({ cpu }) => cpu === null) ? null : median(of(({ cpu }) => cpu ?? 0));
     return {

@@ -1,7 +1,7 @@
 import type { BenchArguments } from "./arguments.ts";
 import type { Case } from "./cases.ts";
 import { directoryCases } from "./directory-cases.ts";
-import { FLOORS, HELLO } from "./floor-cases.ts";
+import { FLOORS, HELLO, helloOf } from "./floor-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
 import type { Sizes } from "./sizes.ts";
@@ -21,6 +21,7 @@ export function selectCases(sizes: Sizes, { only, scale }: Pick<BenchArguments, 
     ...socketCases(sizes),
   ];
   const chosen = all.filter((each) => (only === null || each.name.includes(only)) && (scale || !each.scale));
-  const compared = new Set([HELLO, ...chosen.flatMap(({ floor, literal }) => [floor, literal])]);
+  const compared = new Set(chosen.flatMap(({ floor, literal, connections }) => [helloOf(connections), floor, literal]));
+  compared.add(HELLO);
   return all.filter((each) => chosen.includes(each) || compared.has(each.name));
 }

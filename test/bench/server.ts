@@ -31,16 +31,21 @@ export interface Setup {
 export interface Way {
   counted: boolean;
   heard: boolean;
+  /** The port by which its isolates may be looked into. */
+  inspector?: number;
 }
 
 /** Milliseconds that are put on each hop, for a Worker of its own each. */
-export const DELAYS = [20, 50] as const;
+export const DELAYS = [20, 50, 100] as const;
 
 /**
  * Starts all Workers on the data in `folder`. Each service's objects live in an isolate of their own, as in production,
  * and each Worker is called on its own socket: Miniflare's entry would add 80 µs a request and flatter every ratio.
  */
-export async function startServer({ folder, scripts, secrets }: Setup, { counted, heard }: Way): Promise<Server> {
+export async function startServer(
+  { folder, scripts, secrets }: Setup,
+  { counted, heard, inspector }: Way,
+): Promise<Server> {
   const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !heard }) };
   const child = fork(new URL("server-process.ts", import.meta.url), { env, execArgv: ["--no-warnings"] });
   const workers = [
@@ -56,6 +61,7 @@ export async function startServer({ folder, scripts, secrets }: Setup, { counted
     host: "127.0.0.1",
     port: 0,
     cf: false,
+    ...(inspector !== undefined && { inspectorPort: inspector }),
     resourcePersistencePath: join(folder, "data"),
     workers,
   };
@@ -71,6 +77,16 @@ export async function startServer({ folder, scripts, secrets }: Setup, { counted
       await exited;
     },
   };
+}
+
+/** Does some work with a server, and stops it. */
+export async function withServer<T>(setup: Setup, way: Way, work: (server: Server) => Promise<T>): Promise<T> {
+  const server = await startServer(setup, way);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
 }
 
 const PARLEY_OBJECTS = { KEYS: "KeyObject", CHATS: "ChatObject", CHANNELS: "ChannelObject" };

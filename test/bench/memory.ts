@@ -1,0 +1,88 @@
+import { freePort } from "../../src/cli/port.ts";
+import { Place } from "./place.ts";
+import { authorized } from "./request.ts";
+import { type Server, type Setup, withServer } from "./server.ts";
+import { lastPage, shown } from "./sizes.ts";
+
+/** What the isolate of one chat's object holds after the chat was read at both its ends and written to. */
+export interface Memory {
+  messages: number;
+  /** Bytes of JavaScript, after a collection of garbage. */
+  heap: number;
+}
+
+const SENDS = 50;
+
+/** The memory of one chat's object, for chats of these lengths. */
+export async function measureMemory(setup: Setup, lengths: number[], log: (line: string) => void): Promise<Memory[]> {
+  const memories: Memory[] = [];
+  for (const messages of lengths) {
+    log(`Memory of the object of a chat of ${shown(messages)} messages`);
+    const chat = await withServer(setup, { counted: true, heard: true }, (server) =>
+      filledChat(server, setup, messages),
+    );
+    const inspector = await freePort(0, "127.0.0.1");
+    const heap = await withServer(setup, { counted: false, heard: false, inspector }, async (server) => {
+      await use(server, chat, messages);
+      return heapOf("parley-objects", inspector);
+    });
+    memories.push({ messages, heap });
+  }
+  return memories;
+}
+
+interface Chat {
+  path: string;
+  secret: string;
+}
+
+async function filledChat(server: Server, { secrets }: Setup, messages: number): Promise<Chat> {
+  const place = new Place(server, secrets.ADMIN_TOKEN ?? "");
+  const organization = await place.organization();
+  const channel = await place.channel(organization, "web");
+  const chatId = await place.chat(organization, channel.id, messages);
+  const { secret } = await place.key(organization);
+  return { path: `/api/v1/chats/${chatId}/messages`, secret };
+}
+
+async function use(server: Server, { path, secret }: Chat, messages: number): Promise<void> {
+  const ask = async (query: string, init: RequestInit = {}) => {
+    const response = await fetch(new URL(path + query, server.url("parley")), { headers: authorized(secret), ...init });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${query} was answered ${response.status}: ${text}`);
+    return JSON.parse(text) as { messages: { id: string }[] };
+  };
+  for (const page of [1, Math.ceil(lastPage(messages) / 2), lastPage(messages)]) {
+    const { messages: rows } = await ask(`?page=${page}`);
+    await ask(`?before=${rows[0]?.id}&limit=100`);
+  }
+  for (let n = 0; n < SENDS; n++) await ask("", { method: "POST", body: '{"content":"Hello"}' });
+  await ask("");
+}
+
+/** What V8 says of an isolate's heap after it has collected its garbage. */
+async function heapOf(worker: string, port: number): Promise<number> {
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Record<string, string>[];
+  const target = targets.find(({ title, id }) => `${title} ${id}`.endsWith(worker));
+  if (!target?.webSocketDebuggerUrl) throw new Error(`no inspector of ${worker}`);
+  const socket = new WebSocket(target.webSocketDebuggerUrl);
+  await new Promise((resolve, reject) => {
+    socket.addEventListener("open", resolve);
+    socket.addEventListener("error", reject);
+  });
+  let asked = 0;
+  const ask = (method: string) =>
+    new Promise<Record<string, number>>((resolve) => {
+      const id = ++asked;
+      socket.addEventListener("message", ({ data }) => {
+        const answer = JSON.parse(String(data));
+        if (answer.id === id) resolve(answer.result);
+      });
+      socket.send(JSON.stringify({ id, method }));
+    });
+  await ask("HeapProfiler.enable");
+  await ask("HeapProfiler.collectGarbage");
+  const { usedSize = Number.NaN } = await ask("Runtime.getHeapUsage");
+  socket.close();
+  return usedSize;
+}
