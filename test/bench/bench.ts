@@ -3,12 +3,12 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { buildScripts, gzippedSize } from "./build.ts";
-import type { Case, Traffic } from "./cases.ts";
+import type { Case } from "./cases.ts";
 import { countCase } from "./counts.ts";
 import { type Memory, measureMemory } from "./memory.ts";
 import { Place } from "./place.ts";
 import { type Counted, type Row, rowsOf } from "./report.ts";
-import { runRounds } from "./rounds.ts";
+import { type Prepared, runRounds } from "./rounds.ts";
 import { type Server, withServer } from "./server.ts";
 import { startUpTime } from "./start-up.ts";
 
@@ -75,11 +75,9 @@ export async function bench(
   }
 }
 
-type Prepared = { each: Case; traffic: Traffic }[];
-
-async function prepare(place: Place, cases: Case[], log: BenchSettings["log"]): Promise<Prepared> {
+async function prepare(place: Place, cases: Case[], log: BenchSettings["log"]): Promise<Prepared[]> {
   await place.migrate();
-  const prepared: Prepared = [];
+  const prepared: Prepared[] = [];
   for (const each of cases) {
     log(`Making: ${each.name}`);
     prepared.push({ each, traffic: await each.make(place) });
@@ -87,7 +85,7 @@ async function prepare(place: Place, cases: Case[], log: BenchSettings["log"]): 
   return prepared;
 }
 
-async function count(server: Server, prepared: Prepared, log: BenchSettings["log"]): Promise<Counted[]> {
+async function count(server: Server, prepared: Prepared[], log: BenchSettings["log"]): Promise<Counted[]> {
   log("Counting calls and rows");
   const counted: Counted[] = [];
   for (const { each, traffic } of prepared) {

@@ -13,6 +13,8 @@ export interface Case {
   literal?: string;
   /** Milliseconds to wait after a turn, where it leaves alarms that would slow down the next case's. */
   rest?: number;
+  /** It leaves the process slower than it was: it has its turns after all others, and is compared to none. */
+  last?: boolean;
   /** Only where it was asked for: it takes minutes to make. */
   scale?: boolean;
   make(place: Place): Promise<Traffic>;
@@ -37,6 +39,10 @@ export function unique(): string {
 }
 
 /** A case of the service at 16 connections. */
-export function parley(name: string, compared: Pick<Case, "floor" | "literal" | "rest">, make: Case["make"]): Case {
+export function parley(
+  name: string,
+  compared: Pick<Case, "floor" | "literal" | "rest" | "last">,
+  make: Case["make"],
+): Case {
   return { name, front: "parley", connections: CONNECTIONS, ...compared, make };
 }

@@ -45,7 +45,7 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
       return ratios.length > 0 ? median(ratios) : null;
     };
     const hello = helloOf(each.connections);
-    const isDelayed = each.front.startsWith("delayed");
+    const isApart = each.last || each.front.startsWith("delayed");
     const cpu = turns.some(({ cpu }) => cpu === null) ? null : median(of(({ cpu }) => cpu ?? 0));
     return {
       name: each.name,
@@ -55,8 +55,8 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
       p50: median(of(({ p50 }) => p50)),
       p99: median(of(({ p99 }) => p99)),
       cpu,
-      toHello: isDelayed ? null : ratioTo(hello),
-      cpuToHello: cpu === null || isDelayed ? null : ratioTo(hello, (turn) => 1 / (turn.cpu ?? Number.NaN)),
+      toHello: isApart ? null : ratioTo(hello),
+      cpuToHello: cpu === null || isApart ? null : ratioTo(hello, (turn) => 1 / (turn.cpu ?? Number.NaN)),
       toFloor: ratioTo(each.floor),
       toLiteral: ratioTo(each.literal),
       counts,

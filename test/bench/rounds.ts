@@ -14,6 +14,12 @@ export interface Turn {
   driverShare: number;
 }
 
+/** A case whose data is there. */
+export interface Prepared {
+  each: Case;
+  traffic: Traffic;
+}
+
 export interface CaseTurns {
   turns: Turn[];
   /** The first answer that was not what it must be. */
@@ -28,20 +34,22 @@ const WARM_UP_SECONDS = 0.3;
  */
 export async function runRounds(
   server: Server,
-  cases: { each: Case; traffic: Traffic }[],
+  cases: Prepared[],
   { rounds, seconds }: { rounds: number; seconds: number },
   onRound: (round: number) => void,
 ): Promise<Map<Case, CaseTurns>> {
   const results = new Map<Case, CaseTurns>(cases.map(({ each }) => [each, { turns: [], unexpected: null }]));
-  for (const { each, traffic } of cases) await turn(server, each, traffic, Math.min(seconds, WARM_UP_SECONDS));
-  for (let round = 0; round < rounds; round++) {
-    onRound(round);
-    for (let index = 0; index < cases.length; index++) {
-      const { each, traffic } = cases[(index + round) % cases.length] as (typeof cases)[number];
-      const { unexpected, ...measured } = await turn(server, each, traffic, seconds);
-      const result = results.get(each);
-      result?.turns.push(measured);
-      if (result) result.unexpected ??= unexpected;
+  const { first = [], last = [] } = Object.groupBy(cases, ({ each }) => (each.last ? "last" : "first"));
+  for (const some of [first, last]) {
+    for (const { each, traffic } of some) await turn(server, each, traffic, Math.min(seconds, WARM_UP_SECONDS));
+    for (let round = 0; round < rounds; round++) {
+      if (some === first) onRound(round);
+      for (const { each, traffic } of [...some.slice(round % some.length), ...some.slice(0, round % some.length)]) {
+        const { unexpected, ...measured } = await turn(server, each, traffic, seconds);
+        const result = results.get(each);
+        result?.turns.push(measured);
+        if (result) result.unexpected ??= unexpected;
+      }
     }
   }
   return results;

@@ -13,7 +13,7 @@ const PATIENCE_MS = 5_000;
 export function socketCases({ visitors: count }: Sizes): Case[] {
   const name = `${shown(count)} open sockets, sent to received`;
   return [
-    parley(name, { rest: count * REST_A_CHAT }, async (place) => {
+    parley(name, { rest: count * REST_A_CHAT, last: true }, async (place) => {
       const { path, protocols, requests } = await visitors(place, count);
       let open: Promise<Listeners> | undefined;
       const run = async (url: URL) => {
