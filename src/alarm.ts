@@ -23,10 +23,15 @@ export class StandingAlarm {
     if (standing === null || standing > at) await this.set(at);
   }
 
-  /** Has it ring at `at`, or never. */
+  /** Has it ring at `at`, or never. Where that fails it is asked for again: none may be remembered that does not stand. */
   async set(at: number | null): Promise<void> {
     this.#at = at;
-    await (at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at));
+    try {
+      await (at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at));
+    } catch (error) {
+      this.#at = undefined;
+      throw error;
+    }
   }
 
   /** It rang, or all storage was erased: none stands any more. */

@@ -48,7 +48,7 @@ export default defineConfig({
         test: {
           ...PATIENCE,
           name: "service",
-          include: ["test/{routes,objects,delivery}/**/*.test.ts"],
+          include: ["test/{routes,objects,delivery,failing-steps,upgrade}/**/*.test.ts"],
           setupFiles: ["test/setup.ts"],
         },
       },

@@ -15,8 +15,10 @@ export class Adoption {
   /** Who the chat is; undefined before it was adopted. */
   identity(): ChatIdentity | undefined {
     if (!this.#identity) {
-      this.#identity = this.#kv.get<ChatIdentity>("identity");
-      if (this.#identity) this.#prepare();
+      const identity = this.#kv.get<ChatIdentity>("identity");
+      // First: where it fails, the next caller tries again.
+      if (identity) this.#prepare();
+      this.#identity = identity;
     }
     return this.#identity;
   }
