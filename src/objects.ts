@@ -40,7 +40,16 @@ export async function callObject<T extends Rpc.DurableObjectBranded, R>(
 function isFault(error: unknown): boolean {
   const { remote, retryable, overloaded, durableObjectReset, code } = error as Record<string, unknown>;
   if (remote !== true || retryable === true || overloaded === true || durableObjectReset === true) return false;
-  return code !== "unavailable" && !isOutage(error);
+  return code !== "unavailable" && !isOutage(error) && !isStorageOut(error);
+}
+
+/**
+ * Whether an object's own storage did not do what it was asked: it is full or damaged, or the platform says no more
+ * than `internal error`. A statement that is wrong is a fault of ours.
+ */
+function isStorageOut(error: unknown): boolean {
+  const message = error instanceof Error ? error.message : "";
+  return /SQLITE_(BUSY|FULL|IOERR|NOMEM|CORRUPT|NOTADB)|^internal error/.test(message);
 }
 
 function mayRetry(error: unknown): boolean {

@@ -62,6 +62,26 @@ test.each([
   ["an overloaded object is not asked again", { retryable: true, overloaded: true }, "unavailable"],
   ["what may have taken effect is not repeated", {}, "unavailable"],
   ["a fault in the object's own code is told as it came", { remote: true }, "broke off"],
+  [
+    "storage that is full is an outage",
+    { remote: true, message: "database or disk is full: SQLITE_FULL" },
+    "unavailable",
+  ],
+  [
+    "storage that is damaged is an outage",
+    { remote: true, message: "database disk image is malformed: SQLITE_CORRUPT" },
+    "unavailable",
+  ],
+  [
+    "a failure that the platform keeps to itself is an outage",
+    { remote: true, message: "internal error" },
+    "unavailable",
+  ],
+  [
+    "a statement that is wrong is a fault",
+    { remote: true, message: "no such table: x: SQLITE_ERROR" },
+    "no such table: x: SQLITE_ERROR",
+  ],
 ])("%s", async (_name, marks, outcome) => {
   expect(await calling(marks)).toEqual([outcome, 1]);
 });
