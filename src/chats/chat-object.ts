@@ -136,7 +136,11 @@ export class ChatObject extends DurableObject<Env> {
     this.#learn(draft.addresses, false);
     const dedupe = `in:${draft.dedupe}`;
     const first = this.#log.byDedupe(dedupe);
-    if (first) return { outcome: "repeated", doc: first.doc };
+    if (first) {
+      // It comes again where the first call stored it and had no alarm set.
+      await this.#standBy(this.#dueAt(null));
+      return { outcome: "repeated", doc: first.doc };
+    }
     if (isFull(this.#log)) return { outcome: "chat_full" };
     const message = inboundMessage(draft, this.#place(identity));
     const { media } = draft;
@@ -250,7 +254,10 @@ export class ChatObject extends DurableObject<Env> {
   /** Works the line off as far as it may be, and has the alarm stand for the rest. */
   async #deliver(): Promise<void> {
     const lineAt = await this.#work();
-    const due = this.#adoption.identity() ? this.#dueAt(lineAt) : null;
+    await this.#standBy(this.#adoption.identity() ? this.#dueAt(lineAt) : null);
+  }
+
+  async #standBy(due: number | null): Promise<void> {
     if (due !== null) await this.#alarm.by(due);
   }
 
