@@ -34,7 +34,9 @@ test("a send with an idempotency key is stored once, whichever of its steps fail
   expect(tally.names).toContain("select doc, fingerprint from messages where dedupe = ?");
 });
 
-test("a send with a template and a sender is stored or not, whichever of its steps fails", { timeout: 60_000 }, async () => {
+test("a send with a template and a sender is stored or not, whichever of its steps fails", {
+  timeout: 60_000,
+}, async () => {
   const place = placesOf();
   const path: Path<Place & { templateId: string }> = {
     ...sending({}),

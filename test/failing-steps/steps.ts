@@ -95,7 +95,12 @@ export async function watchSteps(failing?: { name: string; nth: number; failure:
   watch("directory", database, "batch", (_, [batch]) => `D1 batch: ${(batch as unknown[]).map(sqlOf).join("; ")}`);
   watch("storage", sql, "exec", (_, [statement]) => words(String(statement)));
   for (const method of ["get", "put", "delete", "list"]) {
-    watch("storage", kv, method, (_, [key]) => `kv.${method} ${typeof key === "string" ? key.split(":")[0] : "prefix"}`);
+    watch(
+      "storage",
+      kv,
+      method,
+      (_, [key]) => `kv.${method} ${typeof key === "string" ? key.split(":")[0] : "prefix"}`,
+    );
   }
   for (const method of STORAGE) watch("storage", storage, method, () => method);
   for (const namespace of NAMESPACES) {
@@ -126,7 +131,11 @@ function errorOf(owner: Owner, failure: Failure): Error {
 
 /** The beginning of a statement, which tells it from the others. */
 function words(statement: string): string {
-  return statement.replaceAll(/--.*|["`]/g, "").replaceAll(/\s+/g, " ").trim().slice(0, 60);
+  return statement
+    .replaceAll(/--.*|["`]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, 60);
 }
 
 const database: object = Object.getPrototypeOf(env.DB);
