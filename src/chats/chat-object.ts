@@ -55,7 +55,7 @@ export class ChatObject extends DurableObject<Env> {
     env: this.env,
     log: this.#log,
     identity: () => this.#adoption.identity(),
-    repeated: (dedupe) => this.#log.byDedupe(`in:${dedupe}`)?.doc ?? null,
+    isRepeated: (dedupe) => this.#log.byDedupe(`in:${dedupe}`) !== null,
     receive: (organizationId, draft, adoption) => this.receive(organizationId, draft, adoption),
   });
 

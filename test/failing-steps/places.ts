@@ -1,9 +1,13 @@
 import { beforeEach, vi } from "vitest";
 import { type Kind, newNetworkChannel, stopTheClock } from "../delivery/conversation.ts";
-import { admin, client, created, newChannel, newKey, newOrganization } from "../harness.ts";
+import { type Answer, admin, client, created, newChannel, newKey, newOrganization } from "../harness.ts";
+
+/** A path is taken anew for each of its steps: seconds on a slow machine. */
+const PATIENCE_MS = 60_000;
 
 /** Nothing rings by itself, and what is logged of all the failures is not shown. */
 export function quietly(): void {
+  vi.setConfig({ testTimeout: PATIENCE_MS });
   stopTheClock();
   beforeEach(() => {
     for (const level of ["log", "warn", "error"] as const) vi.spyOn(console, level).mockReturnValue();
@@ -30,3 +34,9 @@ export function placesOf(kind: "web" | Kind = "web") {
 }
 
 export type Place = Awaited<ReturnType<ReturnType<typeof placesOf>>>;
+
+/** What came of something that is no request, as an answer. */
+export function answered(status: number, what = ""): Answer {
+  const body = status === 503 ? { message: "Service unavailable", code: "unavailable" } : { what };
+  return { status, headers: new Headers({ "Retry-After": "1" }), text: what, body };
+}

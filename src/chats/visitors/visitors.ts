@@ -44,8 +44,8 @@ export interface VisitorHost {
   log: MessageLog;
   /** Who the chat is, with its log made ready; undefined before it was adopted. */
   identity(): ChatIdentity | undefined;
-  /** The JSON of the inbound message that was stored with this `dedupe`; asked of an adopted chat alone. */
-  repeated(dedupe: string): string | null;
+  /** Whether an inbound message was stored with this `dedupe`; asked of an adopted chat alone. */
+  isRepeated(dedupe: string): boolean;
   /** Adopts the chat where that is given, and stores; `unknown` where it was erased meanwhile. */
   receive(organizationId: string, draft: InboundDraft, adoption: ChatIdentity | null): Promise<ReceiveAnswer>;
 }
@@ -219,9 +219,7 @@ export class Visitors {
     const adoption = this.#host.identity() ? null : await this.#openChat(socket, id);
     if (adoption === "refused") return;
     // A chat that is only being adopted has no message of the visitor's yet.
-    if (adoption === null) {
-      const first = this.#host.repeated(id);
-      if (first !== null) return tell([socket], storedFrame(id, first));
+    if (adoption === null && !this.#host.isRepeated(id)) {
       const wait = this.#secondsToWait();
       if (wait > 0) return refuse(refused(id, "rate_limited", wait, "Too many messages"));
     }
