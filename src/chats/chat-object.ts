@@ -24,7 +24,7 @@ import { woken } from "./line.ts";
 import type { Message } from "./message.ts";
 import { type ChatIdentity, MessageLog } from "./message-log.ts";
 import { MessagePages } from "./message-pages.ts";
-import { inboundMessage, type NewPlace, outboundMessage, redacted, replay } from "./new-message.ts";
+import { inboundMessage, nextPlace, outboundMessage, redacted, replay } from "./new-message.ts";
 import { Outbox, type OutboxHost } from "./outbox.ts";
 import { stateOf } from "./state.ts";
 import { Visitors } from "./visitors/visitors.ts";
@@ -116,7 +116,7 @@ export class ChatObject extends DurableObject<Env> {
 
     // The first attempt is marked in the insert itself: it would be a second write a moment later.
     const startsNow = waits && this.#depth() === 0 && !this.#outbox.running;
-    const message = outboundMessage(draft, draft.prepared, this.#place(identity), waits);
+    const message = outboundMessage(draft, draft.prepared, nextPlace(this.#log.newest(), identity, Date.now()), waits);
     const delivery = waits ? (startsNow ? begin(NOT_TRIED, Date.now()) : NOT_TRIED) : null;
     const { fingerprint, prepared } = draft;
     const { template } = prepared;
@@ -142,7 +142,7 @@ export class ChatObject extends DurableObject<Env> {
       return { outcome: "repeated", doc: first.doc };
     }
     if (isFull(this.#log)) return { outcome: "chat_full" };
-    const message = inboundMessage(draft, this.#place(identity));
+    const message = inboundMessage(draft, nextPlace(this.#log.newest(), identity, Date.now()));
     const { media } = draft;
     const { doc } = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
     await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
@@ -191,16 +191,25 @@ export class ChatObject extends DurableObject<Env> {
     return stateOf(this.#log, identity, this.#log.newest(), Date.now());
   }
 
-  /** Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. */
-  async redact(organizationId: string, messageId: string, adoption: ChatIdentity | null): Promise<MessageAnswer> {
+  /**
+   * Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. `at` is when the
+   * caller began: by it a call is known that comes again because its answer got lost.
+   */
+  async redact(
+    organizationId: string,
+    messageId: string,
+    adoption: ChatIdentity | null,
+    at = Date.now(),
+  ): Promise<MessageAnswer> {
     await this.#alarm.standing();
     if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
     const row = this.#log.byId(messageId);
-    if (!row || row.redacted) return { outcome: "no_message" };
+    if (row?.redactedAt === at) return { outcome: "ok", doc: row.doc };
+    if (!row || row.redactedAt !== null) return { outcome: "no_message" };
     this.#queued = undefined;
     const message = redacted(JSON.parse(row.doc) as Message);
     const doc = JSON.stringify(message);
-    this.#log.redact(row.seq, doc, Date.now());
+    this.#log.redact(row.seq, doc, at);
     this.#visitors.changed(message);
     this.ctx.waitUntil(this.#goOn());
     return { outcome: "ok", doc };
@@ -329,12 +338,6 @@ export class ChatObject extends DurableObject<Env> {
     if (moved && addresses[0] !== undefined) this.#contact.move(addresses[0]);
     if (!this.#contact.note(identity, addresses)) return;
     this.ctx.waitUntil(this.#contact.tell(this.env, identity, this.#exists(identity)));
-  }
-
-  /** Stamps are now, but never before the chat or the message before: they don't run backwards, even where the clock does. */
-  #place({ chatId, createdAt }: ChatIdentity): NewPlace {
-    const { seq, at } = this.#log.newest();
-    return { chatId, seq: seq + 1, at: new Date(Math.max(Date.now(), at, createdAt)).toISOString() };
   }
 
   #stored(messageId: string): SendAnswer | null {

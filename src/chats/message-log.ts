@@ -204,12 +204,12 @@ export class MessageLog {
     }
   }
 
-  byId(id: string): { seq: number; doc: string; redacted: boolean } | null {
-    const [row] = this.#sql.exec<{ seq: number; doc: string; redacted: number }>(
-      "select seq, doc, redacted_at is not null as redacted from messages where id = ?",
+  byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
+    const [row] = this.#sql.exec<{ seq: number; doc: string; redactedAt: number | null }>(
+      "select seq, doc, redacted_at as redactedAt from messages where id = ?",
       id,
     );
-    return row ? { ...row, redacted: row.redacted === 1 } : null;
+    return row ?? null;
   }
 
   byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {

@@ -1,12 +1,22 @@
 import type { Draft, InboundDraft, Prepared, SendAnswer } from "./answers.ts";
 import type { Message } from "./message.ts";
+import type { ChatIdentity } from "./message-log.ts";
 
 /** Where a new message stands in its chat. */
-export interface NewPlace {
+interface NewPlace {
   chatId: string;
   seq: number;
   /** RFC 3339; never before the message before. */
   at: string;
+}
+
+/** Stamps are `now`, but never before the chat or the newest message: they don't run backwards, even where the clock does. */
+export function nextPlace(
+  newest: { seq: number; at: number },
+  { chatId, createdAt }: ChatIdentity,
+  now: number,
+): NewPlace {
+  return { chatId, seq: newest.seq + 1, at: new Date(Math.max(now, newest.at, createdAt)).toISOString() };
 }
 
 /** A message to the contact, as it is stored: in line for its network, or SENT where its reader comes to us. */

@@ -3,7 +3,7 @@ import { type Kind, newNetworkChannel, stopTheClock } from "../delivery/conversa
 import { type Answer, admin, client, created, newChannel, newKey, newOrganization } from "../harness.ts";
 
 /** A path is taken anew for each of its steps: seconds on a slow machine. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 /** Nothing rings by itself, and what is logged of all the failures is not shown. */
 export function quietly(): void {

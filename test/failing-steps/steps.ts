@@ -106,6 +106,7 @@ export async function watchSteps(failing?: { name: string; nth: number; failure:
   for (const namespace of NAMESPACES) {
     put(env[namespace], "getByName", (original) => (...named) => {
       const stub = original.apply(env[namespace], named) as Methods;
+      if (isQuiet) return stub;
       return new Proxy(stub, {
         get(target, property) {
           const method = Reflect.get(target, property, target);

@@ -88,9 +88,9 @@ export abstract class SimulatedObject {
     return this.rows[seq - 1] ?? null;
   }
 
-  byId(id: string): { seq: number; doc: string; redacted: boolean } | null {
+  byId(id: string): { seq: number; doc: string; redactedAt: null } | null {
     const row = this.rows.find(({ message }) => message.id === id);
-    return row ? { seq: row.seq, doc: "", redacted: false } : null;
+    return row ? { seq: row.seq, doc: "", redactedAt: null } : null;
   }
 
   byNetworkId(networkId: string): { seq: number; doc: string } | null {
