@@ -17,8 +17,9 @@ export class StandingAlarm {
     return this.#at;
   }
 
-  /** Has it ring at `at` or before. */
-  async by(at: number): Promise<void> {
+  /** Has it ring at `at` or before; null asks for nothing. */
+  async by(at: number | null): Promise<void> {
+    if (at === null) return;
     const standing = await this.standing();
     if (standing === null || standing > at) await this.set(at);
   }

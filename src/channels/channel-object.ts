@@ -196,8 +196,7 @@ export class ChannelObject extends DurableObject<Env> {
   async mayOpenChat(network: string, chatId: string): Promise<Opening> {
     const now = Date.now();
     const opening = this.#openings.take(network, chatId, now);
-    const due = this.#openings.forget(now);
-    if (due !== null) await this.#alarm.by(due);
+    await this.#alarm.by(this.#openings.forget(now));
     return opening;
   }
 
@@ -267,8 +266,7 @@ export class ChannelObject extends DurableObject<Env> {
   async #tellHealth(channelId: string, alarmAt: number): Promise<void> {
     this.ctx.storage.kv.put("health", channelId);
     await this.#alarm.by(alarmAt);
-    const again = await this.#flushHealth();
-    if (again !== null) await this.#alarm.by(again);
+    await this.#alarm.by(await this.#flushHealth());
   }
 
   #healthDueAt(): number | null {

@@ -47,8 +47,10 @@ export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Know
 /** Writes what became of a message, as far as it is news. */
 export function save(host: OutboxHost, row: QueuedMessage, before: Known, after: Known): void {
   const { seq, message, delivery, lastError } = row;
-  if (after.parts !== before.parts) host.log.writeDelivery(seq, delivery, partsKept(after), lastError);
-  if (after.status !== before.status || after.error !== before.error) host.change(message, after.status, after.error);
+  const parts = after.parts === before.parts ? null : partsKept(after);
+  if (after.status !== before.status || after.error !== before.error) {
+    host.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
+  } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);
 }
 
 /** Not `AbortSignal.timeout`: its timer would keep the object in memory long after the answer. */

@@ -138,7 +138,7 @@ export class ChatObject extends DurableObject<Env> {
     const first = this.#log.byDedupe(dedupe);
     if (first) {
       // It comes again where the first call stored it and had no alarm set.
-      await this.#standBy(this.#dueAt(null));
+      await this.#alarm.by(this.#dueAt(null));
       return { outcome: "repeated", doc: first.doc };
     }
     if (isFull(this.#log)) return { outcome: "chat_full" };
@@ -263,11 +263,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Works the line off as far as it may be, and has the alarm stand for the rest. */
   async #deliver(): Promise<void> {
     const lineAt = await this.#work();
-    await this.#standBy(this.#adoption.identity() ? this.#dueAt(lineAt) : null);
-  }
-
-  async #standBy(due: number | null): Promise<void> {
-    if (due !== null) await this.#alarm.by(due);
+    await this.#alarm.by(this.#adoption.identity() ? this.#dueAt(lineAt) : null);
   }
 
   /** What waits may have come due. With what made it so, one commit: the alarm, should the instance be lost. */
@@ -324,10 +320,10 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Stores a message's new status. */
-  readonly #change: OutboxHost["change"] = (message, status, error) => {
+  readonly #change: OutboxHost["change"] = (message, status, error, known) => {
     const at = Math.max(Date.now(), Date.parse(message.updatedAt));
     const changed: Message = { ...message, status, error, updatedAt: new Date(at).toISOString() };
-    this.#log.writeDocument(changed);
+    this.#log.writeDocument(changed, known);
     if (message.status === "QUEUED" && this.#queued !== undefined) this.#queued--;
   };
 

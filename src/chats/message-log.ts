@@ -41,14 +41,18 @@ export interface NewMessage {
 /** As a row has them: of a message that takes one call, or was not tried yet, their number is left out. */
 export type StoredParts = Omit<Parts, "of"> & { of?: number };
 
-/** A message in line, with what its delivery knows. */
-export interface QueuedMessage {
-  seq: number;
-  message: Message;
+/** What a message's delivery knows. */
+export interface DeliveryKnown {
   delivery: Delivery;
   /** What is known of the calls that it takes. */
   parts: StoredParts;
   lastError: DeliveryError | null;
+}
+
+/** A message in line, with what its delivery knows. */
+export interface QueuedMessage extends DeliveryKnown {
+  seq: number;
+  message: Message;
   template: UsedTemplate | null;
 }
 
@@ -270,10 +274,16 @@ export class MessageLog {
     this.#sql.exec("update messages set delivery = ? where seq = ?", json, seq);
   }
 
-  /** Writes a message whose status changed. */
-  writeDocument(message: Message): void {
+  /** Writes a message whose status changed, and in the same statement what delivery knows of it where that is news too. */
+  writeDocument(message: Message, known?: DeliveryKnown): void {
     this.changes++;
-    this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
+    const doc = JSON.stringify(message);
+    if (!known) {
+      this.#sql.exec("update messages set doc = ? where seq = ?", doc, message.seq);
+      return;
+    }
+    const delivery = deliveryJson(known.delivery, known.parts, known.lastError);
+    this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, message.seq);
   }
 
   mediaOf(id: string): Media | null {

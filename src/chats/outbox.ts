@@ -17,7 +17,7 @@ import {
   turnOf,
 } from "./line.ts";
 import type { Message } from "./message.ts";
-import type { ChatIdentity, MessageLog, QueuedMessage } from "./message-log.ts";
+import type { ChatIdentity, DeliveryKnown, MessageLog, QueuedMessage } from "./message-log.ts";
 import { takeNews } from "./parts.ts";
 
 /** The message that is being sent; `broken`: what a status said in the meantime of why the channel can't be used. */
@@ -39,8 +39,8 @@ export interface OutboxHost {
   address(): string;
   /** The network told further addresses of the contact; `moved`: the first one is the one to use from now on. */
   learn(addresses: string[], moved: boolean): void;
-  /** Stores a message's new status. */
-  change(message: Message, status: Message["status"], error: DeliveryError | null): void;
+  /** Stores a message's new status and, in the same statement, what its delivery knows: neither is true without the other. */
+  change(message: Message, status: Message["status"], error: DeliveryError | null, known?: DeliveryKnown): void;
 }
 
 /**
@@ -167,10 +167,9 @@ export class Outbox {
     const policy = ADAPTERS[host.identity.channelKind];
     const known = knownOf(host, current, attempt?.of);
     const after = settled(current, known, outcome, policy, Date.now(), Math.random(), attempt);
-    host.log.writeDelivery(seq, after.delivery, after.parts, after.lastError);
     if (after.status !== message.status || after.error !== message.error) {
-      host.change(message, after.status, after.error);
-    }
+      host.change(message, after.status, after.error, after);
+    } else host.log.writeDelivery(seq, after.delivery, after.parts, after.lastError);
     return after.broken;
   }
 

@@ -38,19 +38,13 @@ test.each([
   ["of messages that was read before", "CHATS.list", true, ({ chatId }: Place) => `/chats/${chatId}/messages`],
   ["of chats", "D1 batch", false, ({ channelId }: Place) => `/chats?channel=${channelId}`],
   ["of chats that was read before", "D1 batch", true, ({ channelId }: Place) => `/chats?channel=${channelId}`],
-])(
-  "a list %s is whole or an error, whichever of its steps fails",
-  { timeout: 60_000 },
-  async (_name, asked, isWarm, path) => {
-    const { names } = await failEachStep(reading(path, isWarm));
-    expect(names).toContain("KEYS.admit");
-    expect(names.some((name) => name.startsWith(asked))).toBe(true);
-  },
-);
+])("a list %s is whole or an error, whichever of its steps fails", async (_name, asked, isWarm, path) => {
+  const { names } = await failEachStep(reading(path, isWarm));
+  expect(names).toContain("KEYS.admit");
+  expect(names.some((name) => name.startsWith(asked))).toBe(true);
+});
 
-test("a chat is made once with its address and its count, or not, whichever step fails", {
-  timeout: 60_000,
-}, async () => {
+test("a chat is made once with its address and its count, or not, whichever step fails", async () => {
   const place = placesOf();
   const { names } = await failEachStep<Place & { contact: string }, object>({
     place: async () => ({ ...(await place()), contact: newContact() }),

@@ -19,7 +19,7 @@ function sending(body: object, headers: Record<string, string> = {}): Path<Place
   };
 }
 
-test("a send is stored or not, whichever of its steps fails", { timeout: 60_000 }, async () => {
+test("a send is stored or not, whichever of its steps fails", async () => {
   const tally = await failEachStep({
     ...sending({}),
     twice: { messages: [HELLO, "2 OUTBOUND Hello SENT"], alarm: true },
@@ -29,14 +29,12 @@ test("a send is stored or not, whichever of its steps fails", { timeout: 60_000 
   );
 });
 
-test("a send with an idempotency key is stored once, whichever of its steps fails", { timeout: 60_000 }, async () => {
+test("a send with an idempotency key is stored once, whichever of its steps fails", async () => {
   const tally = await failEachStep(sending({}, { "Idempotency-Key": "once" }));
   expect(tally.names).toContain("select doc, fingerprint from messages where dedupe = ?");
 });
 
-test("a send with a template and a sender is stored or not, whichever of its steps fails", {
-  timeout: 60_000,
-}, async () => {
+test("a send with a template and a sender is stored or not, whichever of its steps fails", async () => {
   const place = placesOf();
   const path: Path<Place & { templateId: string }> = {
     ...sending({}),

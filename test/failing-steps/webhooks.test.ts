@@ -44,7 +44,6 @@ function firstMessage(kind: Kind): Path<Contact, { chats: string[]; stored: Stor
 
 test.each(["telegram", "whatsapp"] as const)(
   "a new contact's message of %s is stored once or comes again, whichever step fails",
-  { timeout: 60_000 },
   async (kind) => {
     const { names } = await failEachStep(firstMessage(kind));
     expect(names.some((name) => name.startsWith("D1 batch: insert into chat_addresses"))).toBe(true);
@@ -52,7 +51,7 @@ test.each(["telegram", "whatsapp"] as const)(
   },
 );
 
-test("a status is taken or comes again, whichever step fails", { timeout: 60_000 }, async () => {
+test("a status is taken or comes again, whichever step fails", async () => {
   const place = placesOf("whatsapp");
   fakeNetworks();
   const { names } = await failEachStep<Place & { messageId: string; networkId: string }, string[]>({
