@@ -5,6 +5,7 @@ import { app } from "../src/app.ts";
 import type { Chat } from "../src/chats/directory.ts";
 import type { Message } from "../src/chats/message.ts";
 import { lookInto } from "./canaries.ts";
+import { compareToDocuments } from "./documents.ts";
 
 /** An answer, read: what a test looks at, and what a failed assertion prints. */
 export interface Answer {
@@ -22,7 +23,7 @@ export interface Call {
   bindings?: Partial<Env>;
 }
 
-/** One request through the Worker. A `body` that is a string, or bytes, is sent as it is; anything else as JSON. */
+/** One request through the Worker, compared to the OpenAPI documents. A `body` that is a string, or bytes, is sent as it is; anything else as JSON. */
 export async function call(method: string, path: string, { body, headers = {}, bindings }: Call = {}): Promise<Answer> {
   const raw = body === undefined || typeof body === "string" || body instanceof ReadableStream;
   const request = new Request(`https://parley.test${path}`, {
@@ -36,7 +37,9 @@ export async function call(method: string, path: string, { body, headers = {}, b
   const text = await response.text();
   lookInto(`${method} ${path} ${response.status}`, `${JSON.stringify([...response.headers])} ${text}`);
   const isJson = response.headers.get("Content-Type")?.includes("json");
-  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : null };
+  const received = isJson && text ? JSON.parse(text) : null;
+  compareToDocuments({ method, path, requestHeaders: headers, sent: body, response, text, received });
+  return { status: response.status, headers: response.headers, text, body: received };
 }
 
 /** A request with the operator's token; `path` is below /admin/v1. */

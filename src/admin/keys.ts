@@ -18,7 +18,7 @@ import { insertInto, rowOf } from "./rows.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 
-const MAX_PER_SECOND = 1_000;
+export const MAX_PER_SECOND = 1_000;
 
 const fields = {
   name: requiredText(256),

@@ -1,6 +1,6 @@
 import type { MessageLog } from "./message-log.ts";
 
-const MAX_QUEUED = 10_000;
+export const MAX_QUEUED = 10_000;
 /** An object holds 10 GB; the last 256 MB are left for the statuses of what is stored. */
 const MAX_BYTES = 10_000_000_000 - 256_000_000;
 

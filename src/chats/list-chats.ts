@@ -10,7 +10,7 @@ import { keptPerEnv } from "../kept.ts";
 import type { ChatsContext } from "./context.ts";
 import { listChats } from "./directory.ts";
 
-const DEEPEST = 10_000;
+export const DEEPEST = 10_000;
 
 /** The query of `GET /chats`. */
 export const chatsQuery = z.object({

@@ -7,7 +7,7 @@ import { atMost, notBlank, notEmpty, optional } from "../http/fields.ts";
 export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
 const MAX_ID = 64;
-const MAX_PAIRS = 20;
+export const MAX_PAIRS = 20;
 
 export type Variables = Record<string, string | number>;
 

@@ -9,7 +9,8 @@ import type { Caller } from "../keys/key-object.ts";
 import { callChat } from "./access.ts";
 import type { ChatsContext } from "./context.ts";
 
-const messagesQuery = z.object(placeParameters);
+/** The query of `GET /chats/{id}/messages`. */
+export const messagesQuery = z.object(placeParameters);
 
 /** A first page that this isolate has, and the chat's own name of the state that it shows. */
 type HeldPage = TaggedJson & { version: string };

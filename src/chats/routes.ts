@@ -13,7 +13,7 @@ import { readChat } from "./read-chat.ts";
 import { beginMessages, readMessages } from "./read-messages.ts";
 import { sendMessage } from "./send.ts";
 
-const MAX_IDEMPOTENCY_KEY = 255;
+export const MAX_IDEMPOTENCY_KEY = 255;
 
 /** Chats and their messages, for the clients of an organization. */
 export const chatRoutes = new Hono<ChatsEnv>()

@@ -69,8 +69,11 @@ function withoutQuery<T extends z.ZodMiniObject>(schema: T): z.output<T> {
   return query;
 }
 
+/** How many bytes a route's JSON body has at most. */
+export const MAX_BODY = 64 * 1_024;
+
 const limitBody = bodyLimit({
-  maxSize: 64 * 1_024,
+  maxSize: MAX_BODY,
   onError: () => {
     throw new ApiError("body_too_large");
   },

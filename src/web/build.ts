@@ -1,5 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -20,12 +20,19 @@ const HEADERS = `/widget.js
   Access-Control-Allow-Origin: *
 /web-assets/*
   X-Content-Type-Options: nosniff
+/:prefix/v1/openapi.json
+  Content-Security-Policy: default-src 'none'; frame-ancestors 'none'
+  Referrer-Policy: no-referrer
+  X-Content-Type-Options: nosniff
 `;
+
+/** Where the committed OpenAPI documents are served from; neither holds a secret, so neither asks for a key. */
+const DOCUMENTS = { public: "api/v1/openapi.json", operator: "admin/v1/openapi.json" };
 
 /** The languages that a page fetches when its visitor speaks them; English is in its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr };
 
-/** Writes the page's script, style and texts and the widget's script; gives the gzipped bytes of each, by its path. */
+/** Writes the page's script, style and texts, the widget's script and the OpenAPI documents; gives the gzipped bytes of each, by its path. */
 export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, "web-assets"), { recursive: true });
@@ -52,6 +59,10 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   });
   for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
     await writeFile(join(out, "web-assets", `${language}.json`), JSON.stringify(texts));
+  }
+  for (const [name, path] of Object.entries(DOCUMENTS)) {
+    await mkdir(join(out, dirname(path)), { recursive: true });
+    await copyFile(join(source, `../openapi/${name}.json`), join(out, path));
   }
   await writeFile(join(out, "_headers"), HEADERS);
   const sizes: Record<string, number> = {};

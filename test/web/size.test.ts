@@ -25,6 +25,12 @@ test.for([
 test("nothing is built that is not needed", async () => {
   expect((await readdir(out, { recursive: true })).toSorted()).toEqual([
     "_headers",
+    "admin",
+    "admin/v1",
+    "admin/v1/openapi.json",
+    "api",
+    "api/v1",
+    "api/v1/openapi.json",
     "web-assets",
     "web-assets/ar.json",
     "web-assets/chat.css",

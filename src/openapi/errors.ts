@@ -1,0 +1,115 @@
+import { MAX_QUEUED } from "../chats/limits.ts";
+import { ERRORS, type ErrorCode } from "../http/errors.ts";
+import { MAX_BODY } from "../http/validation.ts";
+import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
+
+/** When each error is answered; `text` stands in its example where that names something. */
+const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
+  missing_authorization: { when: "There is no `Authorization: Bearer` header." },
+  invalid_api_key: { when: "The key or token is unknown, mistyped, revoked or expired." },
+  webhook_not_genuine: { when: "A webhook is not signed by the channel's network." },
+  handshake_refused: { when: "A webhook's handshake does not have the channel's verify token." },
+  permission_denied: {
+    when: "The key lacks the permission that the text names.",
+    text: "The API key lacks the permission messages:send",
+  },
+  ip_not_allowed: {
+    when: "The key's allow-list does not have the address that the request came from.",
+    text: "The address 198.51.100.7 is not allowed",
+  },
+  quota_exceeded: { when: "The key's quota of this UTC calendar month is used up." },
+  rate_limited: {
+    when: "The window of the key is used up, or one address failed to authenticate too often: wait `Retry-After` seconds.",
+  },
+  validation_failed: { when: "The body, a parameter or a header is wrong: `errors` names each fault." },
+  missing_field: {
+    when: "One required field is missing, null or blank, and nothing else is wrong.",
+    text: "content is required",
+  },
+  organization_not_found: { when: "There is no such organization." },
+  member_not_found: { when: "There is no such member." },
+  sender_not_found: { when: "`senderId` is no member of the organization." },
+  channel_not_found: { when: "There is no such channel, or it is another organization's." },
+  template_not_found: { when: "There is no such template, or it is another organization's." },
+  chat_not_found: { when: "There is no such chat, or it is another organization's: nothing tells the two apart." },
+  message_not_found: { when: "The chat has no such message." },
+  media_not_found: { when: "The message has no media of a contact's." },
+  media_expired: { when: "The network has the media no more." },
+  key_not_found: { when: "There is no such key." },
+  not_found: { when: "There is no such route." },
+  method_not_allowed: { when: "The path has other methods: `Allow` names them." },
+  chat_backlog: { when: `${MAX_QUEUED.toLocaleString("en")} messages of the chat wait for their network.` },
+  chat_full: { when: "The chat's storage is full." },
+  last_member: { when: "An organization keeps at least one member." },
+  key_revoked: { when: "A revoked or expired key gets no new secret." },
+  body_too_large: { when: `The body has more than ${MAX_BODY / 1_024} KiB.` },
+  idempotency_mismatch: { when: "The `Idempotency-Key` was used in this chat with another body." },
+  internal_error: { when: "A fault of the service: its log has the cause under the answer's `X-Request-Id`." },
+  unavailable: {
+    when: "Something that the request needs does not answer, is still being erased, or is not configured: try again after `Retry-After` seconds.",
+  },
+};
+
+/** What codes are answered by no operation of a document: by a path that is none, and by a method that a path lacks. */
+export const OF_NO_OPERATION = ["not_found", "method_not_allowed"] as const satisfies ErrorCode[];
+
+/** `ChatNotFound` */
+export function pascalCase(code: ErrorCode): string {
+  return code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `ChatNotFoundError` */
+function errorName(code: ErrorCode): string {
+  return `${pascalCase(code)}Error`;
+}
+
+/** The body of an error. */
+export function errorSchema(code: ErrorCode): JsonSchema {
+  const { shape } = ERRORS[code];
+  const properties: Record<string, JsonSchema> = {
+    [shape]: { type: "string", description: "What is wrong, for the eye: not for machines" },
+    code: { type: "string", const: code, description: "A stable machine word" },
+  };
+  if (code === "validation_failed") properties.errors = { type: "array", minItems: 1, items: FAULT };
+  return {
+    type: "object",
+    title: errorName(code),
+    description: MEANINGS[code].when,
+    properties,
+    required: Object.keys(properties),
+  };
+}
+
+const FAULT: JsonSchema = {
+  type: "object",
+  properties: {
+    path: { type: "string", description: "The field's dotted path, `contact.address`; empty for the body as a whole" },
+    message: { type: "string", description: "What is wrong with it" },
+  },
+  required: ["path", "message"],
+};
+
+/** The content of an answer with one of these errors, all of one status; their schemas are put into `definitions`. */
+export function errorContent(codes: readonly ErrorCode[], definitions: Definitions) {
+  for (const code of codes) definitions[errorName(code)] = errorSchema(code);
+  const references = codes.map((code) => ({ $ref: reference(errorName(code)) }));
+  const examples = codes.map((code) => [code, { summary: MEANINGS[code].when, value: exampleOf(code) }]);
+  return {
+    "application/json": {
+      schema: references.length === 1 ? references[0] : { oneOf: references },
+      examples: Object.fromEntries(examples),
+    },
+  };
+}
+
+/** When any of these errors is answered. */
+export function errorDescription(codes: readonly ErrorCode[]): string {
+  if (codes.length === 1) return codes.map((code) => MEANINGS[code].when).join("");
+  return codes.map((code) => `- \`${code}\`: ${MEANINGS[code].when}`).join("\n");
+}
+
+function exampleOf(code: ErrorCode) {
+  const { shape, text } = ERRORS[code];
+  const faults = code === "validation_failed" ? { errors: [{ path: "limit", message: "must be an integer" }] } : {};
+  return { [shape]: MEANINGS[code].text ?? text, code, ...faults };
+}

@@ -1,0 +1,117 @@
+import type * as z from "zod";
+import { PERMISSIONS } from "../db/schema.ts";
+import type * as answers from "./answers.ts";
+
+/** One of everything, as the documents show it. */
+type Example<Schema extends z.ZodType> = z.output<Schema>;
+
+const at = "2026-11-20T10:00:17.062Z";
+
+export const chat: Example<typeof answers.chat> = {
+  id: "cht_gT2sYbQ0aLw9XcRk",
+  channel: { id: "chn_gQ4vLm81ZsT0xWcE", kind: "whatsapp", name: "Support" },
+  contact: { address: "15550783881", name: "Maya" },
+  metadata: { order: "4711" },
+  createdAt: "2026-11-20T09:58:40.310Z",
+  lastMessageAt: at,
+};
+
+export const message: Example<typeof answers.message> = {
+  id: "msg_gk3Xw0aYb81LmQzT",
+  chatId: chat.id,
+  seq: 1,
+  direction: "OUTBOUND",
+  type: "TEXT",
+  content: "Your order has shipped.",
+  mediaUrl: null,
+  senderId: "mbr_gWq6pR2nVt70HsdE",
+  templateId: null,
+  variables: null,
+  text: "Your order has shipped.",
+  status: "QUEUED",
+  error: null,
+  metadata: {},
+  createdAt: at,
+  updatedAt: at,
+};
+
+export const pagination: Example<typeof answers.pagination> = {
+  page: 1,
+  limit: 20,
+  total: 1,
+  totalPages: 1,
+  hasMore: false,
+};
+
+export const organization: Example<typeof answers.organization> = {
+  id: "org_gB71nqYx0sKd5JtV",
+  name: "Acme",
+  jurisdiction: null,
+  region: "weur",
+  createdAt: at,
+};
+
+export const member: Example<typeof answers.member> = {
+  id: "mbr_gWq6pR2nVt70HsdE",
+  organizationId: organization.id,
+  name: "Ada",
+  email: "ada@acme.example",
+  createdAt: at,
+};
+
+export const key: Example<typeof answers.key> = {
+  id: "key_gR5tUo92MxEw4CbN",
+  organizationId: organization.id,
+  name: "Shop",
+  permissions: [...PERMISSIONS],
+  ipAllowlist: ["192.0.2.0/24"],
+  rateLimit: { limit: 300, windowSeconds: 60 },
+  monthlyQuota: 100_000,
+  expiresAt: null,
+  revokedAt: null,
+  previousSecretExpiresAt: null,
+  createdAt: at,
+};
+
+/** What stands for a key's text: it has the form of none. */
+export const SECRET = "ply_…";
+
+export const usage: Example<typeof answers.usage> = {
+  month: "2026-11",
+  used: 1_204,
+  quota: 100_000,
+  window: { limit: 300, remaining: 299, reset: "2026-11-20T10:01:17.062Z" },
+};
+
+export const channel: Example<typeof answers.channel> = {
+  id: chat.channel.id,
+  organizationId: organization.id,
+  kind: "whatsapp",
+  name: "Support",
+  settings: { perSecond: 80 },
+  credentials: { phoneNumberId: "1111", accessToken: "wxyz", appSecret: "9f3a" },
+  webhook: {
+    url: `https://parley.example/hooks/whatsapp/${chat.channel.id}`,
+    verifyToken: "k3Xw0aYb81LmQzTk3Xw0aYb81LmQzTw9",
+  },
+  health: { state: "ok", reason: null, since: at },
+  createdAt: at,
+};
+
+export const template: Example<typeof answers.template> = {
+  id: "tpl_gHs8Kd03LqPz6YvA",
+  organizationId: organization.id,
+  name: "order_shipped",
+  language: "en",
+  body: "Hello {{name}}, your order has shipped.",
+  variables: ["name"],
+  createdAt: at,
+  updatedAt: at,
+};
+
+export const queue: Example<typeof answers.queue> = {
+  depth: 1,
+  oldest: at,
+  nextAttemptAt: "2026-11-20T10:00:19.062Z",
+  lastError: { code: "http_503", message: "Service Unavailable" },
+};
