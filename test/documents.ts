@@ -106,7 +106,7 @@ function faultsOf(known: KnownOperation, exchange: Exchange): string[] {
 function faultsOfNoOperation({ method, response, received }: Exchange, pathname: string): string[] {
   if (!PREFIXES.test(pathname)) return [];
   const { code } = (received ?? {}) as { code?: ErrorCode };
-  if (response.status === 404 && method === "HEAD") return [];
+  if (method === "HEAD") return [];
   if (!code || ERRORS[code]?.status !== response.status) return ["It is no operation, and no error that is known"];
   const ofNone: readonly ErrorCode[] = OF_NO_OPERATION;
   if (ERRORS[code].shape === "error" && !ofNone.includes(code)) return [`${code} is an operation's own error`];
@@ -144,7 +144,7 @@ function requestFaults({ name, operation, document }: KnownOperation, { path, re
   const { requestBody } = operation;
   if (!requestBody || sent instanceof ReadableStream) return faults;
   if (sent === undefined || sent === "") return requestBody.required ? [...faults, "The body is missing"] : faults;
-  const body = JSON.parse(typeof sent === "string" ? sent : JSON.stringify(sent));
+  const body = JSON.parse(typeof sent === "string" ? sent.replace(/^\uFEFF/, "") : JSON.stringify(sent));
   const { schema } = requestBody.content["application/json"];
   const ofBody = faultsIn(`${name} body`, () => withDefinitions(schema, document), body);
   return [...faults, ...ofBody.map((fault) => `sent ${fault}`)];

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isStamped } from "./client/stamp.ts";
 import { documents } from "./documents.ts";
 
 /** Where a document lies, beside this file; it is committed, so that a change of the interface shows as one. */
@@ -19,7 +20,9 @@ for (const [name, document] of Object.entries(documents(version))) {
   else if ((await readFile(place, "utf8").catch(() => "")) !== text) stale.push(place);
 }
 
+if (isCheck && !(await isStamped())) stale.push("the client's types");
+
 if (stale.length > 0) {
-  console.error(`Not what the schemas say; run npm run openapi: ${stale.join(", ")}`);
+  console.error(`Not what the schemas say: ${stale.join(", ")}. Run npm run openapi.`);
   process.exitCode = 1;
 }

@@ -4,6 +4,7 @@ import type { Permission } from "../db/schema.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
+import * as examples from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";
 import { type Definitions, givenBy, type JsonSchema, reference, takenBy } from "./json-schema.ts";
 
@@ -88,15 +89,15 @@ export interface Components {
 }
 
 /** What a path's parameters are, by what stands before them. */
-const IDS: Record<string, string> = {
-  organizations: "The organization's id.",
-  members: "The member's id.",
-  channels: "The channel's id.",
-  templates: "The template's id.",
-  chats: "The chat's id.",
-  messages: "The message's id.",
-  keys: "The key's id.",
-  web: "The web channel's id.",
+const IDS: Record<string, { description: string; example: string }> = {
+  organizations: { description: "The organization's id.", example: examples.organization.id },
+  members: { description: "The member's id.", example: examples.member.id },
+  channels: { description: "The channel's id.", example: examples.channel.id },
+  templates: { description: "The template's id.", example: examples.template.id },
+  chats: { description: "The chat's id.", example: examples.chat.id },
+  messages: { description: "The message's id.", example: examples.message.id },
+  keys: { description: "The key's id.", example: examples.key.id },
+  web: { description: "The web channel's id.", example: examples.channel.id },
 };
 
 /** An operation as OpenAPI writes it; what it refers to is put into `components`. */
@@ -131,7 +132,7 @@ function pathParameters(path: string) {
     name,
     in: "path",
     required: true,
-    description: IDS[kind] ?? "",
+    ...IDS[kind],
     schema: { type: "string" },
   }));
 }

@@ -1,8 +1,9 @@
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { writeDocs } from "./docs/write.ts";
 import { ar } from "./locales/ar.ts";
 import { de } from "./locales/de.ts";
 import { es } from "./locales/es.ts";
@@ -13,6 +14,19 @@ const source = fileURLToPath(new URL(".", import.meta.url));
 /** Where the static assets are put unless told otherwise: what wrangler.toml names as `assets.directory`. */
 export const ASSETS = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
+/** Its own script and style alone, and nothing in it can become markup. */
+const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
 /** The platform serves an asset with its ETag and asks for a revalidation, so fixed names are never stale. */
 const HEADERS = `/widget.js
   X-Content-Type-Options: nosniff
@@ -20,24 +34,29 @@ const HEADERS = `/widget.js
   Access-Control-Allow-Origin: *
 /web-assets/*
   X-Content-Type-Options: nosniff
-/:prefix/v1/openapi.json
-  Content-Security-Policy: default-src 'none'; frame-ancestors 'none'
+${["/:prefix/v1/openapi.json", "/llms.txt"].map((path) => policy(path, "default-src 'none'; frame-ancestors 'none'")).join("")}${["/docs", "/docs/*"].map((path) => policy(path, DOCS_POLICY)).join("")}`;
+
+function policy(path: string, content: string): string {
+  return `${path}
+  Content-Security-Policy: ${content}
   Referrer-Policy: no-referrer
   X-Content-Type-Options: nosniff
 `;
-
-/** Where the committed OpenAPI documents are served from; neither holds a secret, so neither asks for a key. */
-const DOCUMENTS = { public: "api/v1/openapi.json", operator: "admin/v1/openapi.json" };
+}
 
 /** The languages that a page fetches when its visitor speaks them; English is in its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr };
 
-/** Writes the page's script, style and texts, the widget's script and the OpenAPI documents; gives the gzipped bytes of each, by its path. */
+/** Writes all static assets: the chat's page and widget, the OpenAPI documents and their reference; gives the gzipped bytes of each, by its path. */
 export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, "web-assets"), { recursive: true });
   await build({
-    entryPoints: { "web-assets/chat": join(source, "chat-page.tsx"), widget: join(source, "widget.ts") },
+    entryPoints: {
+      "web-assets/chat": join(source, "chat-page.tsx"),
+      "web-assets/docs": join(source, "docs/copy.ts"),
+      widget: join(source, "widget.ts"),
+    },
     outdir: out,
     bundle: true,
     minify: true,
@@ -50,7 +69,7 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
     logLevel: "warning",
   });
   await build({
-    entryPoints: { "web-assets/chat": join(source, "chat.css") },
+    entryPoints: { "web-assets/chat": join(source, "chat.css"), "web-assets/docs": join(source, "docs/docs.css") },
     outdir: out,
     bundle: true,
     minify: true,
@@ -60,10 +79,7 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
     await writeFile(join(out, "web-assets", `${language}.json`), JSON.stringify(texts));
   }
-  for (const [name, path] of Object.entries(DOCUMENTS)) {
-    await mkdir(join(out, dirname(path)), { recursive: true });
-    await copyFile(join(source, `../openapi/${name}.json`), join(out, path));
-  }
+  await writeDocs(out);
   await writeFile(join(out, "_headers"), HEADERS);
   const sizes: Record<string, number> = {};
   for (const path of ["widget.js", "web-assets/chat.js", "web-assets/chat.css"]) {

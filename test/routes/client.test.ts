@@ -1,0 +1,24 @@
+import { exports } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import readme from "../../README.md?raw";
+import { tellOfOrder } from "../client-example.ts";
+import example from "../client-example.ts?raw";
+import { newChat, newKey, newOrganization } from "../harness.ts";
+
+afterEach(() => vi.unstubAllGlobals());
+
+test("the README shows the client's example as it is type-checked and run here", () => {
+  expect(readme).toContain(`\n\`\`\`ts\n${example}\`\`\`\n`);
+});
+
+test("the README's client sends a message, and reads what the chat holds", async () => {
+  vi.stubGlobal("fetch", (request: Request) => exports.default.fetch(request));
+  const { organizationId, api, channelId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  const { secret } = await newKey(organizationId);
+  const tell = (chatId: string, order: string) => tellOfOrder("https://parley.test/api/v1", secret, chatId, order);
+  expect(await tell(id, "4711")).toEqual({ status: "SENT", total: 1 });
+  expect(await tell(id, "4711")).toEqual({ status: "SENT", total: 1 });
+  expect(await tell(id, "4712")).toEqual({ status: "SENT", total: 2 });
+  await expect(tell("cht_1", "4711")).rejects.toThrow("chat_not_found");
+});
