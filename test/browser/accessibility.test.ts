@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { openPlace, type Place } from "./place.ts";
+import { violations } from "./violations.ts";
 import { eventually, newUser, visit, visitInWeather, write } from "./visitor.ts";
 
 let browser: Browser;
@@ -16,15 +16,6 @@ beforeAll(async () => {
   await place.say(regular, "A link https://example.com", { type: "VIDEO", mediaUrl: "https://example.com/v" });
 });
 afterAll(() => browser.close());
-
-/** Violations as lines that can be read in a failed run, and whether the page scrolls sideways. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const sideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-  const lines = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-  return sideways ? [...lines, "the page scrolls sideways"] : lines;
-}
 
 const LOOKS = {
   "a phone": {},

@@ -46,11 +46,17 @@ function valuesOf({ enum: values, default: usual }: Schema): string {
   );
 }
 
-/** One line of a list of fields or parameters. */
-export function field(name: string, schema: Schema, required: boolean, description = schema.description ?? ""): string {
+/** A field or a parameter: what it is, whether it must be there, what it means, and of a parameter where it stands. */
+export function field(
+  name: string,
+  schema: Schema,
+  required: boolean,
+  { description = schema.description ?? "", where = "" } = {},
+): string {
+  const kind = (where && `${where}, `) + kindOf(schema);
   const must = required ? ` <strong class="required">required</strong>` : "";
-  return `<dt><code>${escapeHtml(name)}</code> <span class="kind">${kindOf(schema)}</span>${must}</dt>
-<dd>${inline(description)}${nested(schema)}</dd>`;
+  return `<dt><code>${escapeHtml(name)}</code> <span class="kind">${kind}</span>${must}</dt>
+<dd>${inline(description)}${schema.properties ? fields(schema, true) : ""}</dd>`;
 }
 
 /** The fields of an object; `given`: of an answer, where all but the optional ones are always there. */
@@ -58,10 +64,6 @@ export function fields(schema: Schema, given: boolean): string {
   const { properties = {}, required = [] } = schema;
   const lines = Object.entries(properties).map(([name, each]) => field(name, each, !given && required.includes(name)));
   return lines.length === 0 ? "" : `<dl class="fields">${lines.join("\n")}</dl>`;
-}
-
-function nested(schema: Schema): string {
-  return schema.properties ? fields(schema, true) : "";
 }
 
 /** The schemas that answers hold, without those of errors and of requests. */

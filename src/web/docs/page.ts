@@ -37,6 +37,7 @@ export function docsPage(document: OpenApi, others: readonly Link[]): string {
 <nav aria-label="Routes">
 ${tags.map(({ name }) => navigation(name, routesOf(document, name))).join("\n")}
 <h2><a href="#schemas">Objects</a></h2>
+<h2><a href="#errors">Errors</a></h2>
 </nav>
 <main id="reference">
 <section aria-label="Conventions">
@@ -53,6 +54,12 @@ ${answerSchemas(document)
       `<h3 id="schema-${name}">${name}</h3>\n<p>${inline(schema.description ?? "")}</p>\n${fields(schema, true)}`,
   )
   .join("\n")}
+</section>
+<section aria-labelledby="errors">
+<h2 id="errors">Errors</h2>
+<dl class="fields">
+${errors(document)}
+</dl>
 </section>
 </main>
 </body>
@@ -96,9 +103,8 @@ ${answers(document, operation)}
 }
 
 function parameters({ parameters }: Operation): string {
-  const words = { path: "in the path", query: "in the query", header: "a header" };
   const lines = parameters.map(({ name, in: where, schema, required = false, description }) =>
-    field(name, schema, required, `${description} (${words[where]})`),
+    field(name, schema, required, { description, where }),
   );
   return lines.length === 0 ? "" : `<h4>Parameters</h4>\n<dl class="fields">${lines.join("\n")}</dl>`;
 }
@@ -118,10 +124,13 @@ function answers(document: OpenApi, { responses }: Operation): string {
   const errors = all.filter(({ status }) => Number(status) >= 400);
   return `<h4>Answers</h4>
 ${good.map(({ status, response }) => answer(status, response)).join("\n")}
-<details>
-<summary>Errors: ${errors.map(({ status }) => status).join(", ")}</summary>
-<dl class="fields">${errors.map(({ status, response }) => error(status, response)).join("\n")}</dl>
-</details>`;
+<p>Errors:</p>
+<ul>${errors.map(({ status, response }) => `<li><strong class="status">${status}</strong> ${codes(response)}</li>`).join("")}</ul>`;
+}
+
+function codes({ content = {} }: Response): string {
+  const links = Object.keys(content["application/json"]?.examples ?? {});
+  return links.map((name) => `<a href="#error-${name}"><code>${name}</code></a>`).join(", ");
 }
 
 function answer(status: string, { description, headers = {}, content = {} }: Response): string {
@@ -141,12 +150,22 @@ ${shape}
 ${media?.example === undefined ? "" : `<details><summary>An answer</summary>${json(media.example)}</details>`}`;
 }
 
-function error(status: string, { content = {} }: Response): string {
-  const { examples = {} } = content["application/json"] ?? {};
-  return Object.entries(examples)
+/** Every error that an operation of the document answers, once, by its status. */
+function errors(document: OpenApi): string {
+  const all = document.tags
+    .flatMap(({ name }) => routesOf(document, name))
+    .flatMap(({ operation }) => Object.entries(operation.responses))
+    .flatMap(([status, response]) => {
+      const { content = {} } = resolved<Response>(response, document.components.responses);
+      const { examples = {} } = content["application/json"] ?? {};
+      return Object.entries(examples).map(([name, { summary, value }]) => ({ status, name, summary, value }));
+    });
+  const once = [...new Map(all.map((each) => [each.name, each])).values()];
+  return once
+    .toSorted((one, other) => Number(one.status) - Number(other.status))
     .map(
-      ([name, { summary, value }]) =>
-        `<dt><strong class="status">${status}</strong> <code>${name}</code></dt>\n<dd>${inline(summary)}${json(value)}</dd>`,
+      ({ status, name, summary, value }) =>
+        `<dt id="error-${name}"><strong class="status">${status}</strong> <code>${name}</code></dt>\n<dd>${inline(summary)}${json(value)}</dd>`,
     )
     .join("\n");
 }
