@@ -94,6 +94,18 @@ test("a revoked key opens no route", async () => {
   expect(await routesOpenTo({ Authorization: `Bearer ${secret}` })).toEqual(PUBLIC);
 });
 
+test.each<[string, (id: string, organizationId: string) => Promise<unknown>]>([
+  ["expired", (id) => admin("PATCH", `/keys/${id}`, { expiresAt: "2020-01-01T00:00:00Z" })],
+  ["rotated away", (id) => admin("POST", `/keys/${id}/rotate`)],
+  ["gone with its organization", (_id, organizationId) => admin("DELETE", `/organizations/${organizationId}`)],
+])("a key that is %s opens no route", async (_, end) => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId);
+  expect((await client(secret)("GET", "/key")).status).toBe(200);
+  await end(key.id, organizationId);
+  expect(await routesOpenTo({ Authorization: `Bearer ${secret}` })).toEqual(PUBLIC);
+});
+
 test("an API key opens no operator's route, and the operator's token none of the API", async () => {
   const byKey = await routesOpenTo({ Authorization: `Bearer ${await newSecret()}` });
   expect(byKey.filter((route) => route.includes(" /admin/"))).toEqual([]);
@@ -120,6 +132,31 @@ test("under both prefixes every method, on a route or on none, demands a key or 
     }
   }
   expect(open).toEqual([]);
+});
+
+/** The statuses of every method on what needs no key, of which none has an id that anyone has; 101 is a socket. */
+const STRANGE: Record<string, Record<string, number>> = {
+  "/healthz": { GET: 200, HEAD: 200 },
+  "/hooks/telegram/:channelId": { POST: 401 },
+  "/hooks/whatsapp/:channelId": { GET: 403, HEAD: 403, POST: 401 },
+  "/web/:channelId": { GET: 404, HEAD: 404 },
+  "/web/:channelId/socket": { GET: 101, HEAD: 400 },
+};
+
+test("what needs no key has no more methods than it needs, and no HEAD or OPTIONS is met with a fault", async () => {
+  const open = ROUTES.filter((route) => !/\/(api|admin)\/v1|^ALL /.test(route)).map((route) => route.split(" ")[1]);
+  expect([...new Set(open)].sort()).toEqual(Object.keys(STRANGE).sort());
+  for (const [pattern, statuses] of Object.entries(STRANGE)) {
+    for (const method of METHODS) {
+      const path = pattern.replace(":channelId", newId("chn", null));
+      // Through the app itself: the tests' runtime makes a GET of whatever asks for a socket.
+      const asked = { headers: { Upgrade: "websocket" }, bindings: {} };
+      const { status, headers, text } = await call(method, path, asked);
+      expect([method, pattern, status]).toEqual([method, pattern, statuses[method] ?? 405]);
+      expect(headers.get("X-Request-Id"), `${method} ${pattern}`).not.toBeNull();
+      if (method === "HEAD") expect(text).toBe("");
+    }
+  }
 });
 
 test("every route of the API stands in the table of permissions", () => {

@@ -21,7 +21,9 @@ export const webRoutes = new Hono<{ Bindings: Env }>()
     return c.body(chatPage({ channelId: record.id, name: record.name }), 200, headers);
   })
   .get("/:channelId/socket", async (c) => {
-    if (c.req.header("Upgrade")?.toLowerCase() !== "websocket") throw fault("Upgrade", "must be websocket");
+    // A HEAD comes here too, and its answer can't be a socket.
+    const isUpgrade = c.req.method === "GET" && c.req.header("Upgrade")?.toLowerCase() === "websocket";
+    if (!isUpgrade) throw fault("Upgrade", "must be websocket");
     const socket = await openSocket(c, c.req.param("channelId"));
     return new Response(null, { status: 101, webSocket: socket, headers: protocolHeader(c) });
   });
