@@ -1,36 +1,36 @@
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, expect } from "vitest";
+import { Secrets, shownIn } from "./secrets.ts";
 
-/** Secrets that are known before the first test: the service's own, and those that tests give their channels. */
-const PLANTED = new Set([
+/** Known before the first test: the service's own, and those that tests give their channels. */
+const PLANTED = [
   env.ADMIN_TOKEN,
   env.KEY_SECRET,
   env.CREDENTIALS_KEY,
   "telegram-bot-token",
   "whatsapp-access-token",
   "whatsapp-app-secret",
-]);
-const API_KEY = /ply_[geu][0-9A-Za-z]{53}/;
-/** What an answer says once, to whom it belongs; and what the operator enters at a network. */
-const SHOWN = /"(?:secret|identitySecret|verifyToken)":"([^"]{16,})"/g;
+];
 
+const secrets = new Secrets();
+for (const secret of PLANTED) secrets.plant(secret);
 const found: string[] = [];
 
 /** Has a secret looked for, from here to the end of the file, in all that is logged, answered and stored. */
 export function plant(secret: string): void {
-  PLANTED.add(secret);
+  secrets.plant(secret);
 }
 
 /** The start of the first secret in a text; null where it holds none. */
 export function secretIn(text: string): string | null {
-  const secret = API_KEY.exec(text)?.[0] ?? [...PLANTED].find((each) => text.includes(each));
-  return secret === undefined ? null : `${secret.slice(0, 6)}…`;
+  return secrets.in(text);
 }
 
 /** Looks for secrets in an answer: those that it may show are planted, and no other may stand in it. */
 export function lookInto(what: string, text: string): void {
-  for (const [, secret] of text.matchAll(SHOWN)) plant(secret as string);
-  note(what, text.replace(SHOWN, ""));
+  const shown = shownIn(text);
+  for (const secret of shown.secrets) plant(secret);
+  note(what, shown.rest);
 }
 
 function note(what: string, text: string): void {
@@ -38,15 +38,17 @@ function note(what: string, text: string): void {
   if (secret !== null) found.push(`${what}: ${secret}`);
 }
 
+/** Looks for secrets in a line of the log. */
+export function noteLine(level: string, line: unknown[]): void {
+  note(`the log (${level})`, line.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" "));
+}
+
 /** Looks for secrets in all tests of a file: in each line of the log, each answer, and in the end in the directory. */
 export function watchForSecrets(): void {
   for (const level of ["log", "warn", "error"] as const) {
     const write = console[level].bind(console);
     console[level] = (...line) => {
-      note(
-        `the log (${level})`,
-        line.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" "),
-      );
+      noteLine(level, line);
       write(...line);
     };
   }

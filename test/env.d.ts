@@ -2,6 +2,8 @@ declare namespace Cloudflare {
   interface Env {
     /** The seed of a run to be replayed; empty for a new one. */
     TEST_SEED: string;
+    /** How many requests of each kind the tests of `fuzz` make; empty for as many as a quick run takes. */
+    TEST_REQUESTS: string;
     TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];
   }
   interface GlobalProps {

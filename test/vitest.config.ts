@@ -24,6 +24,7 @@ const runtime = cloudflareTest({
       KEY_SECRET: secret(),
       CREDENTIALS_KEY: secret(),
       TEST_SEED: process.env.SEED ?? "",
+      TEST_REQUESTS: process.env.REQUESTS ?? "",
       TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
     },
   },
@@ -48,7 +49,7 @@ export default defineConfig({
         test: {
           ...PATIENCE,
           name: "service",
-          include: ["test/{routes,objects,delivery,failing-steps,upgrade}/**/*.test.ts"],
+          include: ["test/{routes,objects,delivery,failing-steps,upgrade,fuzz,flood}/**/*.test.ts"],
           setupFiles: ["test/setup.ts"],
         },
       },
@@ -62,7 +63,7 @@ export default defineConfig({
         },
       },
       { test: { ...PATIENCE, name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
-      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm}/**/*.test.ts"] } },
+      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm,wire}/**/*.test.ts"] } },
     ],
   },
 });

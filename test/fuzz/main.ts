@@ -1,0 +1,137 @@
+import { randomInt } from "node:crypto";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { parseArgs } from "node:util";
+import { Secrets, shownIn } from "../secrets.ts";
+import { startService } from "../wire/service.ts";
+import { type Ask, Place, type Told } from "./place.ts";
+import { fuzz, neverGood } from "./run.ts";
+
+const USAGE = `npm run test:fuzz -- [options]
+
+  --requests <n>  how many requests are made of all routes (200000)
+  --seed <n>      those of an earlier run
+`;
+
+const FAKED = ["fuzzed-bot-token", "fuzzed-access-token", "fuzzed-app-secret"];
+const NETWORKS = ["api.telegram.org", "graph.facebook.com"];
+
+const UPGRADE = {
+  Connection: "Upgrade",
+  "Sec-WebSocket-Version": "13",
+  "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+
+process.exitCode = await main(process.argv.slice(2));
+
+/** `npm run test:fuzz`: 0 when no request was met with a fault of ours, no secret was told, and every route was met. */
+async function main(argv: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      requests: { type: "string", default: "200000" },
+      seed: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return print(USAGE, 0);
+  const count = whole(values.requests);
+  const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : whole(values.seed);
+  const secrets = new Secrets();
+  const found: string[] = [];
+  const look = (what: string, text: string) => {
+    const secret = secrets.in(text);
+    if (secret !== null) found.push(`${what}: ${secret}`);
+  };
+  const service = await startService((line) => look("the log", line));
+  for (const secret of [...Object.values(service.secrets), ...FAKED]) secrets.plant(secret);
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const ask: Ask = async (method, path, sent) => {
+    const told = await askOver(agent, service.url, method, path, sent);
+    const shown = shownIn(`${JSON.stringify([...told.headers])} ${told.text}`);
+    for (const secret of shown.secrets) secrets.plant(secret);
+    look(`${method} ${path}`, shown.rest);
+    return told;
+  };
+  // Interrupted, it says how far it came.
+  let isEnough = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => (isEnough = true));
+  const begun = performance.now();
+  try {
+    const tally = await fuzz(await Place.make(ask, service.secrets.ADMIN_TOKEN), {
+      count,
+      seed,
+      isEnough: () => isEnough,
+    });
+    const statuses = [...tally.statuses].sort(([one], [other]) => one - other);
+    print(`${tally.requests} requests in ${Math.round((performance.now() - begun) / 1_000)} s, seed ${seed}\n`, 0);
+    print(`${statuses.map(([status, times]) => `${status}: ${times}`).join(", ")}\n`, 0);
+    const faults = [
+      ...found.slice(0, 20),
+      ...neverGood(tally).map((route) => `never did what it is there for: ${route}`),
+      ...[...service.called].filter((host) => !NETWORKS.includes(host)).map((host) => `called ${host}`),
+    ];
+    return print(faults.length > 0 ? `${faults.join("\n")}\n` : "All held.\n", faults.length > 0 ? 1 : 0);
+  } catch (error) {
+    const lives = await fetch(new URL("/healthz", service.url)).then(({ status }) => status, String);
+    return print(
+      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}\n`,
+      1,
+    );
+  } finally {
+    agent.destroy();
+    await service.stop();
+  }
+}
+
+/**
+ * A request as it was drawn, with nothing made good on the way; a socket that is opened is closed again. The runtime
+ * hangs up behind an answer to a body that it did not read, which a request on the same connection may meet: that one
+ * was not heard, and is made again on a connection of its own.
+ */
+function askOver(
+  agent: Agent | false,
+  url: URL,
+  method: string,
+  path: string,
+  sent: Parameters<Ask>[2],
+): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const { headers, body } = sent;
+    const length = body ? { "Content-Length": String(body.length) } : {};
+    const upgrade = headers.Upgrade === "websocket" ? UPGRADE : {};
+    const { hostname, port } = url;
+    const out = request({ agent, hostname, port, method, path, headers: { ...length, ...upgrade, ...headers } });
+    out.on("error", (error) => {
+      if (out.reusedSocket) askOver(false, url, method, path, sent).then(resolve, reject);
+      else reject(error);
+    });
+    out.on("response", (answer) => void told(answer).then(resolve, reject));
+    out.on("upgrade", (answer, socket) => {
+      socket.destroy();
+      void told(answer).then(resolve, reject);
+    });
+    out.end(body ?? undefined);
+  });
+}
+
+async function told(answer: IncomingMessage): Promise<Told> {
+  const chunks: Buffer[] = [];
+  if (answer.statusCode !== 101) for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  const headers = new Headers();
+  for (let at = 0; at < answer.rawHeaders.length; at += 2) {
+    headers.append(answer.rawHeaders[at] ?? "", answer.rawHeaders[at + 1] ?? "");
+  }
+  const isJson = headers.get("Content-Type")?.includes("json");
+  return { status: answer.statusCode ?? 0, headers, text, body: isJson && text ? JSON.parse(text) : null };
+}
+
+function print(text: string, code: number): number {
+  process.stdout.write(text);
+  return code;
+}
+
+function whole(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new TypeError(`"${text}" is no whole number above 0`);
+}

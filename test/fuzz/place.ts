@@ -1,0 +1,233 @@
+import { type IdPrefix, newId, randomBase62 } from "../../src/ids.ts";
+import { newKeyText } from "../../src/keys/key-text.ts";
+import { bytesOf } from "./bodies.ts";
+import type { Drawn } from "./requests.ts";
+
+/** An answer, read; whoever asked for it. */
+export interface Told {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever its route says
+  body: any;
+}
+
+/** What a request is made of besides its method and its path. */
+export interface Sent {
+  headers: Record<string, string>;
+  body: Uint8Array<ArrayBuffer> | null;
+}
+
+/** Makes a request of a service that runs somewhere. */
+export type Ask = (method: string, path: string, sent: Sent) => Promise<Told>;
+
+type Proof = Record<string, string>;
+
+const HARDLY_LIMITED = { limit: 3_600_000, windowSeconds: 3_600 };
+const APP_SECRET = "fuzzed-app-secret";
+const KEPT = 60;
+const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "key"];
+const encoder = new TextEncoder();
+
+/** Two organizations with something of each kind, the first of which makes the requests, and what they bring about. */
+export class Place {
+  readonly #send: Ask;
+  readonly #adminToken: string;
+  /** The ids of what was there before the first request, by prefix, and by kind of channel. */
+  readonly #known = new Map<string, string[]>();
+  /** The last that were made on the way. */
+  readonly #born = new Map<string, string[]>();
+  readonly #verifyTokens = new Map<string, string>();
+  #keys = { right: "", narrow: "", other: "", forged: "" };
+
+  private constructor(ask: Ask, adminToken: string) {
+    this.#send = ask;
+    this.#adminToken = adminToken;
+  }
+
+  static async make(ask: Ask, adminToken: string): Promise<Place> {
+    const place = new Place(ask, adminToken);
+    await place.#furnish();
+    return place;
+  }
+
+  /** Makes a request, and keeps the ids of what came to be. */
+  async ask(drawn: Drawn): Promise<Told> {
+    const { route, method, query, headers, caller } = drawn;
+    const path = this.#fill(drawn.path);
+    const body = method === "GET" || method === "HEAD" ? null : this.#bodyOf(drawn);
+    const parts = [...query, ...this.#handshake(route, path, caller)];
+    const search = parts.map(([name, value]) => `${encoded(name)}=${encoded(this.#fill(value))}`).join("&");
+    const proof = await this.#proofOf(route, path, caller, body ?? new Uint8Array());
+    const told = await this.#send(method, path + (search && `?${search}`), { headers: { ...proof, ...headers }, body });
+    if (told.status === 201) this.#keep(told.body);
+    return told;
+  }
+
+  /** A message of the place, as it is read. */
+  async read({ chatId, id }: { chatId: string; id: string }): Promise<Told> {
+    return this.#asked("GET", `/api/v1/chats/${chatId}/messages/${id}`, this.#keys.right, null);
+  }
+
+  async #furnish(): Promise<void> {
+    const [ours, theirs] = [await this.#organization(), await this.#organization()];
+    const telegram = await this.#channel(ours.id, "telegram", { botToken: "123456:fuzzed-bot-token" });
+    const whatsapp = await this.#channel(ours.id, "whatsapp", {
+      phoneNumberId: "15550001111",
+      accessToken: "fuzzed-access-token",
+      appSecret: APP_SECRET,
+    });
+    const web = await this.#channel(ours.id, "web");
+    const theirWeb = await this.#channel(theirs.id, "web");
+    const chats = [
+      await this.#chat(ours.id, web, "ada"),
+      await this.#chat(ours.id, telegram, "4711"),
+      await this.#chat(ours.id, whatsapp, "4915112345678"),
+      await this.#chat(theirs.id, theirWeb, "ada"),
+    ];
+    this.#keys = {
+      right: (await this.#key(ours.id)).secret,
+      narrow: (await this.#key(ours.id, { permissions: [] })).secret,
+      other: (await this.#key(theirs.id)).secret,
+      forged: await newKeyText(newId("key", null), crypto.getRandomValues(new Uint8Array(32))),
+    };
+    const messages: string[] = [];
+    for (const id of [...chats.slice(0, 3), ...chats.slice(0, 3)]) {
+      const path = `/api/v1/chats/${id}/messages`;
+      messages.push((await this.#made(path, { content: "Hello" }, this.#keys.right)).message.id);
+    }
+    messages.push(await this.#photo(telegram, chats[1] ?? ""));
+    const template = async (body: string) =>
+      (await this.#made(`${ORGANIZATIONS}/${ours.id}/templates`, { name: "t", language: "en", body })).template.id;
+    const known: Record<string, string[]> = {
+      org: [ours.id],
+      mbr: [ours.memberId, theirs.memberId],
+      chn: [web, telegram, whatsapp, theirWeb],
+      tgm: [telegram, telegram, whatsapp],
+      wap: [whatsapp, whatsapp, telegram],
+      web: [web, theirWeb, telegram],
+      tpl: [await template("Hi {{name}}"), await template("Hi")],
+      cht: chats,
+      msg: messages,
+      key: [(await this.#key(ours.id)).key.id],
+    };
+    for (const [name, ids] of Object.entries(known)) this.#known.set(name, ids);
+  }
+
+  /** A photo that a contact sent; the message's id. */
+  async #photo(channelId: string, chatId: string): Promise<string> {
+    const photo = [{ file_id: "photo-1", width: 1, height: 1 }];
+    const message = { message_id: 1, chat: { id: 4711 }, photo };
+    const body = bytesOf({ text: JSON.stringify({ update_id: 1, message }) });
+    const headers = { "X-Telegram-Bot-Api-Secret-Token": this.#verifyTokens.get(channelId) ?? "" };
+    await this.#send("POST", `/hooks/telegram/${channelId}`, { headers, body });
+    const listed = await this.#asked("GET", `/api/v1/chats/${chatId}/messages`, this.#keys.right, null);
+    return listed.body.messages.find((each: { direction: string }) => each.direction === "INBOUND").id;
+  }
+
+  async #organization(): Promise<{ id: string; memberId: string }> {
+    const { organization, member } = await this.#made(ORGANIZATIONS, { name: "Acme", owner: { name: "Ada" } });
+    return { id: organization.id, memberId: member.id };
+  }
+
+  async #channel(organizationId: string, kind: string, credentials?: object): Promise<string> {
+    const body = { kind, name: kind, ...(credentials && { credentials, settings: { perSecond: 1_000 } }) };
+    const { channel } = await this.#made(`${ORGANIZATIONS}/${organizationId}/channels`, body);
+    if (channel.webhook) this.#verifyTokens.set(channel.id, channel.webhook.verifyToken);
+    return channel.id;
+  }
+
+  async #chat(organizationId: string, channelId: string, address: string): Promise<string> {
+    return (await this.#made(`${ORGANIZATIONS}/${organizationId}/chats`, { channelId, contact: { address } })).chat.id;
+  }
+
+  #key(organizationId: string, body: object = {}) {
+    return this.#made(`${ORGANIZATIONS}/${organizationId}/keys`, { name: "Key", rateLimit: HARDLY_LIMITED, ...body });
+  }
+
+  /** What a POST that must be a 201 has made. */
+  async #made(path: string, body: object, token = this.#adminToken): Promise<Told["body"]> {
+    const told = await this.#asked("POST", path, token, body);
+    if (told.status !== 201) throw new Error(`${path} was answered with ${told.status}: ${told.text}`);
+    return told.body;
+  }
+
+  #asked(method: string, path: string, token: string, body: object | null): Promise<Told> {
+    const text = body && bytesOf({ text: JSON.stringify(body) });
+    return this.#send(method, path, { headers: { Authorization: `Bearer ${token}` }, body: text });
+  }
+
+  #bodyOf({ body }: Drawn): Uint8Array<ArrayBuffer> | null {
+    return body && bytesOf("text" in body ? { text: this.#fill(body.text) } : body);
+  }
+
+  /** What proves who asks: a key, the operator's token, what a network sends; or what is none of these. */
+  async #proofOf(route: string, path: string, caller: Drawn["caller"], body: Uint8Array<ArrayBuffer>): Promise<Proof> {
+    if (route.includes(" /hooks/")) return this.#signed(route, path, caller, body);
+    if (route.endsWith("/socket")) {
+      const identity = caller === "right" ? `token.${randomBase62(22)}` : "user.YWRh.00";
+      return { Upgrade: "websocket", "Sec-WebSocket-Protocol": `parley.v1, ${identity}` };
+    }
+    const guard = route.includes(" /admin/") ? this.#adminToken : this.#keys.right;
+    if (caller === "nobody") return {};
+    if (caller === "odd") return { Authorization: `Bearer ${guard} x, Basic e` };
+    return { Authorization: `Bearer ${caller === "right" ? guard : this.#keys[caller]}` };
+  }
+
+  async #signed(route: string, path: string, caller: Drawn["caller"], body: Uint8Array<ArrayBuffer>): Promise<Proof> {
+    if (caller === "nobody") return {};
+    if (route.includes("/telegram/")) return { "X-Telegram-Bot-Api-Secret-Token": this.#verifyToken(path, caller) };
+    return { "X-Hub-Signature-256": await signatureOf(body, caller === "right" ? APP_SECRET : "another") };
+  }
+
+  #handshake(route: string, path: string, caller: Drawn["caller"]): [string, string][] {
+    if (route !== "GET /hooks/whatsapp/:channelId" || caller === "nobody") return [];
+    const shown = this.#verifyToken(path, caller);
+    return Object.entries({ "hub.mode": "subscribe", "hub.verify_token": shown, "hub.challenge": "1158201444" });
+  }
+
+  #verifyToken(path: string, caller: Drawn["caller"]): string {
+    const token = this.#verifyTokens.get(path.slice(path.lastIndexOf("/") + 1)) ?? "none";
+    return caller === "right" ? token : token.slice(1);
+  }
+
+  /** Puts the ids of the place where a drawn request names them. */
+  #fill(text: string): string {
+    return text.replace(
+      /@(?:(born)-)?(\w{3}|nobody):(\d\d?)/g,
+      (_all, born: string | undefined, name: string, nth: string) => this.#id(name, Number(nth), born !== undefined),
+    );
+  }
+
+  #id(name: string, nth: number, isBorn: boolean): string {
+    const born = this.#born.get(name) ?? [];
+    const known = isBorn ? [] : (this.#known.get(name) ?? []);
+    const ids = known.length > 0 && (nth < 70 || born.length === 0) ? known : born;
+    const prefix = PREFIXES.find((each) => each === name) ?? PREFIXES[nth % PREFIXES.length] ?? "cht";
+    return ids[nth % ids.length] ?? newId(prefix, null);
+  }
+
+  #keep(body: Told["body"]): void {
+    const { organization, member, channel, template, chat, message, key } = body ?? {};
+    const made = { org: organization, mbr: member, chn: channel, tpl: template, cht: chat, msg: message, key };
+    for (const [prefix, one] of Object.entries(made)) {
+      if (typeof one?.id !== "string") continue;
+      this.#born.set(prefix, [...(this.#born.get(prefix) ?? []).slice(1 - KEPT), one.id]);
+    }
+  }
+}
+
+const ORGANIZATIONS = "/admin/v1/organizations";
+
+/** `X-Hub-Signature-256` as Meta makes it. */
+async function signatureOf(body: Uint8Array<ArrayBuffer>, secret: string): Promise<string> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
+  const bytes = [...new Uint8Array(await crypto.subtle.sign("HMAC", key, body))];
+  return `sha256=${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Percent-encoded; a lone surrogate, which has no such form, as a broken one. */
+function encoded(text: string): string {
+  return text.isWellFormed() ? encodeURIComponent(text) : "%ED%A0";
+}
