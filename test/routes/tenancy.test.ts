@@ -1,6 +1,9 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { app } from "../../src/app.ts";
+import { newChatBody } from "../../src/chats/create.ts";
+import { sendBody } from "../../src/chats/message.ts";
 import { type IdPrefix, newId } from "../../src/ids.ts";
 import { type Answer, type Client, newChat, newOrganization, newTemplate, send } from "../harness.ts";
 
@@ -91,6 +94,24 @@ const SWAPS: Record<string, Swap> = {
   },
   "its messages after ours": { id: "chat", path: (id) => `/chats/${id}/messages?after=${ours.message}`, status: 404 },
   "its message": { id: "chat", path: (id) => `/chats/${id}/messages/${theirs.message}`, status: 404 },
+  "its message by HEAD": {
+    id: "chat",
+    method: "HEAD",
+    path: (id) => `/chats/${id}/messages/${theirs.message}`,
+    status: 404,
+  },
+  "the media of its message": {
+    id: "chat",
+    path: (id) => `/chats/${id}/messages/${theirs.message}/media`,
+    status: 404,
+  },
+  "the media of a message in our chat": { id: "message", path: (id) => ofOurs(`/${id}/media`), status: 404 },
+  "its messages, if there are any": {
+    id: "chat",
+    path: (id) => `/chats/${id}/messages`,
+    headers: { "If-None-Match": "*" },
+    status: 404,
+  },
   "a message in our chat": { id: "message", path: (id) => ofOurs(`/${id}`), status: 404 },
   "a message before which we list": { id: "message", path: (id) => ofOurs(`?before=${id}`), status: 400 },
   "a message after which we list": { id: "message", path: (id) => ofOurs(`?after=${id}`), status: 400 },
@@ -118,6 +139,17 @@ const SWAPS: Record<string, Swap> = {
     status: 200,
   },
   "a contact": { id: "address", path: (id) => `/chats?contact=${id}`, status: 200 },
+  "the chats of its channel before a chat": {
+    id: "chat",
+    path: (id) => `/chats?channel=${theirs.channel}&before=${id}`,
+    status: 400,
+  },
+  "our chats of a channel, from our cursor on": {
+    id: "channel",
+    path: (id) => `/chats?channel=${id}&before=${ours.coldChat}`,
+    status: 200,
+  },
+  "a chat for an id": { id: "chat", path: (id) => `/chats?contact=${id}`, status: 200 },
   "the chats before a chat": { id: "chat", path: (id) => `/chats?before=${id}`, status: 400 },
 };
 
@@ -165,6 +197,24 @@ test.each(Object.entries(SWAPS))(
     expect(await everything(theirs)).toEqual(before);
   },
 );
+
+test("every route of the API with an id in its path is among them, and every field of a body that is an id", () => {
+  const text = Object.values(SWAPS).map(({ method = "GET", path, body }) => {
+    const asked = path("cht_x")
+      .split("?")[0]
+      ?.replace(/(?<=messages\/)[^/]+/, ":messageId")
+      .replace(/(?<=chats\/)[^/]+/, ":id");
+    return { route: `${method} /api/v1${asked}`, body: JSON.stringify(body?.("x") ?? {}) };
+  });
+  const routes = app.routes.filter(({ method, path }) => method !== "ALL" && /^\/api\/v1\/.*:/.test(path));
+  expect(routes.length).toBeGreaterThan(4);
+  for (const { method, path } of routes) expect(text.map(({ route }) => route)).toContain(`${method} ${path}`);
+  const ids = [sendBody, newChatBody].flatMap(({ shape }) =>
+    Object.keys(shape).filter((field) => field.endsWith("Id")),
+  );
+  expect(ids).toEqual(["senderId", "templateId", "channelId"]);
+  for (const field of ids) expect(text.map(({ body }) => body).join()).toContain(`"${field}"`);
+});
 
 test("the same requests with an organization's own ids do find what is there", async () => {
   const tenant = await newTenant();
