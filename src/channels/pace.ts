@@ -91,11 +91,12 @@ export function takeLeave(
   if (pace.breaker) return probe(pace, pace.breaker, now, random);
   const interval = 1_000 / perSecond;
   const isOnTrial = now < pace.trialUntil;
-  const provenFor = pace.provenAt === null ? 0 : pace.provenAt + PROVEN_FOR_MS - now;
+  const provenFor = (pace.provenAt ?? Number.NEGATIVE_INFINITY) + PROVEN_FOR_MS - now;
   if (isOnTrial && provenFor <= 0) {
     return isPatient ? { leave: { leave: "wait" }, pace } : reserve(pace, now + NEAR_MS, interval);
   }
-  const isReserved = reservedAt !== null && now >= pace.pausedUntil && isKept(reservedAt, now);
+  const isReserved = reservedAt !== null && now >= pace.pausedUntil && now - reservedAt <= RESERVED_FOR_MS;
+  // The chat's clock may be a little ahead of this one: so may a start that it says has come.
   const reserved = isReserved ? Math.max(now, reservedAt, pace.line) : Number.POSITIVE_INFINITY;
   const isInTime = reserved - now <= NEAR_MS;
   const start = isInTime ? reserved : Math.max(now, pace.clock, pace.line);
@@ -127,11 +128,6 @@ function reserve(pace: ChannelPace, earliest: number, interval: number): Answer 
     leave: { leave: "later", at: Math.ceil(start), broken: false },
     pace: { ...pace, clock: start + interval },
   };
-}
-
-/** Whether a reserved start still counts. The chat's clock may be a little ahead of this one. */
-function isKept(reservedAt: number, now: number): boolean {
-  return Math.abs(now - reservedAt) <= (reservedAt > now ? NEAR_MS : RESERVED_FOR_MS);
 }
 
 /** Whether a start that was waited for still counts: meanwhile the channel may have broken, or been told to rest. */

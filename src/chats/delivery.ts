@@ -167,8 +167,8 @@ function waiting(delivery: Delivery, error: DeliveryError): Step {
   return { state: "waiting", delivery, error };
 }
 
-/** How far a message is; a status only moves it forward. */
-const RANK = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 } as const;
+/** How far a message is; a status only moves it forward, and what a contact wrote is moved by none. */
+const RANK = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3, RECEIVED: 4 } as const;
 
 /**
  * The status of a message after the network said `told`, or null where that is no news. FAILED is final, unless the
@@ -178,7 +178,6 @@ export function statusAfter(
   current: "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED",
   told: "SENT" | "DELIVERED" | "READ" | "FAILED",
 ): "SENT" | "DELIVERED" | "READ" | "FAILED" | null {
-  if (current === "RECEIVED") return null;
   if (told === "FAILED") return current === "QUEUED" || current === "SENT" ? told : null;
   if (current === "FAILED") return told === "SENT" ? null : told;
   return RANK[told] > RANK[current] ? told : null;

@@ -79,7 +79,7 @@ export function takeNews(known: Known, news: PartNews): Known | null {
 
 /** An answer named the part of this number: what was told of it before the answer counts from here. */
 export function partOut(known: Known, index: number, networkId: string): Known {
-  return told(named(known, index, networkId), index, { networkId, status: "SENT", error: null, isOurs: true });
+  return told(named(known, index, networkId), index, { networkId, status: "SENT", error: null });
 }
 
 /**
@@ -145,26 +145,25 @@ function withLost(known: Known, index: number, more: 1 | -1): Known {
   return count < 0 ? known : { ...known, parts: { ...parts, lost: lost.with(index, count) } };
 }
 
+type News = Omit<PartNews, "isOurs">;
+
 /** Applies news of the part of this number, and what was told of the same id before. */
-function told(known: Known, index: number, news: PartNews): Known {
-  const { early } = known.parts;
+function told(known: Known, index: number, news: News): Known {
+  const { early = [] } = known.parts;
   const after = toldOnce(known, index, news);
-  const same = early?.filter(({ networkId }) => networkId === news.networkId) ?? [];
+  const same = early.filter(({ networkId }) => networkId === news.networkId);
   if (same.length === 0) return after;
-  const rest = early?.filter(({ networkId }) => networkId !== news.networkId) ?? [];
+  const rest = early.filter(({ networkId }) => networkId !== news.networkId);
   const parts = rest.length > 0 ? { ...after.parts, early: rest } : withoutEarly(after.parts);
   return same.reduce((each, one) => toldOnce(each, index, one), { ...after, parts });
 }
 
-function toldOnce(known: Known, index: number, news: PartNews): Known {
+function toldOnce(known: Known, index: number, news: News): Known {
   const states = statesOf(known);
   const status = statusAfter(states[index]?.status ?? "QUEUED", news.status);
   const { code, message, broken } = news.error ?? { code: "network_error", message: "The network gave no reason" };
   if (status) states[index] = { status, error: status === "FAILED" ? { code, message } : null };
-  const parts =
-    known.parts.of === 1 || !status || (status === "SENT" && !known.parts.states)
-      ? known.parts
-      : { ...known.parts, states };
+  const parts = known.parts.of === 1 || !status ? known.parts : { ...known.parts, states };
   const next = messageState(states);
   const change = next && messageAfter(known, next, news.status);
   if (!change) return parts === known.parts ? known : { ...known, parts };
@@ -173,13 +172,12 @@ function toldOnce(known: Known, index: number, news: PartNews): Known {
 }
 
 /** How far each part is; null: not out, as far as is known. */
-function statesOf({ status, error, parts: { of, ids, states } }: Known): (PartState | null)[] {
-  if (of === 1) return [status === "QUEUED" || status === "RECEIVED" ? null : { status, error }];
+function statesOf({ parts: { of, ids, states } }: Known): (PartState | null)[] {
   const sent: PartState = { status: "SENT", error: null };
   return Array.from({ length: of }, (_, i) => states?.[i] ?? (i < ids.length ? sent : null));
 }
 
-const RANK = { SENT: 0, DELIVERED: 1, READ: 2 } as const;
+const RANK = { FAILED: 0, SENT: 1, DELIVERED: 2, READ: 3 } as const;
 
 /** What its parts make of a message: as far as the least of them, FAILED with the first that failed; null: not all out. */
 function messageState(states: (PartState | null)[]): PartState | null {
@@ -187,7 +185,7 @@ function messageState(states: (PartState | null)[]): PartState | null {
   for (const state of states) {
     if (state?.status === "FAILED") return state;
     if (!state) least = null;
-    else if (least && least.status !== "FAILED" && RANK[state.status] < RANK[least.status]) least = state;
+    else if (least && RANK[state.status] < RANK[least.status]) least = state;
   }
   return least;
 }
