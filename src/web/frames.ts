@@ -60,7 +60,7 @@ type Fields = Record<string, unknown>;
 
 /** The server's frame, or null for what is none that this page knows: a newer server may say more than we understand. */
 export function readFrame(data: unknown): ServerFrame | null {
-  const frame = typeof data === "string" ? fieldsOf(parse(data)) : null;
+  const frame = typeof data === "string" ? parse(data) : null;
   switch (frame?.type) {
     case "ready":
       return readReady(frame);
@@ -109,7 +109,7 @@ function readRefused({ id, code, message, retryAfter }: Fields): RefusedFrame | 
 }
 
 function readMessage(value: unknown): ChatMessage | null {
-  const { id, seq, direction, type, content, text, mediaUrl, status, createdAt } = fieldsOf(value) ?? {};
+  const { id, seq, direction, type, content, text, mediaUrl, status, createdAt } = (value ?? {}) as Fields;
   if (!isText(id) || !isSeq(seq) || (direction !== "INBOUND" && direction !== "OUTBOUND") || !isText(content))
     return null;
   return {
@@ -126,16 +126,13 @@ function readMessage(value: unknown): ChatMessage | null {
   };
 }
 
-function parse(text: string): unknown {
+/** Any value has fields, were it but none, save null. */
+function parse(text: string): Fields | null {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as Fields | null;
   } catch {
     return null;
   }
-}
-
-function fieldsOf(value: unknown): Fields | null {
-  return typeof value === "object" && value !== null ? (value as Fields) : null;
 }
 
 function isText(value: unknown): value is string {

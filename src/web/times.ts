@@ -10,14 +10,13 @@ export interface Times {
 
 /** The formats of `locale`, in the visitor's own time zone unless another is given. */
 export function timesIn(locale: string, timeZone?: string): Times {
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const time = new Intl.DateTimeFormat(locale, { timeStyle: "short", ...zone });
-  const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short", ...zone });
-  const near = new Intl.DateTimeFormat(locale, { weekday: "long", ...zone });
-  const far = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", ...zone });
-  const old = new Intl.DateTimeFormat(locale, { dateStyle: "long", ...zone });
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: "short", timeZone });
+  const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short", timeZone });
+  const near = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone });
+  const far = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", timeZone });
+  const old = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  const numbers = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit", ...zone });
+  const numbers = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit", timeZone });
 
   /** Days since 1970 of the calendar day that `at` falls on: never 86,400 seconds apart where clocks change. */
   const dayNumber = (at: number) => Date.parse(`${numbers.format(at)}T00:00:00Z`) / 86_400_000;

@@ -142,7 +142,7 @@ function describe(raw: Record<string, unknown>): string {
 }
 
 function objectOf(value: unknown): { message?: unknown; update_id?: unknown; [field: string]: unknown } {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return value instanceof Object ? (value as Record<string, unknown>) : {};
 }
 
 /** Cut to `max` UTF-16 units; half a pair at the end is replaced. */

@@ -84,7 +84,7 @@ export function refusalByStatus(status: number, afterMs: number | null): Refusal
 
 /** `Retry-After`, seconds or a date, in milliseconds from `now`, at most a day; null when it is absent or neither. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
-  const wish = headers.get("Retry-After")?.trim() ?? "";
+  const wish = headers.get("Retry-After") ?? "";
   // `Date.parse` makes a date of nearly every number: an HTTP date has a time in it.
   const at = wish.includes(":") ? Date.parse(wish) : Number.NaN;
   const wait = /^\d{1,9}$/.test(wish) ? Number(wish) * 1_000 : at - now;
