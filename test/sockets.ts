@@ -6,6 +6,8 @@ import { randomBase62 } from "../src/ids.ts";
 import { plant } from "./canaries.ts";
 import { admin, created, newOrganization } from "./harness.ts";
 
+export { asUser, signUser } from "./site-users.ts";
+
 // biome-ignore lint/suspicious/noExplicitAny: a frame is whatever the test expects of it
 export type Frame = any;
 
@@ -137,21 +139,4 @@ export async function newSite(settings: Record<string, unknown> = {}) {
   const body = { kind: "web", name: "Acme support", settings };
   const made = created(await admin("POST", `/organizations/${organization.organizationId}/channels`, body));
   return { ...organization, channelId: made.channel.id as string, secret: made.identitySecret as string };
-}
-
-/** The subprotocols of a user of the site: `hash` is what the site computed. */
-export function asUser(user: string, hash: string): string[] {
-  return [
-    "parley.v1",
-    `user.${new TextEncoder().encode(user).toBase64({ alphabet: "base64url", omitPadding: true })}.${hash}`,
-  ];
-}
-
-/** The hex HMAC-SHA-256 that a site shows for its user. */
-export async function signUser(user: string, secret: string): Promise<string> {
-  const bytes = new TextEncoder();
-  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
-    "sign",
-  ]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(user))).toHex();
 }

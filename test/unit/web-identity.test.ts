@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { addressOfToken, readClaim, voucherOf } from "../../src/channels/web/identity.ts";
-import { asUser, signUser } from "../sockets.ts";
+import { asUser, signUser } from "../site-users.ts";
 
 const HASH = "ab".repeat(32);
 const bytes = new TextEncoder();
