@@ -23,3 +23,27 @@ test("the policy lets the page talk to its own origin alone", () => {
   expect(policy).toContain("connect-src 'self' wss://parley.example;");
   expect(policy).not.toContain("unsafe");
 });
+
+test("the page names its channel and shows its name, or a plain Chat where there is none", () => {
+  const named = chatPage({ channelId: "chn_g0", name: "Acme" });
+  expect(named).toContain("<title>Acme</title>");
+  expect(named).toContain('<div id="chat" data-channel="chn_g0" data-name="Acme"></div>');
+  expect(named).toContain('<link rel="stylesheet" href="/web-assets/chat.css">');
+  const nameless = chatPage({ channelId: "chn_g0", name: "" });
+  expect(nameless).toContain("<title>Chat</title>");
+  expect(nameless).toContain('data-name=""');
+});
+
+test("the page's headers are these alone", () => {
+  expect(chatPageHeaders(new URL("http://localhost:8787/web/chn_g0"), ["https://a.example"])).toEqual({
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; " +
+      "connect-src 'self' ws://localhost:8787; base-uri 'none'; form-action 'none'; " +
+      "frame-ancestors 'self' https://a.example; require-trusted-types-for 'script'; trusted-types 'none'",
+    "Cache-Control": "no-cache",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+  });
+});

@@ -1,0 +1,235 @@
+import { expect, test } from "vitest";
+import {
+  attemptEnded,
+  breakChannel,
+  type ChannelPace,
+  endTrial,
+  isNews,
+  isStillGood,
+  mendChannel,
+  mustStore,
+  NEAR_MS,
+  PROVEN_FOR_MS,
+  probeAgain,
+  STEADY,
+  slowDown,
+  TRIAL_MS,
+  takeLeave,
+  wakeMoreAt,
+} from "../../src/channels/pace.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00.000Z");
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const ATTEMPT = { probe: false, mended: 0 };
+const PROBE = { probe: true, mended: 0 };
+
+/** A channel that works, as an attempt has just shown. */
+const proven = (fields: Partial<ChannelPace> = {}): ChannelPace => ({ ...STEADY, provenAt: NOW, ...fields });
+const broken = (fields: Partial<ChannelPace> = {}) => breakChannel({ ...STEADY, ...fields }, "Bad token", ATTEMPT, NOW);
+
+/** What is answered to who asks for leave now, at ten starts a second. */
+function ask(pace: ChannelPace, { reservedAt = null as number | null, isPatient = true, now = NOW, random = 0 } = {}) {
+  return takeLeave(pace, { reservedAt, isPatient }, 10, now, random);
+}
+
+test("an attempt goes at once, and the next start lies an interval later", () => {
+  expect(ask(proven())).toEqual({
+    leave: { leave: "go", at: NOW, probe: false, trial: null },
+    pace: proven({ clock: NOW + 100, line: NOW + 100 }),
+  });
+});
+
+test("a start up to a second ahead goes, and one that is further is reserved", () => {
+  expect(ask(proven({ clock: NOW + NEAR_MS })).leave).toMatchObject({ leave: "go", at: NOW + NEAR_MS });
+  const { leave, pace } = ask(proven({ clock: NOW + NEAR_MS + 1 }));
+  expect(leave).toEqual({ leave: "later", at: NOW + NEAR_MS + 1, broken: false });
+  expect(pace).toEqual(proven({ clock: NOW + NEAR_MS + 1 + 100 }));
+});
+
+test("a start between two milliseconds is the later one, and the clock keeps the fraction", () => {
+  const { leave, pace } = ask(proven({ clock: NOW + 0.25 }));
+  expect([leave, pace.clock]).toEqual([{ leave: "go", at: NOW + 1, probe: false, trial: null }, NOW + 100.25]);
+  expect(ask(proven({ clock: NOW + 5 * SECOND + 0.25 })).leave).toMatchObject({ leave: "later", at: NOW + 5_001 });
+});
+
+const FAR = NOW + 20 * SECOND;
+
+test.each([
+  ["comes at its time", NOW],
+  ["comes a second early", NOW + NEAR_MS],
+  ["comes ten seconds late", NOW - 10 * SECOND],
+])("a reserved start that %s goes, and moves the clock no further", (_when, reservedAt) => {
+  const { leave, pace } = ask(proven({ clock: FAR }), { reservedAt });
+  expect(leave).toMatchObject({ leave: "go", at: Math.max(NOW, reservedAt) });
+  expect([pace.clock, pace.line]).toEqual([FAR, Math.max(NOW, reservedAt) + 100]);
+});
+
+test.each([
+  ["comes more than a second early", NOW + NEAR_MS + 1],
+  ["comes more than ten seconds late", NOW - 10 * SECOND - 1],
+])("a reserved start that %s goes by the clock again", (_when, reservedAt) => {
+  expect(ask(proven({ clock: FAR }), { reservedAt }).leave).toEqual({ leave: "later", at: FAR, broken: false });
+});
+
+test("a reserved start counts from the end of a rest on, and not before", () => {
+  const resting = proven({ clock: FAR, pausedUntil: NOW });
+  expect(ask(resting, { reservedAt: NOW }).leave).toMatchObject({ leave: "go", at: NOW });
+  expect(ask({ ...resting, pausedUntil: NOW + 1 }, { reservedAt: NOW }).leave).toMatchObject({ leave: "later" });
+});
+
+test("a reserved start begins after the last one that was let go, and by the clock where that is far", () => {
+  expect(ask(proven({ clock: FAR, line: NOW + 300 }), { reservedAt: NOW }).leave).toMatchObject({ at: NOW + 300 });
+  expect(ask(proven({ clock: FAR, line: NOW + NEAR_MS }), { reservedAt: NOW }).leave).toMatchObject({ leave: "go" });
+  const late = ask(proven({ clock: NOW, line: NOW + NEAR_MS + 1 }), { reservedAt: NOW });
+  expect(late.leave).toMatchObject({ leave: "later", at: NOW + NEAR_MS + 1 });
+});
+
+test("who did not reserve begins after the last one that was let go", () => {
+  const { leave, pace } = ask(proven({ line: NOW + 300 }));
+  expect([leave, pace.clock]).toEqual([{ leave: "go", at: NOW + 300, probe: false, trial: null }, NOW + 400]);
+});
+
+test("a channel that has yet to show that it works lets one go as a trial, and the others wait for its end", () => {
+  const { leave, pace } = ask(STEADY);
+  expect(leave).toEqual({ leave: "go", at: NOW, probe: false, trial: NOW + TRIAL_MS });
+  expect(pace.trialUntil).toBe(NOW + TRIAL_MS);
+  expect(ask(pace)).toEqual({ leave: { leave: "wait" }, pace });
+  expect(ask(pace, { isPatient: false }).leave).toEqual({ leave: "later", at: NOW + NEAR_MS, broken: false });
+  expect(ask({ ...pace, clock: FAR }, { isPatient: false }).leave).toMatchObject({ at: FAR });
+  expect(ask(pace, { now: NOW + TRIAL_MS - 1 }).leave.leave).toBe("wait");
+  expect(ask(pace, { now: NOW + TRIAL_MS }).leave).toMatchObject({ leave: "go", trial: NOW + 2 * TRIAL_MS });
+});
+
+test("a channel that worked counts as one that works for a minute; in its second half one attempt shows it anew", () => {
+  const trialAt = (ago: number) => {
+    const { leave } = ask(proven({ provenAt: NOW - ago }));
+    return leave.leave === "go" ? leave.trial : leave.leave;
+  };
+  expect([trialAt(0), trialAt(PROVEN_FOR_MS / 2 - 1)]).toEqual([null, null]);
+  expect([trialAt(PROVEN_FOR_MS / 2), trialAt(PROVEN_FOR_MS)]).toEqual([NOW + TRIAL_MS, NOW + TRIAL_MS]);
+  const onTrial = (ago: number) => ask(proven({ provenAt: NOW - ago, trialUntil: NOW + 1 })).leave;
+  expect(onTrial(PROVEN_FOR_MS - 1)).toMatchObject({ leave: "go", trial: null });
+  expect(onTrial(PROVEN_FOR_MS).leave).toBe("wait");
+});
+
+test("a trial that is asked for leaves the time of one under way", () => {
+  expect(ask(proven({ trialUntil: NOW + 1 })).pace.trialUntil).toBe(NOW + 1);
+});
+
+test("a broken channel has a probe after five minutes, and the others come apart from each other", () => {
+  expect(broken()).toEqual({
+    ...STEADY,
+    breaker: { since: NOW, reason: "Bad token", failures: 0, probeAt: NOW + 5 * MINUTE },
+  });
+  const held = (random: number) => ask(broken(), { random }).leave;
+  expect(held(0)).toEqual({ leave: "later", at: NOW + 5 * MINUTE, broken: true });
+  expect(held(1)).toEqual({ leave: "later", at: NOW + 6 * MINUTE, broken: true });
+  expect(ask(broken(), { now: NOW + 5 * MINUTE - 1 }).leave.leave).toBe("later");
+});
+
+test("a probe goes alone: until it is over, or a minute has passed, the others come later", () => {
+  const now = NOW + 5 * MINUTE;
+  const { leave, pace } = ask(broken(), { now });
+  expect(leave).toEqual({ leave: "go", at: now, probe: true, trial: null });
+  expect(pace.breaker).toEqual({ since: NOW, reason: "Bad token", failures: 0, probeAt: now + MINUTE });
+  expect(ask(pace, { now }).leave).toEqual({ leave: "later", at: now + MINUTE, broken: true });
+});
+
+test("each probe that fails doubles the wait, up to fifty minutes", () => {
+  let pace = broken({ provenAt: NOW, trialUntil: NOW + 1 });
+  expect([pace.provenAt, pace.trialUntil]).toEqual([null, 0]);
+  const waits = Array.from({ length: 5 }, (_, n) => {
+    pace = breakChannel(pace, `Bad token ${n}`, PROBE, NOW);
+    return ((pace.breaker?.probeAt ?? 0) - NOW) / MINUTE;
+  });
+  expect(waits).toEqual([10, 20, 40, 50, 50]);
+  expect(pace.breaker).toMatchObject({ since: NOW, reason: "Bad token 4", failures: 5 });
+  expect(ask(pace, { random: 1 }).leave).toMatchObject({ at: NOW + 60 * MINUTE });
+});
+
+test("what was under way when a channel broke, or before it was mended, adds nothing to it", () => {
+  const pace = broken();
+  expect(breakChannel(pace, "Again", ATTEMPT, NOW + 1)).toBe(pace);
+  expect(breakChannel(pace, "Again", { probe: true, mended: 1 }, NOW + 1)).toBe(pace);
+  expect(breakChannel(STEADY, "Old", { probe: false, mended: 1 }, NOW)).toBe(STEADY);
+});
+
+test("a probe that tells nothing is followed by one after the shortest wait", () => {
+  const failed = breakChannel(broken(), "Bad token", PROBE, NOW);
+  expect(probeAgain(failed, PROBE, NOW).breaker).toEqual({ ...failed.breaker, probeAt: NOW + 5 * MINUTE });
+  expect(probeAgain(failed, { mended: 1 }, NOW)).toBe(failed);
+  expect(probeAgain(STEADY, PROBE, NOW)).toBe(STEADY);
+});
+
+test("a rest is never shortened", () => {
+  expect(slowDown(STEADY, SECOND, NOW)).toEqual({ ...STEADY, clock: NOW + SECOND, pausedUntil: NOW + SECOND });
+  const rests = { ...STEADY, clock: FAR, pausedUntil: FAR };
+  expect(slowDown(rests, SECOND, NOW)).toEqual(rests);
+});
+
+test("a trial that ends well shows that the channel works; one that tells nothing lets the next attempt be one", () => {
+  const onTrial = { ...STEADY, trialUntil: FAR };
+  const trial = { trial: FAR, mended: 0 };
+  expect(endTrial(onTrial, trial, true, NOW)).toEqual({ ...STEADY, provenAt: NOW });
+  expect(endTrial(onTrial, trial, false, NOW)).toEqual(STEADY);
+  expect(endTrial({ ...onTrial, provenAt: 5 }, trial, false, NOW).provenAt).toBe(5);
+  expect(endTrial(onTrial, { trial: FAR - 1, mended: 0 }, false, NOW)).toEqual(onTrial);
+  expect(endTrial(onTrial, { trial: null, mended: 0 }, true, NOW)).toEqual({ ...STEADY, provenAt: NOW });
+});
+
+test("a trial's end is old news of a channel that broke, or was mended", () => {
+  const trial = { trial: FAR, mended: 0 };
+  const pace = { ...broken(), trialUntil: FAR };
+  expect(endTrial(pace, trial, true, NOW)).toBe(pace);
+  const mended = { ...STEADY, mended: 1, trialUntil: FAR };
+  expect(endTrial(mended, trial, true, NOW)).toBe(mended);
+});
+
+test("a channel is mended by a probe that came through, or by other credentials", () => {
+  const pace = { ...broken(), trialUntil: FAR };
+  expect(mendChannel(pace, NOW)).toEqual({ ...STEADY, mended: 1, provenAt: NOW });
+  expect(mendChannel(pace, null)).toEqual({ ...STEADY, mended: 1 });
+});
+
+test("the end of an attempt counts as what it was: a trial, or a probe of the breaker as it is", () => {
+  const trial = { ...ATTEMPT, trial: FAR };
+  expect(attemptEnded({ ...STEADY, trialUntil: FAR }, trial, true, NOW)).toEqual({ ...STEADY, provenAt: NOW });
+  expect(attemptEnded(broken(), PROBE, true, NOW)).toEqual({ ...STEADY, mended: 1, provenAt: NOW });
+  expect(attemptEnded(broken(), PROBE, false, NOW + 1).breaker?.probeAt).toBe(NOW + 1 + 5 * MINUTE);
+  const since = broken({ mended: 2 });
+  expect(attemptEnded(since, PROBE, true, NOW)).toBe(since);
+});
+
+test("a start that was waited for is void once the channel broke, was mended, or is told to rest beyond it", () => {
+  expect(isStillGood(STEADY, NOW, 0)).toBe(true);
+  expect(isStillGood({ ...STEADY, pausedUntil: NOW }, NOW, 0)).toBe(true);
+  expect(isStillGood({ ...STEADY, pausedUntil: NOW + 1 }, NOW, 0)).toBe(false);
+  expect(isStillGood({ ...STEADY, mended: 1 }, NOW, 0)).toBe(false);
+  expect(isStillGood(broken(), NOW, 0)).toBe(false);
+});
+
+test("those who wait look again when the channel broke, was mended, rests, or a trial is over", () => {
+  const before = { ...STEADY, trialUntil: FAR };
+  expect(isNews(before, { ...before, clock: 5, line: 5, provenAt: 5 })).toBe(false);
+  expect(isNews(before, { ...before, breaker: broken().breaker })).toBe(true);
+  expect(isNews(before, { ...before, mended: 1 })).toBe(true);
+  expect(isNews(before, { ...before, pausedUntil: 1 })).toBe(true);
+  expect(isNews(before, { ...before, trialUntil: 0 })).toBe(true);
+  expect(isNews(STEADY, { ...STEADY, trialUntil: FAR })).toBe(false);
+});
+
+test("a change of the breaker is stored at once, the clock once it is five seconds ahead", () => {
+  const ahead = (clock: number, stored: number) => mustStore(STEADY, { ...STEADY, clock }, stored, NOW);
+  expect([ahead(NOW + 4_999, 0), ahead(NOW + 5_000, 0)]).toEqual([false, true]);
+  expect([ahead(NOW + 6_999, NOW + 2_000), ahead(NOW + 7_000, NOW + 2_000)]).toEqual([false, true]);
+  expect(mustStore(STEADY, broken(), 0, NOW)).toBe(true);
+  expect(mustStore(STEADY, { ...STEADY, mended: 1 }, 0, NOW)).toBe(true);
+});
+
+test("further chats are woken once those before are about to be through; while nothing is shown, a second later", () => {
+  expect(wakeMoreAt(proven(), NOW)).toBe(NOW);
+  expect(wakeMoreAt(STEADY, NOW)).toBe(NOW + NEAR_MS);
+  expect(wakeMoreAt(proven({ clock: FAR }), NOW)).toBe(FAR - NEAR_MS);
+  expect(wakeMoreAt({ ...STEADY, clock: FAR }, NOW)).toBe(FAR - NEAR_MS);
+});

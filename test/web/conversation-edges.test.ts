@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { type Action, type Conversation, emptyConversation, reduce, resumeAfter } from "../../src/web/conversation.ts";
+import { inbound, messages, outbound, ready, stored } from "./frames.ts";
+
+type Frame = Extract<Action, { type: "frame" }>["frame"];
+
+const frames = (state: Conversation, ...all: Frame[]) =>
+  all.reduce((each, frame) => reduce(each, { type: "frame", frame }), state);
+const open = (last: number) => frames(emptyConversation(), ready(messages(1, last)));
+const write = (state: Conversation, id: string, text: string, tried = true) => {
+  const written = reduce(state, { type: "write", id, text, at: Date.UTC(2026, 10, 20, 12) });
+  return tried ? reduce(written, { type: "tried", id }) : written;
+};
+const seqs = ({ entries }: Conversation) => entries.map(({ message }) => message.seq);
+const waits = ({ outbox }: Conversation) => outbox.map(({ id }) => id);
+
+test("a conversation of which nothing is known is empty, and asks for everything", () => {
+  expect(emptyConversation()).toEqual({ chatId: null, entries: [], outbox: [], caughtUp: false, skipTo: null });
+  expect(resumeAfter(emptyConversation())).toBe(0);
+});
+
+test("a pong changes nothing", () => {
+  const state = open(2);
+  expect(frames(state, { type: "pong" })).toBe(state);
+});
+
+test("a trouble of the page's own is that of its message alone, until it goes again", () => {
+  const trouble = { code: "lost", message: "No answer", retryAfter: null };
+  const state = reduce(write(write(open(1), "a", "A"), "b", "B"), { type: "trouble", id: "b", trouble });
+  expect(state.outbox.map((own) => own.trouble)).toEqual([null, trouble]);
+  expect(reduce(state, { type: "again", id: "b" }).outbox.map((own) => own.trouble)).toEqual([null, null]);
+});
+
+test("a refusal is told with its code, its words and its wait", () => {
+  const refused = { type: "refused", id: "a", code: "rate_limited", message: "Slowly", retryAfter: 3 } as const;
+  expect(frames(write(open(1), "a", "A"), refused).outbox[0]?.trouble).toEqual({
+    code: "rate_limited",
+    message: "Slowly",
+    retryAfter: 3,
+  });
+});
+
+test("of older messages those that are here already are left out", () => {
+  const state = frames(emptyConversation(), ready(messages(4, 6)));
+  expect(seqs(frames(state, { type: "older", messages: messages(2, 5) }))).toEqual([2, 3, 4, 5, 6]);
+  expect(frames(state, { type: "older", messages: [] })).toBe(state);
+  const nothing = frames(emptyConversation(), ready([]));
+  expect(frames(nothing, { type: "older", messages: messages(1, 2) })).toBe(nothing);
+});
+
+test("a gap of a hundred messages is walked through, and one more is jumped", () => {
+  const walked = frames(open(1), ready(messages(1, 101), 201));
+  expect([walked.entries.length, walked.skipTo, walked.caughtUp]).toEqual([101, null, false]);
+  const jumped = frames(open(1), ready(messages(1, 101), 202));
+  expect([jumped.entries.length, jumped.skipTo]).toEqual([1, 102]);
+});
+
+test("a page that begins right after what is here joins up", () => {
+  expect(seqs(frames(open(2), ready(messages(3, 4))))).toEqual([1, 2, 3, 4]);
+});
+
+test("a page with a hole in it is shown up to the hole", () => {
+  const state = frames(emptyConversation(), ready([outbound(5, "a"), outbound(7, "b")]));
+  expect([seqs(state), state.caughtUp]).toEqual([[5], false]);
+});
+
+test("a message that comes alone to an empty page is its first, or leaves a gap", () => {
+  const nothing = frames(emptyConversation(), ready([]));
+  expect(seqs(frames(nothing, { type: "message", message: outbound(1, "a") }))).toEqual([1]);
+  const gap = frames(nothing, { type: "message", message: outbound(2, "b") });
+  expect([seqs(gap), gap.caughtUp]).toEqual([[], false]);
+});
+
+test("an acknowledged message waits for those ahead of it, though a connection brings but some of them", () => {
+  const ahead = frames(write(open(1), "a", "A"), stored("a", 5));
+  expect([waits(ahead), ahead.caughtUp]).toEqual([["a"], false]);
+  const some = frames(ahead, ready(messages(1, 3), 5));
+  expect([waits(some), seqs(some)]).toEqual([["a"], [1, 2, 3]]);
+  const all = frames(
+    some,
+    { type: "message", message: outbound(4, "x") },
+    { type: "message", message: inbound(5, "A") },
+  );
+  expect([waits(all), all.entries.at(-1)?.key]).toEqual([[], "a"]);
+});
+
+test("another chat takes the place of the one that was here, though it has as many messages", () => {
+  const state = frames(write(open(2), "a", "A"), { ...ready([], 5), chatId: "cht_g1" });
+  expect([state.chatId, seqs(state), waits(state)]).toEqual(["cht_g1", [], ["a"]]);
+  expect(state.outbox[0]).toMatchObject({ afterSeq: 0, echo: null, seq: null });
+});
+
+test("a chat that has fewer messages than are here is another one, and one that has as many is not", () => {
+  expect(seqs(frames(open(3), ready([], 2)))).toEqual([]);
+  expect(seqs(frames(open(3), ready([], 3)))).toEqual([1, 2, 3]);
+});
+
+test("what the company wrote is no echo, nor is another text", () => {
+  const state = write(open(1), "a", "A");
+  const keys = (message: ReturnType<typeof inbound>) => {
+    const { entries, outbox } = frames(state, { type: "message", message });
+    return [entries.at(-1)?.key, outbox[0]?.echo];
+  };
+  expect(keys(inbound(2, "A"))).toEqual(["a", 2]);
+  expect(keys(outbound(2, "A"))).toEqual(["2", null]);
+  expect(keys(inbound(2, "B"))).toEqual(["2", null]);
+});
+
+test("one message is taken for one echo, and for none once it is acknowledged", () => {
+  const state = write(open(1), "a", "A");
+  const echoes = (from: Conversation, ...seq: number[]) =>
+    frames(from, ...seq.map((each) => ({ type: "message", message: inbound(each, "A") }) as const)).entries.map(
+      ({ key }) => key,
+    );
+  expect(echoes(state, 2, 3)).toEqual(["1", "a", "3"]);
+  expect(echoes(frames(state, stored("a", 4)), 2)).toEqual(["1", "2"]);
+});
+
+test("after a reload a like message that was the newest when this one was written is not taken for it", () => {
+  const [own] = write(frames(emptyConversation(), ready([inbound(1, "A")])), "a", "A").outbox;
+  const again = frames(emptyConversation(own ? [own] : []), ready([inbound(1, "A")]));
+  expect([again.entries[0]?.key, waits(again)]).toEqual(["1", ["a"]]);
+});
+
+test("an acknowledgement is of the message that it names, which is shown as the server has it", () => {
+  const state = frames(write(write(open(1), "a", "A"), "b", "B"), stored("b", 2));
+  expect(waits(state)).toEqual(["a"]);
+  expect(state.entries.at(-1)).toEqual({
+    key: "b",
+    message: {
+      id: "msg_2",
+      seq: 2,
+      direction: "INBOUND",
+      type: "TEXT",
+      content: "B",
+      text: "B",
+      mediaUrl: null,
+      status: "RECEIVED",
+      createdAt: "2026-11-20T12:00:00.000Z",
+    },
+  });
+  expect(frames(state, stored("c", 3))).toBe(state);
+});
+
+test("a status of a message that is not here changes nothing", () => {
+  const status = (seq: number) => ({ type: "status", seq, status: "READ" }) as const;
+  const state = frames(emptyConversation(), ready(messages(4, 5)));
+  for (const seq of [3, 6]) expect(frames(state, status(seq))).toBe(state);
+  const nothing = emptyConversation();
+  expect(frames(nothing, status(1))).toBe(nothing);
+  expect(frames(state, status(5)).entries.map(({ message }) => message.status)).toEqual(["SENT", "READ"]);
+});

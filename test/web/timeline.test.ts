@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/acknowledgements.ts";
+import { type Conversation, emptyConversation, type OwnMessage } from "../../src/web/conversation.ts";
+import type { ChatMessage } from "../../src/web/frames.ts";
+import { timelineOf } from "../../src/web/timeline.ts";
+import { inbound, outbound } from "./frames.ts";
+
+const NOON = new Date(2026, 10, 20, 12).getTime();
+const MINUTE = 60_000;
+const TROUBLE = { code: "chat_full", message: "Full", retryAfter: null };
+
+/** A conversation of stored messages and what waits. */
+function conversation(messages: ChatMessage[], outbox: OwnMessage[] = []): Conversation {
+  const entries = messages.map((message) => ({ key: `k${message.seq}`, message }));
+  return { ...emptyConversation(outbox), entries };
+}
+
+function own(id: string, fields: Partial<OwnMessage> = {}): OwnMessage {
+  const fresh = { afterSeq: 0, tried: false, echo: null, seq: null, trouble: null };
+  return { id, text: `text ${id}`, writtenAt: NOON, ...fresh, ...fields };
+}
+
+const at = (message: ChatMessage, time: number): ChatMessage => ({
+  ...message,
+  createdAt: new Date(time).toISOString(),
+});
+
+test("a stored message is a line with what is shown of it", () => {
+  const [line] = timelineOf(conversation([at(outbound(1, "Hello"), NOON)]));
+  expect(line).toMatchObject({ key: "k1", at: NOON, own: false, progress: null, refused: null, latest: false });
+  expect(line?.message.text).toBe("Hello");
+});
+
+test.each([
+  ["RECEIVED", "sent"],
+  ["SENT", "sent"],
+  ["DELIVERED", "delivered"],
+  ["READ", "read"],
+  ["FAILED", "notSent"],
+] as const)("a message of the visitor's that is %s is told as %s", (status, progress) => {
+  expect(timelineOf(conversation([{ ...inbound(1, "Hi"), status }]))[0]?.progress).toBe(progress);
+});
+
+test("what waits is shown after what is stored, as far as it is", () => {
+  const refused = own("c", { trouble: TROUBLE });
+  const outbox = [own("a"), own("b", { seq: 3 }), refused, own("d", { echo: 1 })];
+  const lines = timelineOf(conversation([inbound(1, "text d")], outbox));
+  expect(lines.map(({ key, progress }) => [key, progress])).toEqual([
+    ["k1", "sent"],
+    ["a", "sending"],
+    ["b", "sent"],
+    ["c", "notSent"],
+  ]);
+  expect(lines.map((line) => line.refused)).toEqual([null, null, null, refused]);
+  expect(lines[1]).toMatchObject({ at: NOON, own: true, message: { type: "TEXT", text: "text a", mediaUrl: null } });
+});
+
+test("once all is ended nothing is on its way, and nothing can be sent again", () => {
+  const lines = timelineOf(conversation([], [own("a"), own("b", { seq: 1 }), own("c", { trouble: TROUBLE })]), true);
+  expect(lines.map(({ progress, refused }) => [progress, refused])).toEqual([
+    ["notSent", null],
+    ["sent", null],
+    ["notSent", null],
+  ]);
+});
+
+test("a run ends with its writer, after five minutes, with the day, and after what was refused", () => {
+  const lines = timelineOf(
+    conversation([
+      at(outbound(1, "a"), NOON),
+      at(outbound(2, "b"), NOON + 5 * MINUTE - 1),
+      at(outbound(3, "c"), NOON + 10 * MINUTE - 1),
+      at(inbound(4, "d"), NOON + 10 * MINUTE),
+    ]),
+  );
+  expect(lines.map(({ first, last }) => [first, last])).toEqual([
+    [true, false],
+    [false, true],
+    [true, true],
+    [true, true],
+  ]);
+  const midnight = new Date(2026, 10, 21).getTime();
+  const [evening, morning] = timelineOf(
+    conversation([at(outbound(1, "a"), midnight - MINUTE), at(outbound(2, "b"), midnight)]),
+  );
+  expect([evening?.newDay, evening?.last, morning?.newDay, morning?.first]).toEqual([true, true, true, true]);
+  const [refused, next] = timelineOf(conversation([], [own("a", { trouble: TROUBLE }), own("b")]));
+  expect([refused?.last, next?.newDay, next?.first]).toEqual([true, false, true]);
+});
+
+test("how far the newest of the visitor's own has come is written out", () => {
+  const lines = timelineOf(conversation([inbound(1, "a"), inbound(2, "b"), outbound(3, "c")]));
+  expect(lines.map(({ latest }) => latest)).toEqual([false, true, false]);
+  expect(timelineOf(conversation([outbound(1, "a")]))[0]?.latest).toBe(false);
+  expect(timelineOf(conversation([]))).toEqual([]);
+});
+
+test("what is acknowledged is the company's, and what the server does not know of yet", () => {
+  const with_ = (...statuses: ChatMessage["status"][]) =>
+    conversation(statuses.map((status, index) => ({ ...outbound(index + 1, "x"), status })));
+  expect([deliveredUpTo(with_("SENT", "SENT")), readUpTo(with_("SENT", "SENT"))]).toEqual([2, 2]);
+  expect([deliveredUpTo(with_("SENT", "DELIVERED")), readUpTo(with_("SENT", "DELIVERED"))]).toEqual([1, 2]);
+  expect([deliveredUpTo(with_("SENT", "READ")), readUpTo(with_("SENT", "READ"))]).toEqual([1, 1]);
+  expect([deliveredUpTo(with_("FAILED")), readUpTo(with_("FAILED"))]).toEqual([0, 0]);
+  expect(readUpTo(conversation([inbound(1, "Hi")]))).toBe(0);
+});
+
+test("the unread are the company's after what was seen", () => {
+  const all = conversation([
+    outbound(1, "a"),
+    outbound(2, "b"),
+    { ...outbound(3, "c"), status: "READ" },
+    inbound(4, "d"),
+  ]);
+  expect([unreadCount(all, 0), unreadCount(all, 1), unreadCount(all, 2)]).toEqual([2, 1, 0]);
+});
+
+test("the next to send is the first that is neither stored nor refused", () => {
+  const outbox = [own("a", { seq: 1 }), own("b", { trouble: TROUBLE }), own("c"), own("d")];
+  expect(nextToSend(conversation([], outbox))?.id).toBe("c");
+  expect(nextToSend(conversation([], outbox.slice(0, 2)))).toBeUndefined();
+});
