@@ -49,7 +49,7 @@ export default defineConfig({
         test: {
           ...PATIENCE,
           name: "service",
-          include: ["test/{routes,objects,delivery,failing-steps,upgrade,fuzz,flood}/**/*.test.ts"],
+          include: ["test/{routes,objects,delivery,failing-steps,fuzz,flood}/**/*.test.ts"],
           setupFiles: ["test/setup.ts"],
         },
       },
@@ -63,7 +63,7 @@ export default defineConfig({
         },
       },
       { test: { ...PATIENCE, name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
-      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm,wire}/**/*.test.ts"] } },
+      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm,upgrade,wire}/**/*.test.ts"] } },
     ],
   },
 });

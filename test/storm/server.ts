@@ -36,8 +36,8 @@ export class Server {
     this.state = order.place.state;
   }
 
-  /** Starts the service with these variables, on a free port and an empty folder. */
-  static async begin(vars: Record<string, string> = {}): Promise<Server> {
+  /** Starts the service with these variables, on a free port and an empty folder, or on the data that `fill` puts there. */
+  static async begin(vars: Record<string, string> = {}, fill = async (_state: string) => {}): Promise<Server> {
     const folder = await mkdtemp(join(tmpdir(), "parley-storm-"));
     // Each start builds the visitors' page anew: in one folder, servers would take it from under each other.
     await cp(root, folder, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
@@ -48,6 +48,7 @@ export class Server {
     const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
     const port = await freePort(0, "127.0.0.1");
     const server = new Server(folder, { place, port, vars: { ...secrets, ...vars }, migrates: true });
+    await fill(place.state);
     await server.start();
     return server;
   }
