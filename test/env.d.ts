@@ -4,6 +4,8 @@ declare namespace Cloudflare {
     TEST_SEED: string;
     /** How many requests of each kind the tests of `fuzz` make; empty for as many as a quick run takes. */
     TEST_REQUESTS: string;
+    /** What the command of the models asks for, as JSON; empty in `npm test`. */
+    TEST_MODELS: string;
     TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];
   }
   interface GlobalProps {

@@ -25,6 +25,7 @@ const runtime = cloudflareTest({
       CREDENTIALS_KEY: secret(),
       TEST_SEED: process.env.SEED ?? "",
       TEST_REQUESTS: process.env.REQUESTS ?? "",
+      TEST_MODELS: process.env.MODELS ?? "",
       TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
     },
   },
@@ -49,7 +50,7 @@ export default defineConfig({
         test: {
           ...PATIENCE,
           name: "service",
-          include: ["test/{routes,objects,delivery,failing-steps,fuzz,flood}/**/*.test.ts"],
+          include: ["test/{routes,objects,delivery,failing-steps,models,fuzz,flood}/**/*.test.ts"],
           setupFiles: ["test/setup.ts"],
         },
       },
