@@ -23,8 +23,10 @@ export class Stage {
   chat: ChatObject;
   /** What went wrong where nobody waits for it. */
   readonly faults: unknown[] = [];
-  /** When an instance was lost last. */
-  lostAt = Number.NEGATIVE_INFINITY;
+  /** An instance was lost on its way. */
+  wasLost = false;
+  /** The latest time that the clock has shown. */
+  latest = Date.now();
   isRinging = false;
   /** How much time has passed, whatever the clock says. */
   elapsed = 0;
@@ -86,12 +88,13 @@ export class Stage {
     if (ms < 0) return void vi.setSystemTime(Date.now() + ms);
     this.elapsed += ms;
     vi.advanceTimersByTime(ms);
+    this.latest = Math.max(this.latest, Date.now());
   }
 
   /** The instance is lost with all that it had under way. */
   lose(): void {
     this.#instance++;
-    this.lostAt = Date.now();
+    this.wasLost = true;
     this.isRinging = false;
     vi.clearAllTimers();
     this.chat = new ChatObject(this.#state, env);
