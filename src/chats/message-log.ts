@@ -1,5 +1,7 @@
 import type { ChannelKind } from "../channels/kinds.ts";
-import { type Delivery, type DeliveryError, NOT_TRIED } from "./delivery.ts";
+import { CheckedRows, checkWhole } from "./checked-rows.ts";
+import type { Delivery, DeliveryError } from "./delivery.ts";
+import { type DeliveryRow, deliveryJson, queuedMessage } from "./delivery-row.ts";
 import type { Message } from "./message.ts";
 import type { Parts } from "./parts.ts";
 
@@ -96,8 +98,6 @@ const SCHEMA_STEPS = [
 const RECENT_MESSAGES = 1_000;
 const KEEP_PLACE_EVERY = 100;
 
-type DeliveryRow = { seq: number; doc: string; delivery: string | null; template: string | null };
-
 /** The messages of one chat in its object's SQLite: a dense sequence, so that a page is a range of the primary key. */
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
@@ -106,6 +106,7 @@ export class MessageLog {
   changes = 0;
   /** A copy of the last row's number and time. */
   #newest: { seq: number; at: number } | undefined;
+  readonly #checked = new CheckedRows();
   #sized: { changes: number; bytes: number } | undefined;
   /** No message up to this one waits. A message never waits again, so this may lag and is never wrong. */
   #settledUpTo: number | undefined;
@@ -129,6 +130,7 @@ export class MessageLog {
   forget(): void {
     this.changes++;
     this.#newest = undefined;
+    this.#checked.forget();
     this.#sized = undefined;
     this.#settledUpTo = undefined;
   }
@@ -139,6 +141,8 @@ export class MessageLog {
       const [row] = this.#sql.exec<{ seq: number; createdAt: string }>(
         "select seq, doc ->> '$.createdAt' as createdAt from messages order by seq desc limit 1",
       );
+      // What was told of the chat's activity says how far the log goes at least.
+      checkWhole(row?.seq ?? 0, this.#storage.kv.get<number>("reported") ?? 0);
       this.#newest = row ? { seq: row.seq, at: Date.parse(row.createdAt) } : { seq: 0, at: 0 };
     }
     return this.#newest;
@@ -162,6 +166,7 @@ export class MessageLog {
     );
     if (cursor.rowsWritten === 0) return { doc: this.byId(message.id)?.doc ?? doc, isNew: false };
     this.#newest = { seq: message.seq, at: Date.parse(message.createdAt) };
+    this.#checked.add({ low: message.seq, high: message.seq });
     return { doc, isNew: true };
   }
 
@@ -169,37 +174,41 @@ export class MessageLog {
    * A page as it goes to the client: the documents of a range, newest first, put together by SQLite and never
    * rows here. `pagination` is JSON.
    */
-  page({ low, high }: SeqRange, pagination: string): Uint8Array {
+  page(range: SeqRange, pagination: string): Uint8Array {
+    const { low, high } = range;
     try {
-      const { page } = this.#sql
-        .exec<{ page: ArrayBuffer }>(
+      const { page, found } = this.#sql
+        .exec<{ page: ArrayBuffer; found: number }>(
           `select cast('{"messages":[' || coalesce(group_concat(doc, ',' order by seq desc), '') || '],"pagination":'
-             || ? || '}' as blob) as page from messages where seq between ? and ?`,
+             || ? || '}' as blob) as page, ${this.#countOf(range)} as found from messages where seq between ? and ?`,
           pagination,
           low,
           high,
         )
         .one();
+      this.#check(range, found);
       return new Uint8Array(page);
     } catch (error) {
       // SQLite makes no text above 2 MB, and a hundred long messages are more.
       if (!String(error).includes("SQLITE_TOOBIG")) throw error;
     }
-    return new TextEncoder().encode(`{"messages":[${this.documents({ low, high })}],"pagination":${pagination}}`);
+    return new TextEncoder().encode(`{"messages":[${this.documents(range)}],"pagination":${pagination}}`);
   }
 
   /** The JSON documents of a range, newest first, joined by commas. */
-  documents({ low, high }: SeqRange): string {
+  documents(range: SeqRange): string {
+    const { low, high } = range;
     try {
-      return (
-        this.#sql
-          .exec<{ docs: string | null }>(
-            "select group_concat(doc, ',' order by seq desc) as docs from messages where seq between ? and ?",
-            low,
-            high,
-          )
-          .one().docs ?? ""
-      );
+      const { docs, found } = this.#sql
+        .exec<{ docs: string | null; found: number }>(
+          `select group_concat(doc, ',' order by seq desc) as docs, ${this.#countOf(range)} as found
+           from messages where seq between ? and ?`,
+          low,
+          high,
+        )
+        .one();
+      this.#check(range, found);
+      return docs ?? "";
     } catch (error) {
       // SQLite makes no text above 2 MB, and a hundred long messages are more: then each half by itself.
       if (low >= high || !String(error).includes("SQLITE_TOOBIG")) throw error;
@@ -291,6 +300,16 @@ export class MessageLog {
     return row?.media ? (JSON.parse(row.media) as Media) : null;
   }
 
+  /** SQL that counts the whole rows of a range, of which those that were checked before need not be parsed. */
+  #countOf(range: SeqRange): string {
+    return this.#checked.covers(range) ? "count(*)" : "count(*) filter (where json_valid(doc))";
+  }
+
+  #check(range: SeqRange, found: number): void {
+    checkWhole(found, range.high - range.low + 1);
+    if (range.low <= range.high) this.#checked.add(range);
+  }
+
   #settled(): number {
     this.#settledUpTo ??= this.#storage.kv.get<number>("settled") ?? 0;
     return this.#settledUpTo;
@@ -319,30 +338,4 @@ export class MessageLog {
     }
     return this.#sized.bytes;
   }
-}
-
-/** `parts` are the network's ids, by which a status finds its message; `calls` is what else is known of them. */
-interface DeliveryJson extends Delivery {
-  parts: string[];
-  calls?: Omit<StoredParts, "ids">;
-  lastError: DeliveryError | null;
-}
-
-function deliveryJson(delivery: Delivery, { ids, of, ...rest }: StoredParts, lastError: DeliveryError | null): string {
-  const calls = { ...(of !== undefined && of > 1 && { of }), ...rest };
-  const more = Object.keys(calls).length > 0 && { calls };
-  return JSON.stringify({ ...delivery, parts: ids, ...more, lastError } satisfies DeliveryJson);
-}
-
-function queuedMessage({ seq, doc, delivery, template }: DeliveryRow): QueuedMessage {
-  const known: DeliveryJson = delivery ? JSON.parse(delivery) : { ...NOT_TRIED, parts: [], lastError: null };
-  const { parts: ids, calls, lastError, ...own } = known;
-  return {
-    seq,
-    message: JSON.parse(doc) as Message,
-    delivery: own,
-    parts: { ids, ...calls },
-    lastError,
-    template: template ? (JSON.parse(template) as UsedTemplate) : null,
-  };
 }

@@ -1,4 +1,5 @@
 import { acknowledged } from "./acknowledged.ts";
+import { damaged } from "./damaged.ts";
 import { telegram, whatsapp } from "./delivery.ts";
 import { erasure } from "./erasure.ts";
 import { neighbours } from "./neighbours.ts";
@@ -15,4 +16,5 @@ export const TESTS: StormTest[] = [
   { name: "webhooks", run: webhooks },
   { name: "erasure", run: erasure },
   { name: "neighbours", run: neighbours },
+  { name: "damaged", run: damaged },
 ];
