@@ -58,7 +58,9 @@ test.each(["telegram", "whatsapp"] as const)(
       also: async ({ chatId, address }) => {
         const { messages } = await chatOnDisk(chatId);
         const heard = calls.filter(({ to }) => to === address).length;
-        return messages[0]?.endsWith("SENT") && heard >= 1 && heard <= 2 ? null : `${messages}, heard ${heard} times`;
+        return messages[0]?.endsWith("SENT") && heard >= 1 && heard <= 2
+          ? null
+          : `${messages.join()}, heard ${heard} times`;
       },
     });
     expect(names).toEqual(expect.arrayContaining(["CHANNELS.leave", "setAlarm", "CHANNELS.active"]));

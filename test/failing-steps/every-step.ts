@@ -51,7 +51,7 @@ export async function failEachStep<Place, Look>(path: Path<Place, Look>): Promis
         const wasAbsorbed = await failOne(path, { before, done, step, failure }, say);
         tally.absorbed += Number(wasAbsorbed);
       } catch (error) {
-        say(`the test broke off: ${error instanceof Error ? error.stack : error}`);
+        say(`the test broke off: ${error instanceof Error ? error.stack : "no error"}`);
       }
     }
   }
@@ -95,7 +95,7 @@ function isDone({ status }: Answer): boolean {
 }
 
 /** What is wrong with an answer; null where it is one of success, or of our failure as a client may see it. */
-export function wrongAnswer(answer: Answer): string | null {
+function wrongAnswer(answer: Answer): string | null {
   if (answer.text.includes(CAUSE) || JSON.stringify([...answer.headers]).includes(CAUSE)) return "the cause is told";
   if (isDone(answer)) return null;
   const told = JSON.stringify(answer.body);

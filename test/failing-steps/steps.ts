@@ -31,7 +31,7 @@ export interface Watch {
   steps: Step[];
   /** Whether the step that was to fail has failed. */
   reached(): boolean;
-  end(): void;
+  end: () => void;
 }
 
 type Method = (...given: unknown[]) => unknown;

@@ -54,7 +54,8 @@ export async function damaged({ rounds, random, log }: Force): Promise<Row[]> {
         if (fault) faults.push(`${hows[n]}: ${fault}`);
       }
       const { messages } = await parley.messages(beside);
-      if (messages.map(({ content }) => content).join() !== "beside") faults.push(`${hows}: the chat beside changed`);
+      if (messages.map(({ content }) => content).join() !== "beside")
+        faults.push(`${hows.join("; ")}: the chat beside changed`);
       await server.kill().gone;
       log(`  ${done + now.length} files damaged`);
     }

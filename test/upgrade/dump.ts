@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 
 /** The SQLite files of the directory and the objects, by their paths in a server's data. */
 export async function databases(state: string): Promise<string[]> {
@@ -12,11 +12,11 @@ export async function databases(state: string): Promise<string[]> {
 export function dumpOf(path: string): string {
   const database = new DatabaseSync(path);
   const lines: string[] = [];
-  const schema = database.prepare("select type, name, sql from sqlite_schema order by rowid").all();
+  const schema = all<Made>(database, "select type, name, sql from sqlite_schema order by rowid");
   for (const { sql, name } of schema) if (sql && !isSqlites(name)) lines.push(`${sql};`);
   for (const { type, name } of schema) {
     if (type !== "table" || isSqlites(name)) continue;
-    const columns = database.prepare(`pragma table_xinfo("${name}")`).all();
+    const columns = all<Column>(database, `pragma table_xinfo("${name}")`);
     const stored = columns.filter(({ hidden }) => hidden === 0).map((column) => `"${column.name}"`);
     const rows = database.prepare(`select ${stored.join(", ")} from "${name}"`);
     rows.setReadBigInts(true);
@@ -31,7 +31,7 @@ export function dumpOf(path: string): string {
 }
 
 /** Makes a database of its text. */
-export async function restore(dump: string, path: string): Promise<void> {
+async function restore(dump: string, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   // Rows lie in the dump table by table, before those that they name.
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
@@ -55,20 +55,15 @@ const pathOf = (name: string) => `${name.replaceAll("__", "/").replace(/\.sql$/,
 export function shapeOf(of: string | DatabaseSync): Record<string, string[]> {
   const database = typeof of === "string" ? new DatabaseSync(of, { readOnly: true }) : of;
   const shape: Record<string, string[]> = {};
-  for (const { name } of database.prepare("select name from sqlite_schema where type = 'table'").all()) {
+  for (const { name } of all<Made>(database, "select name from sqlite_schema where type = 'table'")) {
     if (isSqlites(name) || isPlatforms(name)) continue;
-    const columns = database
-      .prepare(`pragma table_xinfo("${name}")`)
-      .all()
-      .map(
-        (column) =>
-          `column ${column.name} ${column.type} ${column.notnull} ${column.dflt_value} ${column.pk} ${column.hidden}`,
-      );
-    const indexes = database
-      .prepare("select name, sql from sqlite_schema where type = 'index' and tbl_name = ?")
-      .all(name as string)
-      .map((index) => `index ${index.name} ${index.sql}`);
-    shape[String(name)] = [...columns.sort(), ...indexes.sort()];
+    const columns = all<Column>(database, `pragma table_xinfo("${name}")`).map(
+      (column) =>
+        `column ${column.name} ${column.type} ${column.notnull} ${column.dflt_value} ${column.pk} ${column.hidden}`,
+    );
+    const made = all<Made>(database, "select name, tbl_name as owner, sql from sqlite_schema where type = 'index'");
+    const indexes = made.filter((index) => index.owner === name).map((index) => `index ${index.name} ${index.sql}`);
+    shape[name] = [...columns.sort(), ...indexes.sort()];
   }
   database.close();
   return shape;
@@ -86,10 +81,30 @@ export async function fileOfObject(state: string, name: string): Promise<string>
   throw new Error(`${name} has no file`);
 }
 
-const isPlatforms = (name: SQLInputValue | undefined) => /^(_|d1_)/.test(String(name));
-const isSqlites = (name: SQLInputValue | undefined) => String(name).startsWith("sqlite_");
+interface Made {
+  type: string;
+  name: string;
+  owner: string;
+  sql: string | null;
+}
 
-function literal(value: unknown): string {
+interface Column {
+  name: string;
+  type: string;
+  notnull: number;
+  dflt_value: string | null;
+  pk: number;
+  hidden: number;
+}
+
+function all<Row>(database: DatabaseSync, statement: string): Row[] {
+  return database.prepare(statement).all() as Row[];
+}
+
+const isPlatforms = (name: string) => /^(_|d1_)/.test(name);
+const isSqlites = (name: string) => name.startsWith("sqlite_");
+
+function literal(value: SQLOutputValue): string {
   if (value === null) return "null";
   if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString("hex")}'`;
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
