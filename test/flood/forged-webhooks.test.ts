@@ -68,6 +68,10 @@ function spoilt(text: string): string {
   ]);
 }
 
+function swapCase(text: string): string {
+  return [...text].map((char) => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase())).join("");
+}
+
 function forgedForTelegram({ telegram, otherBot, whatsapp }: Everything): Forged {
   const { channel } = telegram;
   const token = channel.webhook.verifyToken;
@@ -77,6 +81,7 @@ function forgedForTelegram({ telegram, otherBot, whatsapp }: Everything): Forged
     () => by({}),
     () => by({ [NAME]: "" }),
     () => by({ [NAME]: spoilt(token) }),
+    () => by({ [NAME]: swapCase(token) }),
     () => by({ [NAME]: `${token}, ${token}` }),
     () => by({ [NAME]: otherBot.webhook.verifyToken }),
     () => by({ [NAME]: whatsapp.channel.webhook.verifyToken }),

@@ -15,6 +15,8 @@ const USAGE = `npm run test:fuzz -- [options]
 const FAKED = ["fuzzed-bot-token", "fuzzed-access-token", "fuzzed-app-secret"];
 const NETWORKS = ["api.telegram.org", "graph.facebook.com"];
 
+const MAX_TRIES = 4;
+
 const UPGRADE = {
   Connection: "Upgrade",
   "Sec-WebSocket-Version": "13",
@@ -85,8 +87,8 @@ async function main(argv: string[]): Promise<number> {
 
 /**
  * A request as it was drawn, with nothing made good on the way; a socket that is opened is closed again. The runtime
- * hangs up behind an answer to a body that it did not read, which a request on the same connection may meet: that one
- * was not heard, and is made again on a connection of its own.
+ * hangs up behind an answer to a body that it did not read, and where it was stopped for a while: a request that meets
+ * that is made again on a connection of its own.
  */
 function askOver(
   agent: Agent | false,
@@ -94,6 +96,7 @@ function askOver(
   method: string,
   path: string,
   sent: Parameters<Ask>[2],
+  tries = 1,
 ): Promise<Told> {
   return new Promise((resolve, reject) => {
     const { headers, body } = sent;
@@ -102,7 +105,7 @@ function askOver(
     const { hostname, port } = url;
     const out = request({ agent, hostname, port, method, path, headers: { ...length, ...upgrade, ...headers } });
     out.on("error", (error) => {
-      if (out.reusedSocket) askOver(false, url, method, path, sent).then(resolve, reject);
+      if (tries < MAX_TRIES) askOver(false, url, method, path, sent, tries + 1).then(resolve, reject);
       else reject(error);
     });
     out.on("response", (answer) => void told(answer).then(resolve, reject));
