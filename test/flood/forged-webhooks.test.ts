@@ -152,7 +152,7 @@ function forgedHandshake({ whatsapp, otherApp }: Everything): Forged {
     [shown, challenge, ["hub.mode", "unsubscribe"]],
     [shown, challenge, ["hub_mode", "subscribe"]],
   ]);
-  return { status: 403, ask: () => call("GET", `/hooks/whatsapp/${id}?${new URLSearchParams(query)}`) };
+  return { status: 403, ask: () => call("GET", `/hooks/whatsapp/${id}?${String(new URLSearchParams(query))}`) };
 }
 
 const FORGERS = [forgedForTelegram, forgedForWhatsapp, forgedForWhatsapp, forgedHandshake];

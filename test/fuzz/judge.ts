@@ -19,10 +19,10 @@ function faultOfError(status: number, headers: Headers, body: Record<string, unk
   if (body === null || !headers.get("Content-Type")?.startsWith("application/json")) return "an error that is no JSON";
   const { code, message, error, errors, ...others } = body;
   const known = ERRORS[code as ErrorCode];
-  if (!known || known.status !== status) return `${status} with the code ${code}`;
+  if (!known || known.status !== status) return `${status} with the code ${JSON.stringify(code)}`;
   const told = known.shape === "message" ? [message, error] : [error, message];
   if (typeof told[0] !== "string" || told[1] !== undefined) return "both shapes, or the wrong one";
-  if (Object.keys(others).length > 0) return `the fields ${Object.keys(others)}`;
+  if (Object.keys(others).length > 0) return `the fields ${Object.keys(others).join(", ")}`;
   if ((errors !== undefined) !== (code === "validation_failed")) return "errors where there are none, or none";
   if (errors !== undefined && !isListOfFaults(errors)) return "errors that are no list of path and message";
   if (status === 405 && !headers.get("Allow")) return "405 without Allow";
