@@ -33,7 +33,11 @@ function main(options: string[]): number {
     if (existsSync(join(root, REPORTS))) cpSync(join(root, REPORTS), join(copy, REPORTS), { recursive: true });
     const stryker = join(here, "node_modules/@stryker-mutator/core/bin/stryker.js");
     const code = run(process.execPath, [stryker, "run", "test/mutation/stryker.config.ts", ...options], copy);
-    if (existsSync(join(copy, REPORTS))) cpSync(join(copy, REPORTS), join(root, REPORTS), { recursive: true });
+    if (existsSync(join(copy, REPORTS))) {
+      cpSync(join(copy, REPORTS), join(root, REPORTS), { recursive: true });
+      // Stryker has named those of the copy, which are gone.
+      process.stdout.write(`Reports: ${REPORTS}\n`);
+    }
     return code;
   } finally {
     rmSync(copy, { recursive: true, force: true });

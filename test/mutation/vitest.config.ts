@@ -12,8 +12,8 @@ export default defineConfig({
       "test/{unit,mutation}/**/*.test.ts",
       "test/web/{conversation,conversation-edges,conversation-properties,frames,links,page,timeline}.test.ts",
     ],
-    // The first reads no module; the second takes longer than all others, and `pace.test.ts` has the same decisions.
-    exclude: ["test/unit/{dependencies,pace-herd}.test.ts", "**/node_modules/**"],
+    // The first two read files, not modules; the third takes longer than all others, and others have its decisions.
+    exclude: ["test/unit/{dependencies,network-names,pace-herd}.test.ts", "**/node_modules/**"],
     setupFiles: [`${here}runtime.ts`],
     // A test that waits for ever is ended by Stryker, which knows how long the tests of a mutant take.
     testTimeout: 600_000,
