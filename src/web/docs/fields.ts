@@ -42,7 +42,7 @@ function valuesOf({ enum: values, default: usual }: Schema): string {
   const listed = values?.filter((value) => value !== null).map((value) => `<code>${escapeHtml(value)}</code>`);
   return (
     (listed ? `: ${listed.join(", ")}` : "") +
-    (usual === undefined ? "" : `; ${escapeHtml(String(usual))} unless given`)
+    (usual === undefined ? "" : `; ${escapeHtml(JSON.stringify(usual))} unless given`)
   );
 }
 
