@@ -27,6 +27,11 @@ export function takenBy(schema: core.$ZodType, descriptions: Record<string, stri
   return taken;
 }
 
+/** The names of the fields that a request's schema takes. */
+export function namesIn(schema: core.$ZodType): string[] {
+  return Object.keys(toJson(schema, { io: "input" }).properties ?? {});
+}
+
 /** What an answer's schema gives; the schemas with an id that it refers to are put into `definitions`. */
 export function givenBy(schema: core.$ZodType, definitions: Definitions): JsonSchema {
   const { $defs = {}, ...given } = toJson(schema, { io: "output" });

@@ -45,6 +45,8 @@ Object.assign(registry.ADAPTERS, { pigeon });
 vi.resetModules();
 vi.doMock("../../src/channels/registry.ts", () => registry);
 const harness = await import("../harness.ts");
+const { documents } = await import("../../src/openapi/documents.ts");
+(await import("../documents.ts")).compareTo(documents("1"));
 
 const admin = (method: string, path: string, body?: object) => harness.admin(method, path, body, {});
 const call: typeof harness.call = (method, path, how) => harness.call(method, path, { ...how, bindings: {} });

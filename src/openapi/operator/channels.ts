@@ -4,7 +4,7 @@ import { overlapBody } from "../../admin/overlap.ts";
 import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
 import * as schemas from "../answers.ts";
 import * as examples from "../examples.ts";
-import { type JsonSchema, takenBy } from "../json-schema.ts";
+import { type JsonSchema, namesIn, takenBy } from "../json-schema.ts";
 import { answered, type Body, type Operation } from "../operation.ts";
 import { listed, pages } from "./lists.ts";
 
@@ -38,10 +38,9 @@ const FIELDS: Record<string, string> = {
 /** The fields of all kinds: which of them there are is the kind's own. */
 function fieldsOfKinds(part: "credentials" | "settings"): JsonSchema {
   const all = CHANNEL_KINDS.flatMap((kind) => {
-    const form = KINDS[kind];
-    const names = Object.keys(part === "credentials" ? form.credentials.shape : form.defaults);
-    const descriptions = Object.fromEntries(names.map((name) => [name, FIELDS[name] ?? ""]));
-    return Object.entries(takenBy(form[part], descriptions).properties ?? {});
+    const schema = KINDS[kind][part];
+    const descriptions = Object.fromEntries(namesIn(schema).map((name) => [name, FIELDS[name] ?? `${kind}: ${name}.`]));
+    return Object.entries(takenBy(schema, descriptions).properties ?? {});
   });
   return { properties: Object.fromEntries(all) };
 }
