@@ -3,7 +3,7 @@ import { get, post } from "./request.ts";
 
 export const HELLO = "hello: one bare Hono route";
 export const LOGGED = "hello, and one line of log";
-export const HELLO_ALONE = "hello, one connection";
+const HELLO_ALONE = "hello, one connection";
 export const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
 export const TWO_ALONE = "two at once, one connection";

@@ -13,7 +13,7 @@ export interface Told {
 }
 
 /** What a request is made of besides its method and its path. */
-export interface Sent {
+interface Sent {
   headers: Record<string, string>;
   body: Uint8Array<ArrayBuffer> | null;
 }
