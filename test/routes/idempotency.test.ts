@@ -1,7 +1,9 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { admin, client, expectError, expectFaults, newChat, newKey, newOrganization, newTemplate } from "../harness.ts";
+
+afterEach(() => vi.useRealTimers());
 
 async function newSender() {
   const organization = await newOrganization();
@@ -165,4 +167,15 @@ test("a key works for a chat that its object has not seen, and after the object 
   const first = await post();
   await evictDurableObject(env.CHATS.getByName(fresh.id));
   expect((await post()).text).toBe(first.text);
+});
+
+test("a key is known after thirty days, by an object that forgot and with another body too", async () => {
+  const { post, total, chat } = await newSender();
+  const first = await post("order-7");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 30 * 86_400_000 });
+  await evictDurableObject(env.CHATS.getByName(chat.id));
+  const again = await post("order-7");
+  expect([again.status, again.headers.get("Idempotent-Replayed"), again.text]).toEqual([201, "true", first.text]);
+  expectError(await post("order-7", { content: "Bye" }), 422, "idempotency_mismatch");
+  expect(await total()).toBe(1);
 });
