@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 
 export interface StormArguments {
   rounds: number;
+  minutes: number;
   /** Tests whose names hold this text alone. */
   only: string | null;
   seed: number;
@@ -12,6 +13,7 @@ export interface StormArguments {
 export const USAGE = `npm run test:storm -- [options]
 
   --rounds <n>   how many kills, pauses or repetitions of each kind (10)
+  --minutes <n>  how long those last that are measured by time (1)
   --only <name>  the tests whose names hold the text
   --seed <n>     the moments and choices of an earlier run; what the machine does in between is its own
 `;
@@ -22,6 +24,7 @@ export function readArguments(argv: string[]): StormArguments {
     args: argv,
     options: {
       rounds: { type: "string", default: "10" },
+      minutes: { type: "string", default: "1" },
       only: { type: "string" },
       seed: { type: "string" },
       help: { type: "boolean", default: false },
@@ -29,6 +32,7 @@ export function readArguments(argv: string[]): StormArguments {
   });
   return {
     rounds: whole("rounds", values.rounds),
+    minutes: whole("minutes", values.minutes),
     only: values.only ?? null,
     seed: values.seed === undefined ? randomInt(1, 2 ** 31) : whole("seed", values.seed),
     help: values.help,

@@ -135,7 +135,7 @@ async function readAll(parley: Parley, chatId: string): Promise<Answer> {
     if (answer.status !== 200) return answer;
     messages.push(...answer.body.messages);
     const { hasMore, total } = answer.body.pagination;
-    if (!hasMore) return { status: 200, body: { messages: messages.reverse(), total } };
+    if (!hasMore) return { status: 200, headers: answer.headers, body: { messages: messages.reverse(), total } };
   }
 }
 

@@ -11,7 +11,7 @@ process.exit(await main(process.argv.slice(2)));
 
 /** `npm run test:storm`: 0 when everything held. */
 async function main(argv: string[]): Promise<number> {
-  const { help, only, rounds, seed } = readArguments(argv);
+  const { help, only, rounds, minutes, seed } = readArguments(argv);
   if (help) {
     process.stdout.write(USAGE);
     return 0;
@@ -24,7 +24,7 @@ async function main(argv: string[]): Promise<number> {
     const begun = Date.now();
     log(name);
     const broke = (error: unknown): Row[] => [{ test: name, howMany: "broke off", held: "", faults: [String(error)] }];
-    rows.push(...(await run({ rounds, random: new Random(seed), log }).catch(broke)));
+    rows.push(...(await run({ rounds, minutes, random: new Random(seed), log }).catch(broke)));
     log(`  ${Math.round((Date.now() - begun) / 1_000)} s`);
   }
   process.stdout.write(`\n${table(rows, seed)}\n`);
@@ -32,6 +32,7 @@ async function main(argv: string[]): Promise<number> {
     for (const fault of faults.slice(0, MAX_FAULTS_SHOWN)) log(`${test}: ${fault}`);
   }
   const broken = rows.some(({ faults }) => faults.length > 0);
-  if (broken) log(`\nAgain: npm run test:storm -- --rounds ${rounds} --seed ${seed}${only ? ` --only ${only}` : ""}`);
+  const again = `--rounds ${rounds} --minutes ${minutes} --seed ${seed}${only ? ` --only ${only}` : ""}`;
+  if (broken) log(`\nAgain: npm run test:storm -- ${again}`);
   return broken ? 1 : 0;
 }

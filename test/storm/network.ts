@@ -18,8 +18,9 @@ export interface FakeNetwork {
   /** By the contact's address. */
   heard: Map<string, Heard[]>;
   weather: Weather | null;
-  /** Whether it is too busy for the next call, which then is to come again in a second and counts as not heard. */
+  /** Whether it is too busy for the next call, which then counts as not heard, and is to come again in `busySeconds`. */
   busy: (() => boolean) | null;
+  busySeconds: number;
   /** A channel of the organization on this network, whose webhooks come from here. */
   channel(parley: Parley): Promise<Channel>;
   /** A text of a contact's, the `n`th one of the network; the status of the webhook's answer, 0 for none. */
@@ -44,6 +45,7 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
     heard: new Map(),
     weather: null,
     busy: null,
+    busySeconds: 1,
     async channel(parley) {
       const channel = await parley.channel("telegram", { botToken: BOT_TOKEN });
       fake.webhook = { url: channel.webhook.url, secret: channel.webhook.verifyToken };
@@ -55,7 +57,7 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
   };
   fake.weather = async ({ method, body }) => {
     if (method !== "sendMessage") return undefined;
-    if (self.busy?.()) return { status: 429, parameters: { retry_after: 1 } };
+    if (self.busy?.()) return { status: 429, parameters: { retry_after: self.busySeconds } };
     note(self, String(body.chat_id), String(body.text));
     return self.weather?.(String(body.chat_id));
   };
@@ -75,6 +77,7 @@ export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<Fa
     heard: new Map(),
     weather: null,
     busy: null,
+    busySeconds: 1,
     async channel(parley) {
       const channel = await parley.channel("whatsapp", SECRETS);
       fake.webhook = { url: channel.webhook.url, ...SECRETS };

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Server } from "./server.ts";
+import { running } from "./storm.ts";
 
 export interface Message {
   id: string;
@@ -11,16 +13,22 @@ export interface Message {
 export interface Channel {
   id: string;
   webhook: { url: string; verifyToken: string };
+  /** Of a web channel. */
+  identitySecret: string;
 }
 
 /** What a call came to; status 0 where nobody answered. */
 export interface Answer {
   status: number;
+  headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever its route says
   body: any;
 }
 
-const CALL_PATIENCE_MS = 120_000;
+/** Longer than a machine stands still: the call goes on with it. */
+const CALL_PATIENCE_MS = 600_000;
+const AGAIN_AFTER_MS = 30;
+const BACK_WITHIN_MS = 180_000;
 
 /** One organization on a server, its key, and what the storm asks of the service. */
 export class Parley {
@@ -40,10 +48,23 @@ export class Parley {
       201,
       await call(server, server.adminToken, "POST", "/admin/v1/organizations", body),
     );
-    const rateLimit = { limit: 1_000_000, windowSeconds: 3_600 };
-    const path = `/admin/v1/organizations/${organization.id}/keys`;
-    const { secret } = wanted(201, await call(server, server.adminToken, "POST", path, { name: "Storm", rateLimit }));
-    return new Parley(server, organization.id, secret);
+    const parley = new Parley(server, organization.id, "");
+    return parley.as((await parley.newKey()).secret);
+  }
+
+  /**
+   * Another key of the organization, which has no limit that a storm would meet unless `settings` say so. Its window is
+   * short: each kill may cost a twentieth of it.
+   */
+  async newKey(settings: object = {}): Promise<{ id: string; secret: string }> {
+    const body = { name: "Storm", rateLimit: { limit: 10_000, windowSeconds: 10 }, ...settings };
+    const { key, secret } = wanted(201, await this.admin("POST", `/organizations/${this.organizationId}/keys`, body));
+    return { id: key.id, secret };
+  }
+
+  /** The same organization, with another key. */
+  as(secret: string): Parley {
+    return new Parley(this.#server, this.organizationId, secret);
   }
 
   /** A call as the operator; never throws. */
@@ -56,10 +77,27 @@ export class Parley {
     return call(this.#server, this.key, method, `/api/v1${path}`, body, headers);
   }
 
+  /**
+   * As `api`, again and again while nobody answers or the service asks for it; `lost` counts the calls without an answer.
+   * @throws Error when the service does not come back
+   */
+  async insist(...asked: Parameters<Parley["api"]>): Promise<Answer & { lost: number }> {
+    const end = running() + BACK_WITHIN_MS;
+    for (let lost = 0; ; ) {
+      const answer = await this.api(...asked);
+      if (answer.status !== 0 && answer.status !== 503) return { ...answer, lost };
+      if (answer.status === 0) lost++;
+      if (running() > end) throw new Error("the service did not come back");
+      await delay(AGAIN_AFTER_MS);
+    }
+  }
+
   async channel(kind: string, credentials?: object): Promise<Channel> {
     const settings = kind === "web" ? {} : { perSecond: 1_000 };
     const body = { kind, name: kind, settings, ...(credentials && { credentials }) };
-    return wanted(201, await this.admin("POST", `/organizations/${this.organizationId}/channels`, body)).channel;
+    const path = `/organizations/${this.organizationId}/channels`;
+    const { channel, identitySecret } = wanted(201, await this.admin("POST", path, body));
+    return { ...channel, identitySecret };
   }
 
   /** The id of a new chat. */
@@ -106,14 +144,15 @@ async function call(
       body: body ? JSON.stringify(body) : null,
       signal: AbortSignal.timeout(CALL_PATIENCE_MS),
     });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, headers: response.headers, body: await response.json() };
   } catch (error) {
     const told = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { status: 0, body: { why: told instanceof Error ? told.message : null } };
+    return { status: 0, headers: new Headers(), body: { why: told instanceof Error ? told.message : null } };
   }
 }
 
-function wanted(status: number, answer: Answer): Answer["body"] {
+/** @throws Error for an answer of another status */
+export function wanted(status: number, answer: Answer): Answer["body"] {
   if (answer.status === status) return answer.body;
   throw new Error(`answered ${answer.status} in place of ${status}: ${JSON.stringify(answer.body)}`);
 }

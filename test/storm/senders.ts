@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Parley } from "./parley.ts";
 import type { Random } from "./random.ts";
+import { running } from "./storm.ts";
 
 /** What a client sent and was answered. */
 export interface Said {
@@ -19,7 +20,7 @@ export interface Load {
 }
 
 const AGAIN_AFTER_MS = 30;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 /** Clients that send to chats, one message at a time each, until they are stopped. They keep the journal. */
 export class Senders {
@@ -57,7 +58,7 @@ export class Senders {
 
   async #say(parley: Parley, said: Said): Promise<void> {
     const headers: Record<string, string> = said.keyed ? { "Idempotency-Key": said.content } : {};
-    const until = Date.now() + PATIENCE_MS;
+    const until = running() + PATIENCE_MS;
     do {
       const path = `/chats/${said.chatId}/messages`;
       const { status, body } = await parley.api("POST", path, { content: said.content }, headers);
@@ -67,7 +68,7 @@ export class Senders {
       }
       if (status !== 0 && status !== 503) throw new Error(`a send was answered ${status}: ${JSON.stringify(body)}`);
       await delay(AGAIN_AFTER_MS);
-      if (Date.now() > until) throw new Error("the service did not come back");
+      if (running() > until) throw new Error("the service did not come back");
     } while (said.keyed);
   }
 }

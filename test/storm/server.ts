@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import { freePort } from "../../src/cli/port.ts";
 import { answers } from "../../src/cli/wrangler.ts";
 import type { Order } from "./server-process.ts";
+import { running } from "./storm.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const script = new URL("server-process.ts", import.meta.url).pathname;
@@ -71,14 +72,23 @@ export class Server {
         this.#said = [...this.#said, text].slice(-MAX_LINES);
       });
     }
-    const patience = AbortSignal.timeout(START_PATIENCE_MS);
+    const patience = new AbortController();
+    const end = running() + START_PATIENCE_MS;
+    const watch = setInterval(() => running() > end && patience.abort(), 1_000);
     const died = this.#exited.then(() => Promise.reject(new Error(`The server ended:\n${this.#said.join("")}`)));
-    await Promise.race([answers(this.base, patience), died]).catch((error: unknown) => {
-      if (!patience.aborted) throw error;
-      throw new Error(`Start ${this.life}: no answer in ${START_PATIENCE_MS / 1_000} s:\n${this.#said.join("")}`);
-    });
+    await Promise.race([answers(this.base, patience.signal), died])
+      .catch((error: unknown) => {
+        if (!patience.signal.aborted) throw error;
+        throw new Error(`Start ${this.life}: no answer in ${START_PATIENCE_MS / 1_000} s:\n${this.#said.join("")}`);
+      })
+      .finally(() => clearInterval(watch));
     // From here on its end is what the storm is for.
     died.catch(() => {});
+  }
+
+  /** The process group of all its processes. */
+  get group(): number {
+    return this.#process?.pid ?? 0;
   }
 
   /** As kill -9 of all its processes at one moment. They are dead when this returns; `gone` says when they are reaped. */

@@ -1,16 +1,54 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { alarms } from "./alarms.ts";
 import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
+import { beginGround, type Ground } from "./ground.ts";
+import { herd } from "./herd.ts";
+import { quota } from "./quota.ts";
 import { Random } from "./random.ts";
+import { reading } from "./reading.ts";
+import { revocation } from "./revocation.ts";
+import { soak } from "./soak.ts";
+import type { Force } from "./storm.ts";
+import { visitors } from "./visitors.ts";
+import { burst } from "./webhooks.ts";
+
+const TIMEOUT_MS = 240_000;
+
+function little(rounds = 1): Force {
+  return { rounds, minutes: 0.05, random: new Random(Date.now()), log: () => {} };
+}
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await beginGround();
+}, TIMEOUT_MS);
+afterAll(() => ground.end());
 
 test("a kill amid delivery, and one by the network, lose nothing that was acknowledged and keep the order", {
-  timeout: 240_000,
+  timeout: TIMEOUT_MS,
 }, async () => {
-  const rows = await telegram({ rounds: 1, random: new Random(Date.now()), log: () => {} });
+  const rows = await telegram(little());
   expect(rows.map(({ faults }) => faults)).toEqual([[]]);
 });
 
-test("files of chats that are damaged err or are whole, and never shorten a list", { timeout: 240_000 }, async () => {
-  const rows = await damaged({ rounds: 5, random: new Random(Date.now()), log: () => {} });
+test("files of chats that are damaged err or are whole, and never shorten a list", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const rows = await damaged(little(5));
   expect(rows.map(({ faults }) => faults)).toEqual([[]]);
+});
+
+test.for([
+  ["five hundred sends at once under one key are one message, over a kill too", herd, 1],
+  ["the last unit of a quota is granted once, and a kill gives none back", quota, 1],
+  ["the first request after a key was changed sees it", revocation, 0.28],
+  ["who reads by cursors while others write misses and repeats nothing", reading, 1],
+  ["webhooks that come five times, at once and in any order, are stored once", burst, 0.2],
+  ["visitors on a line that breaks all the time see each message once, in order", visitors, 1],
+  ["alarms that fell due while the service was dead fire by themselves after its start", alarms, 1],
+  ["lists, sends and webhooks fail never, and leave nothing at work behind", soak, 1],
+] as const)("%s", { timeout: TIMEOUT_MS }, async ([, storm, rounds]) => {
+  const rows = await storm(little(rounds), ground);
+  expect(rows.flatMap(({ faults }) => faults)).toEqual([]);
 });

@@ -6,6 +6,8 @@ import type { Server } from "./server.ts";
 export interface Force {
   /** How many kills, pauses or repetitions of each kind. */
   rounds: number;
+  /** How long a test lasts that is measured by time. */
+  minutes: number;
   random: Random;
   log: (line: string) => void;
 }
@@ -37,11 +39,34 @@ export async function killAtRandom(server: Server, { rounds, random, log }: Forc
   return starts;
 }
 
+/** Does all of the work, at most so much of it at once. @returns what each came to, in the order of the work */
+export async function atMost<T>(connections: number, work: (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  const left = work.entries();
+  async function connection(): Promise<void> {
+    for (const [at, one] of left) results[at] = await one();
+  }
+  await Promise.all(Array.from({ length: connections }, connection));
+  return results;
+}
+
+const TICK_MS = 250;
+let ranMs = 0;
+setInterval(() => (ranMs += TICK_MS), TICK_MS).unref();
+
+/**
+ * Milliseconds that this process has run. While the machine, or all of a storm, stands still, no one's patience ends:
+ * what is waited for stands still too.
+ */
+export function running(): number {
+  return ranMs;
+}
+
 /** Waits until `done` says so. @returns whether it did in time */
 export async function until(done: () => Promise<boolean>, patienceMs: number): Promise<boolean> {
-  const end = Date.now() + patienceMs;
+  const end = running() + patienceMs;
   while (!(await done())) {
-    if (Date.now() > end) return false;
+    if (running() > end) return false;
     await delay(200);
   }
   return true;
