@@ -166,8 +166,16 @@ const validators = new Map<string, Validator>();
 function faultsIn(name: string, schemaOf: () => Schema, value: unknown): string[] {
   let validator = validators.get(name);
   if (!validator) validators.set(name, (validator = new Validator(schemaOf(), "2020-12", false)));
-  const { errors } = validator.validate(value);
+  const { errors } = validator.validate(wellFormed(value));
   return errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`);
+}
+
+/** The validator fails at halves of surrogate pairs, which a client may have put into its own fields. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), wellFormed(each)]));
 }
 
 function resolved<T extends object>(value: T & Reference, among: Record<string, T>): T {
