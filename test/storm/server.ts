@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ export class Server {
     const secret = () => randomBytes(32).toString("base64");
     // They win over what a developer keeps in .dev.vars.
     const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
-    const port = await freePort(0, "127.0.0.1");
+    const port = await lastingPort();
     const server = new Server(folder, { place, port, vars: { ...secrets, ...vars }, migrates: true });
     await fill(place.state);
     await server.start();
@@ -116,4 +116,13 @@ export class Server {
     const { pid, exitCode, signalCode } = this.#process ?? {};
     if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, signal);
   }
+}
+
+/**
+ * A free port of those that systems don't hand out: one that they do may be an outgoing connection's, of anyone, between
+ * a kill and the next start.
+ */
+async function lastingPort(): Promise<number> {
+  const port = randomInt(10_000, 32_000);
+  return freePort(port, "127.0.0.1").catch(lastingPort);
 }
