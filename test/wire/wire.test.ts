@@ -48,11 +48,18 @@ function hookOf(size: number): { body: Uint8Array; signature: string } {
   return { body, signature: `sha256=${createHmac("sha256", APP_SECRET).update(body).digest("hex")}` };
 }
 
-async function post(path: string, headers: Record<string, string>, body: Uint8Array, isChunked: boolean): Promise<Raw> {
+/** `sent`: how much of the body follows its head. A server that refuses by the length hangs up on what it has not read. */
+async function post(
+  path: string,
+  headers: Record<string, string>,
+  body: Uint8Array,
+  isChunked: boolean,
+  sent = body.length,
+): Promise<Raw> {
   const framing = isChunked ? { "Transfer-Encoding": "chunked" } : { "Content-Length": String(body.length) };
   const [answer] = await exchange(service.url, [
     head(`POST ${path}`, { ...headers, ...framing }),
-    ...(isChunked ? chunked(body) : [body]),
+    ...(isChunked ? chunked(body) : [body.subarray(0, sent)]),
   ]);
   if (!answer) throw new Error("The server hung up without an answer");
   return answer;
@@ -69,7 +76,7 @@ test.each(FRAMINGS)(
     const before = await total();
     expect((await post(place.messages, key(), sendOf(64 * KIB - 1), isChunked)).status).toBe(201);
     expect((await post(place.messages, key(), sendOf(64 * KIB), isChunked)).status).toBe(201);
-    const answer = await post(place.messages, key(), sendOf(64 * KIB + 1), isChunked);
+    const answer = await post(place.messages, key(), sendOf(64 * KIB + 1), isChunked, KIB);
     expect([answer.status, JSON.parse(bodyOf(answer)).code]).toEqual([413, "body_too_large"]);
     expect(await total()).toBe(before + 2);
   },
@@ -82,7 +89,8 @@ test.each(FRAMINGS)("a webhook of 4 MiB %s is taken, and one byte more is a 413"
     [4 * KIB * KIB + 1, 413],
   ] as const) {
     const { body, signature } = hookOf(size);
-    const answer = await post(place.hook, { "X-Hub-Signature-256": signature }, body, isChunked);
+    const sent = status === 413 ? KIB : size;
+    const answer = await post(place.hook, { "X-Hub-Signature-256": signature }, body, isChunked, sent);
     expect(answer.status, String(size)).toBe(status);
   }
 });
