@@ -10,7 +10,10 @@ import { admin, call, client, expectError, newKey, newOrganization } from "../ha
 import { connect } from "../sockets.ts";
 import { directoryRows } from "./rows.ts";
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** How often an object is called, and the directory asked, from here on. */
 function countAll(): () => { objects: number; directory: number } {
@@ -101,6 +104,7 @@ test(
   LONG,
   async () => {
     vi.spyOn(console, "log").mockReturnValue();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     // The count is asked once for so many; the last of those that are heard is the one for which it says no.
     const times = Math.min(12, Math.floor(COUNT / COUNTED_TOGETHER) - 1);
     const heard = COUNTED_TOGETHER * (times + 1) - 1;

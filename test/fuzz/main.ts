@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { Secrets, shownIn } from "../secrets.ts";
 import { startService } from "../wire/service.ts";
 import { type Ask, Place, type Told } from "./place.ts";
-import { fuzz, neverGood } from "./run.ts";
+import { fuzz, neverGood, type Tally } from "./run.ts";
 
 const USAGE = `npm run test:fuzz -- [options]
 
@@ -54,19 +54,15 @@ async function main(argv: string[]): Promise<number> {
     look(`${method} ${path}`, shown.rest);
     return told;
   };
-  // Interrupted, it says how far it came.
-  let isEnough = false;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => (isEnough = true));
   const begun = performance.now();
   try {
     const tally = await fuzz(await Place.make(ask, service.secrets.ADMIN_TOKEN), {
       count,
       seed,
-      isEnough: () => isEnough,
+      onThousand: (tally) => void process.stderr.write(`${tally.requests} requests: ${listed(tally)}\n`),
     });
-    const statuses = [...tally.statuses].sort(([one], [other]) => one - other);
-    print(`${tally.requests} requests in ${Math.round((performance.now() - begun) / 1_000)} s, seed ${seed}\n`, 0);
-    print(`${statuses.map(([status, times]) => `${status}: ${times}`).join(", ")}\n`, 0);
+    const seconds = Math.round((performance.now() - begun) / 1_000);
+    print(`${tally.requests} requests in ${seconds} s, seed ${seed}\n${listed(tally)}\n`, 0);
     const faults = [
       ...found.slice(0, 20),
       ...neverGood(tally).map((route) => `never did what it is there for: ${route}`),
@@ -127,6 +123,11 @@ async function told(answer: IncomingMessage): Promise<Told> {
   }
   const isJson = headers.get("Content-Type")?.includes("json");
   return { status: answer.statusCode ?? 0, headers, text, body: isJson && text ? JSON.parse(text) : null };
+}
+
+function listed({ statuses }: Tally): string {
+  const sorted = [...statuses].sort(([one], [other]) => one - other);
+  return sorted.map(([status, times]) => `${status}: ${times}`).join(", ");
 }
 
 function print(text: string, code: number): number {

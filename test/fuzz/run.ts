@@ -17,17 +17,17 @@ export interface Tally {
   good: Set<string>;
 }
 
-/** Makes so many requests, twenty at a time, or until it is enough. @throws Error that names the first one that was answered as none may be */
+/** Makes so many requests, twenty at a time. @throws Error that names the first one that was answered as none may be */
 export async function fuzz(
   place: Place,
-  { count, seed, isEnough = () => false }: { count: number; seed: number; isEnough?: () => boolean },
+  { count, seed, onThousand }: { count: number; seed: number; onThousand?: (tally: Tally) => void },
 ): Promise<Tally> {
   const tally: Tally = { requests: 0, statuses: new Map(), good: new Set() };
   const drawn = draw(count, seed);
   const caller = async () => {
     for (const each of drawn) {
-      if (isEnough()) return;
       await one(place, each, tally);
+      if (tally.requests % 1_000 === 0) onThousand?.(tally);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, caller));
