@@ -1,0 +1,161 @@
+import { parseArgs } from "node:util";
+import { Refusal } from "../refusal.ts";
+import type { Command } from "./command.ts";
+
+/** What every command takes. */
+export const COMMON_OPTIONS = {
+  json: { type: "boolean", about: "the service's answer as JSON" },
+  profile: { type: "string", value: "name", about: "a service saved by parley login, instead of the environment" },
+  help: { type: "boolean", short: "h", about: "this text" },
+} as const;
+
+/** Where a secret belongs that somebody gave as a flag: flags are seen by all of the machine, and kept by the shell. */
+const SECRET_FLAGS: Record<string, string> = {
+  token: "PARLEY_ADMIN_TOKEN",
+  "admin-token": "PARLEY_ADMIN_TOKEN",
+  "api-key": "PARLEY_API_KEY",
+  key: "PARLEY_API_KEY",
+  secret: "PARLEY_API_KEY",
+  password: "PARLEY_ADMIN_TOKEN",
+  "bot-token": "PARLEY_BOT_TOKEN",
+  "access-token": "PARLEY_ACCESS_TOKEN",
+  "app-secret": "PARLEY_APP_SECRET",
+};
+
+const ID_PREFIXES: Record<string, string> = {
+  organization: "org",
+  member: "mbr",
+  channel: "chn",
+  template: "tpl",
+  chat: "cht",
+  message: "msg",
+  key: "key",
+};
+
+/** An API key's text, anywhere in an argument. */
+const KEY_TEXT = /ply_[0-9A-Za-z]{20,}/;
+
+export interface Given {
+  command: Command;
+  operands: Record<string, string | undefined>;
+  options: Record<string, string | boolean | (string | boolean)[] | undefined>;
+}
+
+/**
+ * Refuses secrets among the arguments, without repeating them.
+ * @throws Refusal with exit code 2
+ */
+export function refuseSecrets(argv: string[]): void {
+  const end = argv.indexOf("--");
+  for (const argument of end === -1 ? argv : argv.slice(0, end)) {
+    const [, flag = ""] = /^--?([a-z-]+)/i.exec(argument) ?? [];
+    const place = SECRET_FLAGS[flag.toLowerCase()];
+    if (place) {
+      throw new Refusal(
+        `--${flag.toLowerCase()} is not taken: a flag can be read by others on this machine and stays in the shell's ` +
+          `history. Put the secret in the environment variable ${place}, or save it with parley login.`,
+        2,
+      );
+    }
+  }
+  if (argv.some((argument) => KEY_TEXT.test(argument))) {
+    throw new Refusal(
+      "An API key is not taken as an argument: it can be read by others on this machine and stays in the shell's " +
+        "history. Put it in the environment variable PARLEY_API_KEY, or save it with parley login.",
+      2,
+    );
+  }
+}
+
+/**
+ * Finds the command that the arguments begin with; the longest name wins.
+ * @returns null when they name none
+ */
+export function findCommand(commands: Command[], argv: string[]): { command: Command; rest: string[] } | null {
+  const words = argv.findIndex((argument) => argument.startsWith("-"));
+  const leading = words === -1 ? argv : argv.slice(0, words);
+  for (const length of [2, 1]) {
+    const name = leading.slice(0, length).join(" ");
+    const command = leading.length >= length && commands.find((known) => known.name === name);
+    if (command) return { command, rest: argv.slice(length) };
+  }
+  return null;
+}
+
+/**
+ * Reads what stands behind a command's name.
+ * @throws Refusal with exit code 2; it repeats no value, which may be a secret in the wrong place
+ */
+export function readGiven(command: Command, rest: string[]): Given {
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, option]) => [
+      name,
+      { type: option.type, multiple: "multiple" in option, ...("short" in option && { short: option.short }) },
+    ]),
+  );
+  const { values, positionals } = parse(command, rest, options);
+  if (values.help) return { command, operands: {}, options: values };
+  const needed = command.operands.filter((name) => !name.startsWith("["));
+  const usage = `See parley ${command.name} --help.`;
+  if (positionals.length < needed.length) {
+    throw new Refusal(`parley ${command.name} needs ${needed.slice(positionals.length).join(" and ")}. ${usage}`, 2);
+  }
+  if (positionals.length > command.operands.length) {
+    const most = command.operands.length === 0 ? "nothing but options" : command.operands.join(" and ");
+    throw new Refusal(`parley ${command.name} takes ${most}. ${usage}`, 2);
+  }
+  const operands: Given["operands"] = {};
+  for (const [index, name] of command.operands.entries()) {
+    const bare = name.replace(/^\[(.*)\]$/, "$1");
+    operands[bare] = positionals[index];
+    checkId(bare, positionals[index]);
+  }
+  for (const [name, option] of Object.entries(command.options)) {
+    if (option.required && !values[name]) throw new Refusal(`parley ${command.name} needs --${name}. ${usage}`, 2);
+    if (typeof values[name] === "string" && option.value?.endsWith("_…")) checkId(name, values[name]);
+  }
+  return { command, operands, options: values };
+}
+
+/** A whole number of an option. @throws Refusal with exit code 2 */
+export function wholeNumber(name: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Refusal(`--${name} must be a whole number.`, 2);
+}
+
+/** `name=value` pairs of an option that may be repeated. @throws Refusal with exit code 2 */
+export function pairs(name: string, texts: string[] | undefined): Record<string, string> | undefined {
+  return (
+    texts &&
+    Object.fromEntries(
+      texts.map((text) => {
+        const at = text.indexOf("=");
+        if (at < 1) throw new Refusal(`--${name} must be name=value.`, 2);
+        return [text.slice(0, at), text.slice(at + 1)];
+      }),
+    )
+  );
+}
+
+function parse(
+  command: Command,
+  args: string[],
+  options: Record<string, { type: Command["options"][string]["type"]; multiple: boolean }>,
+) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!code?.startsWith("ERR_PARSE_ARGS_")) throw error;
+    throw new Refusal(`${message.split(/\. |\n/)[0]}. See parley ${command.name} --help.`, 2);
+  }
+}
+
+/** An id goes into a path: nothing but an id may. */
+function checkId(name: string, value: string | undefined): void {
+  const prefix = ID_PREFIXES[name];
+  if (value === undefined || prefix === undefined) return;
+  if (!new RegExp(`^${prefix}_\\w{1,60}$`).test(value)) {
+    throw new Refusal(`The id of a ${name} begins with ${prefix}_ and letters and digits follow.`, 2);
+  }
+}

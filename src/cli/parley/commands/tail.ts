@@ -1,0 +1,53 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Refusal } from "../../refusal.ts";
+import { wholeNumber } from "../arguments.ts";
+import { command } from "../command.ts";
+import { type Followed, Follower, secondsOf, waitAfter } from "../follow.ts";
+import { printable } from "../table.ts";
+
+const MAX_LINES = 100;
+
+/** Follows a chat. */
+export const tailCommands = [
+  command({
+    name: "tail",
+    about: "Follows a chat: its last messages, and each new one once",
+    details: `Goes on when the connection is lost, or the limit is used up, until Ctrl-C. With --json a line a message.
+Each question counts as a request of the key; one that finds nothing new costs the service little.`,
+    operands: ["chat"],
+    options: {
+      lines: { type: "string", value: "n", about: "how many earlier messages to begin with, 0 to 100 (10)" },
+      interval: { type: "string", value: "seconds", about: "how often to ask (2)" },
+    },
+    async run({ operands, options, service, out }) {
+      const lines = wholeNumber("lines", options.lines ?? "10");
+      if (lines > MAX_LINES) throw new Refusal(`--lines must be at most ${MAX_LINES}.`, 2);
+      const interval = secondsOf("interval", options.interval ?? "2") * 1_000;
+      // Ended by its user, it has done what it was asked to.
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(0));
+      const follower = new Follower(service, operands.chat);
+      const show = (message: Followed) => out.line(out.json ? JSON.stringify(message) : lineOf(message));
+
+      for (const message of await follower.begin(lines)) show(message);
+      for (let failures = 0; ; ) {
+        try {
+          const { messages, hasMore } = await follower.next();
+          if (failures > 0) out.note("The service answers again.");
+          failures = 0;
+          for (const message of messages) show(message);
+          if (!hasMore) await delay(interval);
+        } catch (error) {
+          const wait = waitAfter(error, ++failures, Math.random());
+          if (failures === 1) out.note(`${(error as Error).message} Trying again until it answers.`);
+          await delay(wait);
+        }
+      }
+    },
+  }),
+];
+
+function lineOf({ id, createdAt, direction, status, text, content }: Followed): string {
+  const time = new Date(String(createdAt)).toTimeString().slice(0, 8);
+  const way = direction === "INBOUND" ? "<" : ">";
+  return `${time}  ${id}  ${way} ${String(status).padEnd(9)}  ${printable(String(text ?? content))}`;
+}

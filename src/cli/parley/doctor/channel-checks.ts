@@ -1,0 +1,162 @@
+import { devVariables } from "../place.ts";
+import { type Service, ServiceFault } from "../service.ts";
+import { printable } from "../table.ts";
+import { relativeTime } from "../times.ts";
+import { bad, type Check, ok } from "./check.ts";
+import { askTelegram, askWhatsApp, BASES, type NetworkAnswer } from "./networks.ts";
+
+/** A network's channel, as the operator's API shows it. */
+interface Channel {
+  id: string;
+  kind: "telegram" | "whatsapp" | "web";
+  name: string;
+  credentials?: Record<string, string>;
+  webhook?: { url: string; verifyToken: string | null };
+  health: { state: "ok" | "broken"; reason: string | null; since: string };
+}
+
+type Environment = Record<string, string | undefined>;
+
+const PAGE = 100;
+/** How many of a channel's chats are looked into, those with the latest activity. */
+const CHATS = 5;
+const SECRET_OF = { telegram: "bot-token", whatsapp: "access-token" } as const;
+
+/** Whether the networks' channels work, and what comes for them comes here. */
+export async function channelChecks(
+  service: Service,
+  root: string,
+  env: Environment,
+  organization: string | undefined,
+): Promise<Check[]> {
+  const organizations = organization ? [organization] : await idsOf(service, "/organizations", "organizations");
+  const bases = await basesOf(service, root, env);
+  const checks: Check[] = [];
+  for (const id of organizations) {
+    for (const channel of await all<Channel>(service, `/organizations/${id}/channels`, "channels")) {
+      if (channel.kind === "web") continue;
+      checks.push(healthCheck(channel, Date.now()), ...(await queueChecks(service, id, channel)));
+      checks.push(...networkChecks(channel, await askNetwork(channel, bases, env)));
+    }
+  }
+  return checks;
+}
+
+function healthCheck(channel: Channel, now: number): Check {
+  const { id, kind, health, webhook } = channel;
+  const what = nameOf(channel);
+  const replace = `parley channels change ${id} --replace ${kind === "web" ? "" : SECRET_OF[kind]}`;
+  if (webhook?.verifyToken === null) {
+    const advice = `set CREDENTIALS_KEY_PREVIOUS to the key before and run parley channels reseal, or give it its secrets again`;
+    return bad(what, "fails", "its secrets do not open under CREDENTIALS_KEY", advice);
+  }
+  if (health.state === "ok") return ok(what, `has met no refusal since ${relativeTime(health.since, now)}`);
+  const reason = printable(health.reason ?? "no reason");
+  return bad(
+    what,
+    "fails",
+    `is broken since ${relativeTime(health.since, now)}: ${reason}`,
+    `if it is the token, ${replace}`,
+  );
+}
+
+/** What waits in the chats that were active last, and why. */
+async function queueChecks(service: Service, organization: string, channel: Channel): Promise<Check[]> {
+  const query = { channel: channel.id, limit: CHATS };
+  const { body } = await service.asOperator("GET", `/organizations/${organization}/chats`, { query });
+  const checks: Check[] = [];
+  for (const { id } of body.chats as { id: string }[]) {
+    const { queue } = (await service.asOperator("GET", `/chats/${id}`)).body as {
+      queue: { depth: number; lastError: string | null };
+    };
+    if (queue.depth === 0 || queue.lastError === null) continue;
+    const found = `${queue.depth} wait, for ${printable(queue.lastError)}`;
+    checks.push(bad(`messages of ${id}`, "warns", found, `parley chats show ${id} says when they are tried next`));
+  }
+  return checks;
+}
+
+function networkChecks(channel: Channel, answer: NetworkAnswer | "not asked"): Check[] {
+  const { id, kind } = channel;
+  const what = `${kind === "telegram" ? "Telegram" : "Meta"} about ${id}`;
+  if (answer === "not asked") {
+    const variables = kind === "telegram" ? "PARLEY_BOT_TOKEN" : "PARLEY_ACCESS_TOKEN and PARLEY_PHONE_NUMBER_ID";
+    return [bad(what, "unknown", "was not asked for its webhook", `set ${variables} to have it asked`)];
+  }
+  if (answer.answer === "none") return [bad(what, "unknown", printable(answer.said), "run doctor again later")];
+  if (answer.answer === "refused") {
+    const name = kind === "web" ? "" : SECRET_OF[kind];
+    return [
+      bad(what, "fails", `the token is refused: ${answer.said}`, `parley channels change ${id} --replace ${name}`),
+    ];
+  }
+  return [ok(what, "the token is good"), webhookCheck(channel, answer)];
+}
+
+function webhookCheck(channel: Channel, { webhook, trouble }: Extract<NetworkAnswer, { answer: "works" }>): Check {
+  const { id, kind } = channel;
+  const what = `webhook of ${id}`;
+  const ours = channel.webhook?.url ?? "";
+  const advice =
+    kind === "telegram" ? `parley channels webhook ${id}` : `enter ${ours} as callback URL in the app at Meta`;
+  if (webhook === null) return bad(what, "fails", "none is registered: what contacts write comes nowhere", advice);
+  if (webhook !== ours) return bad(what, "fails", `points elsewhere, to ${placeOf(webhook, ours)}`, advice);
+  if (trouble === null) return ok(what, "comes here");
+  return bad(what, "warns", `comes here; the network met: ${trouble}`, "the service's log has the calls that came");
+}
+
+/** Of somebody else's address the path may be a secret. */
+function placeOf(webhook: string, ours: string): string {
+  const origin = URL.parse(webhook)?.origin ?? "no address";
+  return origin === URL.parse(ours)?.origin ? "another path of this service" : printable(origin);
+}
+
+/** With the secrets of the environment, where they are this channel's: the last four characters tell. */
+async function askNetwork(
+  { kind, credentials = {} }: Channel,
+  bases: Record<"telegram" | "whatsapp", string>,
+  env: Environment,
+): Promise<NetworkAnswer | "not asked"> {
+  const known = (variable: string, field: string) => {
+    const value = env[variable]?.trim();
+    return value && value.slice(-4) === credentials[field] ? value : null;
+  };
+  if (kind === "telegram") {
+    const token = known("PARLEY_BOT_TOKEN", "botToken");
+    return token ? askTelegram(bases.telegram, token) : "not asked";
+  }
+  const token = known("PARLEY_ACCESS_TOKEN", "accessToken");
+  const number = known("PARLEY_PHONE_NUMBER_ID", "phoneNumberId");
+  return token && number && /^\d+$/.test(number) ? askWhatsApp(bases.whatsapp, number, token) : "not asked";
+}
+
+/** The networks' addresses, as the service on this machine has them; of another one only the environment can say. */
+async function basesOf(service: Service, root: string, env: Environment) {
+  const variables = service.place.isHere ? await devVariables(root) : null;
+  const baseOf = ({ variable, usual }: { variable: string; usual: string }) =>
+    env[variable] || variables?.[variable] || usual;
+  return { telegram: baseOf(BASES.telegram), whatsapp: baseOf(BASES.whatsapp) };
+}
+
+function nameOf({ id, kind, name }: Channel): string {
+  return `${kind} channel ${printable(name)} (${id})`;
+}
+
+async function idsOf(service: Service, path: string, name: string): Promise<string[]> {
+  return (await all<{ id: string }>(service, path, name)).map(({ id }) => id);
+}
+
+/** Every row of a list of the operator's. What was erased meanwhile has none. */
+async function all<T>(service: Service, path: string, name: string): Promise<T[]> {
+  const rows: T[] = [];
+  for (let page = 1; ; page++) {
+    try {
+      const { body } = await service.asOperator("GET", path, { query: { page, limit: PAGE } });
+      rows.push(...(body[name] as T[]));
+      if (!(body.pagination as { hasMore: boolean }).hasMore) return rows;
+    } catch (error) {
+      if (error instanceof ServiceFault && error.status === 404) return rows;
+      throw error;
+    }
+  }
+}

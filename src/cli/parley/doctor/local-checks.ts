@@ -1,0 +1,65 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { malformedSecret, missingSecrets, type Variables } from "../../dev-vars.ts";
+import { devVariables } from "../place.ts";
+import { bad, type Check, ok } from "./check.ts";
+
+const PLACEHOLDER = /^\s*database_id\s*=\s*"0{8}-0{4}-0{4}-0{4}-0{12}"/m;
+
+/** What of the checkout's files is right: the secrets of the service on this machine, and what a deploy needs. */
+export async function localChecks(root: string, isHere: boolean): Promise<Check[]> {
+  return [...(isHere ? await secretChecks(root) : []), ...(await deployChecks(root, isHere))];
+}
+
+async function secretChecks(root: string): Promise<Check[]> {
+  const variables = await devVariables(root);
+  if (!variables) {
+    return [bad(".dev.vars", "fails", "is not there", "npm start makes it, with a secret for each name")];
+  }
+  const missing = missingSecrets(variables);
+  const required = missingSecrets({}).map((name) =>
+    missing.includes(name)
+      ? bad(`${name} in .dev.vars`, "fails", "is missing", `npm start makes a new one${whatNewMeans(name)}`)
+      : formOf(name, variables),
+  );
+  const others = Object.keys(variables).filter((name) => /_PREVIOUS$|_API_BASE$/.test(name) && variables[name]);
+  const wrong = others.map((name) => formOf(name, variables)).filter(({ state }) => state !== "ok");
+  return [...required, ...wrong, ...(await modeCheck(root))];
+}
+
+function formOf(name: string, variables: Variables): Check {
+  const what = `${name} in .dev.vars`;
+  const malformed = malformedSecret({ [name]: variables[name] ?? "" });
+  if (malformed) {
+    const advice = `put back the one it had, or remove the line: npm start makes a new one${whatNewMeans(name)}`;
+    return bad(what, "fails", `is malformed: it must be ${malformed.rule}`, advice);
+  }
+  if (name.endsWith("_API_BASE") && !/^https?:$/.test(URL.parse(variables[name] ?? "")?.protocol ?? "")) {
+    return bad(what, "fails", "is malformed: it must be an http(s) address", "leave it empty for the network's own");
+  }
+  return ok(what, "has the right form");
+}
+
+/** What is lost with the old value. */
+function whatNewMeans(name: string): string {
+  if (name === "KEY_SECRET") return "; under a new one no API key of before is good";
+  if (name === "CREDENTIALS_KEY") return "; under a new one channels must be given their secrets again";
+  return "";
+}
+
+async function modeCheck(root: string): Promise<Check[]> {
+  const path = join(root, ".dev.vars");
+  const { mode } = await stat(path);
+  if (process.platform === "win32" || !(mode & 0o077)) return [];
+  return [bad(".dev.vars", "warns", "can be read by others on this machine", `chmod 600 ${path}`)];
+}
+
+async function deployChecks(root: string, isHere: boolean): Promise<Check[]> {
+  const text = await readFile(join(root, "wrangler.toml"), "utf8").catch(() => null);
+  if (text === null) {
+    return [bad("wrangler.toml", "fails", "is not there", "take it from the repository: git checkout wrangler.toml")];
+  }
+  if (!PLACEHOLDER.test(text)) return [ok("wrangler.toml", "names a database to deploy to")];
+  const advice = "npx wrangler d1 create parley prints the database_id to put there, before npm run deploy";
+  return [bad("wrangler.toml", isHere ? "unknown" : "warns", "names no database to deploy to yet", advice)];
+}

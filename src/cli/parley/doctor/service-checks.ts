@@ -1,0 +1,121 @@
+import { type Answer, type Service, ServiceFault, Unreachable } from "../service.ts";
+import { bad, type Check, ok } from "./check.ts";
+
+/** What the service at the address says of itself; the rest is not worth asking where the first one fails. */
+export async function serviceChecks(service: Service): Promise<Check[]> {
+  const answers = await answersCheck(service);
+  if (answers.state === "fails") return [answers];
+  const secrets = await secretChecks(service);
+  const database = secrets.some(({ what, state }) => what.startsWith("ADMIN_TOKEN") && state === "fails")
+    ? []
+    : await operatorChecks(service);
+  return [answers, ...secrets, ...database, await apiKeyCheck(service)];
+}
+
+async function answersCheck(service: Service): Promise<Check> {
+  const { url, urlFrom } = service.place;
+  const what = `service at ${url}`;
+  try {
+    const { body } = await service.asStranger("GET", "/healthz");
+    if (body.ok === true) return ok(what, `answers (the address is ${urlFrom})`);
+  } catch (error) {
+    if (error instanceof Unreachable) return bad(what, "fails", "does not answer", error.advice);
+    if (!(error instanceof ServiceFault)) throw error;
+  }
+  return bad(what, "fails", "is no Parley: its /healthz answers otherwise", "set PARLEY_URL to the service's address");
+}
+
+/** A secret that is missing or malformed is answered 503 before anything else, also to a stranger. */
+async function secretChecks(service: Service): Promise<Check[]> {
+  const probes = [
+    ["ADMIN_TOKEN", "/admin/v1/organizations", "ADMIN_TOKEN is"],
+    ["KEY_SECRET", "/api/v1/key", "KEY_SECRET or KEY_SECRET_PREVIOUS is"],
+    ["CREDENTIALS_KEY", "/admin/v1/channels/none", "CREDENTIALS_KEY or CREDENTIALS_KEY_PREVIOUS is"],
+  ] as const;
+  const checks: Check[] = [];
+  for (const [name, path, which] of probes) {
+    const what = `${name} at the service`;
+    const status = await statusOf(service.asStranger("GET", path));
+    const isBehindAdmin = path.startsWith("/admin") && checks[0]?.state === "fails";
+    if (isBehindAdmin) checks.push(bad(what, "unknown", "can't be told without ADMIN_TOKEN", "set that first"));
+    else if (status === 401) checks.push(ok(what, "is there"));
+    else if (status === 503) checks.push(bad(what, "fails", `${which} missing or malformed`, setIt(service, name)));
+    else checks.push(bad(what, "unknown", `the service answered ${status}`, "run doctor again in a minute"));
+  }
+  return checks;
+}
+
+function setIt({ place }: Service, name: string): string {
+  if (place.isHere) return "start npm start again: it makes those that are missing, and says which are malformed";
+  const made = "the value that it had, else a new one from openssl rand -base64 32";
+  return `npx wrangler secret put ${name}, with ${made}`;
+}
+
+/** Whether the operator's token is let in, and the database has what it should. */
+async function operatorChecks(service: Service): Promise<Check[]> {
+  const { adminToken } = service.place;
+  const what = "operator's token";
+  if (!adminToken) {
+    const advice = "set PARLEY_ADMIN_TOKEN or run parley login, and doctor looks at the database and the channels too";
+    return [bad(what, "unknown", "none is known for this service", advice)];
+  }
+  try {
+    const { body } = await service.asOperator("GET", "/organizations", { query: { limit: 1 } });
+    const [first] = body.organizations as { id: string }[];
+    return [ok(what, `is good (from ${adminToken.from})`), await tablesCheck(service, first?.id)];
+  } catch (error) {
+    if (!(error instanceof ServiceFault)) throw error;
+    if (error.status === 401) {
+      const advice = service.place.isHere
+        ? "start npm start again if .dev.vars was changed; is it this checkout's service that answers?"
+        : "set PARLEY_ADMIN_TOKEN to the service's ADMIN_TOKEN, or run parley login again";
+      return [bad(what, "fails", `is refused (from ${adminToken.from})`, advice)];
+    }
+    return [error.status === 429 ? bad(what, "unknown", error.message, "run doctor again later") : noDatabase(error)];
+  }
+}
+
+async function tablesCheck(service: Service, organization: string | undefined): Promise<Check> {
+  const tables = ["members", "channels", "templates", "chats", "keys"];
+  if (organization === undefined) return ok("database", "answers; there is no organization yet");
+  for (const table of tables) {
+    try {
+      await service.asOperator("GET", `/organizations/${organization}/${table}`, { query: { limit: 1 } });
+    } catch (error) {
+      if (!(error instanceof ServiceFault)) throw error;
+      // Channels want a secret too, whose lack has a line of its own; what was erased meanwhile is no fault.
+      if (error.status >= 500 && table !== "channels") return noDatabase(error);
+    }
+  }
+  return ok("database", "answers, with its tables");
+}
+
+function noDatabase(error: ServiceFault): Check {
+  const advice = "bring its schema up (npm start here, npm run deploy there); the service's log has the request";
+  return bad("database", "fails", error.message, advice);
+}
+
+async function apiKeyCheck(service: Service): Promise<Check> {
+  const { apiKey } = service.place;
+  const what = "API key";
+  if (!apiKey) return bad(what, "unknown", "none is known for this service", "set PARLEY_API_KEY to have it checked");
+  try {
+    const { body } = await service.asClient("GET", "/key");
+    return ok(what, `is good (from ${apiKey.from}): ${(body.key as { id: string }).id}`);
+  } catch (error) {
+    if (!(error instanceof ServiceFault)) throw error;
+    if (error.status === 429) return bad(what, "warns", error.message, `wait ${error.retryAfter ?? 60} s`);
+    const isOurs = error.status < 500;
+    const advice = isOurs ? "parley keys show <key> says why; parley keys create makes another" : "see the lines above";
+    return bad(what, isOurs ? "fails" : "unknown", error.message, advice);
+  }
+}
+
+async function statusOf(call: Promise<Answer>): Promise<number> {
+  try {
+    return (await call).status;
+  } catch (error) {
+    if (error instanceof ServiceFault) return error.status;
+    throw error;
+  }
+}

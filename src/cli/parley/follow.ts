@@ -1,0 +1,86 @@
+import { Refusal } from "../refusal.ts";
+import { type Answer, type Service, ServiceFault, Unreachable } from "./service.ts";
+
+/** A message, so far as following needs to know it. */
+export interface Followed extends Record<string, unknown> {
+  id: string;
+}
+
+const PAGE = 100;
+const MAX_WAIT_SECONDS = 30;
+
+/** What is new in a chat since it was last asked. Each message is given once; a question that fails loses none. */
+export class Follower {
+  readonly #ask: (query: Record<string, string | number>, tag: string | null) => Promise<Answer>;
+  /** The newest message that was given; null while there is none. */
+  #last: string | null = null;
+  /** The tag of the answer to the question that comes next. */
+  #tag: string | null = null;
+
+  constructor(service: Service, chatId: string) {
+    this.#ask = (query, tag) =>
+      service.asClient("GET", `/chats/${chatId}/messages`, { query, headers: tag ? { "If-None-Match": tag } : {} });
+  }
+
+  /** The newest messages, at most so many, oldest first; from here on only what comes after them. */
+  async begin(count: number): Promise<Followed[]> {
+    const messages = messagesIn(await this.#ask({ limit: Math.max(1, count) }, null));
+    this.#last = messages.at(-1)?.id ?? null;
+    return count === 0 ? [] : messages;
+  }
+
+  /** What came since, oldest first, and whether there is more to ask for at once. */
+  async next(): Promise<{ messages: Followed[]; hasMore: boolean }> {
+    const query = this.#last === null ? { limit: PAGE } : { after: this.#last, limit: PAGE };
+    const answer = await this.#ask(query, this.#tag);
+    if (answer.status === 304) return { messages: [], hasMore: false };
+    const newest = messagesIn(answer);
+    const hasMore = (answer.body.pagination as { hasMore?: boolean } | undefined)?.hasMore === true;
+    // A chat that was empty is read from its newest page backwards.
+    const isBackwards = this.#last === null && hasMore;
+    const messages = isBackwards ? [...(await this.#before(newest[0]?.id ?? "")), ...newest] : newest;
+    const last = messages.at(-1)?.id;
+    this.#tag = last === undefined ? answer.headers.get("ETag") : null;
+    this.#last = last ?? this.#last;
+    return { messages, hasMore: hasMore && !isBackwards };
+  }
+
+  async #before(id: string): Promise<Followed[]> {
+    const pages: Followed[][] = [];
+    for (let oldest: string | undefined = id; oldest !== undefined; ) {
+      const page = messagesIn(await this.#ask({ before: oldest, limit: PAGE }, null));
+      pages.unshift(page);
+      oldest = page.length === PAGE ? page[0]?.id : undefined;
+    }
+    return pages.flat();
+  }
+}
+
+/**
+ * How long to wait after a question that failed for the `failures`th time in a row, in milliseconds: as long as the
+ * service asks, else twice as long each time, up to half a minute, with jitter.
+ * @param random from 0 to 1
+ * @throws the error, where asking again would not help
+ */
+export function waitAfter(error: unknown, failures: number, random: number): number {
+  const isPassing = error instanceof Unreachable || (error instanceof ServiceFault && isTransient(error));
+  if (!isPassing) throw error;
+  const asked = error instanceof ServiceFault ? (error.retryAfter ?? 0) : 0;
+  const backoff = Math.min(2 ** (failures - 1), MAX_WAIT_SECONDS);
+  return Math.max(asked, backoff / 2 + (backoff / 2) * random) * 1_000;
+}
+
+/** Seconds of an option. @throws Refusal with exit code 2 */
+export function secondsOf(name: string, text: string): number {
+  const seconds = Number(text);
+  if (/^[\d.]+$/.test(text) && seconds >= 0.1 && seconds <= 3_600) return seconds;
+  throw new Refusal(`--${name} must be a number of seconds from 0.1 to 3600.`, 2);
+}
+
+function isTransient({ status }: ServiceFault): boolean {
+  return status === 429 || status >= 500;
+}
+
+function messagesIn({ body }: Answer): Followed[] {
+  return [...(body.messages as Followed[])].reverse();
+}

@@ -1,0 +1,119 @@
+import { styleText } from "node:util";
+import { aligned, printable } from "./table.ts";
+import { relativeTime } from "./times.ts";
+
+/** A column of a table: its title, where its value lies in a row (`contact.name`), and whether that is a time. */
+export type Column = [title: string, path: string, kind?: "time"];
+
+type Sink = { write(text: string): unknown; isTTY?: boolean };
+type Rows = Record<string, unknown>;
+type Colour = "red" | "green" | "yellow" | "dim" | "bold";
+
+const TIME_FIELD = /(?:At|since|oldest|reset)$/;
+
+export interface OutputOptions {
+  json: boolean;
+  stdout: Sink;
+  stderr: Sink;
+  noColor: boolean;
+}
+
+/** What a command has to say: data goes to stdout, everything else to stderr. */
+export class Output {
+  readonly json: boolean;
+  readonly #stdout: Sink;
+  readonly #stderr: Sink;
+  readonly #noColor: boolean;
+
+  constructor({ json, stdout, stderr, noColor }: OutputOptions) {
+    this.json = json;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#noColor = noColor;
+  }
+
+  /** A line of data. */
+  line(text: string): void {
+    this.#stdout.write(`${text}\n`);
+  }
+
+  /** A document of data: the service's own, for programs. */
+  document(value: unknown): void {
+    this.line(JSON.stringify(value, null, 2));
+  }
+
+  /** A line for people. */
+  note(text: string): void {
+    this.#stderr.write(`${text}\n`);
+  }
+
+  /** What went wrong. */
+  complain(text: string): void {
+    this.note(`${this.paint("red", "✗", this.#stderr)} ${text}`);
+  }
+
+  /** The service's list under `name`: a table, and what else there is of it. */
+  list(answer: Rows, name: string, columns: Column[], now = Date.now()): void {
+    if (this.json) {
+      this.document(answer);
+      return;
+    }
+    const rows = Array.isArray(answer[name]) ? (answer[name] as Rows[]) : [];
+    if (rows.length > 0) {
+      const titles = columns.map(([title]) => title);
+      const cells = rows.map((row) => columns.map(([, path, kind]) => cellOf(valueAt(row, path), kind, now)));
+      const [head = "", ...lines] = aligned([titles, ...cells]);
+      this.line(this.paint("bold", head));
+      for (const line of lines) this.line(line);
+    }
+    this.#tellMore(answer, name, rows.length);
+  }
+
+  /** One record, a line a field. */
+  record(answer: Rows, record: unknown, now = Date.now()): void {
+    if (this.json) {
+      this.document(answer);
+      return;
+    }
+    const fields = flattened(record, "");
+    const width = Math.max(0, ...fields.map(([name]) => name.length));
+    for (const [name, value] of fields) {
+      const isTime = typeof value === "string" && TIME_FIELD.test(name) && !Number.isNaN(Date.parse(value));
+      const cell = isTime ? `${printable(value)} (${relativeTime(value, now)})` : cellOf(value, undefined, now);
+      this.line(`${this.paint("dim", name.padEnd(width))}  ${cell}`);
+    }
+  }
+
+  /** Colours a text for a terminal that wants it. */
+  paint(colour: Colour, text: string, stream: Sink = this.#stdout): string {
+    // Not styleText's own judgement: FORCE_COLOR would colour a pipe.
+    return stream.isTTY && !this.#noColor ? styleText(colour, text, { validateStream: false }) : text;
+  }
+
+  #tellMore(answer: Rows, name: string, shown: number): void {
+    const { page, totalPages, total, hasMore } = (answer.pagination ?? {}) as Record<string, number | boolean>;
+    if (shown === 0) this.note(`No ${name}${Number(total) > 0 ? ` on this page, ${total} in all` : ""}.`);
+    else if (page === undefined && hasMore) this.note(`${shown} of ${total}; there are more.`);
+    else if (Number(totalPages) > 1) this.note(`Page ${page} of ${totalPages}, ${total} in all.`);
+  }
+}
+
+/** The value at a dotted path. */
+export function valueAt(row: unknown, path: string): unknown {
+  let value = row;
+  for (const name of path.split(".")) value = (value as Rows | null | undefined)?.[name];
+  return value;
+}
+
+function cellOf(value: unknown, kind: "time" | undefined, now: number): string {
+  if (value === null || value === undefined || value === "") return "–";
+  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => cellOf(one, kind, now)).join(", ");
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return printable(kind === "time" ? relativeTime(text, now) : text);
+}
+
+/** The fields of a record, those of records in it by their dotted names. */
+function flattened(value: unknown, name: string): [string, unknown][] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [[name, value]];
+  return Object.entries(value).flatMap(([key, inner]) => flattened(inner, name ? `${name}.${key}` : key));
+}

@@ -1,0 +1,116 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { demoPath, readDemo } from "../demo.ts";
+import { readVariables, type Variables } from "../dev-vars.ts";
+import { Refusal } from "../refusal.ts";
+import { DEFAULT_PROFILE, type Profile, profilesPath, readProfiles } from "./profiles.ts";
+
+/** A secret, and what a person calls the place that it comes from. */
+export interface Secret {
+  value: string;
+  from: string;
+}
+
+/** Where the service is, and what it is shown. */
+export interface Place {
+  /** An origin: no path, no slash at its end. */
+  url: string;
+  urlFrom: string;
+  /** On this machine: then what `npm start` keeps in the checkout belongs to it. */
+  isHere: boolean;
+  adminToken: Secret | null;
+  apiKey: Secret | null;
+}
+
+const LOCAL_URL = "http://localhost:8787";
+const TOKEN = /^[\x21-\x7e]+$/;
+
+/**
+ * Finds the service. The environment wins over the saved profile, and that over the service of `npm start` in `root`;
+ * a profile that is named wins over all. A secret goes to no other service than the one that it was saved for.
+ * @throws Refusal with exit code 2 for an address or a secret that can't be one
+ */
+export async function findPlace(
+  root: string,
+  env: Record<string, string | undefined>,
+  profileName: string | undefined,
+): Promise<Place> {
+  const profiles = await readProfiles(profilesPath(env));
+  const name = profileName ?? DEFAULT_PROFILE;
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profileName !== undefined && !profile) {
+    throw new Refusal(`There is no profile ${JSON.stringify(profileName)}: parley login --profile makes it.`, 2);
+  }
+  const given = profileName === undefined ? env : {};
+  const { url, from } = addressOf(given.PARLEY_URL, profile, name);
+  const isHere = isLocal(url);
+  const saved = profile?.url === url ? profile : undefined;
+  const local = isHere && !saved ? await localSecrets(root) : {};
+  const secret = (variable: string, ofProfile: string | undefined, ofCheckout: Secret | undefined): Secret | null => {
+    const value = given[variable];
+    if (value) return { value: tokenOf(value, variable), from: variable };
+    return ofProfile ? { value: tokenOf(ofProfile, "the profile"), from: `profile ${name}` } : (ofCheckout ?? null);
+  };
+  return {
+    url,
+    urlFrom: from,
+    isHere,
+    adminToken: secret("PARLEY_ADMIN_TOKEN", saved?.adminToken, local.adminToken),
+    apiKey: secret("PARLEY_API_KEY", saved?.apiKey, local.apiKey),
+  };
+}
+
+/**
+ * The origin that a person means.
+ * @throws Refusal with exit code 2; the text is not repeated, it may hold a password
+ */
+export function originOf(text: string, from: string): string {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash) {
+    throw new Refusal(`${from} must be the service's address alone, as https://parley.example.`, 2);
+  }
+  if (url.username || url.password) throw new Refusal(`${from} must not hold a user or a password.`, 2);
+  if (url.protocol === "http:" && !isLocal(url.origin)) {
+    throw new Refusal(`${from} must begin with https://: a secret would cross the network readable by all.`, 2);
+  }
+  return url.origin;
+}
+
+/** A token as a header may hold it. @throws Refusal with exit code 2 */
+export function tokenOf(text: string, from: string): string {
+  if (TOKEN.test(text)) return text;
+  throw new Refusal(`${from} holds no token: it must be ASCII letters, digits and signs without spaces.`, 2);
+}
+
+/** What stands in the checkout's `.dev.vars`; null where there is none. */
+export async function devVariables(root: string): Promise<Variables | null> {
+  const text = await readFile(join(root, ".dev.vars"), "utf8").catch(() => null);
+  return text === null ? null : readVariables(text);
+}
+
+/** Where `npm start` keeps its data, unless it is told otherwise. */
+export function stateOf(root: string): string {
+  return join(root, ".wrangler", "state");
+}
+
+function addressOf(given: string | undefined, profile: Profile | undefined, name: string) {
+  if (given) return { url: originOf(given, "PARLEY_URL"), from: "PARLEY_URL" };
+  if (profile) return { url: originOf(profile.url, `The address of profile ${name}`), from: `profile ${name}` };
+  return { url: LOCAL_URL, from: "npm start's own" };
+}
+
+function isLocal(origin: string): boolean {
+  return /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin);
+}
+
+/** What `npm start` made: the operator's token, and the demo organization's key. */
+async function localSecrets(root: string): Promise<{ adminToken?: Secret; apiKey?: Secret }> {
+  const path = demoPath(stateOf(root));
+  const [variables, demo] = await Promise.all([devVariables(root), readFile(path, "utf8").catch(() => "")]);
+  const token = variables?.ADMIN_TOKEN;
+  const key = readDemo(demo)?.key;
+  return {
+    ...(token && TOKEN.test(token) && { adminToken: { value: token, from: ".dev.vars" } }),
+    ...(key && { apiKey: { value: key, from: "npm start's demo" } }),
+  };
+}

@@ -1,0 +1,74 @@
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { Refusal, reasonOf } from "../refusal.ts";
+
+/** A service that was logged in to, and what it is shown. */
+export interface Profile {
+  url: string;
+  adminToken?: string;
+  apiKey?: string;
+}
+
+export type Profiles = Record<string, Profile>;
+type Environment = Record<string, string | undefined>;
+
+/** The one that counts where none is named. */
+export const DEFAULT_PROFILE = "default";
+
+/** The file of profiles, in the user's folder for configuration. */
+export function profilesPath(env: Environment): string {
+  const folder = env.XDG_CONFIG_HOME || (process.platform === "win32" && env.APPDATA) || join(homedir(), ".config");
+  return join(folder, "parley", "profiles.json");
+}
+
+/**
+ * All saved profiles; none where there is no file.
+ * @throws Refusal for a file that others can read, or that is damaged
+ */
+export async function readProfiles(path: string): Promise<Profiles> {
+  let text: string;
+  try {
+    const { mode } = await stat(path);
+    if (process.platform !== "win32" && mode & 0o077) {
+      throw new Refusal(`${path} holds secrets and can be read by others: chmod 600 it, and give it new secrets.`);
+    }
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error instanceof Refusal ? error : new Refusal(`${path} can't be read: ${reasonOf(error)}.`);
+  }
+  const profiles = parsed(text);
+  if (!profiles) throw new Refusal(`${path} is damaged: remove it, and run parley login again.`);
+  return profiles;
+}
+
+/** Writes all profiles, for their owner's eyes alone; a kill leaves the old file or the new one. @throws Refusal */
+export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
+  const unfinished = `${path}.${process.pid}`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await rm(unfinished, { force: true });
+    await writeFile(unfinished, `${JSON.stringify({ profiles }, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    await chmod(unfinished, 0o600);
+    await rename(unfinished, path);
+  } catch (error) {
+    throw new Refusal(`${path} can't be written: ${reasonOf(error)}.`);
+  }
+}
+
+/** What to save when `profile` was logged in to: another service's secrets are not kept beside it. */
+export function merged(before: Profile | undefined, profile: Profile): Profile {
+  return before?.url === profile.url ? { ...before, ...profile } : profile;
+}
+
+function parsed(text: string): Profiles | null {
+  try {
+    const { profiles } = JSON.parse(text) as { profiles: unknown };
+    if (typeof profiles !== "object" || profiles === null) return null;
+    const isProfile = (value: unknown) => typeof (value as Profile | null)?.url === "string";
+    return Object.values(profiles).every(isProfile) ? (profiles as Profiles) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,69 @@
+import { createInterface } from "node:readline";
+import { Refusal } from "../refusal.ts";
+
+/** A terminal, or a pipe, that a secret comes from. */
+export interface SecretInput {
+  isTTY?: boolean;
+  setRawMode?(raw: boolean): unknown;
+  on(event: "data", take: (chunk: Buffer) => void): unknown;
+  off(event: "data", take: (chunk: Buffer) => void): unknown;
+  resume(): unknown;
+  pause(): unknown;
+}
+
+// In raw mode keys come as they are: Enter, Ctrl-D; Ctrl-C; Backspace.
+const ENTER = ["\r", "\n", "\u0004"];
+const INTERRUPT = "\u0003";
+const ERASE = ["\b", "\u007f"];
+
+let piped: AsyncIterator<string> | undefined;
+
+/**
+ * Reads one secret: typed and not shown on a terminal, else the next line of standard input.
+ * @throws Refusal when none came
+ */
+export async function readSecret(
+  prompt: string,
+  input: SecretInput = process.stdin,
+  show: (text: string) => void = (text) => process.stderr.write(text),
+): Promise<string> {
+  const text = input.isTTY ? await typed(prompt, input, show) : await nextLine(input);
+  if (text.trim() === "") throw new Refusal("No secret came on standard input.", 2);
+  return text.trim();
+}
+
+async function nextLine(input: SecretInput): Promise<string> {
+  piped ??= createInterface({ input: input as unknown as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  const { value, done } = await piped.next();
+  return done ? "" : String(value);
+}
+
+function typed(prompt: string, input: SecretInput, show: (text: string) => void): Promise<string> {
+  show(prompt);
+  // In raw mode the terminal echoes nothing.
+  input.setRawMode?.(true);
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const end = () => {
+      input.off("data", take);
+      input.setRawMode?.(false);
+      input.pause();
+      show("\n");
+    };
+    const take = (chunk: Buffer) => {
+      for (const character of chunk.toString("utf8")) {
+        if (character === INTERRUPT) {
+          end();
+          return reject(new Refusal("Nothing was saved."));
+        }
+        if (ENTER.includes(character)) {
+          end();
+          return resolve(text);
+        }
+        text = ERASE.includes(character) ? text.slice(0, -1) : text + character;
+      }
+    };
+    input.on("data", take);
+    input.resume();
+  });
+}
