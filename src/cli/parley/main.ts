@@ -2,35 +2,13 @@ import { fileURLToPath } from "node:url";
 import { Refusal } from "../refusal.ts";
 import { findCommand, readGiven, refuseSecrets } from "./arguments.ts";
 import type { Command } from "./command.ts";
-import { channelCommands } from "./commands/channels.ts";
-import { chatCommands } from "./commands/chats.ts";
-import { doctorCommands } from "./commands/doctor.ts";
-import { keyCommands } from "./commands/keys.ts";
-import { loginCommands } from "./commands/login.ts";
-import { memberCommands } from "./commands/members.ts";
-import { messageCommands } from "./commands/messages.ts";
-import { organizationCommands } from "./commands/organizations.ts";
-import { tailCommands } from "./commands/tail.ts";
-import { templateCommands } from "./commands/templates.ts";
+import { COMMANDS } from "./commands.ts";
 import { helpOf, overview } from "./help.ts";
 import { Output } from "./output.ts";
 import { findPlace } from "./place.ts";
 import { Service } from "./service.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-
-const COMMANDS: Command[] = [
-  ...organizationCommands,
-  ...memberCommands,
-  ...channelCommands,
-  ...templateCommands,
-  ...chatCommands,
-  ...keyCommands,
-  ...messageCommands,
-  ...tailCommands,
-  ...doctorCommands,
-  ...loginCommands,
-];
 
 // Whoever reads our output may have enough of it: `parley … | head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));

@@ -13,6 +13,8 @@ export interface Secret {
 
 /** Where the service is, and what it is shown. */
 export interface Place {
+  /** The checkout that this command stands in. */
+  root: string;
   /** An origin: no path, no slash at its end. */
   url: string;
   urlFrom: string;
@@ -52,6 +54,7 @@ export async function findPlace(
     return ofProfile ? { value: tokenOf(ofProfile, "the profile"), from: `profile ${name}` } : (ofCheckout ?? null);
   };
   return {
+    root,
     url,
     urlFrom: from,
     isHere,

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { command } from "../command.ts";
 import { channelChecks } from "../doctor/channel-checks.ts";
 import { bad, type Check, type State } from "../doctor/check.ts";
@@ -8,8 +7,6 @@ import { serviceChecks } from "../doctor/service-checks.ts";
 import type { Output } from "../output.ts";
 import { stateOf } from "../place.ts";
 import { ServiceFault, Unreachable } from "../service.ts";
-
-const root = fileURLToPath(new URL("../../../..", import.meta.url));
 
 const SIGNS = {
   ok: ["✓", "green"],
@@ -35,14 +32,14 @@ PARLEY_PHONE_NUMBER_ID, its network is asked whether the token works and where t
       },
     },
     async run({ options, service, out }) {
-      const { isHere } = service.place;
+      const { isHere, root } = service.place;
       const checks = await localChecks(root, isHere);
       if (isHere) checks.push(await migrationsCheck(root, options.state ?? stateOf(root)));
       checks.push(...(await serviceChecks(service)));
       const isIn = checks.some(({ what, state }) => what === "operator's token" && state === "ok");
       if (isIn) {
         try {
-          checks.push(...(await channelChecks(service, root, process.env, options.organization)));
+          checks.push(...(await channelChecks(service, process.env, options.organization)));
         } catch (error) {
           if (!(error instanceof ServiceFault || error instanceof Unreachable)) throw error;
           checks.push(bad("channels", "unknown", error.message, "see the lines above"));

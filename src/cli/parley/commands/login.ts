@@ -27,6 +27,7 @@ It is kept in the user's folder for configuration, in a file that only its owner
       const isKey = secret.startsWith("ply_");
       const shown = { value: secret, from: "standard input" };
       const asked = new Service({
+        root: service.place.root,
         url,
         urlFrom: "--url",
         isHere: service.place.isHere,

@@ -25,12 +25,11 @@ const SECRET_OF = { telegram: "bot-token", whatsapp: "access-token" } as const;
 /** Whether the networks' channels work, and what comes for them comes here. */
 export async function channelChecks(
   service: Service,
-  root: string,
   env: Environment,
   organization: string | undefined,
 ): Promise<Check[]> {
   const organizations = organization ? [organization] : await idsOf(service, "/organizations", "organizations");
-  const bases = await basesOf(service, root, env);
+  const bases = await basesOf(service, env);
   const checks: Check[] = [];
   for (const id of organizations) {
     for (const channel of await all<Channel>(service, `/organizations/${id}/channels`, "channels")) {
@@ -67,10 +66,10 @@ async function queueChecks(service: Service, organization: string, channel: Chan
   const checks: Check[] = [];
   for (const { id } of body.chats as { id: string }[]) {
     const { queue } = (await service.asOperator("GET", `/chats/${id}`)).body as {
-      queue: { depth: number; lastError: string | null };
+      queue: { depth: number; lastError: { code: string; message: string } | null };
     };
     if (queue.depth === 0 || queue.lastError === null) continue;
-    const found = `${queue.depth} wait, for ${printable(queue.lastError)}`;
+    const found = `${queue.depth} wait, for ${printable(`${queue.lastError.code}: ${queue.lastError.message}`)}`;
     checks.push(bad(`messages of ${id}`, "warns", found, `parley chats show ${id} says when they are tried next`));
   }
   return checks;
@@ -131,8 +130,8 @@ async function askNetwork(
 }
 
 /** The networks' addresses, as the service on this machine has them; of another one only the environment can say. */
-async function basesOf(service: Service, root: string, env: Environment) {
-  const variables = service.place.isHere ? await devVariables(root) : null;
+async function basesOf({ place }: Service, env: Environment) {
+  const variables = place.isHere ? await devVariables(place.root) : null;
   const baseOf = ({ variable, usual }: { variable: string; usual: string }) =>
     env[variable] || variables?.[variable] || usual;
   return { telegram: baseOf(BASES.telegram), whatsapp: baseOf(BASES.whatsapp) };

@@ -2,7 +2,7 @@ import { printable } from "../table.ts";
 
 const PATIENCE_MS = 15_000;
 /** The version of the Graph API that the service calls. */
-const GRAPH = "v24.0";
+export const GRAPH = "v24.0";
 
 /** What a network says when it is asked with a channel's own secret. */
 export type NetworkAnswer =

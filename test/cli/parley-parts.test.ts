@@ -1,0 +1,201 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { ADAPTERS } from "../../src/channels/registry.ts";
+import { graphUrl } from "../../src/channels/whatsapp/graph.ts";
+import { COMMON_OPTIONS, findCommand, pairs, readGiven, refuseSecrets } from "../../src/cli/parley/arguments.ts";
+import { COMMANDS } from "../../src/cli/parley/commands.ts";
+import { BASES, GRAPH } from "../../src/cli/parley/doctor/networks.ts";
+import { waitAfter } from "../../src/cli/parley/follow.ts";
+import { helpOf, overview } from "../../src/cli/parley/help.ts";
+import { Output } from "../../src/cli/parley/output.ts";
+import { findPlace, originOf } from "../../src/cli/parley/place.ts";
+import { writeProfiles } from "../../src/cli/parley/profiles.ts";
+import { readSecret, type SecretInput } from "../../src/cli/parley/secret-input.ts";
+import { ServiceFault, Unreachable } from "../../src/cli/parley/service.ts";
+import { aligned, printable } from "../../src/cli/parley/table.ts";
+import { relativeTime } from "../../src/cli/parley/times.ts";
+
+const KEY = `ply_${"a".repeat(54)}`;
+
+test("each command's help names its operands and options, and the overview names each command", () => {
+  for (const command of COMMANDS) {
+    const help = helpOf(command);
+    expect(help).toContain(`Usage: parley ${command.name}`);
+    for (const name of [...Object.keys(command.options), ...Object.keys(COMMON_OPTIONS)]) {
+      expect(help, command.name).toContain(`--${name}`);
+    }
+    expect(overview(COMMANDS)).toContain(`  ${command.name}`);
+    const found = findCommand(COMMANDS, [...command.name.split(" "), "--help"]);
+    expect(found?.command).toBe(command);
+    expect(readGiven(command, ["--help"]).options.help).toBe(true);
+  }
+});
+
+test.for([
+  [["keys", "list", "--api-key", "hunter2"], "PARLEY_API_KEY"],
+  [["keys", "list", "--admin-token=hunter2"], "PARLEY_ADMIN_TOKEN"],
+  [["channels", "create", "--Bot-Token=hunter2"], "PARLEY_BOT_TOKEN"],
+  [["channels", "create", "--app-secret", "hunter2"], "PARLEY_APP_SECRET"],
+  [["login", `--url=https://x?${KEY}`], "PARLEY_API_KEY"],
+  [["keys", "show", KEY], "PARLEY_API_KEY"],
+] as const)("a secret among the arguments is refused with its place, and not repeated: %j", ([argv, variable]) => {
+  let said = "";
+  try {
+    refuseSecrets([...argv]);
+  } catch (error) {
+    said = (error as Error).message;
+    expect(error).toMatchObject({ exitCode: 2 });
+  }
+  expect(said).toContain(variable);
+  expect(said).not.toMatch(/hunter2|aaa/);
+});
+
+test("a text that looks like a flag may be sent behind --", () => {
+  expect(() => refuseSecrets(["send", "cht_g1", "--", "--token"])).not.toThrow();
+});
+
+test.for([
+  ["send", "cht_g1"],
+  ["chats", "show", "../organizations"],
+  ["chats", "show", "msg_g1"],
+  ["keys", "create"],
+  ["keys", "list", "--organization", "x"],
+  ["keys", "list", "extra"],
+  ["keys", "list", "--nonsense"],
+  ["keys", "list", "--page"],
+])("%j is a mistake in the command", (argv) => {
+  const found = findCommand(COMMANDS, argv);
+  const read = () => found && readGiven(found.command, found.rest);
+  expect(read).toThrow(expect.objectContaining({ exitCode: 2 }));
+  expect(read).toThrow(/^(?!.*(extra|organizations))/);
+});
+
+test("pairs are split at their first equals sign", () => {
+  expect(pairs("variable", ["a=1=2", "b="])).toEqual({ a: "1=2", b: "" });
+  expect(() => pairs("variable", ["=x"])).toThrow("--variable must be name=value.");
+});
+
+async function newRoot(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "parley-place-"));
+  onTestFinished(() => rm(root, { recursive: true }));
+  await writeFile(join(root, ".dev.vars"), "ADMIN_TOKEN=local-token\n");
+  await mkdir(join(root, ".wrangler", "state"), { recursive: true });
+  const ids = { organizationId: "org_g1", channelId: "chn_g1", chatId: "cht_g1", visitorHash: "a".repeat(64) };
+  await writeFile(join(root, ".wrangler", "state", "parley-demo.json"), JSON.stringify({ ...ids, key: "ply_demo" }));
+  return root;
+}
+
+test("with nothing set it is the service of npm start, its token and its demo's key", async () => {
+  const root = await newRoot();
+  expect(await findPlace(root, { XDG_CONFIG_HOME: root }, undefined)).toMatchObject({
+    url: "http://localhost:8787",
+    adminToken: { value: "local-token", from: ".dev.vars" },
+    apiKey: { value: "ply_demo" },
+  });
+});
+
+test("a secret is shown to no other service than its own", async () => {
+  const root = await newRoot();
+  const env = { XDG_CONFIG_HOME: root };
+  await writeProfiles(join(root, "parley", "profiles.json"), {
+    default: { url: "https://one.example", adminToken: "one" },
+  });
+  expect(await findPlace(root, env, undefined)).toMatchObject({
+    url: "https://one.example",
+    adminToken: { value: "one" },
+    apiKey: null,
+  });
+  const other = await findPlace(root, { ...env, PARLEY_URL: "https://two.example/" }, undefined);
+  expect(other).toMatchObject({ url: "https://two.example", adminToken: null, apiKey: null });
+  const named = await findPlace(root, { ...env, PARLEY_URL: "https://two.example", PARLEY_API_KEY: "x" }, "default");
+  expect(named).toMatchObject({ url: "https://one.example", adminToken: { value: "one" }, apiKey: null });
+  await expect(findPlace(root, env, "other")).rejects.toThrow('There is no profile "other"');
+});
+
+test.for([
+  ["http://parley.example", "https://"],
+  ["https://ann:hunter2@parley.example", "password"],
+  ["https://parley.example/api", "address alone"],
+  ["parley.example", "address alone"],
+] as const)("%s is refused as an address, and not repeated", ([url, why]) => {
+  expect(() => originOf(url, "PARLEY_URL")).toThrow(why);
+  expect(() => originOf(url, "PARLEY_URL")).toThrow(/^(?!.*hunter2)/);
+});
+
+test("a secret that is typed is not shown, and may be corrected", async () => {
+  let take: (chunk: Buffer) => void = () => {};
+  const modes: boolean[] = [];
+  let shown = "";
+  const input: SecretInput = {
+    isTTY: true,
+    setRawMode: (raw) => modes.push(raw),
+    on: (_event, listener) => (take = listener),
+    off: () => {},
+    resume: () => {},
+    pause: () => {},
+  };
+  const read = readSecret("Secret: ", input, (text) => (shown += text));
+  for (const typed of ["hun", "x\u007f", "ter2\r"]) take(Buffer.from(typed));
+  expect(await read).toBe("hunter2");
+  expect({ shown, modes }).toEqual({ shown: "Secret: \n", modes: [true, false] });
+  const interrupted = readSecret("Secret: ", input, () => {});
+  take(Buffer.from("hun\u0003"));
+  await expect(interrupted).rejects.toThrow("Nothing was saved.");
+});
+
+test("only a terminal that does not mind is coloured", () => {
+  const painted = (isTTY: boolean, noColor: boolean) => {
+    const sink = { isTTY, write: () => {} };
+    return new Output({ json: false, stdout: sink, stderr: sink, noColor }).paint("red", "text");
+  };
+  expect(painted(true, false)).not.toBe("text");
+  expect(stripVTControlCharacters(painted(true, false))).toBe("text");
+  expect(painted(true, true)).toBe("text");
+  expect(painted(false, false)).toBe("text");
+});
+
+test("columns stand under each other, whatever is written in them", () => {
+  const [one = "", two = ""] = aligned([
+    ["日本", "x"],
+    ["e\u0301tat", "y"],
+  ]);
+  expect([one, two]).toEqual(["日本  x", "e\u0301tat  y"]);
+});
+
+test("what would move a terminal's cursor, or turn its text, is shown as a sign", () => {
+  expect(printable("a\u001b[2Jb\u202ec\td\r\ne\u009b")).toBe("a·[2Jb·c·d⏎e·");
+});
+
+test.for([
+  [0, "now"],
+  [-59_000, "59 sec. ago"],
+  [-60_000, "1 min. ago"],
+  [-7_200_000, "2 hr. ago"],
+  [90_000, "in 1 min."],
+  [-40 * 86_400_000, "1 mo. ago"],
+] as const)("%i ms from now is %s", ([ms, words]) => {
+  const now = Date.UTC(2026, 10, 20);
+  expect(relativeTime(new Date(now + ms).toISOString(), now)).toBe(words);
+});
+
+test("tail waits twice as long each time up to half a minute, and as long as the service asks", () => {
+  const lost = new Unreachable("https://x", "ECONNRESET", "");
+  expect([1, 2, 3, 6, 60].map((failures) => waitAfter(lost, failures, 1))).toEqual([
+    1_000, 2_000, 4_000, 30_000, 30_000,
+  ]);
+  expect(waitAfter(lost, 3, 0)).toBe(2_000);
+  expect(waitAfter(new ServiceFault("", 429, "rate_limited", 40), 1, 0)).toBe(40_000);
+  expect(waitAfter(new ServiceFault("", 502, null, null), 1, 1)).toBe(1_000);
+  for (const status of [401, 403, 404]) {
+    const fault = new ServiceFault("", status, null, null);
+    expect(() => waitAfter(fault, 1, 1)).toThrow(fault);
+  }
+});
+
+test("doctor asks the networks where the service does", () => {
+  for (const kind of ["telegram", "whatsapp"] as const) expect(BASES[kind]).toEqual(ADAPTERS[kind].base);
+  expect(graphUrl({ base: "https://x" }, "1")).toBe(`https://x/${GRAPH}/1`);
+});

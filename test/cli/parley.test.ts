@@ -1,0 +1,19 @@
+import { afterAll, beforeAll } from "vitest";
+import { doctorTests } from "./parley/doctor.ts";
+import { loginTests } from "./parley/login.ts";
+import { messageTests } from "./parley/messages.ts";
+import { operatorTests } from "./parley/operator.ts";
+import { Place } from "./parley/place.ts";
+
+let place: Place;
+
+beforeAll(async () => {
+  place = await Place.begin();
+});
+
+afterAll(() => place?.end());
+
+operatorTests(() => place);
+messageTests(() => place);
+loginTests(() => place);
+doctorTests(() => place);

@@ -1,0 +1,167 @@
+import { once } from "node:events";
+import { rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { newChat } from "./made.ts";
+import type { Place, Ran } from "./place.ts";
+
+const SECRETS = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;
+const BOT_TOKEN = "123456:doctors-bot-token";
+
+/** What `parley doctor` finds. */
+export function doctorTests(placeOf: () => Place): void {
+  /** Doctor, with what `npm start` keeps being the service's; of one organization's channels where it is named. */
+  const doctor = (env: Record<string, string> = {}, organization = "org_none") =>
+    placeOf().run(["doctor", "--state", placeOf().state, "--organization", organization], env);
+
+  test("of a good set-up it finds nothing wrong, and ends with 0", async () => {
+    const { organization, channelId, env } = await newChat(placeOf(), BOT_TOKEN);
+    const { code, stdout, stderr } = await doctor(env, organization);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const good = stdout.split("\n").filter((line) => line.startsWith("✓"));
+    expect(good.map((line) => line.slice(2).split(":")[0])).toEqual([
+      ...SECRETS.map((name) => `${name} in .dev.vars`),
+      "migrations of the local database",
+      "service at http",
+      ...SECRETS.map((name) => `${name} at the service`),
+      "operator's token",
+      "database",
+      "API key",
+      `telegram channel Desk (${channelId})`,
+    ]);
+    expect(stdout).not.toMatch(/^[✗!]/m);
+  });
+
+  test("--json has each check with what to do", async () => {
+    const place = placeOf();
+    const words = ["doctor", "--state", place.state, "--organization", "org_none"];
+    const { ok, checks } = await place.json<{ ok: boolean; checks: object[] }>(words);
+    expect(ok).toBe(true);
+    for (const check of checks) expect(Object.keys(check)).toEqual(["what", "state", "found", "advice"]);
+  });
+
+  test.for(SECRETS)("%s that .dev.vars lacks is told, with what makes it", async (name) => {
+    const place = placeOf();
+    onTestFinished(() => place.devVars(place.secrets));
+    await place.devVars({ ...place.secrets, [name]: "" });
+    const ran = await doctor();
+    expect(wrongIn(ran)).toEqual([
+      expect.stringMatching(`^✗ ${name} in .dev.vars: is missing. To do: npm start makes`),
+    ]);
+    expect(ran.code).toBe(1);
+  });
+
+  test("a malformed secret is told and not shown, and so is a file that others can read", async () => {
+    const place = placeOf();
+    onTestFinished(() => place.devVars(place.secrets));
+    await place.devVars({ ...place.secrets, KEY_SECRET: "hunter2", TELEGRAM_API_BASE: "ftp" }, 0o644);
+    const ran = await doctor();
+    expect(wrongIn(ran)).toEqual([
+      expect.stringMatching("^✗ KEY_SECRET in .dev.vars: is malformed: it must be 32 bytes in base64. To do: "),
+      expect.stringMatching("^✗ TELEGRAM_API_BASE in .dev.vars: is malformed"),
+      expect.stringMatching("^! .dev.vars: can be read by others"),
+    ]);
+    expect(ran.stdout).not.toContain("hunter2");
+  });
+
+  test.for(SECRETS)("%s that the service itself lacks is told", async (name) => {
+    const ran = await doctor({ PARLEY_URL: placeOf().url(name) });
+    expect(ran.code).toBe(1);
+    expect(wrongIn(ran)[0]).toMatch(new RegExp(`^✗ ${name} at the service: ${name}.* missing or malformed. To do: `));
+  });
+
+  test("a wrong token of the operator's is told", async () => {
+    const ran = await doctor({ PARLEY_ADMIN_TOKEN: "wrong-token" });
+    expect(wrongIn(ran)).toEqual([expect.stringMatching("^✗ operator's token: is refused .from PARLEY_ADMIN_TOKEN.")]);
+    expect(ran.code).toBe(1);
+  });
+
+  test("a migration that the database lacks is told by its name", async () => {
+    const path = join(placeOf().folder, "checkout", "migrations", "9999_later.sql");
+    await writeFile(path, "");
+    onTestFinished(() => rm(path));
+    const ran = await doctor();
+    expect(wrongIn(ran)).toEqual([expect.stringMatching(/^✗ migrations .* not applied: 9999_later\.sql\. To do: /)]);
+  });
+
+  test("no service at the address is one line, and what to do", async () => {
+    const ran = await doctor({ PARLEY_URL: "http://127.0.0.1:9" });
+    expect(wrongIn(ran)).toEqual([
+      expect.stringMatching("^✗ service at http://127.0.0.1:9: does not answer. To do: npm"),
+    ]);
+  });
+
+  test("a channel whose network refuses its token is told with its reason, the wait of its messages, and the command", async () => {
+    const place = placeOf();
+    const { organization, channelId, chatId, env } = await newChat(place, BOT_TOKEN);
+    place.telegram.weather = async () => ({ status: 401 });
+    onTestFinished(() => void (place.telegram.weather = null));
+    await place.run(["send", chatId, "Hello"], env);
+    const health = async () =>
+      (await place.operator<{ channel: { health: { state: string } } }>(`/channels/${channelId}`)).channel.health.state;
+    await expect.poll(health, { timeout: 20_000 }).toBe("broken");
+    const asks = { ...env, PARLEY_BOT_TOKEN: BOT_TOKEN, TELEGRAM_API_BASE: place.telegram.base };
+    const ran = await doctor(asks, organization);
+    expect(ran.stderr).toBe("");
+    expect(ran.code).toBe(1);
+    expect(wrongIn(ran)).toEqual([
+      expect.stringMatching(`^✗ telegram channel Desk .${channelId}.: is broken since .*--replace bot-token$`),
+      expect.stringMatching(`^! messages of ${chatId}: 1 wait, for `),
+      expect.stringMatching(/^✗ Telegram about .*: the token is refused: Telegram answered 401 Unauthorized\. To do: /),
+    ]);
+  });
+
+  test("a webhook of Telegram's that is missing or points elsewhere is told, and comes here once it is registered", async () => {
+    const place = placeOf();
+    const { organization, channelId, env } = await newChat(place, BOT_TOKEN);
+    // The service on this machine: what it calls Telegram is what doctor calls so.
+    const asks = { ...env, PARLEY_BOT_TOKEN: BOT_TOKEN, TELEGRAM_API_BASE: place.telegram.base };
+    onTestFinished(() => void (place.telegram.webhook = null));
+    place.telegram.webhook = null;
+    expect(wrongIn(await doctor(asks, organization))).toEqual([
+      expect.stringMatching("^✗ webhook .*: none is registered"),
+    ]);
+    place.telegram.webhook = { url: "https://elsewhere.example/secret-path", secret: "" };
+    const elsewhere = wrongIn(await doctor(asks, organization));
+    expect(elsewhere).toEqual([
+      `✗ webhook of ${channelId}: points elsewhere, to https://elsewhere.example. To do: parley channels webhook ${channelId}`,
+    ]);
+    await place.run(["channels", "webhook", channelId]);
+    const here = await doctor(asks, organization);
+    expect(here.stdout).toContain(`✓ webhook of ${channelId}: comes here\n`);
+    expect(here.code).toBe(0);
+  });
+
+  test("Meta is asked with the token of the environment where a number's webhook points", async () => {
+    const place = placeOf();
+    const { organization } = await newChat(place);
+    const credentials = { phoneNumberId: "106540352242922", accessToken: "EAAG-test-token", appSecret: "app-secret" };
+    const body = { kind: "whatsapp", name: "Number", credentials };
+    await place.operator(`/organizations/${organization}/channels`, body);
+    let asked = "";
+    const meta = createServer((request, response) => {
+      asked = `${request.url} ${request.headers.authorization}`;
+      response.end(JSON.stringify({ webhook_configuration: { application: "https://elsewhere.example/hook" } }));
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void meta.close());
+    await once(meta, "listening");
+    const ran = await doctor(
+      {
+        WHATSAPP_API_BASE: `http://127.0.0.1:${(meta.address() as AddressInfo).port}`,
+        PARLEY_ACCESS_TOKEN: credentials.accessToken,
+        PARLEY_PHONE_NUMBER_ID: credentials.phoneNumberId,
+      },
+      organization,
+    );
+    expect(asked).toBe("/v24.0/106540352242922?fields=webhook_configuration Bearer EAAG-test-token");
+    expect(wrongIn(ran)).toEqual([
+      expect.stringMatching(/^✗ webhook .* points elsewhere, to https:\/\/elsewhere\.example\. /),
+    ]);
+  });
+}
+
+function wrongIn({ stdout }: Ran): string[] {
+  return stdout.split("\n").filter((line) => /^[✗!]/.test(line));
+}

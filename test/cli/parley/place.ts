@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { migrate } from "../../../src/cli/wrangler.ts";
+import { type TelegramServer, telegramServer } from "../../fakes/telegram-server.ts";
+
+const root = new URL("../../..", import.meta.url).pathname;
+/** Of `wrangler.toml`: so the database lies where `npm start` has it. */
+const DATABASE = "00000000-0000-0000-0000-000000000000";
+const OBJECTS = { KEYS: "KeyObject", CHATS: "ChatObject", CHANNELS: "ChannelObject" };
+const REQUIRED = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;
+
+/** A service that lacks a secret, or all of whose secrets are there. */
+export type Without = (typeof REQUIRED)[number] | "nothing";
+
+/** What one run of `parley` left. */
+export interface Ran {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The real service, once for all tests of the command line, and a checkout to run `parley` in. */
+export class Place {
+  readonly folder: string;
+  readonly secrets: Record<(typeof REQUIRED)[number], string>;
+  readonly telegram: TelegramServer;
+  readonly #miniflare: Miniflare;
+  readonly #urls = new Map<Without, string>();
+  #folders = 0;
+
+  private constructor(folder: string, secrets: Place["secrets"], telegram: TelegramServer, miniflare: Miniflare) {
+    this.folder = folder;
+    this.secrets = secrets;
+    this.telegram = telegram;
+    this.#miniflare = miniflare;
+  }
+
+  static async begin(): Promise<Place> {
+    const folder = await mkdtemp(join(tmpdir(), "parley-cli-"));
+    const secret = () => randomBytes(32).toString("base64");
+    const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
+    const script = join(folder, "worker.js");
+    const state = join(folder, "state");
+    const [telegram] = await Promise.all([
+      telegramServer(),
+      migrate({ config: join(root, "wrangler.toml"), state }, () => {}, new AbortController().signal),
+      build({
+        entryPoints: [join(root, "src/index.ts")],
+        outfile: script,
+        bundle: true,
+        format: "esm",
+        target: "esnext",
+        external: ["cloudflare:*", "node:*"],
+      }),
+      copyCheckout(folder),
+    ]);
+    const worker = (without: Without) => ({
+      name: without,
+      modules: true,
+      scriptPath: script,
+      modulesRoot: folder,
+      compatibilityDate: "2026-09-01",
+      compatibilityFlags: ["global_fetch_strictly_public"],
+      bindings: {
+        RATE_LIMIT: "300",
+        TELEGRAM_API_BASE: telegram.base,
+        ...Object.fromEntries(Object.entries(secrets).filter(([name]) => name !== without)),
+      },
+      d1Databases: { DB: DATABASE },
+      ratelimits: { STRANGERS: { namespace_id: "1001", simple: { limit: 1_000_000, period: 60 as const } } },
+      durableObjects: Object.fromEntries(
+        Object.entries(OBJECTS).map(([name, className]) => [name, { className, useSQLite: true }]),
+      ),
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    });
+    const miniflare = new Miniflare(
+      convertV4MiniflareOptions({
+        cf: false,
+        resourcePersistencePath: join(state, "v3"),
+        handleStructuredLogs: () => {},
+        workers: (["nothing", ...REQUIRED] as const).map(worker),
+      }),
+    );
+    await miniflare.ready;
+    const place = new Place(folder, secrets, telegram, miniflare);
+    for (const name of ["nothing", ...REQUIRED] as const) {
+      place.#urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin);
+    }
+    await place.devVars(place.secrets);
+    return place;
+  }
+
+  get state(): string {
+    return join(this.folder, "state");
+  }
+
+  url(without: Without = "nothing"): string {
+    return this.#urls.get(without) ?? "";
+  }
+
+  /** What `.dev.vars` says from here on. */
+  async devVars(variables: Record<string, string>, mode = 0o600): Promise<void> {
+    const path = join(this.folder, "checkout", ".dev.vars");
+    await rm(path, { force: true });
+    const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+    await writeFile(path, lines.join(""), { mode });
+  }
+
+  /** A folder of its own for a user's configuration. */
+  async newHome(): Promise<string> {
+    const home = join(this.folder, `home-${++this.#folders}`);
+    await mkdir(home);
+    return home;
+  }
+
+  /** What the service answers the operator: to a POST where there is a body. */
+  async operator<T>(path: string, body?: object): Promise<T> {
+    const headers = { Authorization: `Bearer ${this.secrets.ADMIN_TOKEN}` };
+    const post = body && { method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(`${this.url()}/admin/v1${path}`, { headers, ...post });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  /** Begins `parley` with these words; the environment has what is given, and where the service is. */
+  begin(argv: string[], env: Record<string, string> = {}, nodeOptions: string[] = []): ChildProcess {
+    const main = join(this.folder, "checkout", "src", "cli", "parley.js");
+    // Of the test runner's own nothing, least of all what a developer keeps in it.
+    const own: Record<string, string | undefined> = {
+      PATH: process.env.PATH,
+      HOME: this.folder,
+      PARLEY_URL: this.url(),
+      ...env,
+    };
+    return spawn(process.execPath, [...nodeOptions, main, ...argv], { env: own as NodeJS.ProcessEnv });
+  }
+
+  /** Runs `parley` to its end. @throws Error when it showed a secret that it was given */
+  async run(argv: string[], env: Record<string, string> = {}, input = "", nodeOptions: string[] = []): Promise<Ran> {
+    const child = this.begin(argv, env, nodeOptions);
+    const ran: Ran = { code: null, stdout: "", stderr: "" };
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (ran.stdout += text));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (ran.stderr += text));
+    // One that does not read it may be gone already.
+    child.stdin?.on("error", () => {}).end(input);
+    [ran.code] = (await once(child, "close")) as [number];
+    for (const [name, secret] of Object.entries({ ...this.secrets, ...secretsIn(env) })) {
+      if (`${ran.stdout}${ran.stderr}`.includes(secret)) throw new Error(`parley ${argv.join(" ")} showed ${name}`);
+    }
+    return ran;
+  }
+
+  /** What `parley … --json` says; the words must work. */
+  async json<T = Record<string, never>>(argv: string[], env: Record<string, string> = {}): Promise<T> {
+    const { code, stdout, stderr } = await this.run([...argv, "--json"], env);
+    if (code !== 0) throw new Error(`parley ${argv.join(" ")} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+
+  async end(): Promise<void> {
+    await this.#miniflare.dispose();
+    await this.telegram.close();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+function secretsIn(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => /TOKEN|KEY|SECRET/.test(name)));
+}
+
+async function copyCheckout(folder: string): Promise<void> {
+  const checkout = join(folder, "checkout");
+  await mkdir(join(checkout, "src"), { recursive: true });
+  for (const path of ["src/cli", "src/secret-form.ts", "migrations", "wrangler.toml", "package.json"]) {
+    await cp(join(root, path), join(checkout, path), { recursive: true });
+  }
+  await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
+}
