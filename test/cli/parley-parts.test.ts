@@ -1,8 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { ADAPTERS } from "../../src/channels/registry.ts";
 import { graphUrl } from "../../src/channels/whatsapp/graph.ts";
 import { COMMON_OPTIONS, findCommand, pairs, readGiven, refuseSecrets } from "../../src/cli/parley/arguments.ts";
@@ -11,9 +9,6 @@ import { BASES, GRAPH } from "../../src/cli/parley/doctor/networks.ts";
 import { waitAfter } from "../../src/cli/parley/follow.ts";
 import { helpOf, overview } from "../../src/cli/parley/help.ts";
 import { Output } from "../../src/cli/parley/output.ts";
-import { findPlace, originOf } from "../../src/cli/parley/place.ts";
-import { writeProfiles } from "../../src/cli/parley/profiles.ts";
-import { readSecret, type SecretInput } from "../../src/cli/parley/secret-input.ts";
 import { ServiceFault, Unreachable } from "../../src/cli/parley/service.ts";
 import { aligned, printable } from "../../src/cli/parley/table.ts";
 import { relativeTime } from "../../src/cli/parley/times.ts";
@@ -32,6 +27,16 @@ test("each command's help names its operands and options, and the overview names
     expect(found?.command).toBe(command);
     expect(readGiven(command, ["--help"]).options.help).toBe(true);
   }
+});
+
+test("the README lists each command", async () => {
+  const readme = await readFile(new URL("../../README.md", import.meta.url).pathname, "utf8");
+  const listed = [...readme.matchAll(/^\| `parley (\w+)` \| (.*) \|$/gm)].flatMap(([, group = "", words = ""]) => {
+    const actions = COMMANDS.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.split(" ")[1]);
+    const named = [...words.matchAll(/`([a-z]+)`/g)].map(([, word = ""]) => word);
+    return actions.length > 0 ? named.map((word) => `${group} ${word}`) : [group];
+  });
+  expect(listed.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
 });
 
 test.for([
@@ -76,74 +81,6 @@ test.for([
 test("pairs are split at their first equals sign", () => {
   expect(pairs("variable", ["a=1=2", "b="])).toEqual({ a: "1=2", b: "" });
   expect(() => pairs("variable", ["=x"])).toThrow("--variable must be name=value.");
-});
-
-async function newRoot(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), "parley-place-"));
-  onTestFinished(() => rm(root, { recursive: true }));
-  await writeFile(join(root, ".dev.vars"), "ADMIN_TOKEN=local-token\n");
-  await mkdir(join(root, ".wrangler", "state"), { recursive: true });
-  const ids = { organizationId: "org_g1", channelId: "chn_g1", chatId: "cht_g1", visitorHash: "a".repeat(64) };
-  await writeFile(join(root, ".wrangler", "state", "parley-demo.json"), JSON.stringify({ ...ids, key: "ply_demo" }));
-  return root;
-}
-
-test("with nothing set it is the service of npm start, its token and its demo's key", async () => {
-  const root = await newRoot();
-  expect(await findPlace(root, { XDG_CONFIG_HOME: root }, undefined)).toMatchObject({
-    url: "http://localhost:8787",
-    adminToken: { value: "local-token", from: ".dev.vars" },
-    apiKey: { value: "ply_demo" },
-  });
-});
-
-test("a secret is shown to no other service than its own", async () => {
-  const root = await newRoot();
-  const env = { XDG_CONFIG_HOME: root };
-  await writeProfiles(join(root, "parley", "profiles.json"), {
-    default: { url: "https://one.example", adminToken: "one" },
-  });
-  expect(await findPlace(root, env, undefined)).toMatchObject({
-    url: "https://one.example",
-    adminToken: { value: "one" },
-    apiKey: null,
-  });
-  const other = await findPlace(root, { ...env, PARLEY_URL: "https://two.example/" }, undefined);
-  expect(other).toMatchObject({ url: "https://two.example", adminToken: null, apiKey: null });
-  const named = await findPlace(root, { ...env, PARLEY_URL: "https://two.example", PARLEY_API_KEY: "x" }, "default");
-  expect(named).toMatchObject({ url: "https://one.example", adminToken: { value: "one" }, apiKey: null });
-  await expect(findPlace(root, env, "other")).rejects.toThrow('There is no profile "other"');
-});
-
-test.for([
-  ["http://parley.example", "https://"],
-  ["https://ann:hunter2@parley.example", "password"],
-  ["https://parley.example/api", "address alone"],
-  ["parley.example", "address alone"],
-] as const)("%s is refused as an address, and not repeated", ([url, why]) => {
-  expect(() => originOf(url, "PARLEY_URL")).toThrow(why);
-  expect(() => originOf(url, "PARLEY_URL")).toThrow(/^(?!.*hunter2)/);
-});
-
-test("a secret that is typed is not shown, and may be corrected", async () => {
-  let take: (chunk: Buffer) => void = () => {};
-  const modes: boolean[] = [];
-  let shown = "";
-  const input: SecretInput = {
-    isTTY: true,
-    setRawMode: (raw) => modes.push(raw),
-    on: (_event, listener) => (take = listener),
-    off: () => {},
-    resume: () => {},
-    pause: () => {},
-  };
-  const read = readSecret("Secret: ", input, (text) => (shown += text));
-  for (const typed of ["hun", "x\u007f", "ter2\r"]) take(Buffer.from(typed));
-  expect(await read).toBe("hunter2");
-  expect({ shown, modes }).toEqual({ shown: "Secret: \n", modes: [true, false] });
-  const interrupted = readSecret("Secret: ", input, () => {});
-  take(Buffer.from("hun\u0003"));
-  await expect(interrupted).rejects.toThrow("Nothing was saved.");
 });
 
 test("only a terminal that does not mind is coloured", () => {

@@ -135,6 +135,7 @@ export class Place {
     const own: Record<string, string | undefined> = {
       PATH: process.env.PATH,
       HOME: this.folder,
+      NODE_COMPILE_CACHE: join(this.folder, "cache"),
       PARLEY_URL: this.url(),
       ...env,
     };
