@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StartArguments } from "./arguments.ts";
+import { freePort } from "./port.ts";
 import { Refusal } from "./refusal.ts";
 import { workerLines } from "./wrangler-log.ts";
 
@@ -49,7 +50,11 @@ export async function serve(
   signal: AbortSignal,
 ): Promise<number> {
   const variables = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
-  const child = run(["dev", ...others, "--ip", ip, "--port", String(port), ...variables, ...flags(place)], signal);
+  // Of two servers that start at the same time wrangler gives both the same port for its debugger, and one ends.
+  const isGiven = others.some((other) => other.startsWith("--inspector-port"));
+  const inspector = isGiven ? [] : ["--inspector-port", String(await freePort(0, "127.0.0.1"))];
+  const listening = ["--ip", ip, "--port", String(port), ...inspector];
+  const child = run(["dev", ...others, ...listening, ...variables, ...flags(place)], signal);
   const worker = workerLines(log);
   const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, log)];
   const code = await exitCode(child);

@@ -197,3 +197,10 @@ test("the death of npm start alone takes the server with it", { timeout: PATIENC
   killed.signal("SIGKILL");
   await closed(port);
 });
+
+test("two that start at the same time each get ports of their own", { timeout: PATIENCE_MS }, async () => {
+  const both = ["one", "two"].map((name) => start("--port", "0", "--persist-to", join(checkout, name)));
+  const lines = await Promise.all(both.map((each) => each.lines()));
+  const answers = await Promise.all(lines.map(({ list }) => paste(list)));
+  expect(answers.map((answer) => Object.keys(answer))).toEqual(Array(2).fill(["messages", "pagination"]));
+});
