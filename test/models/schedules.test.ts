@@ -163,7 +163,7 @@ async function rest(stage: Stage, judge: StageJudge): Promise<void> {
     stage.pass(ATTEMPT_TIMEOUT_MS);
     await stage.play(() => judge.look());
   }
-  judge.rest(await stage.alarm());
+  await judge.rest();
 }
 
 /** All goes well from here on: by its alarm alone the chat comes to its end, and rests. */

@@ -1,13 +1,13 @@
 import { expect } from "vitest";
 import type { SendAnswer, Unknown } from "../../src/chats/answers.ts";
-import { wakeAt } from "../../src/chats/delivery.ts";
+import { type Delivery, wakeAt } from "../../src/chats/delivery.ts";
 import type { Message } from "../../src/chats/message.ts";
 import { saw } from "./hold.ts";
 import type { Stage } from "./stage.ts";
 import type { StagedNetwork } from "./staged-network.ts";
 
 const RANK = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 } as const;
-/** When an attempt is looked after whose instance was lost. */
+/** The longest time that an instance at work lets its alarm wait, should it be lost: an attempt's lease. */
 const LEASE_MS = 60_000;
 
 /** What must hold of a staged chat, whatever the order in which things happen to it. */
@@ -61,7 +61,7 @@ export class StageJudge {
     });
   }
 
-  /** After each thing that happened. */
+  /** After each thing that happened; should the instance be lost right then, its alarm is all that the chat has. */
   async look(): Promise<void> {
     const messages = this.#stage.messages();
     expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_, at) => at + 1));
@@ -69,10 +69,7 @@ export class StageJudge {
     for (const id of this.#acknowledged) expect(ids, "an acknowledged message").toContain(id);
     for (const message of messages) this.#expectForward(message);
     this.#before = new Map(messages.map((message) => [message.id, message]));
-    const waits = messages.some(({ status }) => status === "QUEUED");
-    if (waits && !this.#stage.isRinging) {
-      expect(await this.#stage.alarm(), "the alarm while a message waits").not.toBeNull();
-    }
+    await this.#expectAlarm((delivery) => Math.max(wakeAt(delivery, Date.now()), this.#stage.alarmSetAt + LEASE_MS));
   }
 
   #expectForward({ id, seq, status }: Message): void {
@@ -86,16 +83,23 @@ export class StageJudge {
     else expect(rank(status), text).toBeGreaterThan(rank(before.status));
   }
 
-  /** Nothing is under way: so the alarm is all that the chat has, and stands no later than what it is for. */
-  rest(alarm: number | null): void {
+  /**
+   * Nothing is under way, so the alarm is all that the chat has. An instance that has worked its line off leaves none
+   * that stands later than what waits was due to it; what was overdue then is due at once, by a clock that may have
+   * been set back since. One that has not worked since another was lost has the alarm that `look` judges.
+   */
+  async rest(): Promise<void> {
+    const { workedAt } = this.#stage;
+    if (workedAt !== undefined) await this.#expectAlarm((delivery) => wakeAt(delivery, Math.max(Date.now(), workedAt)));
+  }
+
+  /** Where a message waits an alarm stands, no later than what `latest` says of the one whose turn it is. */
+  async #expectAlarm(latest: (delivery: Delivery) => number): Promise<void> {
     const head = this.#stage.messages().find(({ status }) => status === "QUEUED");
     if (!head) return;
-    const { delivery } = this.#stage.row(head.seq);
-    // What a lost instance had set may be by a clock that was set back since.
-    const lost = this.#stage.wasLost ? this.#stage.latest + LEASE_MS : 0;
-    const due = Math.max(wakeAt(delivery, Date.now()), lost);
-    expect(alarm, "the alarm of what waits").not.toBeNull();
-    expect(alarm, "the alarm of what waits").toBeLessThanOrEqual(due);
+    const alarm = await this.#stage.alarm();
+    expect(alarm, "the alarm while a message waits").not.toBeNull();
+    expect(alarm, "the alarm of what waits").toBeLessThanOrEqual(latest(this.#stage.row(head.seq).delivery));
   }
 
   /** All is done: each message is final, and for a cause. */

@@ -23,16 +23,16 @@ export class Stage {
   chat: ChatObject;
   /** What went wrong where nobody waits for it. */
   readonly faults: unknown[] = [];
-  /** An instance was lost on its way. */
-  wasLost = false;
-  /** The latest time that the clock has shown. */
-  latest = Date.now();
-  isRinging = false;
+  /** What the clock showed when the alarm was set last. */
+  alarmSetAt = Number.NEGATIVE_INFINITY;
+  /** What the clock showed when this instance had worked its line off; undefined until it has. */
+  workedAt: number | undefined;
   /** How much time has passed, whatever the clock says. */
   elapsed = 0;
   readonly #state: DurableObjectState;
   readonly #scheduler: fc.Scheduler;
   #instance = 0;
+  #isRinging = false;
 
   constructor(state: DurableObjectState, scheduler: fc.Scheduler, channelKind: ChatIdentity["channelKind"]) {
     this.#state = state;
@@ -46,7 +46,13 @@ export class Stage {
       contactAddress: "4915100000000",
       createdAt: Date.now(),
     };
-    state.waitUntil = (work) => void this.watch(work);
+    state.waitUntil = (work) => void this.watch(this.#worked(work));
+    const { storage } = state;
+    const setAlarm = storage.setAlarm.bind(storage);
+    storage.setAlarm = (...alarm) => {
+      this.alarmSetAt = Date.now();
+      return setAlarm(...alarm);
+    };
     this.chat = new ChatObject(state, env);
     this.chat.state(this.identity.organizationId, this.identity);
   }
@@ -88,15 +94,17 @@ export class Stage {
     if (ms < 0) return void vi.setSystemTime(Date.now() + ms);
     this.elapsed += ms;
     vi.advanceTimersByTime(ms);
-    this.latest = Math.max(this.latest, Date.now());
   }
 
   /** The instance is lost with all that it had under way. */
   lose(): void {
     this.#instance++;
-    this.wasLost = true;
-    this.isRinging = false;
+    this.workedAt = undefined;
+    this.#isRinging = false;
+    const now = Date.now();
+    // It sets the clock to where it began, too.
     vi.clearAllTimers();
+    vi.setSystemTime(now);
     this.chat = new ChatObject(this.#state, env);
   }
 
@@ -106,11 +114,17 @@ export class Stage {
 
   /** As the platform does: never while it is at work, and none stands meanwhile. */
   async ring(): Promise<void> {
-    if (this.isRinging || (await this.alarm()) === null) return;
-    this.isRinging = true;
+    if (this.#isRinging || (await this.alarm()) === null) return;
+    this.#isRinging = true;
     await this.#state.storage.deleteAlarm();
-    await this.chat.alarm();
-    this.isRinging = false;
+    await this.#worked(this.chat.alarm());
+    this.#isRinging = false;
+  }
+
+  /** What an instance does after it has answered, or by its alarm, ends with its line worked off. */
+  async #worked(work: Promise<unknown>): Promise<void> {
+    await work;
+    this.workedAt = Date.now();
   }
 
   /** The platform's ends of the visitors' sockets that are open; they outlive an instance. */
