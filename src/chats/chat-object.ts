@@ -192,24 +192,25 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /**
-   * Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. `at` is when the
-   * caller began: by it a call is known that comes again because its answer got lost.
+   * Blanks what a message said, at a time in Unix milliseconds. One that still waited is FAILED, for nothing is left to
+   * deliver. `call` is the caller's own name of the call: one that comes again, because its answer got lost, has it again.
    */
   async redact(
     organizationId: string,
     messageId: string,
     adoption: ChatIdentity | null,
     at = Date.now(),
+    call: string | null = null,
   ): Promise<MessageAnswer> {
     await this.#alarm.standing();
     if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
     const row = this.#log.byId(messageId);
-    if (row?.redactedAt === at) return { outcome: "ok", doc: row.doc };
+    if (row && call !== null && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
     if (!row || row.redactedAt !== null) return { outcome: "no_message" };
     this.#queued = undefined;
     const message = redacted(JSON.parse(row.doc) as Message);
     const doc = JSON.stringify(message);
-    this.#log.redact(row.seq, doc, at);
+    this.#log.redact(row.seq, doc, at, call);
     this.#visitors.changed(message);
     this.ctx.waitUntil(this.#goOn());
     return { outcome: "ok", doc };

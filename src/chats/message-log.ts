@@ -318,9 +318,11 @@ export class MessageLog {
   /**
    * Blanks what a message said. Its id, number, times and status stay, and with the text goes what could prove it. What
    * delivery counts stays too, for an attempt that is under way; the network's words, which may quote the text, go.
+   * @param call the name of the call that asked for it
    */
-  redact(seq: number, doc: string, at: number): void {
+  redact(seq: number, doc: string, at: number, call: string | null): void {
     this.changes++;
+    if (call !== null) this.#storage.kv.put(`redacted ${seq}`, call);
     this.#sql.exec(
       `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?,
          delivery = json_set(delivery, '$.lastError', null)
@@ -329,6 +331,11 @@ export class MessageLog {
       at,
       seq,
     );
+  }
+
+  /** The name of the call that redacted a message. */
+  redactedBy(seq: number): string | undefined {
+    return this.#storage.kv.get<string>(`redacted ${seq}`);
   }
 
   /** How many bytes the chat takes. To ask costs nearly as much as to store a message: a hundred changes share an answer. */

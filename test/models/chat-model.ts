@@ -21,7 +21,7 @@ export interface Row {
   updatedAt: number;
   /** The idempotency key, or the network's id, that it came with. */
   key: string | null;
-  redactedAt: number | null;
+  isRedacted: boolean;
   attempts: number;
   firstAt: number | null;
   nextAt: number | null;
@@ -65,7 +65,7 @@ export class ChatModel {
       createdAt: at,
       updatedAt: at,
       key,
-      redactedAt: null,
+      isRedacted: false,
       attempts: 0,
       firstAt: null,
       nextAt: null,
@@ -128,8 +128,7 @@ export class ChatModel {
   }
 
   redact(row: Row): void {
-    if (row.redactedAt !== null) return;
-    row.redactedAt = this.now;
+    row.isRedacted = true;
     row.content = "";
     if (row.error) row.error = { ...row.error, message: "The message was redacted" };
     if (row.status !== "QUEUED") return;
