@@ -174,6 +174,30 @@ function loseIsolate(isolate: number): Command {
   });
 }
 
+/**
+ * A refusal that an isolate remembers, the clock set back to before it, and meanwhile other rules: what the object would
+ * say is what counts. While the rules stay, nobody can tell the two apart.
+ */
+function setBackAfterRefusal(asked: Asked, limit: number): Command {
+  const narrow = { rateLimit: { limit: 1, windowSeconds: 600 } };
+  const other = { rateLimit: { limit, windowSeconds: 10 } };
+  const parts = [
+    patch(() => narrow, JSON.stringify(narrow)),
+    ask(asked),
+    ask(asked),
+    jump(-300_000),
+    patch(() => other, JSON.stringify(other)),
+    ask(asked),
+  ];
+  return command(parts.join("; "), async (model, real) => {
+    for (const part of parts) await part.run(model, real);
+  });
+}
+
+function jump(ms: number): Command {
+  return moveClock(`the clock jumps ${ms} ms`, (now) => now + ms);
+}
+
 /** 100 ms before the month ends. */
 function endOfMonth(now: number): number {
   const date = new Date(now);
@@ -224,7 +248,8 @@ export const COMMANDS = [
   fc.constantFrom(...Array.from({ length: 12 }, usage), revoke()),
   fc.constantFrom(1, 300, 999, 1_000, 5_000, 60_000).map((ms) => moveClock(`${ms} ms pass`, (now) => now + ms)),
   fc.constantFrom(1, 300, 999, 1_000, 5_000, 60_000).map((ms) => moveClock(`${ms} ms pass`, (now) => now + ms)),
-  fc.constantFrom(-300_000, 86_400_000).map((ms) => moveClock(`the clock jumps ${ms} ms`, (now) => now + ms)),
+  fc.constantFrom(-300_000, 86_400_000).map(jump),
+  fc.tuple(asked, fc.constantFrom(1, 12)).map((all) => setBackAfterRefusal(...all)),
   fc.constant(moveClock("the month ends in 100 ms", endOfMonth)),
   fc.constantFrom("evicted", "crashed" as const).map(lose),
   fc.nat(1).map(loseIsolate),
