@@ -83,7 +83,9 @@ export class SimulatedChannel {
             brokenSince: breaker?.since ?? null,
             isBroken: probe,
           };
-          this.judge.granted(grant, this.perSecond, chat);
+          // Its chat may have been lost and have asked again while this start was waited for: then nobody is on trial by it.
+          const isTrial = trial === this.#pace.trialUntil;
+          this.judge.granted({ ...grant, trial: isTrial ? trial : null }, this.perSecond, chat);
           answer(grant);
         };
         const isGood = () => this.#decisions.isStillGood(this.#pace, at, mended);
