@@ -42,8 +42,11 @@ export async function isTooMany(c: Asking): Promise<boolean> {
   if (came > 0) return false;
   try {
     const { success } = await c.env.STRANGERS.limit({ key: name });
-    if (!success) held.set(name, Date.now() + HELD_SECONDS * 1_000);
-    return !success;
+    if (success) return false;
+    held.set(name, Date.now() + HELD_SECONDS * 1_000);
+    // The first that comes afterwards is counted at once.
+    uncounted.set(name, COUNTED_TOGETHER - 1);
+    return true;
   } catch (error) {
     console.error({ event: "strangers_not_counted", cause: causeOf(error) });
     return false;
