@@ -6,8 +6,8 @@ const FILES = import.meta.glob<string>("../../src/**/*.{ts,tsx,css}", {
   import: "default",
   eager: true,
 });
-/** What documents say of a network, for people: nothing of it runs. */
-const DOCUMENTS = "src/openapi/";
+/** What is told of the networks to people, in documents and on the command line: nothing of it runs in the Worker. */
+const FOR_PEOPLE = /^src\/(openapi|cli)\//;
 /** The registry's line, and what wrangler makes of the names in `.dev.vars.example`. */
 const LISTS = ["src/channels/registry.ts", "src/env.d.ts"];
 
@@ -15,6 +15,6 @@ test.each(Object.keys(ADAPTERS))("outside its own folder, %s is named in the reg
   const named = Object.entries(FILES)
     .filter(([, text]) => text.toLowerCase().includes(kind))
     .map(([path]) => path.replace("../../", ""))
-    .filter((path) => !path.startsWith(`src/channels/${kind}/`) && !path.startsWith(DOCUMENTS));
+    .filter((path) => !path.startsWith(`src/channels/${kind}/`) && !FOR_PEOPLE.test(path));
   expect(named.sort()).toEqual(LISTS);
 });
