@@ -52,7 +52,7 @@ export async function serve(
   const variables = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   // Of two servers that start at the same time wrangler gives both the same port for its debugger, and one ends.
   const isGiven = others.some((other) => other.startsWith("--inspector-port"));
-  const inspector = isGiven ? [] : ["--inspector-port", String(await freePort(0, "127.0.0.1"))];
+  const inspector = isGiven ? [] : ["--inspector-port", String(await inspectorPort(port))];
   const listening = ["--ip", ip, "--port", String(port), ...inspector];
   const child = run(["dev", ...others, ...listening, ...variables, ...flags(place)], signal);
   const worker = workerLines(log);
@@ -60,6 +60,12 @@ export async function serve(
   const code = await exitCode(child);
   await Promise.all(ended);
   return code;
+}
+
+/** One that belongs to the server's own, and lies where no outgoing connection does if that one does. */
+function inspectorPort(port: number): Promise<number> {
+  const own = port > 20_000 ? port - 10_000 : port + 10_000;
+  return freePort(own, "127.0.0.1").catch(() => freePort(0, "127.0.0.1"));
 }
 
 /** Waits until the server at `base` answers its health check. */
