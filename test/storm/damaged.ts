@@ -4,10 +4,11 @@ import { DatabaseSync } from "node:sqlite";
 import { type Answer, type Message, Parley } from "./parley.ts";
 import type { Random } from "./random.ts";
 import { Server } from "./server.ts";
-import type { Force, Row } from "./storm.ts";
+import { type Force, type Row, until } from "./storm.ts";
 
 const MESSAGES = 100;
 const PAGE = 40;
+const PATIENCE_MS = 120_000;
 /** So many files are damaged between one start and the next. */
 const AT_ONCE = 5;
 
@@ -83,13 +84,13 @@ async function fill(parley: Parley, chatId: string): Promise<void> {
 
 /** Waits until a chat has told of its last message: it is at rest, and nothing of it is written any more. */
 async function told(parley: Parley, chatId: string): Promise<void> {
-  for (;;) {
+  const isTold = async () => {
     const { chat } = (await parley.admin("GET", `/chats/${chatId}`)).body;
     const { chats } = (await parley.api("GET", "/chats")).body;
     const listed = chats.find(({ id }: { id: string }) => id === chatId);
-    if (listed?.lastMessageAt === chat.lastMessageAt) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+    return listed?.lastMessageAt === chat.lastMessageAt;
+  };
+  if (!(await until(isTold, PATIENCE_MS))) throw new Error(`${chatId} did not tell of its last message`);
 }
 
 /** The file of a chat, which keeps the name of its object. */
