@@ -85,6 +85,18 @@ export class JoinedCalls<Item, Answer> {
   }
 }
 
+/** Requests that wait for the same answer at the same time: one call, as with `JoinedCalls`, and all get what it gave. */
+export class SharedCalls<Answer> {
+  readonly #calls = new JoinedCalls<null, Answer>();
+
+  ask(ctx: Pick<ExecutionContext, "waitUntil">, name: string, call: () => Promise<Answer>): Promise<Answer> {
+    return this.#calls.ask(ctx, name, null, async (all) => {
+      const answer = await call();
+      return all.map(() => answer);
+    });
+  }
+}
+
 async function alone<Item, Answer>(item: Item, call: (items: Item[]) => Promise<Answer[]>): Promise<Answer> {
   const [answer] = await call([item]);
   return answer as Answer;

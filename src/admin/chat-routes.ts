@@ -35,10 +35,8 @@ export const chatRoutes = new Hono<AdminEnv>()
   .post("/chats/:id/messages/:messageId/redact", async (c) => {
     const id = c.req.param("id");
     const owner = await ownerOf(c.env, id);
-    const { requestId } = c.var;
-    const now = Date.now();
     const answer = await callChat(c.env, owner, id, (chat, adoption) =>
-      chat.redact(owner.organizationId, c.req.param("messageId"), adoption, now, requestId),
+      chat.redact(owner.organizationId, c.req.param("messageId"), adoption, c.var.requestId),
     );
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     audit(c, c.req.param("messageId"));

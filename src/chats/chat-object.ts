@@ -192,14 +192,13 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /**
-   * Blanks what a message said, at a time in Unix milliseconds. One that still waited is FAILED, for nothing is left to
-   * deliver. `call` is the caller's own name of the call: one that comes again, because its answer got lost, has it again.
+   * Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. `call` is the caller's
+   * own name of the call: one that comes again, because its answer got lost, has it again.
    */
   async redact(
     organizationId: string,
     messageId: string,
     adoption: ChatIdentity | null,
-    at = Date.now(),
     call: string | null = null,
   ): Promise<MessageAnswer> {
     await this.#alarm.standing();
@@ -210,7 +209,7 @@ export class ChatObject extends DurableObject<Env> {
     this.#queued = undefined;
     const message = redacted(JSON.parse(row.doc) as Message);
     const doc = JSON.stringify(message);
-    this.#log.redact(row.seq, doc, at, call);
+    this.#log.redact(row.seq, doc, Date.now(), call);
     this.#visitors.changed(message);
     this.ctx.waitUntil(this.#goOn());
     return { outcome: "ok", doc };

@@ -5,8 +5,7 @@ import type { KeyVariables } from "../keys/guard.ts";
 
 /** What was begun for a request before its key was admitted; nothing of it leaves unless the key is. */
 interface BegunVariables {
-  page?: Promise<TaggedJson>;
-  chats?: Promise<TaggedJson>;
+  begun?: Promise<TaggedJson>;
 }
 
 /** The context of the routes of chats. */

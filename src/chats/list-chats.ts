@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
-import { BoundedMap } from "../bounded-map.ts";
 import { directory } from "../db/client.ts";
 import { queryText } from "../http/fields.ts";
 import { type TaggedJson, tagged } from "../http/json.ts";
 import { placeOf, placeParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
-import { JoinedCalls } from "../joined-calls.ts";
+import { SharedCalls } from "../joined-calls.ts";
 import { keptPerEnv } from "../kept.ts";
+import type { Caller } from "../keys/key-object.ts";
+import { beginRead, endRead } from "./begun.ts";
 import type { ChatsContext } from "./context.ts";
 import { listChats } from "./directory.ts";
 
@@ -19,37 +20,23 @@ export const chatsQuery = z.object({
   contact: z.optional(queryText(256)),
 });
 
-const kept = keptPerEnv(() => ({
-  calls: new JoinedCalls<null, TaggedJson>(),
-  /** Which keys have listed chats here, and whose: such a key's next list is begun while the key is asked. */
-  readers: new BoundedMap<string, string>(10_000),
-}));
+const calls = keptPerEnv(() => new SharedCalls<TaggedJson>());
 
 /** The list that a request asks for. @throws ApiError as `listChatsBy`, and for a query that is none */
-export async function readChats(c: ChatsContext): Promise<TaggedJson> {
-  const { organizationId } = c.get("caller");
-  const chats = await (c.get("chats") ?? joinedList(c, organizationId));
-  kept(c.env).readers.set(c.get("key").hash, organizationId);
-  return chats;
+export function readChats(c: ChatsContext): Promise<TaggedJson> {
+  return endRead(c, "chats", (caller) => sharedList(c, caller));
 }
 
-/** Begins the list of a key that has listed chats here: one hop beside the other, not after it. */
 export function beginChats(c: ChatsContext): void {
-  const organizationId = kept(c.env).readers.get(c.get("key").hash);
-  if (organizationId === undefined) return;
-  const chats = joinedList(c, organizationId);
-  // Its failure is met where the list is awaited; a key that is refused never gets there.
-  chats.catch(() => {});
-  c.set("chats", chats);
+  beginRead(c, "chats", (caller) => sharedList(c, caller));
 }
 
 /** Requests for the same list that wait at the same time share one round trip. */
-async function joinedList(c: ChatsContext, organizationId: string): Promise<TaggedJson> {
+async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<TaggedJson> {
   const query = readQuery(c, chatsQuery);
-  return kept(c.env).calls.ask(c.executionCtx, `${organizationId} ${JSON.stringify(query)}`, null, async (all) => {
-    const chats = await tagged(JSON.stringify(await listChatsBy(c.env, organizationId, query)));
-    return all.map(() => chats);
-  });
+  return calls(c.env).ask(c.executionCtx, `${organizationId} ${JSON.stringify(query)}`, async () =>
+    tagged(JSON.stringify(await listChatsBy(c.env, organizationId, query))),
+  );
 }
 
 /**

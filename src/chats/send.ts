@@ -3,7 +3,7 @@ import { directory } from "../db/client.ts";
 import { members, templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
-import { JoinedCalls } from "../joined-calls.ts";
+import { JoinedCalls, SharedCalls } from "../joined-calls.ts";
 import { keptPerEnv } from "../kept.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callChat } from "./access.ts";
@@ -16,7 +16,7 @@ type Found = { sender: boolean; template: { name: string; language: string; body
 
 const kept = keptPerEnv(() => ({
   sends: new JoinedCalls<Draft, SendAnswer>(),
-  lookUps: new JoinedCalls<null, Found>(),
+  lookUps: new SharedCalls<Found>(),
 }));
 
 /**
@@ -58,10 +58,9 @@ async function lookUp(
   { senderId, templateId }: SendBody,
 ): Promise<Found | null> {
   if (senderId === undefined && templateId === undefined) return null;
-  return kept(env).lookUps.ask(ctx, `${organizationId} ${senderId} ${templateId}`, null, async (all) => {
-    const found = await find(env, organizationId, { senderId, templateId });
-    return all.map(() => found);
-  });
+  return kept(env).lookUps.ask(ctx, `${organizationId} ${senderId} ${templateId}`, () =>
+    find(env, organizationId, { senderId, templateId }),
+  );
 }
 
 /** In one round trip. */
