@@ -64,7 +64,8 @@ const spoiltPath: fc.Arbitrary<(path: string) => string>[] = [
     .map((tail) => (path) => path + tail),
   fc.constant((path) => path.toUpperCase()),
   fc.constant((path) => path.replace("/v1", "/v1/")),
-  fc.constant((path) => path.replace(/\/(?=[^/]*$)/, "%2f")),
+  // Not the first one: a target that begins with none is no HTTP, and the server before the Worker answers it.
+  fc.constant((path) => path.replace(/(?<=.)\/(?=[^/]*$)/, "%2f")),
   fc.constant((path) => `/${path}`),
 ];
 
