@@ -73,6 +73,7 @@ export async function createChannel(
     chatCount: 0,
     createdAt: now,
     erasingAt: null,
+    stats: null,
   };
   await insertInto(db, channels, channel);
   return { channel: await presentChannel(env, origin, channel), ...(identitySecret && { identitySecret }) };
@@ -165,13 +166,14 @@ export async function presentChannel(env: Env, origin: string, channel: Channel)
         verifyToken: await readVerifyToken(env, id, channel.verifyToken),
       },
     }),
-    health: {
-      state: channel.healthState,
-      reason: channel.healthReason,
-      since: new Date(channel.healthSince).toISOString(),
-    },
+    health: healthOf(channel),
     createdAt: new Date(createdAt).toISOString(),
   };
+}
+
+/** Whether a channel works, as its object told last. */
+export function healthOf({ healthState, healthReason, healthSince }: Channel) {
+  return { state: healthState, reason: healthReason, since: new Date(healthSince).toISOString() };
 }
 
 /** Null, and a line in the log, where it no longer opens: that must not hide the other channels, or what is left of this. */

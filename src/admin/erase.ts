@@ -29,6 +29,7 @@ export async function eraseChat(env: Env, id: string, marked: () => void) {
   ]);
   marked();
   await eraseChatObject(env, id);
+  await callObject(env.CHANNELS, chat.channel.id, (channel) => channel.gone(id));
   await deleteChats(env, [id]);
   return chat;
 }

@@ -6,6 +6,7 @@ import { chatRoutes } from "./chat-routes.ts";
 import { type AdminEnv, authenticateOperator } from "./guard.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { organizationRoutes } from "./organization-routes.ts";
+import { statsRoutes } from "./stats-routes.ts";
 import { templateRoutes } from "./template-routes.ts";
 
 /** The operator's routes. Each write leaves one `audit` line. */
@@ -25,4 +26,5 @@ adminRoutes.route("/", channelRoutes);
 adminRoutes.route("/", templateRoutes);
 adminRoutes.route("/", chatRoutes);
 adminRoutes.route("/", keyRoutes);
+adminRoutes.route("/", statsRoutes);
 adminRoutes.all("/*", (c) => c.notFound());

@@ -26,6 +26,7 @@ import {
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
+import { type LineNews, StatsBuffer } from "./stats.ts";
 import { type Terms, termsOf } from "./web/terms.ts";
 
 /** A chat that wants to call the network; `reservedAt` is a start that an earlier leave named. */
@@ -74,6 +75,7 @@ const KNOWN_FOR_MS = 3_600_000;
  */
 export class ChannelObject extends DurableObject<Env> {
   readonly #activity = new ActivityBuffer(this.ctx.storage);
+  readonly #stats = new StatsBuffer(this.ctx.storage);
   readonly #openings = new Openings(this.ctx.storage);
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   #known: ChannelRecord | null = null;
@@ -85,9 +87,15 @@ export class ChannelObject extends DurableObject<Env> {
   /** Settles when what a leave was given by is another: for those that wait for their start, or for a trial's end. */
   #news = Promise.withResolvers<void>();
 
-  /** A chat of this channel had a message at `at`, Unix milliseconds. */
-  async active(chatId: string, at: number): Promise<void> {
-    await this.#alarm.by(this.#activity.add(chatId, at));
+  /** A chat of this channel had its newest message at `at`, Unix milliseconds; `line` is how its delivery stands. */
+  async active(chatId: string, at: number, line?: LineNews): Promise<void> {
+    const due = this.#activity.add(chatId, at);
+    await this.#alarm.by(line ? Math.min(due, this.#stats.add(chatId, line, Date.now())) : due);
+  }
+
+  /** A chat was erased: what waited in it counts no more. */
+  async gone(chatId: string): Promise<void> {
+    if (this.#stats.remove(chatId)) await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
   }
 
   /**
@@ -209,6 +217,7 @@ export class ChannelObject extends DurableObject<Env> {
   /** Erases what the object holds; the directory's row is gone. */
   async erase(): Promise<void> {
     this.#activity.forget();
+    this.#stats.forget();
     this.#openings.erased();
     this.#pace = undefined;
     this.#known = null;
@@ -222,8 +231,10 @@ export class ChannelObject extends DurableObject<Env> {
     await this.#alarm.set(safety);
     const flushed = [await this.#activity.flush(this.env.DB), await this.#flushHealth(), await this.#wakeChats()];
     const [activityAt = null, healthAt = null, wakeAt = null] = flushed;
+    const statsAt = await this.#stats.flush(this.env.DB, this.#probeAt(), Date.now());
     // What came in meanwhile may have found this alarm early enough, and set none for itself.
     const due = [activityAt ?? this.#activity.dueAt(), healthAt ?? this.#healthDueAt(), wakeAt];
+    due.push(statsAt ?? this.#stats.dueAt(this.#probeAt(), Date.now()));
     due.push(this.#openings.forget(Date.now()));
     // What came in meanwhile has set the alarm for itself; or everything was erased, and with it the alarm.
     const standing = await this.#alarm.standing();
@@ -241,6 +252,10 @@ export class ChannelObject extends DurableObject<Env> {
       if (!isOutage(error) || !this.#known || Date.now() - this.#known.readAt > KNOWN_FOR_MS) throw error;
     }
     return this.#known;
+  }
+
+  #probeAt(): number | null {
+    return this.#state().breaker?.probeAt ?? null;
   }
 
   #state(): ChannelPace {

@@ -1,46 +1,79 @@
+import type { Outcome } from "../channels/adapter.ts";
+import type { AttemptCounts } from "../channels/stats.ts";
+import { added } from "../counts.ts";
 import { causeOf } from "../log.ts";
 import { callObject } from "../objects.ts";
-import type { ChatIdentity } from "./message-log.ts";
+import type { ChatIdentity, MessageLog } from "./message-log.ts";
 
 /** With the channel object's own wait this keeps the list of chats less than 10 s behind. */
 export const REPORT_AFTER_MS = 2_000;
 const AGAIN_AFTER_MS = 30_000;
 
-/** What a chat has told its channel of its activity, which is on its way to the list of chats. */
+/**
+ * What a chat tells its channel: when it was last active, which is on its way to the list of chats, and how its line
+ * stands. What it told is stored; attempts that it has not told of yet are lost with the instance.
+ */
 export class ActivityReport {
   readonly #kv: SyncKvStorage;
+  readonly #log: MessageLog;
+  readonly #depth: () => number;
   #failed = false;
+  #attempts: AttemptCounts = {};
 
-  constructor({ kv }: DurableObjectStorage) {
+  /** @param depth how many messages wait */
+  constructor({ kv }: DurableObjectStorage, log: MessageLog, depth: () => number) {
     this.#kv = kv;
+    this.#log = log;
+    this.#depth = depth;
   }
 
-  /** When to tell of a message that is the `newest`; null where that is done. */
-  dueAt(newest: number, now: number): number | null {
-    if (this.#told() >= newest) return null;
+  /** An attempt at delivery is over. */
+  attempted({ outcome }: Outcome): void {
+    this.#attempts = added(this.#attempts, { [outcome]: 1 });
+  }
+
+  /** When to tell of what the channel does not know; null where it knows all. */
+  dueAt(now: number): number | null {
+    if (this.#isTold()) return null;
     return now + (this.#failed ? AGAIN_AFTER_MS : REPORT_AFTER_MS);
   }
 
-  /** Tells the channel when the chat was last active; never throws. `exists` is false once the chat was erased, opened again or not. */
-  async tell(
-    env: Env,
-    { channelId, chatId }: ChatIdentity,
-    newest: { seq: number; at: number },
-    exists: () => boolean,
-  ): Promise<void> {
-    if (this.#told() >= newest.seq) return;
+  /** Tells the channel; never throws. `exists` is false once the chat was erased, opened again or not. */
+  async tell(env: Env, { channelId, chatId }: ChatIdentity, exists: () => boolean): Promise<void> {
+    if (this.#isTold()) return;
+    const newest = this.#log.newest();
+    const attempts = this.#attempts;
+    const depth = this.#depth();
+    this.#attempts = {};
     try {
-      await callObject(env.CHANNELS, channelId, (channel) => channel.active(chatId, newest.at));
+      const oldest = depth > 0 ? this.#log.queue().oldest : null;
+      const hasLine = depth > 0 || this.#toldDepth() > 0 || Object.keys(attempts).length > 0;
+      const line = { channelId, depth, oldest: oldest === null ? null : Date.parse(oldest), attempts };
+      await callObject(env.CHANNELS, channelId, (channel) =>
+        channel.active(chatId, newest.at, hasLine ? line : undefined),
+      );
       this.#failed = false;
     } catch (error) {
       console.warn({ event: "activity_not_reported", chatId, error: causeOf(error) });
+      this.#attempts = added(attempts, this.#attempts);
       this.#failed = true;
       return;
     }
-    if (exists()) this.#kv.put("reported", newest.seq);
+    if (!exists()) return;
+    if (newest.seq > this.#toldSeq()) this.#kv.put("reported", newest.seq);
+    if (depth !== this.#toldDepth()) this.#kv.put("reportedDepth", depth);
   }
 
-  #told(): number {
+  #isTold(): boolean {
+    if (this.#toldSeq() < this.#log.newest().seq || this.#toldDepth() !== this.#depth()) return false;
+    return Object.keys(this.#attempts).length === 0;
+  }
+
+  #toldSeq(): number {
     return this.#kv.get<number>("reported") ?? 0;
+  }
+
+  #toldDepth(): number {
+    return this.#kv.get<number>("reportedDepth") ?? 0;
   }
 }

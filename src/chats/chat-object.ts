@@ -47,7 +47,7 @@ export class ChatObject extends DurableObject<Env> {
   readonly #outbox = new Outbox();
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
-  readonly #activity = new ActivityReport(this.ctx.storage);
+  readonly #activity = new ActivityReport(this.ctx.storage, this.#log, () => this.#depth());
   #queued: number | undefined;
 
   readonly #visitors = new Visitors({
@@ -110,9 +110,12 @@ export class ChatObject extends DurableObject<Env> {
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const waits = identity.channelKind !== "web";
-    const limit = limitReached(this.#log, waits ? this.#depth() : 0);
-    // A call that was made again, because its answer got lost, is not refused for what it stored itself.
-    if (limit) return this.#stored(draft.id) ?? { outcome: "refused", code: limit };
+    const limit = limitReached(this.#log, this.#depth());
+    if (limit) {
+      // A call that was made again, because its answer got lost, is not refused for what it stored itself.
+      const stored = this.#log.byId(draft.id);
+      return stored ? { outcome: "stored", doc: stored.doc, replayed: false } : { outcome: "refused", code: limit };
+    }
 
     // The first attempt is marked in the insert itself: it would be a second write a moment later.
     const startsNow = waits && this.#depth() === 0 && !this.#outbox.running;
@@ -252,7 +255,7 @@ export class ChatObject extends DurableObject<Env> {
     const identity = this.#adoption.identity();
     if (!identity) return this.ctx.storage.deleteAll();
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
-    await this.#activity.tell(this.env, identity, this.#log.newest(), this.#exists(identity));
+    await this.#activity.tell(this.env, identity, this.#exists(identity));
     await this.#contact.tell(this.env, identity, this.#exists(identity));
     const lineAt = await this.#work();
     if (!this.#adoption.identity()) return;
@@ -293,7 +296,7 @@ export class ChatObject extends DurableObject<Env> {
   #dueAt(lineAt: number | null): number | null {
     const now = Date.now();
     const addressesAt = this.#contact.untold ? now + AGAIN_AFTER_MS : null;
-    const due = [lineAt, addressesAt, this.#activity.dueAt(this.#log.newest().seq, now)].filter((at) => at !== null);
+    const due = [lineAt, addressesAt, this.#activity.dueAt(now)].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
 
@@ -315,6 +318,7 @@ export class ChatObject extends DurableObject<Env> {
       standBy: (at) => this.#alarm.by(at),
       address: () => this.#contact.current(identity),
       learn: (addresses, moved) => this.#learn(addresses, moved),
+      attempted: (outcome) => this.#activity.attempted(outcome),
       change: this.#change,
     };
   }
@@ -336,12 +340,9 @@ export class ChatObject extends DurableObject<Env> {
     this.ctx.waitUntil(this.#contact.tell(this.env, identity, this.#exists(identity)));
   }
 
-  #stored(messageId: string): SendAnswer | null {
-    const row = this.#log.byId(messageId);
-    return row && { outcome: "stored", doc: row.doc, replayed: false };
-  }
-
   #depth(): number {
+    // A web message is never queued, and looking for one would read the whole chat.
+    if (this.#adoption.identity()?.channelKind === "web") return 0;
     this.#queued ??= this.#log.queue().depth;
     return this.#queued;
   }

@@ -235,13 +235,15 @@ export class MessageLog {
 
   /** How many messages wait for delivery, and when the first of them was accepted. */
   queue(): { depth: number; oldest: string | null } {
-    return this.#sql
-      .exec<{ depth: number; oldest: string | null }>(
-        `select count(*) as depth, min(doc ->> '$.createdAt') as oldest from messages
+    // With min() alone SQLite takes the other columns from the row that has it: one document is read.
+    const { depth, oldest } = this.#sql
+      .exec<{ depth: number; first: number | null; oldest: string | null }>(
+        `select count(*) as depth, min(seq) as first, doc ->> '$.createdAt' as oldest from messages
          where seq > ? and status = 'QUEUED'`,
         this.#settled(),
       )
       .one();
+    return { depth, oldest };
   }
 
   /** The message whose turn it is; null while none waits. */

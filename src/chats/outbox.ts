@@ -39,6 +39,8 @@ export interface OutboxHost {
   address(): string;
   /** The network told further addresses of the contact; `moved`: the first one is the one to use from now on. */
   learn(addresses: string[], moved: boolean): void;
+  /** An attempt is over. */
+  attempted(outcome: Outcome): void;
   /** Stores a message's new status and, in the same statement, what its delivery knows: neither is true without the other. */
   change(message: Message, status: Message["status"], error: DeliveryError | null, known?: DeliveryKnown): void;
 }
@@ -139,6 +141,7 @@ export class Outbox {
       ms: Date.now() - (delivery.startedAt ?? 0),
     });
     if (!host.exists()) return false;
+    host.attempted(outcome);
     if (outcome.outcome === "sent" && outcome.addresses.length > 0) host.learn(outcome.addresses, false);
     if (outcome.outcome === "moved") host.learn([outcome.address], true);
     const current = log.delivered(head.seq);

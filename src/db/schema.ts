@@ -2,7 +2,9 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ChannelSettings } from "../channels/form.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChannelStats } from "../channels/stats.ts";
 import type { Jurisdiction } from "../ids.ts";
+import type { KeyStats } from "../keys/stats.ts";
 
 /**
  * The directory: small rows that say who exists and what belongs to whom. Messages are in the chats' own objects,
@@ -72,6 +74,8 @@ export const channels = sqliteTable(
     chatCount: integer().notNull().default(0),
     createdAt: integer().notNull(),
     erasingAt: integer(),
+    /** Written by the channel's object, every few seconds while it is used. */
+    stats: text({ mode: "json" }).$type<ChannelStats>(),
   },
   // The list of an organization's channels, and the sum of their chats.
   (table) => [index("channels_by_organization").on(table.organizationId, table.createdAt, table.id)],
@@ -156,6 +160,8 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     createdAt: integer().notNull(),
+    /** Written by the key's object, every minute while it is used. */
+    stats: text({ mode: "json" }).$type<KeyStats>(),
   },
   // The list of an organization's keys.
   (table) => [index("api_keys_by_organization").on(table.organizationId, table.createdAt, table.id)],

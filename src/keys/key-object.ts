@@ -1,10 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
+import { added, type Counts } from "../counts.ts";
 import { directory } from "../db/client.ts";
 import type { Permission, Region } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { type Counters, decide, NO_COUNTERS, NO_SPARE, type Refusal, usageOf, type WindowState } from "./admission.ts";
 import { addressMatcher } from "./allowlist.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
+import { KeyStatsBuffer, type RequestCounts } from "./stats.ts";
 
 /** A request that asks to be let in: `hash` of the key text, where it came from, what it wants to do. */
 export interface AdmissionRequest {
@@ -13,6 +15,8 @@ export interface AdmissionRequest {
   permission: Permission | null;
   /** How many requests ask together: at least 1. */
   units: number;
+  /** What the caller has refused by itself since it last asked, as it was told to. */
+  refused?: Counts<Refusal>;
 }
 
 /** Who an admitted request acts for. */
@@ -41,12 +45,14 @@ const CHANGE_ENDS_AFTER_MS = 60_000;
 /**
  * One API key: its record, read from the directory at first sight, and its counts. Everything it knows lies in three
  * values of its storage: `record`, `counters` and `changing`; its fields are copies that it may lose at any moment.
+ * Beside them it counts for the operator's eye, in `stats`, what it admitted and refused.
  *
  * A change of the key is exact everywhere because it happens in three steps: `beginChange` here, then the directory,
  * then `endChange` here. In between every request reads the directory, so the change counts from its commit on even
  * where the third step never comes.
  */
 export class KeyObject extends DurableObject<Env> {
+  readonly #stats = new KeyStatsBuffer(this.ctx.storage);
   #counters: Counters | undefined;
   #spare = NO_SPARE;
   #held: HeldRecord | undefined;
@@ -74,7 +80,11 @@ export class KeyObject extends DurableObject<Env> {
       },
       Date.now(),
     );
-    if (decision.outcome === "refused") return { ...decision, final: isOver(record, asked.hash) };
+    if (decision.outcome === "refused") {
+      this.#count(id, { refused: added({ [decision.reason]: asked.units }, asked.refused ?? {}) });
+      return { ...decision, final: isOver(record, asked.hash) };
+    }
+    this.#count(id, { admitted: decision.granted, ...(asked.refused && { refused: asked.refused }) });
     // The output gate holds the answer until this is on disk.
     if (decision.write) this.ctx.storage.kv.put("counters", decision.counters);
     this.#counters = decision.counters;
@@ -132,7 +142,18 @@ export class KeyObject extends DurableObject<Env> {
     this.#held = undefined;
     this.#counters = undefined;
     this.#spare = NO_SPARE;
+    this.#stats.erased();
     await this.ctx.storage.deleteAll();
+  }
+
+  /** Writes what the key has used and was refused to the directory. Never throws. */
+  override alarm(): Promise<void> {
+    return this.#stats.look(this.env.DB);
+  }
+
+  #count(id: string, counts: Partial<RequestCounts>): void {
+    const looked = this.#stats.count(id, counts);
+    if (looked) this.ctx.waitUntil(looked);
   }
 
   #storedCounters(): Counters {

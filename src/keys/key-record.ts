@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
 import { apiKeys, members, organizations, type Region } from "../db/schema.ts";
 import type { KeyRules } from "./admission.ts";
@@ -15,13 +15,15 @@ export interface KeyRecord extends KeyRules {
   region: Region | null;
 }
 
+const { stats: _stats, ...columns } = getTableColumns(apiKeys);
+
 /** The record of a key from the directory, or null where there is none, or its organization is being erased. */
 export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecord | null> {
   const defaultSenderId = sql<string>`(
     select ${members.id} from ${members} where ${members.organizationId} = ${apiKeys.organizationId}
     order by ${members.createdAt}, ${members.id} limit 1)`;
   const row = await db
-    .select({ key: apiKeys, region: organizations.region, defaultSenderId })
+    .select({ key: columns, region: organizations.region, defaultSenderId })
     .from(apiKeys)
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
     .where(and(eq(apiKeys.id, id), isNull(organizations.erasingAt)))

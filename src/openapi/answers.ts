@@ -3,6 +3,7 @@ import type { presentChannel } from "../admin/channels.ts";
 import type { readUsage } from "../admin/keys.ts";
 import type { presentMember, presentOrganization } from "../admin/organizations.ts";
 import type { Resealed } from "../admin/reseal.ts";
+import type { channelStats as presentChannelStats, keyStats as presentKeyStats } from "../admin/stats.ts";
 import type { presentTemplate } from "../admin/templates.ts";
 import type { registerChannel } from "../admin/webhook.ts";
 import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
@@ -198,6 +199,12 @@ export const member = answer<ReturnType<typeof presentMember>>()(
   }),
 );
 
+const health = {
+  state: z.enum(["ok", "broken"]).describe("Whether the network takes what is sent through it"),
+  reason: z.string().nullable().describe("Why it is broken"),
+  since: time("Since when it is so"),
+};
+
 export const channel = answer<Awaited<ReturnType<typeof presentChannel>>>()(
   "Channel",
   "A way to reach contacts: a number on WhatsApp, a bot on Telegram, or a web chat.",
@@ -226,14 +233,61 @@ export const channel = answer<Awaited<ReturnType<typeof presentChannel>>>()(
       })
       .exactOptional()
       .describe("whatsapp, telegram: what is entered at the network"),
-    health: z
-      .object({
-        state: z.enum(["ok", "broken"]).describe("Whether the network takes what is sent through it"),
-        reason: z.string().nullable().describe("Why it is broken"),
-        since: time("Since when it is so"),
-      })
-      .describe("Whether it works"),
+    health: z.object(health).describe("Whether it works"),
     createdAt: time("When it was made"),
+  }),
+);
+
+export const channelStats = answer<ReturnType<typeof presentChannelStats>>()(
+  "ChannelStats",
+  "What a channel's delivery comes to. Counts are since it was made, and never fall.",
+  z.object({
+    id: id("channel"),
+    organizationId: id("organization"),
+    kind: z.enum(CHANNEL_KINDS).describe("Which kind of channel it is"),
+    name: z.string().describe("What it is called"),
+    health: z
+      .object({ ...health, nextProbeAt: timeOrNull("When a broken channel is tried again") })
+      .describe("Whether it works"),
+    queue: z
+      .object({
+        depth: count.describe("How many messages wait in all its chats"),
+        oldest: timeOrNull("When the one that waits longest was sent"),
+        ageSeconds: count.nullable().describe("How long ago that was"),
+      })
+      .describe("What waits for its network"),
+    attempts: z
+      .object({
+        sent: count.describe("The network took the message"),
+        retry: count.describe("It did not, and is tried again"),
+        failed: count.describe("It refused the message for good"),
+        unknown: count.describe("Nobody answered"),
+        moved: count.describe("The contact has another address, which is tried next"),
+        channel_broken: count.describe("It refused the channel itself"),
+      })
+      .describe("How attempts at delivery ended, in the words of the log"),
+    updatedAt: timeOrNull("As of when; null before its first message"),
+  }),
+);
+
+export const keyStats = answer<ReturnType<typeof presentKeyStats>>()(
+  "KeyStats",
+  "How often a key was used. Counts are since it was made, and never fall.",
+  z.object({
+    id: id("key"),
+    organizationId: id("organization"),
+    name: z.string().describe("What it is for"),
+    admitted: count.describe("How many requests were admitted, whatever they were answered"),
+    refused: z
+      .object({
+        invalid_api_key: count.describe("It was revoked or expired, or had another secret since"),
+        ip_not_allowed: count.describe("From an address that its list does not have"),
+        permission_denied: count.describe("It lacked the permission"),
+        rate_limited: count.describe("Its window was used up"),
+        quota_exceeded: count.describe("Its month was used up"),
+      })
+      .describe("How many were refused, by the code of the error"),
+    updatedAt: timeOrNull("As of when; null before its first request"),
   }),
 );
 

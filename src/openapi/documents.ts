@@ -6,6 +6,7 @@ import { channelOperations } from "./operator/channels.ts";
 import { chatOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
 import { organizationOperations } from "./operator/organizations.ts";
+import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { WEB_OPERATIONS, WEB_SCOPE } from "./web-operations.ts";
@@ -100,6 +101,7 @@ Each request that wrote leaves one audit line in the log. While the service's ow
     Templates: "Texts with placeholders.",
     Chats: "The chats of all organizations.",
     Keys: "The API keys of organizations.",
+    Stats: "What an operator watches.",
   },
   groups: [
     {
@@ -109,6 +111,7 @@ Each request that wrote leaves one audit line in the log. While the service's ow
         ...templateOperations,
         ...chatOperations,
         ...keyOperations,
+        ...statsOperations,
       ],
       scope: {
         limited: false,

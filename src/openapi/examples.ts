@@ -115,3 +115,23 @@ export const queue: Example<typeof answers.queue> = {
   nextAttemptAt: "2026-11-20T10:00:19.062Z",
   lastError: { code: "http_503", message: "Service Unavailable" },
 };
+
+export const channelStats: Example<typeof answers.channelStats> = {
+  id: channel.id,
+  organizationId: organization.id,
+  kind: channel.kind,
+  name: channel.name,
+  health: { ...channel.health, nextProbeAt: null },
+  queue: { depth: 1, oldest: at, ageSeconds: 3 },
+  attempts: { sent: 48_210, retry: 12, failed: 31, unknown: 2, moved: 0, channel_broken: 0 },
+  updatedAt: "2026-11-20T10:00:20.114Z",
+};
+
+export const keyStats: Example<typeof answers.keyStats> = {
+  id: key.id,
+  organizationId: organization.id,
+  name: key.name,
+  admitted: 51_877,
+  refused: { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 3, rate_limited: 140, quota_exceeded: 0 },
+  updatedAt: "2026-11-20T10:00:05.002Z",
+};

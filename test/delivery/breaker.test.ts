@@ -69,6 +69,9 @@ test("a dead token: a hundred chats that send at once cost one call, and drain a
   expect(new Set(calls.slice(1).map((call) => call.to)).size).toBe(100);
   expect(Date.now() - start).toBeLessThanOrEqual(5_000);
   expect(await depths(at.chats.slice(0, 10))).toEqual(Array.from({ length: 10 }, () => 0));
+  // What became of them is told, and nothing is left to do.
+  await runAll(at.chats);
+  await runDurableObjectAlarm(at.channelObject());
   expect(await alarmOf(at.channelObject())).toBeNull();
 }, 60_000);
 

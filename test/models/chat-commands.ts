@@ -185,8 +185,9 @@ export function ring(): Command {
     if (standing === null) return;
     await real.ring();
     model.reported = model.rows.length;
+    model.told = { depth: model.depth(), calls: model.wire.length };
     model.work();
-    expect(await real.alarm()).toBe(model.dueAt());
+    expect(await real.alarm()).toBe(model.alarmAt());
   });
 }
 
@@ -205,7 +206,11 @@ function turn(weather: Weather): Command {
 }
 
 function lose(how: "evicted" | "crashed"): Command {
-  return command(`the object is ${how}`, async (_model, real) => real.lose(how));
+  return command(`the object is ${how}`, async (model, real) => {
+    await real.lose(how);
+    // What it had not told of its calls is lost with it.
+    model.told.calls = model.wire.length;
+  });
 }
 
 const isolate = fc.nat(1);

@@ -42,6 +42,8 @@ export class ChatModel {
   wire: string[] = [];
   /** The newest message that the list of chats was told of. */
   reported = 0;
+  /** How many waited, and how often the network had been called, when the channel was told. */
+  told = { depth: 0, calls: 0 };
 
   constructor(now: number) {
     this.now = now;
@@ -86,6 +88,18 @@ export class ChatModel {
     const head = this.head();
     if (!head) return null;
     return Math.max(this.now, Math.min(head.nextAt ?? this.now, (head.firstAt ?? this.now) + DAY));
+  }
+
+  /** When the alarm rings: for what waits, or 2 s later for what the channel was not told of it. */
+  alarmAt(): number | null {
+    const due = this.dueAt();
+    const { depth, calls } = this.told;
+    if (depth === this.depth() && calls === this.wire.length) return due;
+    return Math.min(due ?? Number.POSITIVE_INFINITY, this.now + 2_000);
+  }
+
+  depth(): number {
+    return this.rows.filter((row) => row.status === "QUEUED").length;
   }
 
   /** Tries what is due, until something must wait. */

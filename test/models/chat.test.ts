@@ -67,7 +67,7 @@ const CREDENTIALS = { phoneNumberId: "1", accessToken: "whatsapp-access-token" }
 async function drain(model: ChatModel, real: RealChat): Promise<void> {
   model.weather = "takes";
   real.setWeather("takes");
-  for (let rings = 0; rings < 2; rings++) {
+  for (let rings = 0; rings < 3; rings++) {
     model.now = Math.max(model.now, model.dueAt() ?? 0);
     real.setClock(model.now);
     await ring().run(model, real);

@@ -44,6 +44,7 @@ const CONTRACT = [
   "DELETE /keys/:id",
   "POST /keys/:id/rotate",
   "GET /keys/:id/usage",
+  "GET /stats",
   "POST /channels/:id/identity-secret",
   "POST /reseal",
 ];

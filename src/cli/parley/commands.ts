@@ -7,6 +7,7 @@ import { loginCommands } from "./commands/login.ts";
 import { memberCommands } from "./commands/members.ts";
 import { messageCommands } from "./commands/messages.ts";
 import { organizationCommands } from "./commands/organizations.ts";
+import { statsCommands } from "./commands/stats.ts";
 import { tailCommands } from "./commands/tail.ts";
 import { templateCommands } from "./commands/templates.ts";
 
@@ -20,6 +21,7 @@ export const COMMANDS: Command[] = [
   ...keyCommands,
   ...messageCommands,
   ...tailCommands,
+  ...statsCommands,
   ...doctorCommands,
   ...loginCommands,
 ];

@@ -1,0 +1,9 @@
+import { Hono } from "hono";
+import { validQuery } from "../http/validation.ts";
+import type { AdminEnv } from "./guard.ts";
+import { readStats, statsQuery } from "./stats.ts";
+
+/** The numbers that an operator watches. */
+export const statsRoutes = new Hono<AdminEnv>().get("/stats", validQuery(statsQuery), async (c) =>
+  c.json(await readStats(c.env, c.req.valid("query"))),
+);
