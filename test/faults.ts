@@ -83,6 +83,16 @@ export function aroundQueries(around: (query: number, run: () => Promise<unknown
   vi.spyOn(statements, "raw").mockImplementation(query as never);
 }
 
+/** Does something right before the directory's next statement that Drizzle makes for no rows. */
+export function beforeNextRun(first: () => Promise<unknown>): void {
+  const run = Reflect.get(statements, "run") as unknown as (...options: unknown[]) => Promise<unknown>;
+  const late = async function late(this: D1PreparedStatement, ...options: unknown[]) {
+    await first();
+    return run.apply(this, options);
+  };
+  vi.spyOn(statements, "run").mockImplementationOnce(late as never);
+}
+
 /** Counts the round trips to the directory from here on. */
 export function countRoundTrips(): () => number {
   const spies = [

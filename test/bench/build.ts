@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { bundle } from "../bundle.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -26,16 +26,7 @@ export async function buildScripts(folder: string): Promise<Scripts> {
   const own = ["counted", "delayed", "floors", "literal", "counted-literal"];
   await Promise.all([
     wrangler("deploy", "--dry-run", "--minify", "--outdir", join(folder, "parley")),
-    build({
-      entryPoints: Object.fromEntries(own.map((name) => [name, join(ROOT, "test/bench/workers", `${name}.ts`)])),
-      outdir: folder,
-      bundle: true,
-      format: "esm",
-      target: "esnext",
-      minify: true,
-      external: ["cloudflare:*", "node:*"],
-      logLevel: "warning",
-    }),
+    bundle(Object.fromEntries(own.map((name) => [name, join(ROOT, "test/bench/workers", `${name}.ts`)])), folder),
   ]);
   return {
     parley: join(folder, "parley", "index.js"),

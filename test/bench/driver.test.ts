@@ -45,7 +45,7 @@ test.each([
   const load = { url, connections: 3, request: () => "GET / HTTP/1.1\r\n\r\n", status: 200 };
   const measured = await drive(load, { requests: 30 });
   expect(measured).toMatchObject({ requests: 30, unexpected: null });
-  expect(measured.latencies).toEqual(measured.latencies.toSorted());
+  expect(measured.latencies).toHaveLength(30);
 });
 
 test("an answer of another status is shown", async () => {

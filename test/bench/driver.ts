@@ -13,8 +13,8 @@ export interface Load {
 export interface Measured {
   requests: number;
   seconds: number;
-  /** Milliseconds, ascending. */
-  latencies: Float64Array;
+  /** Milliseconds, of each request. */
+  latencies: number[];
   /** How much of one core this process used: near 1, it was the driver that was measured. */
   driverShare: number;
   /** The head and some of the body of the first answer with another status, or why a connection broke; else null. */
@@ -36,7 +36,7 @@ export async function drive(load: Load, until: { seconds: number } | { requests:
   await Promise.all(Array.from({ length: load.connections }, () => run.connection()));
   const seconds = (performance.now() - start) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
-  const latencies = Float64Array.from(run.latencies).sort();
+  const { latencies } = run;
   const driverShare = (user + system) / 1e6 / seconds;
   return { requests: latencies.length, seconds, latencies, driverShare, unexpected: run.unexpected };
 }

@@ -6,8 +6,9 @@ export function median(values: readonly number[]): number {
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
 
-/** The value below which a share of them lies; `sorted` is ascending. NaN of none. */
-export function quantile(sorted: ArrayLike<number>, share: number): number {
+/** The value below which a share of them lies, whatever their order. NaN of none. */
+export function quantile(values: ArrayLike<number>, share: number): number {
+  const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 

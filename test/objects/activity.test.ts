@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { draft } from "../drafts.ts";
-import { breakDirectory, breakObjects } from "../faults.ts";
+import { aroundCall, beforeNextRun, breakDirectory, breakObjects } from "../faults.ts";
 import { type Client, newChat, newOrganization, send } from "../harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
@@ -153,18 +153,7 @@ test("a chat that is active while its channel writes is written again", async ()
   const channel = env.CHANNELS.getByName(organization.channelId);
   await runDurableObjectAlarm(chat.object);
   const later = Date.parse(chat.at) + 1_000;
-  const prepare = env.DB.prepare.bind(env.DB);
-  vi.spyOn(env.DB, "prepare").mockImplementationOnce((statement) => {
-    const prepared = prepare(statement);
-    return {
-      bind: (...values: unknown[]) => ({
-        run: async () => {
-          await env.CHANNELS.getByName(organization.channelId).active(chat.id, later);
-          return prepared.bind(...values).run();
-        },
-      }),
-    } as unknown as D1PreparedStatement;
-  });
+  beforeNextRun(() => env.CHANNELS.getByName(organization.channelId).active(chat.id, later));
   await runDurableObjectAlarm(channel);
   expect(await lastMessageAt(chat.id)).toBe(chat.at);
   expect(await collected(channel)).toEqual({ rows: [{ id: chat.id, at: later }], alarm: Date.now() + 5_000 });
@@ -173,16 +162,11 @@ test("a chat that is active while its channel writes is written again", async ()
 test("a message that comes while its chat reports keeps the chat's alarm", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
-  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
-  vi.spyOn(env.CHANNELS, "getByName").mockImplementationOnce((...named) => {
-    const channel = getByName(...named);
-    const active = async (id: string, at: number) => {
-      await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null);
-      await env.CHATS.getByName(chat.id).send(organization.organizationId, [draft("In between")], null);
-      return channel.active(id, at);
-    };
-    return { active } as unknown as typeof channel;
-  });
+  async function before() {
+    await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null);
+    await env.CHATS.getByName(chat.id).send(organization.organizationId, [draft("In between")], null);
+  }
+  aroundCall("CHANNELS", "active", { before });
   await runDurableObjectAlarm(chat.object);
   expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
 });

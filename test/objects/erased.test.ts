@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aroundQueries } from "../faults.ts";
+import { aroundCall, aroundQueries, beforeNextRun } from "../faults.ts";
 import { newChat, newKey, newOrganization, send } from "../harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
@@ -63,15 +63,7 @@ test("a caller who read the directory before a chat was erased does not bring it
 
 test("a chat that is erased while it reports its activity keeps its mark and the mark's end", async () => {
   const { object, chatId } = await usedChat();
-  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
-  vi.spyOn(env.CHANNELS, "getByName").mockImplementationOnce((...named) => {
-    const channel = getByName(...named);
-    const active = async (id: string, at: number) => {
-      await channel.active(id, at);
-      await env.CHATS.getByName(chatId).erase();
-    };
-    return { active } as unknown as typeof channel;
-  });
+  aroundCall("CHANNELS", "active", { after: () => env.CHATS.getByName(chatId).erase() });
   await runDurableObjectAlarm(object);
   expect(await held(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
 });
@@ -79,32 +71,25 @@ test("a chat that is erased while it reports its activity keeps its mark and the
 test("a chat that is erased and opened again while it reports its activity reports that of its own", async () => {
   const { api, object, chatId, channelId, organizationId, adoption } = await usedChat();
   await send(api, chatId);
+  const channel = env.CHANNELS.getByName(channelId);
   const old = Date.now();
-  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
-  vi.spyOn(env.CHANNELS, "getByName").mockImplementationOnce((...named) => {
-    const channel = getByName(...named);
-    const active = async (id: string, at: number) => {
-      await channel.active(id, at);
-      await env.CHATS.getByName(chatId).erase();
-      vi.setSystemTime(old + 60_000);
-      await env.DB.prepare("update chats set created_at = ?, active_at = ?, last_message_at = null where id = ?")
-        .bind(Date.now(), Date.now(), chatId)
-        .run();
-      await env.CHATS.getByName(chatId).list(
-        organizationId,
-        { page: 1, limit: 20 },
-        { ...adoption, createdAt: Date.now() },
-      );
-    };
-    return { active } as unknown as typeof channel;
-  });
+  async function after() {
+    await env.CHATS.getByName(chatId).erase();
+    vi.setSystemTime(old + 60_000);
+    await env.DB.prepare("update chats set created_at = ?, active_at = ?, last_message_at = null where id = ?")
+      .bind(Date.now(), Date.now(), chatId)
+      .run();
+    const again = { ...adoption, createdAt: Date.now() };
+    await env.CHATS.getByName(chatId).list(organizationId, { page: 1, limit: 20 }, again);
+  }
+  aroundCall("CHANNELS", "active", { after });
   await runDurableObjectAlarm(object);
   // What the erased chat told of itself.
-  await runDurableObjectAlarm(env.CHANNELS.getByName(channelId));
+  await runDurableObjectAlarm(channel);
   expect(await lastMessageAt(chatId)).toBeNull();
   const { createdAt } = await send(api, chatId);
   await runDurableObjectAlarm(object);
-  await runDurableObjectAlarm(env.CHANNELS.getByName(channelId));
+  await runDurableObjectAlarm(channel);
   expect(await lastMessageAt(chatId)).toBe(Date.parse(createdAt));
 });
 
@@ -112,18 +97,7 @@ test("a channel that is erased while it writes its chats' activity stays empty",
   const { object, channelId } = await usedChat();
   const channel = env.CHANNELS.getByName(channelId);
   await runDurableObjectAlarm(object);
-  const prepare = env.DB.prepare.bind(env.DB);
-  vi.spyOn(env.DB, "prepare").mockImplementationOnce((statement) => {
-    const prepared = prepare(statement);
-    return {
-      bind: (...values: unknown[]) => ({
-        run: async () => {
-          await env.CHANNELS.getByName(channelId).erase();
-          return prepared.bind(...values).run();
-        },
-      }),
-    } as unknown as D1PreparedStatement;
-  });
+  beforeNextRun(() => env.CHANNELS.getByName(channelId).erase());
   await runDurableObjectAlarm(channel);
   expect(await held(channel)).toEqual(NOTHING);
 });

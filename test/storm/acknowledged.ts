@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { median } from "../bench/statistics.ts";
 import { logFaults } from "./checks.ts";
 import { Parley } from "./parley.ts";
 import { Senders } from "./senders.ts";
 import { Server } from "./server.ts";
-import { type Force, killAtRandom, median, type Row } from "./storm.ts";
+import { type Force, killAtRandom, type Row } from "./storm.ts";
 
 const CHATS = 6;
 const LOAD = { connections: 8, pauseMs: 2 };

@@ -1,7 +1,8 @@
+import { quantile } from "../bench/statistics.ts";
 import { type FakeNetwork, fakeTelegram } from "./network.ts";
 import { Parley } from "./parley.ts";
 import { Server } from "./server.ts";
-import { type Force, quantile, type Row, until } from "./storm.ts";
+import { type Force, type Row, until } from "./storm.ts";
 
 const BUSY = "999";
 const BACKLOG = 20;

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuTime } from "../bench/processor.ts";
+import { quantile } from "../bench/statistics.ts";
 import type { Ground } from "./ground.ts";
 import { Parley } from "./parley.ts";
 import { memoryOf, workerds } from "./processes.ts";
-import { type Force, quantile, type Row, until } from "./storm.ts";
+import { type Force, type Row, until } from "./storm.ts";
 
 const CONNECTIONS = 4;
 const PAUSE_MS = 5;

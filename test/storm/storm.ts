@@ -71,14 +71,3 @@ export async function until(done: () => Promise<boolean>, patienceMs: number): P
   }
   return true;
 }
-
-/** The middle one of some figures. */
-export function median(figures: number[]): number {
-  return quantile(figures, 0.5);
-}
-
-/** The figure below which a share of them lies; 0 where there are none. */
-export function quantile(figures: number[], share: number): number {
-  const sorted = figures.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}

@@ -1,11 +1,13 @@
-import type { Network, Outbound } from "../../src/channels/adapter.ts";
+import type { Network } from "../../src/channels/adapter.ts";
 import type { Reply } from "./fake-network.ts";
+import { outboundTo } from "./outbound.ts";
 
 export const TOKEN = "EAAtoken-that-nobody-may-see";
 export const APP_SECRET = "app-secret-of-this-test";
 export const PHONE_ID = "106540352242922";
 export const credentials = { phoneNumberId: PHONE_ID, accessToken: TOKEN, appSecret: APP_SECRET };
 export const network: Network = { base: "https://graph.test" };
+export const outbound = outboundTo("4915112345678");
 
 /** Meta's answer to a send that it accepted. */
 export function accepted(id: string, contact: { wa_id?: string; user_id?: string } = {}): Reply {
@@ -26,23 +28,6 @@ export function refused(
   const error_data = { messaging_product: "whatsapp", details };
   const error = { message, type: "OAuthException", code, error_data, fbtrace_id: "A1b2" };
   return () => Response.json({ error }, { status, headers });
-}
-
-/** A message to send, a text unless told otherwise. `text` is `content` unless it is given. */
-export function outbound(fields: Partial<Outbound> = {}): Outbound {
-  const content = fields.content ?? "Hi";
-  return {
-    chatId: "cht_g0123456789ABCDE",
-    messageId: "msg_g0123456789ABCDE",
-    address: "4915112345678",
-    type: "TEXT",
-    content,
-    mediaUrl: null,
-    text: content,
-    template: null,
-    partsSent: [],
-    ...fields,
-  };
 }
 
 /** `X-Hub-Signature-256` as Meta makes it. */

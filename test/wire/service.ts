@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { bundle } from "../bundle.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -22,16 +22,7 @@ export interface Service {
 export async function startService(onLine: (line: string) => void = () => undefined): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), "parley-wire-"));
   const scriptPath = join(folder, "index.js");
-  await build({
-    entryPoints: [join(ROOT, "src/index.ts")],
-    outfile: scriptPath,
-    bundle: true,
-    format: "esm",
-    target: "esnext",
-    minify: true,
-    external: ["cloudflare:*", "node:*"],
-    logLevel: "warning",
-  });
+  await bundle({ index: join(ROOT, "src/index.ts") }, folder);
   const secret = () => randomBytes(32).toString("base64");
   const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
   const called = new Set<string>();

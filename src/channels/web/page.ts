@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../escape-html.ts";
+
 /** Where the page's static files lie, among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";
 const STYLE = "/web-assets/chat.css";
@@ -56,13 +58,4 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
     "X-Content-Type-Options": "nosniff",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
   };
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
 }

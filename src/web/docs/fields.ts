@@ -1,5 +1,6 @@
+import { escapeHtml } from "../../escape-html.ts";
 import { nameOf, type OpenApi, routesOf, type Schema } from "./document.ts";
-import { escapeHtml, inline } from "./markup.ts";
+import { inline } from "./markup.ts";
 
 /** What a schema's value is, in a few words with links: `string, 1 to 64 characters`. */
 export function kindOf(schema: Schema): string {

@@ -1,12 +1,4 @@
-/** Text as it stands in markup, in an attribute too. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
-}
+import { escapeHtml } from "../../escape-html.ts";
 
 /** One line of a description: plain text, with code between backticks. */
 export function inline(text: string): string {

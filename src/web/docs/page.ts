@@ -1,7 +1,8 @@
+import { escapeHtml } from "../../escape-html.ts";
 import { curlOf, type Variables, variablesOf } from "./curl.ts";
 import { nameOf, type OpenApi, type Operation, type Response, type Route, resolved, routesOf } from "./document.ts";
 import { answerSchemas, field, fields, kindOf } from "./fields.ts";
-import { code, escapeHtml, inline, json, prose } from "./markup.ts";
+import { code, inline, json, prose } from "./markup.ts";
 
 /** Another page of the reference, or its raw document. */
 interface Link {

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { migrate } from "../../../src/cli/wrangler.ts";
+import { bundle } from "../../bundle.ts";
 import { type TelegramServer, telegramServer } from "../../fakes/telegram-server.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -50,14 +50,7 @@ export class Place {
     const [telegram] = await Promise.all([
       telegramServer(),
       migrate({ config: join(root, "wrangler.toml"), state }, () => {}, new AbortController().signal),
-      build({
-        entryPoints: [join(root, "src/index.ts")],
-        outfile: script,
-        bundle: true,
-        format: "esm",
-        target: "esnext",
-        external: ["cloudflare:*", "node:*"],
-      }),
+      bundle({ worker: join(root, "src/index.ts") }, folder),
       copyCheckout(folder),
     ]);
     const worker = (without: Without) => ({
