@@ -1,4 +1,6 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { Settings } from "./hold.ts";
 
@@ -11,10 +13,13 @@ const USAGE = `npm run test:models -- [options]
   --replay <path>  with --path: which of its steps were taken
 `;
 
-process.exitCode = main(process.argv.slice(2));
+/** What the runtime says of each object that a test crashed; a line with the stack follows. */
+const CRASH = /^uncaught exception; (?:exception|source) = .*\bcrash$/;
+
+process.exitCode = await main(process.argv.slice(2));
 
 /** `npm run test:models`: the tests of this folder as `npm test` has them, with many more runs. 0 when all held. */
-function main(argv: string[]): number {
+async function main(argv: string[]): Promise<number> {
   const { values } = parseArgs({
     args: argv,
     options: {
@@ -38,15 +43,18 @@ function main(argv: string[]): number {
     ...(replay !== undefined && { replay }),
   };
   const file = `test/models/${only === undefined ? "" : `${only}.test.ts`}`;
-  const { status, stderr } = spawnSync("vitest", ["run", "--config", "test/vitest.config.ts", "--silent=false", file], {
+  const run = spawn("vitest", ["run", "--config", "test/vitest.config.ts", "--silent=false", file], {
     stdio: ["inherit", "inherit", "pipe"],
-    encoding: "utf8",
-    maxBuffer: 2 ** 30,
     env: { ...process.env, MODELS: JSON.stringify(settings) },
   });
-  // The runtime tells of each object that a test crashed.
-  process.stderr.write(stderr.replaceAll(/^(?:uncaught exception; .*crash|stack: .*)\n/gm, ""));
-  return status ?? 1;
+  const ended = once(run, "close") as Promise<[number | null]>;
+  let isStack = false;
+  for await (const line of createInterface({ input: run.stderr })) {
+    const isCrash: boolean = CRASH.test(line) || (isStack && line.startsWith("stack: "));
+    if (!isCrash) process.stderr.write(`${line}\n`);
+    isStack = isCrash;
+  }
+  return (await ended)[0] ?? 1;
 }
 
 /** @throws TypeError for what is no whole number */
