@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import type { Settings } from "./hold.ts";
 
@@ -13,8 +14,9 @@ const USAGE = `npm run test:models -- [options]
   --replay <path>  with --path: which of its steps were taken
 `;
 
-/** What the runtime says of each object that a test crashed; a line with the stack follows. */
-const CRASH = /^uncaught exception; (?:exception|source) = .*\bcrash$/;
+/** What the runtime says of each object that a test crashed; its stack follows, in a line or in several. */
+const CRASH = /^uncaught exception; (?:exception|source) = .*Error: crash$/;
+const STACK = /^(?:stack: | +at )/;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -44,17 +46,21 @@ async function main(argv: string[]): Promise<number> {
   };
   const file = `test/models/${only === undefined ? "" : `${only}.test.ts`}`;
   const run = spawn("vitest", ["run", "--config", "test/vitest.config.ts", "--silent=false", file], {
-    stdio: ["inherit", "inherit", "pipe"],
-    env: { ...process.env, MODELS: JSON.stringify(settings) },
+    stdio: ["inherit", "pipe", "pipe"],
+    env: { ...process.env, MODELS: JSON.stringify(settings), ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) },
   });
   const ended = once(run, "close") as Promise<[number | null]>;
-  let isStack = false;
-  for await (const line of createInterface({ input: run.stderr })) {
-    const isCrash: boolean = CRASH.test(line) || (isStack && line.startsWith("stack: "));
-    if (!isCrash) process.stderr.write(`${line}\n`);
-    isStack = isCrash;
-  }
+  await Promise.all([passOn(run.stdout, process.stdout), passOn(run.stderr, process.stderr)]);
   return (await ended)[0] ?? 1;
+}
+
+/** Passes lines on as they come, but for what the runtime says of crashes. */
+async function passOn(input: Readable, output: Writable): Promise<void> {
+  let isOfCrash = false;
+  for await (const line of createInterface({ input })) {
+    isOfCrash = CRASH.test(line) || (isOfCrash && STACK.test(line));
+    if (!isOfCrash) output.write(`${line}\n`);
+  }
 }
 
 /** @throws TypeError for what is no whole number */
