@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Message } from "../../src/chats/message.ts";
 import { MessageLog } from "../../src/chats/message-log.ts";
 import { admin, expectError, newChannel, newChat, newOrganization, send } from "../harness.ts";
+import { fakeNetworks } from "../networks.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -40,6 +41,17 @@ test("the ten-thousandth message that waits is accepted, the next is a 409", asy
   expectError(answer, 409, "chat_backlog");
   expect(answer.body.error).toBe("Too many messages of this chat wait for delivery");
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(10_000);
+});
+
+test("beside a chat whose queue is full the others of its channel run on", async () => {
+  const { post, api, chat } = await newQueue(10_000);
+  expectError(await post(), 409, "chat_backlog");
+  const calls = fakeNetworks();
+  const other = await newChat(api, chat.channel.id, "4915154321");
+  const { id } = await send(api, other.id, { content: "I go" });
+  const read = () => api("GET", `/chats/${other.id}/messages/${id}`);
+  await vi.waitUntil(async () => (await read()).body.message.status === "SENT");
+  expect(calls.filter(({ to }) => to === "4915154321").map(({ text }) => text)).toEqual(["I go"]);
 });
 
 test("a message that no longer waits makes room for one", async () => {
