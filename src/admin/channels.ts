@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import type { ChannelSettings } from "../channels/form.ts";
 import { CHANNEL_KINDS, type ChannelKind, KINDS } from "../channels/kinds.ts";
-import { open, seal, sealingKeys } from "../channels/sealing.ts";
+import { open, type SealedPlace, type SealingKeys, seal, sealingKeys } from "../channels/sealing.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
@@ -104,7 +104,7 @@ export async function rotateIdentitySecret(env: Env, id: string, { overlapSecond
   await changeChannel(env, id, async (before) => {
     if (before.identitySecret === null) throw fault("id", "is no web channel");
     const previous =
-      overlapSeconds > 0 ? await open(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
+      overlapSeconds > 0 ? await opened(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
     return {
       identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
       identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
@@ -205,10 +205,15 @@ async function mergeCredentials(env: Env, { id, kind, credentials }: Channel, pa
   const place = { id, column: "credentials" };
   const merged: Credentials = parse(
     KINDS[kind].credentials,
-    { ...JSON.parse(await open(keys, place, credentials)), ...patch },
+    { ...JSON.parse(await opened(keys, place, credentials)), ...patch },
     ["credentials"],
   );
   return { credentials: await seal(keys, place, JSON.stringify(merged)), credentialHints: hintsOf(merged) };
+}
+
+/** What was sealed. @throws ApiError `unavailable` where no configured key opens it: what changes it would lose it */
+function opened(keys: SealingKeys, place: SealedPlace, sealed: string): Promise<string> {
+  return open(keys, place, sealed).catch((error) => Promise.reject(unavailable(error)));
 }
 
 function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {

@@ -1,0 +1,81 @@
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { seal } from "../../src/channels/sealing.ts";
+import { admin, call, expectError, newKey, send } from "../harness.ts";
+import { fakeNetworks } from "../networks.ts";
+import { conversation, runNext, stopTheClock } from "./conversation.ts";
+import { telegramText } from "./webhook-calls.ts";
+
+stopTheClock();
+
+const another = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
+
+const WRONG = [
+  { what: "the two keys exchanged", bindings: { KEY_SECRET: env.CREDENTIALS_KEY, CREDENTIALS_KEY: env.KEY_SECRET } },
+  { what: "another CREDENTIALS_KEY", bindings: { CREDENTIALS_KEY: another } },
+  { what: "another KEY_SECRET", bindings: { KEY_SECRET: another } },
+];
+
+test.each(WRONG)(
+  "with $what nothing is taken that can't be read, and all is as it was with the right ones",
+  async ({ bindings }) => {
+    const { organizationId, chatId, address, channelId, channel, messages } = await conversation("telegram");
+    const { secret } = await newKey(organizationId);
+    const update = telegramText(address, "Hello");
+    const ask = (given: Partial<Env> = {}) => ({
+      key: call("GET", `/api/v1/chats/${chatId}`, { headers: { Authorization: `Bearer ${secret}` }, bindings: given }),
+      hook: call("POST", `/hooks/telegram/${channelId}`, {
+        body: update,
+        headers: { "X-Telegram-Bot-Api-Secret-Token": channel.webhook.verifyToken },
+        bindings: given,
+      }),
+    });
+    const row = () => env.DB.prepare("select * from channels where id = ?").bind(channelId).first();
+    const before = await row();
+
+    const { key, hook } = ask(bindings);
+    if ("KEY_SECRET" in bindings) expectError(await key, 401, "invalid_api_key");
+    else expect((await key).status).toBe(200);
+    if ("CREDENTIALS_KEY" in bindings) {
+      const errors = vi.spyOn(console, "error");
+      expectError(await hook, 503, "unavailable");
+      const shown = await admin("GET", `/channels/${channelId}`, undefined, bindings);
+      expect(shown.body.channel.webhook.verifyToken).toBeNull();
+      const patch = { credentials: { botToken: "123456:AAH-another-bot-token" } };
+      expectError(await admin("PATCH", `/channels/${channelId}`, patch, bindings), 503, "unavailable");
+      expect((await admin("POST", "/reseal", undefined, bindings)).body.unreadable).toContain(channelId);
+      const lines = errors.mock.calls.map((line) => JSON.stringify(line));
+      for (const line of lines)
+        expect(line).toContain("opens under neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS");
+      expect(lines.length).toBeGreaterThanOrEqual(4);
+      expect(await messages()).toEqual([]);
+    } else expect((await hook).status).toBe(200);
+
+    expect(await row()).toEqual(before);
+    const again = ask();
+    expect([(await again.key).status, (await again.hook).status]).toEqual([200, 200]);
+    expect((await messages()).map(({ text }) => text)).toEqual(["Hello"]);
+  },
+);
+
+test("a message whose channel's secrets open under no known key waits, and goes out when they do", async () => {
+  const calls = fakeNetworks();
+  const chat = await conversation("telegram");
+  const { channelId } = chat;
+  const sealed = await env.DB.prepare("select credentials from channels where id = ?")
+    .bind(channelId)
+    .first("credentials");
+  const put = (text: unknown) =>
+    env.DB.prepare("update channels set credentials = ? where id = ?").bind(text, channelId).run();
+  const current = Uint8Array.from(atob(another), (char) => char.charCodeAt(0));
+  await put(await seal({ current, previous: undefined }, { id: channelId, column: "credentials" }, "{}"));
+
+  const { id } = await send(chat.api, chat.chatId);
+  await chat.run();
+  expect([(await chat.message(id)).status, calls.length]).toEqual(["QUEUED", 0]);
+  expect((await chat.queue()).nextAttemptAt).not.toBeNull();
+
+  await put(sealed);
+  await runNext(chat);
+  expect([(await chat.message(id)).status, calls.length]).toEqual(["SENT", 1]);
+});
