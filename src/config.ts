@@ -5,7 +5,7 @@ import "./http/fields.ts"; // the words of the faults below
 import { keptPerEnv } from "./kept.ts";
 import { SECRET_KEY } from "./secret-form.ts";
 
-/** An empty variable is an absent one: `.dev.vars.example` lists them all, empty. */
+/** An empty variable is an absent one: the `.dev.vars` examples list them all, empty. */
 function unlessEmpty<T extends z.ZodMiniType>(schema: T) {
   return z.pipe(
     z.transform((value) => (value === "" ? undefined : value)),

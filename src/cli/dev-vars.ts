@@ -24,8 +24,8 @@ export function readVariables(text: string): Variables {
 }
 
 /** The required secrets that are absent; an empty one is. */
-export function missingSecrets(variables: Variables): string[] {
-  return REQUIRED.filter((name) => !variables[name]);
+export function missingSecrets(variables: Variables, required = REQUIRED): string[] {
+  return required.filter((name) => !variables[name]);
 }
 
 /** The first secret that is there and can't be one: its name and what it must be. */
@@ -37,23 +37,27 @@ export function malformedSecret(variables: Variables): { name: string; rule: str
   return null;
 }
 
-/** The lines that give each of these names a random value, to stand at the end of `text`. */
-export function newSecrets(names: string[], text: string, random: () => string = randomSecret): string {
+/** The lines that give each of these names a random value, to stand at the end of `text`; `maker` says who made them. */
+export function newSecrets(names: string[], text: string, random = randomSecret, maker = "npm start"): string {
   // No quotes: they could close one that was left open above.
   const lines = names.map((name) => `${name}=${random()}\n`).join("");
   const lineBreak = text === "" || text.endsWith("\n") ? "" : "\n";
-  return `${lineBreak}# Made by npm start.\n${lines}`;
+  return `${lineBreak}# Made by ${maker}.\n${lines}`;
 }
 
 /**
- * Makes the secrets that `.dev.vars` lacks, and the file itself when there is none.
+ * Makes the secrets that `.dev.vars`, or a file like it, lacks, and the file itself when there is none.
  * @param given the values of `--var`, which win over the file
+ * @param required the names to make sure of
+ * @param maker who makes them, for the file's reader
  * @returns what was made, and the variables that the server will have
  * @throws Refusal for a malformed secret, or a file that can't be read or written
  */
 export async function prepareDevVars(
   path: string,
   given: Variables,
+  required = REQUIRED,
+  maker = "npm start",
 ): Promise<{ made: string[]; variables: Variables }> {
   const found = await readIfThere(path);
   const text = found ?? "";
@@ -63,9 +67,9 @@ export async function prepareDevVars(
     const place = malformed.name in given ? "--var" : basename(path);
     throw new Refusal(`${malformed.name} in ${place} is malformed: it must be ${malformed.rule}.`);
   }
-  const made = missingSecrets(before);
+  const made = missingSecrets(before, required);
   if (made.length === 0) return { made, variables: { ...before, ...given } };
-  const added = newSecrets(made, text);
+  const added = newSecrets(made, text, randomSecret, maker);
   try {
     if (found === null) await writeFile(path, added, { mode: 0o600, flag: "wx" });
     else await appendFile(path, added);

@@ -21,3 +21,8 @@ export async function step<T>(work: () => Promise<T>, say: (result: T) => string
 export function complain(sentence: string): void {
   log(`${styleText("red", "✗", { stream })} ${sentence}`);
 }
+
+/** Says in one line what is not as it should be, where the work goes on. */
+export function warn(sentence: string): void {
+  log(`${styleText("yellow", "!", { stream })} ${sentence}`);
+}

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StartArguments } from "./arguments.ts";
 import { freePort } from "./port.ts";
@@ -10,8 +11,9 @@ import { Refusal } from "./refusal.ts";
 import { workerLines } from "./wrangler-log.ts";
 
 export type Place = { config: string; state: string };
+export type Environment = Record<string, string | undefined>;
 
-const POLL_MS = 50;
+const PAUSE_MS = 50;
 /** A call that a server which is just starting never answers must not hold the next one for longer. */
 const PATIENCE_MS = 5_000;
 
@@ -23,19 +25,25 @@ const ENVIRONMENT = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 };
 
+/** How a run of wrangler ended, and what it wrote. */
+export type Answer = { code: number; stdout: string; stderr: string };
+
+/** Runs wrangler to its end, without a terminal: it asks nothing. */
+export async function ask(args: string[], signal: AbortSignal, env: Environment = {}): Promise<Answer> {
+  const child = run(args, signal, env);
+  const [code, stdout, stderr] = await Promise.all([exitCode(child), text(child.stdout), text(child.stderr)]);
+  signal.throwIfAborted();
+  return { code, stdout, stderr };
+}
+
 /**
  * Brings the local database to the newest schema.
  * @throws Refusal when wrangler can't; its own words are written first
  */
 export async function migrate(place: Place, log: (line: string) => void, signal: AbortSignal): Promise<void> {
-  const child = run(["d1", "migrations", "apply", "DB", "--local", ...flags(place)], signal);
-  const lines: string[] = [];
-  const ended = [child.stdout, child.stderr].map((stream) => eachLine(stream, (line) => lines.push(line)));
-  const code = await exitCode(child);
-  await Promise.all(ended);
-  signal.throwIfAborted();
+  const { code, stdout, stderr } = await ask(["d1", "migrations", "apply", "DB", "--local", ...flags(place)], signal);
   if (code === 0) return;
-  for (const line of lines) log(line);
+  for (const line of `${stdout}${stderr}`.trimEnd().split("\n")) log(line);
   throw new Refusal(`The database in ${place.state} can't be migrated; wrangler says why above.`);
 }
 
@@ -69,10 +77,15 @@ function inspectorPort(port: number): Promise<number> {
 }
 
 /** Waits until the server at `base` answers its health check. */
-export async function answers(base: string, signal: AbortSignal, patienceMs = PATIENCE_MS): Promise<void> {
+export async function answers(
+  base: string,
+  signal: AbortSignal,
+  patienceMs = PATIENCE_MS,
+  pauseMs = PAUSE_MS,
+): Promise<void> {
   for (;;) {
     if (await isHealthy(base, AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]))) return;
-    await delay(POLL_MS, undefined, { signal });
+    await delay(pauseMs, undefined, { signal });
   }
 }
 
@@ -90,13 +103,13 @@ function flags({ config, state }: Place): string[] {
   return ["--config", config, "--persist-to", state];
 }
 
-function run(args: string[], signal: AbortSignal) {
+function run(args: string[], signal: AbortSignal, env: Environment = {}) {
   const leash = new URL("leash.ts", import.meta.url).href;
   const wrangler = createRequire(import.meta.url).resolve("wrangler");
   return spawn(process.execPath, ["--no-warnings", "--import", leash, wrangler, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     // CLOUDFLARE_ENV would choose another .dev.vars, as --env does.
-    env: { ...ENVIRONMENT, ...process.env, CLOUDFLARE_ENV: undefined },
+    env: { ...ENVIRONMENT, ...process.env, ...env, CLOUDFLARE_ENV: undefined },
     signal,
   });
 }

@@ -60,6 +60,6 @@ async function deployChecks(root: string, isHere: boolean): Promise<Check[]> {
     return [bad("wrangler.toml", "fails", "is not there", "take it from the repository: git checkout wrangler.toml")];
   }
   if (!PLACEHOLDER.test(text)) return [ok("wrangler.toml", "names a database to deploy to")];
-  const advice = "npx wrangler d1 create parley prints the database_id to put there, before npm run deploy";
+  const advice = "npm run deploy finds or makes it, and writes its id there";
   return [bad("wrangler.toml", isHere ? "unknown" : "warns", "names no database to deploy to yet", advice)];
 }

@@ -1,0 +1,145 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { addressIn, awaitAnswer } from "./deploy/address.ts";
+import { readArguments, USAGE } from "./deploy/arguments.ts";
+import { Cloudflare } from "./deploy/cloudflare.ts";
+import { readTarget, type Target, withDatabaseId } from "./deploy/config-file.ts";
+import { KEPT_IN, keptSecrets, planSecrets, valuesOf, withFile } from "./deploy/secrets.ts";
+import { complain, log, step, warn } from "./progress.ts";
+import { Refusal, reasonOf } from "./refusal.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const config = join(root, "wrangler.toml");
+const stop = new AbortController();
+const cloudflare = new Cloudflare(config, stop.signal);
+
+// In Cloudflare's own builds, as in others, the checkout is thrown away afterwards.
+const isCheckoutLost = [process.env.WORKERS_CI, process.env.CI].some((value) => /^(1|true)$/i.test(value ?? ""));
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+
+process.exit(await main(process.argv.slice(2)).catch(exitCodeOf));
+
+/** `npm run deploy`: what the account lacks, the Worker, and what to do next. Gives the code to exit with. */
+async function main(argv: string[]): Promise<number> {
+  const given = readArguments(argv);
+  if (given.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const text = await readFile(config, "utf8").catch((error) => {
+    throw new Refusal(`wrangler.toml can't be read: ${reasonOf(error)}.`);
+  });
+  const target = readTarget(text);
+  await step(
+    () => cloudflare.logIn(target.accountId ?? process.env.CLOUDFLARE_ACCOUNT_ID),
+    (account) => `Logged in; all goes into the account ${account}`,
+  );
+  if (given.dryRun) await rehearse(target, given.others);
+  else await deploy(target, text, given.others);
+  return 0;
+}
+
+async function deploy(target: Target, text: string, others: string[]): Promise<void> {
+  await prepareDatabase(target, text);
+  await step(
+    () => cloudflare.migrate(),
+    (applied) => (applied.length > 0 ? `Database migrated: ${applied.join(", ")}` : "Database up to date"),
+  );
+  const { values, made, lacking } = await prepareSecrets();
+  if (lacking.length > 0) {
+    warn(
+      `${lacking.join(", ")}: missing, and not made here, where they would be lost. Until each is set, with ` +
+        "npx wrangler secret put NAME and what openssl rand -base64 32 prints, the routes that need it answer 503.",
+    );
+  }
+  const set = Object.keys(values);
+  const targets = await step(
+    () => withFile(values, (file, folder) => cloudflare.deploy(others, set.length > 0 ? file : null, folder)),
+    (targets) =>
+      `Worker deployed${set.length > 0 ? `, with ${set.join(", ")}` : ""}: ${targets.join(", ") || "no address"}`,
+  );
+  const address = addressIn(targets);
+  if (address) {
+    await step(
+      () => awaitAnswer(address, stop.signal),
+      () => `${address}/healthz answers`,
+    );
+  }
+  if (address && lacking.length === 0) introduce(address, made);
+}
+
+/** Makes sure that there is a database, and that `wrangler.toml` names it. */
+async function prepareDatabase({ databaseName: name, databaseId }: Target, text: string): Promise<void> {
+  if (databaseId) return log(`  wrangler.toml names the database ${name}: kept`);
+  await step(
+    async () => {
+      const found = await cloudflare.findDatabase(name);
+      const id = found ?? (await cloudflare.createDatabase(name));
+      await writeFile(config, withDatabaseId(text, id));
+      return found;
+    },
+    (found) => `Database ${name} ${found ? "found" : "made"}; its id is in wrangler.toml, for you to commit`,
+  );
+}
+
+/** The secrets that the Worker lacks: values to set, the names of those that were made, and of those that stay absent. */
+async function prepareSecrets() {
+  return step(
+    async () => {
+      const { missing, toMake } = planSecrets(await cloudflare.secrets(), await keptSecrets(root));
+      const made = isCheckoutLost ? [] : toMake;
+      const lacking = isCheckoutLost ? toMake : [];
+      const values = await valuesOf(
+        root,
+        missing.filter((name) => !lacking.includes(name)),
+      );
+      return { values, made, lacking };
+    },
+    ({ values, made, lacking }) => {
+      if (made.length > 0) return `Secrets made, and kept in ${KEPT_IN}: ${made.join(", ")}`;
+      if (lacking.length > 0) return `Secrets missing: ${lacking.join(", ")}`;
+      return Object.keys(values).length > 0 ? `Secrets taken from ${KEPT_IN}` : "Secrets are all there";
+    },
+  );
+}
+
+/** Says what a deploy would do, and tries what can be tried without changing anything. */
+async function rehearse({ databaseName: name, databaseId }: Target, others: string[]): Promise<void> {
+  const found = databaseId ?? (await cloudflare.findDatabase(name));
+  const names = await cloudflare.secrets();
+  const { missing, toMake } = planSecrets(names, await keptSecrets(root));
+  const making = isCheckoutLost ? "leave out" : "make";
+  await step(
+    () => cloudflare.build(others),
+    () => "The Worker builds",
+  );
+  log("Without --dry-run this would:");
+  if (!found) log(`  make the database ${name}`);
+  if (!databaseId) log("  write the database's id into wrangler.toml");
+  log("  apply the migrations that the database lacks");
+  if (missing.length > 0)
+    log(`  set ${missing.join(", ")}${toMake.length > 0 ? `, and ${making} ${toMake.join(", ")}` : ""}`);
+  log(names ? "  deploy the Worker, which exists, anew" : "  make the Worker");
+}
+
+function introduce(address: string, made: string[]): void {
+  const token = made.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${KEPT_IN} | ` : "";
+  if (made.length > 0) {
+    warn(`Move what is in ${KEPT_IN} to your password manager: Cloudflare never shows a secret again.`);
+  }
+  process.stdout.write(`
+# Log in as the operator, look whether all is well, and make the first organization
+${token}npx parley login --url ${address}
+npx parley doctor
+npx parley organizations create --name 'My company' --owner 'My name'
+`);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (stop.signal.aborted) complain("Stopped. What is done stays; repeat it to go on.");
+  else
+    complain(error instanceof Error && !(error instanceof Refusal) ? (error.stack ?? error.message) : reasonOf(error));
+  return error instanceof Refusal ? error.exitCode : 1;
+}

@@ -1,0 +1,59 @@
+import { parseArgs } from "node:util";
+import { Refusal } from "../refusal.ts";
+
+export interface DeployArguments {
+  help: boolean;
+  dryRun: boolean;
+  /** Everything else, for `wrangler deploy` as it was given. */
+  others: string[];
+}
+
+export const USAGE = `Usage: npm run deploy -- [options of wrangler deploy]
+
+Deploys Parley to Cloudflare: the database, its migrations, the secrets and the Worker. What exists is kept, so it can be
+repeated at any time.
+
+  --dry-run  says what it would do, and changes nothing
+`;
+
+// They choose another account, Worker or file than those that the steps look at.
+const REFUSED = [
+  "config",
+  "cwd",
+  "dispatch-namespace",
+  "env",
+  "env-file",
+  "name",
+  "profile",
+  "secrets-file",
+  "temporary",
+];
+
+const options = {
+  help: { type: "boolean", short: "h" },
+  "dry-run": { type: "boolean" },
+  config: { type: "string", short: "c" },
+  env: { type: "string", short: "e" },
+} as const;
+
+/**
+ * Reads what stands after `npm run deploy --`.
+ * @throws Refusal with exit code 2
+ */
+export function readArguments(argv: string[]): DeployArguments {
+  const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
+  const read: DeployArguments = { help: false, dryRun: false, others: [] };
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === "option" && REFUSED.includes(token.name)) {
+      throw new Refusal(
+        `npm run deploy can't take ${token.rawName}: it deploys wrangler.toml as it stands; ` +
+          "for anything else call npx wrangler deploy.",
+        2,
+      );
+    }
+    if (token.kind === "option" && token.name === "help") read.help = true;
+    else if (token.kind === "option" && token.name === "dry-run") read.dryRun = true;
+    else read.others.push(...argv.slice(token.index, tokens[index + 1]?.index));
+  }
+  return read;
+}

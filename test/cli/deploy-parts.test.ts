@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import manifest from "../../package.json?raw";
+import { addressIn, awaitAnswer } from "../../src/cli/deploy/address.ts";
+import { readArguments } from "../../src/cli/deploy/arguments.ts";
+import { errorsIn } from "../../src/cli/deploy/cloudflare.ts";
+import { readTarget, withDatabaseId } from "../../src/cli/deploy/config-file.ts";
+import { planSecrets } from "../../src/cli/deploy/secrets.ts";
+import { missingSecrets, readVariables } from "../../src/cli/dev-vars.ts";
+import configuration from "../../wrangler.toml?raw";
+
+const ID = "6f1d4b0e-5a4f-4c39-9a53-0d2f8d1f7c11";
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+
+test("the repository's configuration names its database, and no id of one", () => {
+  expect(readTarget(configuration)).toEqual({ accountId: null, databaseName: "parley", databaseId: null });
+});
+
+test.for(["\n", "\r\n"])("an id is written into the one line that is for it (%j)", (lineBreak) => {
+  const before = `[[d1_databases]]\nbinding = "OTHER"\ndatabase_id = "${NO_ID}"\n${configuration}# database_id = "${NO_ID}"\n`;
+  const text = before.replaceAll("\n", lineBreak);
+  const after = withDatabaseId(text, ID);
+  expect(readTarget(after).databaseId).toBe(ID);
+  const changed = text.split("\n").flatMap((line, at) => (line === after.split("\n")[at] ? [] : [line.trim()]));
+  expect(changed).toEqual([`database_id = "${NO_ID}"`]);
+  expect(after.length).toBe(text.length);
+});
+
+test("an account that the file names is read", () => {
+  expect(readTarget(`account_id = "abc"\n${configuration}`).accountId).toBe("abc");
+});
+
+test("a file without the database is refused", () => {
+  expect(() => readTarget(configuration.replace('binding = "DB"', ""))).toThrow("lacks the database DB");
+});
+
+test("what stands behind -- is wrangler's, as it was given", () => {
+  const argv = ["--keep-vars", "--var", "A:b", "--dry-run", "--tag=x"];
+  expect(readArguments(argv)).toEqual({
+    help: false,
+    dryRun: true,
+    others: ["--keep-vars", "--var", "A:b", "--tag=x"],
+  });
+});
+
+test.for(["--env", "-e", "--config=x", "-c", "--name", "--secrets-file"])("%s is refused", (flag) => {
+  expect(() => readArguments([flag, "x"])).toThrow(expect.objectContaining({ exitCode: 2 }));
+});
+
+test("secrets that the Worker has are left alone, kept ones are used, and only the rest is made", () => {
+  expect(planSecrets(["KEY_SECRET"], { CREDENTIALS_KEY: "kept", KEY_SECRET: "old" })).toEqual({
+    missing: ["ADMIN_TOKEN", "CREDENTIALS_KEY"],
+    toMake: ["ADMIN_TOKEN"],
+  });
+  expect(planSecrets(null, {}).toMake).toHaveLength(3);
+});
+
+test("the Deploy to Cloudflare button asks for the required secrets alone, and says of each what it is", async () => {
+  const asked = Object.keys(
+    readVariables(await readFile(new URL("../../.dev.vars.example", import.meta.url).pathname, "utf8")),
+  );
+  expect(asked.sort()).toEqual(missingSecrets({}).sort());
+  const { bindings } = JSON.parse(manifest).cloudflare as { bindings: Record<string, { description: string }> };
+  for (const name of asked) expect(bindings[name]?.description).toContain("`openssl rand -base64 32`");
+  for (const name of Object.keys(bindings)) expect(`${asked.join()}${configuration}`).toContain(name);
+});
+
+test("an error of wrangler's loses its decoration", () => {
+  const output =
+    "noise\n\u001b[31m✘ [ERROR]\u001b[0m It failed.\n\n  why [code: 1]\n  \n  If you think this is a bug, …\n\n";
+  expect(errorsIn(output)).toEqual(["It failed.", "why [code: 1]"]);
+});
+
+test("what is called of the addresses is one's own domain, else the name under workers.dev", () => {
+  expect(addressIn(["https://parley.a.workers.dev"])).toBe("https://parley.a.workers.dev");
+  expect(addressIn(["https://parley.a.workers.dev", "chat.example (custom domain)"])).toBe("https://chat.example");
+  expect(addressIn(["chat.example (custom domain - zone name: example)"])).toBe("https://chat.example");
+  expect(addressIn(["chat.example/*"])).toBeNull();
+});
+
+test("a service that does not answer in time is told", async () => {
+  let calls = 0;
+  const server = createServer((_request, response) => {
+    calls++;
+    response.writeHead(404).end();
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const waiting = awaitAnswer(address, new AbortController().signal, 200, 1);
+  await expect(waiting).rejects.toThrow(`${address}/healthz has not answered for 0.2 seconds`);
+  expect(calls).toBeGreaterThan(1);
+});

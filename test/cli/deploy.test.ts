@@ -1,0 +1,164 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readVariables } from "../../src/cli/dev-vars.ts";
+import type { Environment } from "../../src/cli/wrangler.ts";
+import { ACCOUNT, DATABASE_ID, FakeCloudflare } from "./deploy/cloudflare.ts";
+
+const PATIENCE_MS = 120_000;
+const ADDRESS = "https://parley.engines.workers.dev";
+const SECRETS = { ADMIN_TOKEN: "the operator's", CREDENTIALS_KEY: "a key", KEY_SECRET: "another" };
+const NO_DATABASE = "00000000-0000-0000-0000-000000000000";
+const NAMES = Object.keys(SECRETS);
+const root = new URL("../..", import.meta.url).pathname;
+const NOT_COPIED = ["node_modules", ".git", ".wrangler", ".dev.vars", ".deploy.vars", "coverage", "dist", "test"];
+
+let checkout: string;
+let cloudflare: FakeCloudflare;
+let environment: Environment;
+
+beforeEach(async () => {
+  cloudflare = new FakeCloudflare();
+  checkout = await mkdtemp(join(tmpdir(), "parley-deploy-"));
+  await cp(root, checkout, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
+  await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
+  environment = {
+    PATH: process.env.PATH,
+    // A folder without anybody's login.
+    HOME: checkout,
+    XDG_CONFIG_HOME: join(checkout, ".config"),
+    NODE_OPTIONS: `--import=${new URL("deploy/workers-dev.ts", import.meta.url).href}`,
+    CLOUDFLARE_API_BASE_URL: await cloudflare.listen(),
+    CLOUDFLARE_API_TOKEN: "token",
+  };
+});
+
+afterEach(async () => {
+  cloudflare.close();
+  await rm(checkout, { recursive: true, force: true });
+});
+
+/** One `npm run deploy`. */
+function deploy(args: string[] = [], env: Environment = {}) {
+  const options = { cwd: checkout, env: { ...environment, ...env } as typeof process.env };
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, ["src/cli/deploy.ts", ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+function read(name: string): Promise<string> {
+  return readFile(join(checkout, name), "utf8");
+}
+
+/** An account in which everything is. */
+function deployBefore(): void {
+  Object.assign(cloudflare, { subdomain: "engines", secrets: { ...SECRETS } });
+  cloudflare.databases = [{ uuid: DATABASE_ID, name: "parley" }];
+}
+
+test("on a new account all is made in order; what stops it is told, and repeating it goes on with what was made", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const configuration = await read("wrangler.toml");
+  const stopped = await deploy();
+  expect(stopped.stderr).toContain(
+    `register a workers.dev subdomain here:\n  https://dash.cloudflare.com/${ACCOUNT.id}`,
+  );
+  expect(stopped.code).toBe(1);
+  expect(cloudflare.done).toEqual(["POST d1/database", "POST d1/database/{id}/query"]);
+  expect(cloudflare.tables()).toContain("organizations");
+  expect(await read("wrangler.toml")).toBe(configuration.replace(NO_DATABASE, DATABASE_ID));
+  const kept = readVariables(await read(".deploy.vars"));
+  expect(Object.keys(kept).sort()).toEqual(NAMES);
+  expect((await stat(join(checkout, ".deploy.vars"))).mode & 0o777).toBe(0o600);
+
+  cloudflare.subdomain = "engines";
+  cloudflare.done = [];
+  const { code, stdout, stderr } = await deploy();
+  expect(stderr).toContain(`✓ ${ADDRESS}/healthz answers`);
+  expect(code).toBe(0);
+  expect(cloudflare.done).toEqual([
+    "POST workers/scripts/parley/assets-upload-session",
+    "PUT workers/scripts/parley",
+    "POST workers/scripts/parley/subdomain",
+  ]);
+  expect(cloudflare.secrets).toEqual(kept);
+  expect(stdout).toContain(`npx parley login --url ${ADDRESS}`);
+  for (const secret of Object.values(kept)) expect(stopped.stderr + stderr + stdout).not.toContain(secret);
+});
+
+test("where everything exists only a new version is made", { timeout: PATIENCE_MS }, async () => {
+  deployBefore();
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain("✓ Database parley found; its id is in wrangler.toml");
+  expect(stderr).toContain("✓ Secrets are all there");
+  expect(code).toBe(0);
+  expect(cloudflare.done).not.toContain("POST d1/database");
+  expect(cloudflare.done).toContain("POST workers/scripts/parley/versions");
+  expect(cloudflare.secrets).toEqual(SECRETS);
+  await expect(read(".deploy.vars")).rejects.toThrow("ENOENT");
+});
+
+test("without a login nothing is made, and it says how to log in", { timeout: PATIENCE_MS }, async () => {
+  const { code, stderr } = await deploy([], { CLOUDFLARE_API_TOKEN: "" });
+  expect(stderr).toMatch(/^✗ Not logged in to Cloudflare. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN .*\n$/);
+  expect(code).toBe(1);
+  expect(cloudflare.done).toEqual([]);
+});
+
+test("of several accounts one must be named", { timeout: PATIENCE_MS }, async () => {
+  cloudflare.accounts = [ACCOUNT, { id: "f".repeat(32), name: "Difference Engines" }];
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain(`\n  CLOUDFLARE_ACCOUNT_ID=${"f".repeat(32)} npm run deploy  # Difference Engines\n`);
+  expect(code).toBe(1);
+  expect(cloudflare.done).toEqual([]);
+});
+
+test("a refusal of Cloudflare's says which step it met, and leaves the file as it was", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const configuration = await read("wrangler.toml");
+  cloudflare.refuses = "POST d1/database";
+  const { code, stderr } = await deploy();
+  expect(stderr).toContain("✗ The database can't be made. wrangler says:\n  A request to the Cloudflare API");
+  expect(stderr).toContain("Authentication error [code: 10000]\n");
+  expect(stderr).not.toContain("open an issue");
+  expect(code).toBe(1);
+  expect(await read("wrangler.toml")).toBe(configuration);
+});
+
+test("in a build of Cloudflare's no secret is made, and it says which are missing", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  deployBefore();
+  cloudflare.secrets = { ADMIN_TOKEN: "the operator's" };
+  cloudflare.refuses = "POST workers/scripts/parley/assets-upload-session";
+  await writeFile(join(checkout, "wrangler.toml"), (await read("wrangler.toml")).replace(NO_DATABASE, DATABASE_ID));
+  const { stderr } = await deploy([], { WORKERS_CI: "1" });
+  expect(stderr).toContain("  wrangler.toml names the database parley: kept\n");
+  expect(stderr).toContain("! KEY_SECRET, CREDENTIALS_KEY: missing, and not made here");
+  expect(stderr).toContain("✗ The Worker can't be deployed. wrangler says:\n");
+  await expect(read(".deploy.vars")).rejects.toThrow("ENOENT");
+});
+
+test("--dry-run says what would be done, and does nothing", { timeout: PATIENCE_MS }, async () => {
+  const configuration = await read("wrangler.toml");
+  await writeFile(join(checkout, ".deploy.vars"), "ADMIN_TOKEN=kept\n");
+  const { code, stderr } = await deploy(["--dry-run"]);
+  expect(stderr).toContain("make the database parley\n");
+  expect(stderr).toContain("set ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and make KEY_SECRET, CREDENTIALS_KEY\n");
+  expect(code).toBe(0);
+  expect(cloudflare.done).toEqual([]);
+  expect(await read("wrangler.toml")).toBe(configuration);
+  expect(await read(".deploy.vars")).toBe("ADMIN_TOKEN=kept\n");
+});
+
+test("an argument that would choose another Worker is refused before anything is asked", async () => {
+  const { code, stderr } = await deploy(["--name", "other"]);
+  expect(stderr).toMatch(/^✗ npm run deploy can't take --name: .*\n$/);
+  expect(code).toBe(2);
+});

@@ -1,0 +1,123 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { buffer } from "node:stream/consumers";
+
+export const ACCOUNT = { id: "0123456789abcdef0123456789abcdef", name: "Analytical Engines" };
+export const DATABASE_ID = "6f1d4b0e-5a4f-4c39-9a53-0d2f8d1f7c11";
+const VERSION_ID = "0b8c5a6e-2f43-4c44-8a0e-1c7d53b0e9aa";
+const NOT_FOUND = 10007;
+
+type Answer = { status: number; body: object };
+
+/** What wrangler calls of Cloudflare's API for a deploy, and an account behind it. D1 is a SQLite of its own. */
+export class FakeCloudflare {
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #sqlite = new DatabaseSync(":memory:");
+  /** What was changed, or was to be, in order; questions are not noted. */
+  done: string[] = [];
+  /** Of these calls the account says that they are not allowed. */
+  refuses = "";
+  accounts = [ACCOUNT];
+  /** The name under workers.dev, which a new account has not chosen yet. */
+  subdomain: string | null = null;
+  databases: { uuid: string; name: string }[] = [];
+  /** The secrets of the Worker; null while there is none. */
+  secrets: Record<string, string> | null = null;
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    this.#sqlite.close();
+  }
+
+  /** The tables of the database. */
+  tables(): string[] {
+    const rows = this.#sqlite.prepare("select name from sqlite_master where type = 'table'").all();
+    return rows.map(({ name }) => String(name));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, body } = this.#answer(request, await buffer(request));
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+  }
+
+  #answer(request: IncomingMessage, sent: Buffer): Answer {
+    const { pathname } = new URL(request.url ?? "", "http://cloudflare");
+    const path = pathname.replace(`/accounts/${ACCOUNT.id}/`, "").replace(DATABASE_ID, "{id}");
+    const call = `${request.method} ${path}`;
+    const isQuestion = request.method === "GET" || (path.endsWith("/query") && !sent.includes("INSERT INTO"));
+    if (!isQuestion) this.done.push(call);
+    if (call === this.refuses && !isQuestion) return failed(403, 10000, "Authentication error");
+    return this.#routes[call]?.(sent) ?? failed(404, 7003, `The fake has no ${call}`);
+  }
+
+  readonly #routes: Record<string, (sent: Buffer) => Answer> = {
+    "GET /user/tokens/verify": () => ok({ id: "token", status: "active" }),
+    "GET /user": () => ok({ email: "ada@example.com" }),
+    "GET /accounts": () => ok(this.accounts),
+    "GET /memberships": () => ok(this.accounts.map((account) => ({ account }))),
+    "GET d1/database": () => ok(this.databases),
+    "POST d1/database": (sent) => {
+      const made = { uuid: DATABASE_ID, name: JSON.parse(sent.toString()).name as string };
+      this.databases.push(made);
+      return ok(made);
+    },
+    "POST d1/database/{id}/query": (sent) => ok([{ ...this.#query(JSON.parse(sent.toString()).sql), success: true }]),
+    "GET workers/subdomain": () =>
+      this.subdomain ? ok({ subdomain: this.subdomain }) : failed(404, NOT_FOUND, "none"),
+    "GET workers/services/parley": () =>
+      this.#ofWorker({ default_environment: { script: { tag: "tag", migration_tag: "v1" } } }),
+    "GET workers/scripts/parley/secrets": () =>
+      this.#ofWorker(Object.keys(this.secrets ?? {}).map((name) => ({ name, type: "secret_text" }))),
+    "GET workers/scripts/parley/deployments": () => this.#ofWorker({ deployments: [] }),
+    "GET workers/scripts/parley/settings": () => this.#ofWorker({ bindings: [], migration_tag: "v1" }),
+    "GET workers/scripts/parley/subdomain": () => ok({ enabled: this.secrets !== null, previews_enabled: false }),
+    "POST workers/scripts/parley/assets-upload-session": () => ok({ jwt: "done", buckets: [] }),
+    "PUT workers/scripts/parley": (sent) => this.#upload(sent),
+    "POST workers/scripts/parley/versions": (sent) => this.#upload(sent),
+    "POST workers/scripts/parley/deployments": () => ok({ id: VERSION_ID }),
+    "PATCH workers/scripts/parley/script-settings": () => ok({}),
+    "POST workers/scripts/parley/subdomain": () => ok({ enabled: true, previews_enabled: false }),
+    "GET /deployed/parley.engines.workers.dev/healthz": () => this.#ofWorker({ ok: true }),
+  };
+
+  #ofWorker(result: unknown): Answer {
+    return this.secrets ? ok(result) : failed(404, NOT_FOUND, "This Worker does not exist on your account.");
+  }
+
+  /** A new version has the secrets of the one before, and those that come with it. */
+  #upload(sent: Buffer): Answer {
+    const [, metadata = "{}"] = /name="metadata"\r\n\r\n(.*)\r\n/.exec(sent.toString("latin1")) ?? [];
+    const { bindings } = JSON.parse(metadata) as { bindings: { name: string; type: string; text: string }[] };
+    const secrets = bindings.filter(({ type }) => type === "secret_text").map(({ name, text }) => [name, text]);
+    this.secrets = { ...this.secrets, ...Object.fromEntries(secrets) };
+    return ok({
+      id: VERSION_ID,
+      deployment_id: VERSION_ID.replaceAll("-", ""),
+      startup_time_ms: 1,
+      resources: { script: { etag: "etag" } },
+    });
+  }
+
+  #query(sql: string): { results: object[] } {
+    if (/^\s*select/i.test(sql)) return { results: this.#sqlite.prepare(sql).all() };
+    this.#sqlite.exec(sql);
+    return { results: [] };
+  }
+}
+
+function ok(result: unknown): Answer {
+  return { status: 200, body: { success: true, errors: [], messages: [], result } };
+}
+
+function failed(status: number, code: number, message: string): Answer {
+  return { status, body: { success: false, errors: [{ code, message }], messages: [], result: null } };
+}
