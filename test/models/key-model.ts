@@ -71,7 +71,13 @@ export class KeyModel {
     const window = this.window();
     const { rules } = this;
     const quotaLeft = rules.monthlyQuota === null ? Number.POSITIVE_INFINITY : rules.monthlyQuota - this.used();
-    if (!this.#lives(secret)) return { verdict: "invalid_api_key", window: null };
+    if (!this.#lives(secret)) {
+      const answer: Answer = { verdict: "invalid_api_key", window: null };
+      // What no change of the key can make good again takes the place of what was remembered before.
+      const isOver = this.isRevoked || !this.secrets.has(secret);
+      if (isOver) this.#remembered.set(name, { until: this.now + 1_000, answer });
+      return answer;
+    }
     if (rules.ipAllowlist.length > 0 && !rules.ipAllowlist.includes(address ?? "")) {
       return { verdict: "ip_not_allowed", window };
     }
