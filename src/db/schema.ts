@@ -160,7 +160,7 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     createdAt: integer().notNull(),
-    /** Written by the key's object, every minute while it is used. */
+    /** Written by the key's object, once a minute while it is used. */
     stats: text({ mode: "json" }).$type<KeyStats>(),
   },
   // The list of an organization's keys.

@@ -6,7 +6,7 @@ import { causeOf } from "../log.ts";
 import { type Counters, decide, NO_COUNTERS, NO_SPARE, type Refusal, usageOf, type WindowState } from "./admission.ts";
 import { addressMatcher } from "./allowlist.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
-import { KeyStatsBuffer, type RequestCounts } from "./stats.ts";
+import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./stats.ts";
 
 /** A request that asks to be let in: `hash` of the key text, where it came from, what it wants to do. */
 export interface AdmissionRequest {
@@ -33,6 +33,8 @@ export type Admission =
   /** `final`: no change of the key will ever make it good. */
   | { outcome: "refused"; reason: Refusal; window: WindowState | null; final?: boolean };
 
+type StoredCounters = Counters & { stats?: StoredStats };
+
 interface HeldRecord {
   record: KeyRecord;
   readAt: number;
@@ -45,14 +47,17 @@ const CHANGE_ENDS_AFTER_MS = 60_000;
 /**
  * One API key: its record, read from the directory at first sight, and its counts. Everything it knows lies in three
  * values of its storage: `record`, `counters` and `changing`; its fields are copies that it may lose at any moment.
- * Beside them it counts for the operator's eye, in `stats`, what it admitted and refused.
+ * With its counts lie those for the operator's eye, of what it admitted and refused.
  *
  * A change of the key is exact everywhere because it happens in three steps: `beginChange` here, then the directory,
  * then `endChange` here. In between every request reads the directory, so the change counts from its commit on even
  * where the third step never comes.
  */
 export class KeyObject extends DurableObject<Env> {
-  readonly #stats = new KeyStatsBuffer(this.ctx.storage);
+  readonly #stats = new KeyStatsBuffer(this.ctx.storage, {
+    stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats,
+    store: () => this.#store(),
+  });
   #counters: Counters | undefined;
   #spare = NO_SPARE;
   #held: HeldRecord | undefined;
@@ -81,14 +86,14 @@ export class KeyObject extends DurableObject<Env> {
       Date.now(),
     );
     if (decision.outcome === "refused") {
-      this.#count(id, { refused: added({ [decision.reason]: asked.units }, asked.refused ?? {}) });
+      this.#count(id, { refused: added({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
       return { ...decision, final: isOver(record, asked.hash) };
     }
-    this.#count(id, { admitted: decision.granted, ...(asked.refused && { refused: asked.refused }) });
-    // The output gate holds the answer until this is on disk.
-    if (decision.write) this.ctx.storage.kv.put("counters", decision.counters);
     this.#counters = decision.counters;
     this.#spare = decision.spare;
+    this.#count(id, { admitted: decision.granted, refused: asked.refused ?? {} }, decision.write);
+    // The output gate holds the answer until this is on disk.
+    if (decision.write) this.#store();
     const { organizationId, defaultSenderId, region } = record;
     return {
       outcome: "admitted",
@@ -151,14 +156,22 @@ export class KeyObject extends DurableObject<Env> {
     return this.#stats.look(this.env.DB);
   }
 
-  #count(id: string, counts: Partial<RequestCounts>): void {
-    const looked = this.#stats.count(id, counts);
+  #count(id: string, counts: Partial<RequestCounts>, isStored: boolean): void {
+    const looked = this.#stats.count(id, counts, isStored);
     if (looked) this.ctx.waitUntil(looked);
   }
 
   #storedCounters(): Counters {
-    this.#counters ??= this.ctx.storage.kv.get<Counters>("counters") ?? NO_COUNTERS;
+    if (!this.#counters) {
+      const stored: StoredCounters = this.ctx.storage.kv.get("counters") ?? NO_COUNTERS;
+      const { stats: _stats, ...counters } = stored;
+      this.#counters = counters;
+    }
     return this.#counters;
+  }
+
+  #store(): void {
+    this.ctx.storage.kv.put("counters", { ...this.#storedCounters(), stats: this.#stats.current });
   }
 
   /** Changes under way and when each ends by itself. */

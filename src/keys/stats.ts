@@ -12,90 +12,102 @@ export interface RequestCounts {
 /** A key's numbers since it was made, as its row of the directory has them. `at` is in Unix milliseconds. */
 export type KeyStats = RequestCounts & { at: number };
 
-/** Less than the 10 s for which an object stays awake after a call: a key that is used seldom is looked at before. */
-const LOOK_AFTER_MS = 5_000;
+/** As the key's object keeps them. */
+export type StoredStats = RequestCounts & { keyId: string };
+
 /** The directory is written no more often than this, however much a key is used. */
 const WRITE_EVERY_MS = 60_000;
-const NONE: RequestCounts = { admitted: 0, refused: {} };
+/** What is in memory alone is stored after this: less than the 10 s for which an object stays awake after a call. */
+const STORE_AFTER_MS = 5_000;
+
+/** Where the object keeps the numbers, with what it stores anyway. */
+interface Shelf {
+  stored(): StoredStats | undefined;
+  store(): void;
+}
 
 /**
- * A key's numbers on their way to the directory. Nothing is stored for a request: what came since the last write is in
- * memory alone, and a crash loses that of a minute at most.
+ * A key's numbers on their way to the directory. A request that is stored itself has them stored with it; of others a
+ * crash may lose those of a few seconds.
  */
 export class KeyStatsBuffer {
-  readonly #storage: DurableObjectStorage;
   readonly #alarm: StandingAlarm;
-  /** Whose numbers they are, once there are any. */
-  #keyId = "";
-  #unwritten = NONE;
-  /** Whether something came since the last look. */
-  #isBusy = false;
-  #failed = false;
+  readonly #shelf: Shelf;
+  #current: StoredStats | undefined;
+  #written: StoredStats | undefined;
+  #isStored = true;
+  #isErased = false;
   #triedAt = 0;
-  #erased = false;
+  /** When the alarm rings, as far as this instance has set it. */
+  #lookAt: number | null = null;
 
-  constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
+  constructor(storage: DurableObjectStorage, shelf: Shelf) {
     this.#alarm = new StandingAlarm(storage);
+    this.#shelf = shelf;
   }
 
-  /** @returns the first time after a look: what ends when the next look is sure; it never fails */
-  count(keyId: string, { admitted = 0, refused = {} }: Partial<RequestCounts>): Promise<void> | null {
-    this.#keyId = keyId;
-    this.#unwritten = sum(this.#unwritten, { admitted, refused });
-    if (this.#isBusy) return null;
-    this.#isBusy = true;
-    return this.#lookBy(Date.now() + LOOK_AFTER_MS);
+  get current(): StoredStats | undefined {
+    this.#current ??= this.#shelf.stored();
+    return this.#current;
   }
 
-  /** The alarm rang: writes to the key's row, unless it did a moment ago and the key goes on being used. Never throws. */
+  /**
+   * Counts requests; `isStored` where the caller stores them in the same commit.
+   * @returns what ends when the alarm stands, which never fails; null where it stands
+   */
+  count(
+    keyId: string,
+    { admitted = 0, refused = {} }: Partial<RequestCounts>,
+    isStored: boolean,
+  ): Promise<void> | null {
+    const before = this.current ?? { admitted: 0, refused: {} };
+    this.#current = { keyId, admitted: before.admitted + admitted, refused: added(before.refused, refused) };
+    this.#isStored = isStored;
+    return this.#lookBy(Date.now() + (isStored ? WRITE_EVERY_MS : STORE_AFTER_MS));
+  }
+
+  /** The alarm rang: stores what is in memory alone, and writes to the key's row once a minute. Never throws. */
   async look(db: D1Database): Promise<void> {
     this.#alarm.gone();
-    const isEarly = Date.now() - this.#triedAt < WRITE_EVERY_MS;
-    const mayWait = this.#isBusy || this.#failed;
-    this.#isBusy = false;
-    if (this.#unwritten === NONE) return;
-    if (!(isEarly && mayWait)) await this.#write(db);
-    if (this.#unwritten !== NONE) await this.#lookBy(Date.now() + LOOK_AFTER_MS);
+    this.#lookAt = null;
+    const { current } = this;
+    if (!current || current === this.#written) return;
+    if (!this.#isStored) this.#shelf.store();
+    this.#isStored = true;
+    const now = Date.now();
+    const next = this.#triedAt + WRITE_EVERY_MS;
+    // A clock that was set back holds nothing up.
+    if (now >= next || now < this.#triedAt) await this.#write(db, current, now);
+    else await this.#lookBy(next);
   }
 
   /** Everything was erased. */
   erased(): void {
-    this.#erased = true;
-    this.#unwritten = NONE;
+    this.#isErased = true;
+    this.#current = undefined;
     this.#alarm.gone();
   }
 
-  async #write(db: D1Database): Promise<void> {
-    const written = this.#unwritten;
-    this.#unwritten = NONE;
-    this.#triedAt = Date.now();
-    const total = sum(this.#storage.kv.get<RequestCounts>("stats") ?? NONE, written);
-    const stats: KeyStats = { ...total, at: this.#triedAt };
+  async #write(db: D1Database, current: StoredStats, at: number): Promise<void> {
+    this.#triedAt = at;
+    const { keyId, ...counts } = current;
+    const stats: KeyStats = { ...counts, at };
     try {
-      await db.prepare("update api_keys set stats = ? where id = ?").bind(JSON.stringify(stats), this.#keyId).run();
-      this.#failed = false;
+      await db.prepare("update api_keys set stats = ? where id = ?").bind(JSON.stringify(stats), keyId).run();
+      this.#written = current;
     } catch (error) {
-      console.warn({ event: "stats_not_written", keyId: this.#keyId, error: causeOf(error) });
-      this.#failed = true;
+      console.warn({ event: "stats_not_written", keyId, error: causeOf(error) });
+      if (!this.#isErased) await this.#lookBy(at + WRITE_EVERY_MS);
     }
-    // Nothing may be left behind.
-    if (this.#erased) return;
-    if (this.#failed) this.#unwritten = sum(written, this.#unwritten);
-    else this.#storage.kv.put("stats", total);
   }
 
-  async #lookBy(at: number): Promise<void> {
-    try {
-      await this.#alarm.by(at);
-    } catch (error) {
+  #lookBy(at: number): Promise<void> | null {
+    if (this.#lookAt !== null && this.#lookAt <= at) return null;
+    this.#lookAt = at;
+    return this.#alarm.by(at).catch((error: unknown) => {
       // The next request tries again.
-      this.#isBusy = false;
+      this.#lookAt = null;
       console.warn({ event: "alarm_not_set", error: causeOf(error) });
-    }
+    });
   }
-}
-
-function sum(counts: RequestCounts, more: RequestCounts): RequestCounts {
-  return { admitted: counts.admitted + more.admitted, refused: added(counts.refused, more.refused) };
 }

@@ -58,9 +58,13 @@ function realKey(id: string, secret: string): RealKey {
     usage: () => admin("GET", "/usage"),
     setClock: (now) => void vi.setSystemTime(now),
     lose: async (how) => {
-      const counts = await runInDurableObject(object(), (_object, { storage }) => storage.kv.get<Counts>("counters"));
+      const stored = await runInDurableObject(object(), (_object, { storage }) =>
+        storage.kv.get<Counts & { stats: unknown }>("counters"),
+      );
       await (how === "crashed" ? crash(object()) : evictDurableObject(object()));
-      return counts ?? null;
+      if (!stored) return null;
+      const { stats: _stats, ...counts } = stored;
+      return counts;
     },
     loseIsolate: (isolate) => {
       isolates[isolate] = newIsolate();

@@ -16,7 +16,7 @@ export const statsOperations: readonly Operation[] = [
     tag: "Stats",
     summary: "Watch channels and keys",
     description:
-      "What waits and what became of it for each channel, what was admitted and refused for each key, oldest first. It reads rows of the directory alone, so it may be asked often. Those of a channel are some 10 seconds old at most, those of a key that is used all the time a minute; a crash of an object may cost what it had counted since. `page` and `limit` count for both lists, and `pagination` is that of the longer one.",
+      "What waits and what became of it for each channel, what was admitted and refused for each key, oldest first. It reads rows of the directory alone, so it may be asked often. Those of a channel are some 10 seconds old at most, those of a key about a minute; a crash of an object may cost what it had counted in the last seconds. `page` and `limit` count for both lists, and `pagination` is that of the longer one.",
     query: {
       schema: statsQuery,
       descriptions: { ...pages.descriptions, organization: "The channels and keys of this organization alone." },
