@@ -317,3 +317,10 @@ test("a document is stored however long its name is, and the name is cut", async
   const bytes = await runInDurableObject(stub, (_object, { storage }) => storage.sql.databaseSize);
   expect(bytes).toBeLessThan(200_000);
 });
+
+test("a contact's name is cut to 256 characters, whichever way it is written", async () => {
+  const at = await place("whatsapp");
+  const from = newContact();
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: from }, "Hi", { name: `\u202e${"eman ".repeat(1_000)}` })]));
+  expect((await at.chat()).contact.name).toBe(`\u202e${"eman ".repeat(51)}`);
+});
