@@ -5,11 +5,13 @@ import { Secrets, shownIn } from "../secrets.ts";
 import { startService } from "../wire/service.ts";
 import { type Ask, Place, type Told } from "./place.ts";
 import { fuzz, neverGood, type Tally } from "./run.ts";
+import { StrictProxy } from "./strict-proxy.ts";
 
 const USAGE = `npm run test:fuzz -- [options]
 
   --requests <n>  how many requests are made of all routes (200000)
   --seed <n>      those of an earlier run
+  --strict        the public requests go through Prism, which compares each answer to the OpenAPI document
 `;
 
 const FAKED = ["fuzzed-bot-token", "fuzzed-access-token", "fuzzed-app-secret"];
@@ -32,6 +34,7 @@ async function main(argv: string[]): Promise<number> {
     options: {
       requests: { type: "string", default: "200000" },
       seed: { type: "string" },
+      strict: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -47,8 +50,11 @@ async function main(argv: string[]): Promise<number> {
   const service = await startService((line) => look("the log", line));
   for (const secret of [...Object.values(service.secrets), ...FAKED]) secrets.plant(secret);
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const proxy = values.strict ? await StrictProxy.begin(service.url) : null;
+  const askAt = (url: URL, ...request: Parameters<Ask>) => askOver(agent, url, ...request);
+  const askService: Ask = proxy ? proxy.through(askAt, service.url) : (...request) => askAt(service.url, ...request);
   const ask: Ask = async (method, path, sent) => {
-    const told = await askOver(agent, service.url, method, path, sent);
+    const told = await askService(method, path, sent);
     const shown = shownIn(`${JSON.stringify([...told.headers])} ${told.text}`);
     for (const secret of shown.secrets) secrets.plant(secret);
     look(`${method} ${path}`, shown.rest);
@@ -62,9 +68,11 @@ async function main(argv: string[]): Promise<number> {
       onThousand: (tally) => void process.stderr.write(`${tally.requests} requests: ${listed(tally)}\n`),
     });
     const seconds = Math.round((performance.now() - begun) / 1_000);
-    print(`${tally.requests} requests in ${seconds} s, seed ${seed}\n${listed(tally)}\n`, 0);
+    const compared = proxy ? `, ${proxy.requests} of them and of their readings through Prism` : "";
+    print(`${tally.requests} requests in ${seconds} s, seed ${seed}${compared}\n${listed(tally)}\n`, 0);
     const faults = [
       ...found.slice(0, 20),
+      ...(proxy?.faults() ?? []),
       ...neverGood(tally).map((route) => `never did what it is there for: ${route}`),
       ...[...service.called].filter((host) => !NETWORKS.includes(host)).map((host) => `called ${host}`),
     ];
@@ -72,11 +80,12 @@ async function main(argv: string[]): Promise<number> {
   } catch (error) {
     const lives = await fetch(new URL("/healthz", service.url)).then(({ status }) => status, String);
     return print(
-      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}\n`,
+      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}${proxy ? " --strict" : ""}\n`,
       1,
     );
   } finally {
     agent.destroy();
+    proxy?.end();
     await service.stop();
   }
 }
