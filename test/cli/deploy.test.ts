@@ -69,7 +69,8 @@ test("on a new account all is made in order; what stops it is told, and repeatin
     `register a workers.dev subdomain here:\n  https://dash.cloudflare.com/${ACCOUNT.id}`,
   );
   expect(stopped.code).toBe(1);
-  expect(cloudflare.done).toEqual(["POST d1/database", "POST d1/database/{id}/query"]);
+  // Each migration is a query of its own.
+  expect([...new Set(cloudflare.done)]).toEqual(["POST d1/database", "POST d1/database/{id}/query"]);
   expect(cloudflare.tables()).toContain("organizations");
   expect(await read("wrangler.toml")).toBe(configuration.replace(NO_DATABASE, DATABASE_ID));
   const kept = readVariables(await read(".deploy.vars"));
