@@ -47,7 +47,7 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
     () => cloudflare.migrate(),
     (applied) => (applied.length > 0 ? `Database migrated: ${applied.join(", ")}` : "Database up to date"),
   );
-  const { values, made, lacking } = await prepareSecrets();
+  const { values, lacking } = await prepareSecrets();
   if (lacking.length > 0) {
     warn(
       `${lacking.join(", ")}: missing, and not made here, where they would be lost. Until each is set, with ` +
@@ -67,7 +67,7 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
       () => `${address}/healthz answers`,
     );
   }
-  if (address && lacking.length === 0) introduce(address, made);
+  if (address && lacking.length === 0) introduce(address, set);
 }
 
 /** Makes sure that there is a database, and that `wrangler.toml` names it. */
@@ -77,7 +77,11 @@ async function prepareDatabase({ databaseName: name, databaseId }: Target, text:
     async () => {
       const found = await cloudflare.findDatabase(name);
       const id = found ?? (await cloudflare.createDatabase(name));
-      await writeFile(config, withDatabaseId(text, id));
+      await writeFile(config, withDatabaseId(text, id)).catch((error) => {
+        throw new Refusal(
+          `The database ${name} has the id ${id}, but wrangler.toml can't be written: ${reasonOf(error)}.`,
+        );
+      });
       return found;
     },
     (found) => `Database ${name} ${found ? "found" : "made"}; its id is in wrangler.toml, for you to commit`,
@@ -124,9 +128,10 @@ async function rehearse({ databaseName: name, databaseId }: Target, others: stri
   log(names ? "  deploy the Worker, which exists, anew" : "  make the Worker");
 }
 
-function introduce(address: string, made: string[]): void {
-  const token = made.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${KEPT_IN} | ` : "";
-  if (made.length > 0) {
+/** @param set the secrets that this deploy gave to the Worker: they stand in the file of kept ones */
+function introduce(address: string, set: string[]): void {
+  const token = set.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${KEPT_IN} | ` : "";
+  if (set.length > 0) {
     warn(`Move what is in ${KEPT_IN} to your password manager: Cloudflare never shows a secret again.`);
   }
   process.stdout.write(`

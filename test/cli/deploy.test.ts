@@ -88,19 +88,20 @@ test("on a new account all is made in order; what stops it is told, and repeatin
     "POST workers/scripts/parley/subdomain",
   ]);
   expect(cloudflare.secrets).toEqual(kept);
-  expect(stdout).toContain(`npx parley login --url ${ADDRESS}`);
+  expect(stdout).toContain(`sed -n s/^ADMIN_TOKEN=//p .deploy.vars | npx parley login --url ${ADDRESS}\n`);
   for (const secret of Object.values(kept)) expect(stopped.stderr + stderr + stdout).not.toContain(secret);
 });
 
 test("where everything exists only a new version is made", { timeout: PATIENCE_MS }, async () => {
   deployBefore();
-  const { code, stderr } = await deploy();
+  const { code, stdout, stderr } = await deploy();
   expect(stderr).toContain("✓ Database parley found; its id is in wrangler.toml");
   expect(stderr).toContain("✓ Secrets are all there");
   expect(code).toBe(0);
   expect(cloudflare.done).not.toContain("POST d1/database");
   expect(cloudflare.done).toContain("POST workers/scripts/parley/versions");
   expect(cloudflare.secrets).toEqual(SECRETS);
+  expect(stdout).toContain(`\nnpx parley login --url ${ADDRESS}\n`);
   await expect(read(".deploy.vars")).rejects.toThrow("ENOENT");
 });
 
