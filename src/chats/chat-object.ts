@@ -210,6 +210,7 @@ export class ChatObject extends DurableObject<Env> {
     if (row && call !== null && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
     if (!row || row.redactedAt !== null) return { outcome: "no_message" };
     this.#queued = undefined;
+    this.#outbox.beforeRedaction(this.#outboxHost(), row.seq);
     const message = redacted(JSON.parse(row.doc) as Message);
     const doc = JSON.stringify(message);
     this.#log.redact(row.seq, doc, Date.now(), call);

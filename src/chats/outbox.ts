@@ -176,6 +176,14 @@ export class Outbox {
     return after.broken;
   }
 
+  /** A message is about to be blanked: how many parts it has can't be told from it afterwards. */
+  beforeRedaction(host: OutboxHost | null, seq: number): void {
+    const row = host?.log.delivered(seq);
+    if (!host || row?.message.direction !== "OUTBOUND" || row.parts.of !== undefined) return;
+    const { of } = knownOf(host, row).parts;
+    if (of > 1) host.log.writeDelivery(seq, row.delivery, { ...row.parts, of }, row.lastError);
+  }
+
   /**
    * Takes what the network told of a message of ours, where it is news: it may come before the answer to the send, in
    * place of one that got lost, twice, or late. One without our id may be of the message that is under way.

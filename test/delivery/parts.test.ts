@@ -84,6 +84,19 @@ test("a photo and its text that are redacted after they went out are two parts s
   expect(await message.state()).toBe("DELIVERED");
 });
 
+test("a photo whose object was lost amid its call, and that is redacted then, is not delivered without its text", async () => {
+  const network = hanging(acceptAs("wamid.photo"));
+  fakeNetworks(network.script);
+  const chat = await conversation("whatsapp");
+  const message = await sentTo(chat, PHOTO);
+  await network.reached();
+  await crash(chat.object());
+  network.letGo();
+  await admin("POST", `/chats/${chat.chatId}/messages/${message.id}/redact`);
+  await message.tell("wamid.photo", "delivered");
+  expect(await message.state()).toBe("FAILED redacted");
+});
+
 test("a photo that came through proves no message delivered whose text was redacted before it went out", async () => {
   fakeNetworks(inTurn(acceptAs("wamid.photo"), refuse(131056, "Slow down")));
   const chat = await conversation("whatsapp");
