@@ -62,7 +62,8 @@ async function main(argv: string[]): Promise<number> {
   };
   const begun = performance.now();
   try {
-    const tally = await fuzz(await Place.make(ask, service.secrets.ADMIN_TOKEN), {
+    const place = await Place.make(ask, service.secrets.ADMIN_TOKEN);
+    const tally = await fuzz(place, {
       count,
       seed,
       onThousand: (tally) => void process.stderr.write(`${tally.requests} requests: ${listed(tally)}\n`),
@@ -73,6 +74,7 @@ async function main(argv: string[]): Promise<number> {
     const faults = [
       ...found.slice(0, 20),
       ...(proxy?.faults() ?? []),
+      ...(await place.gone()).map((path) => `was gone before the end: ${path}`),
       ...neverGood(tally).map((route) => `never did what it is there for: ${route}`),
       ...[...service.called].filter((host) => !NETWORKS.includes(host)).map((host) => `called ${host}`),
     ];

@@ -69,6 +69,13 @@ export class Place {
     return this.#asked("GET", `/api/v1/chats/${chatId}/messages/${id}`, this.#keys.right, null);
   }
 
+  /** What is gone of what the requests are about: without it they show little. */
+  async gone(): Promise<string[]> {
+    const paths = ["/api/v1/key", ...(this.#known.get("cht") ?? []).slice(0, 3).map((id) => `/api/v1/chats/${id}`)];
+    const told = await Promise.all(paths.map((path) => this.#asked("GET", path, this.#keys.right, null)));
+    return paths.filter((_, at) => told[at]?.status !== 200);
+  }
+
   async #furnish(): Promise<void> {
     const [ours, theirs] = [await this.#organization(), await this.#organization()];
     const telegram = await this.#channel(ours.id, "telegram", { botToken: "123456:fuzzed-bot-token" });

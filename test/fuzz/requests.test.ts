@@ -1,10 +1,12 @@
 import { env, exports } from "cloudflare:workers";
+import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { app } from "../../src/app.ts";
 import { lookInto, noteLine } from "../canaries.ts";
 import { call } from "../harness.ts";
 import { accept, fakeNetworks } from "../networks.ts";
 import { type Ask, Place } from "./place.ts";
+import { requests } from "./requests.ts";
 import { SHAPES } from "./routes.ts";
 import { fuzz } from "./run.ts";
 
@@ -14,6 +16,16 @@ const SEED = Number(env.TEST_SEED || Math.trunc(Math.random() * 2 ** 31));
 test("every registered route is asked", () => {
   const registered = app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
   expect([...new Set(registered)].sort()).toEqual(Object.keys(SHAPES).sort());
+});
+
+/** The routes that end what they name. */
+const ENDS = Object.keys(SHAPES).filter((route) => SHAPES[route]?.ends);
+
+test("nothing that the requests are about is ended by one of them", () => {
+  const drawn = fc.sample(requests, { numRuns: 20_000, seed: SEED });
+  const ending = drawn.filter(({ method, route }) => ENDS.includes(`${method} ${route.slice(route.indexOf(" ") + 1)}`));
+  expect(ending.filter(({ method, route }) => !route.startsWith(method)).length).toBeGreaterThan(0);
+  expect(ending.filter(({ path }) => /@(?!born-)/i.test(path))).toEqual([]);
 });
 
 const ask: Ask = async (method, path, { headers, body }) => {

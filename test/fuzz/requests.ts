@@ -122,7 +122,9 @@ function requestsTo(route: string, shape: Shape): fc.Arbitrary<Drawn> {
     })
     .map(({ method, ids, spoil, query, headers: given, type, caller: who, body }) => {
       let nth = 0;
-      const path = spoil(pattern.replace(/:\w+/g, () => ids[nth++] ?? ""));
+      const isEnd = SHAPES[`${method} ${pattern}`]?.ends === true;
+      const met = isEnd ? ids.map((id) => id.replace(/^@(?!born-)/, "@born-")) : ids;
+      const path = spoil(pattern.replace(/:\w+/g, () => met[nth++] ?? ""));
       const all = { ...(body && type !== null && { "Content-Type": type }), ...given };
       return { route, method, path, query, headers: all, caller: who, body };
     });

@@ -57,6 +57,7 @@ export const SHAPES: Record<string, Shape> = {
   "POST /admin/v1/channels/:id/identity-secret": { ids: channel, body: overlapBody, ends: true },
   // It opens all that is sealed.
   "POST /admin/v1/reseal": { weight: 0.02 },
+  "GET /admin/v1/stats": {},
   "POST /admin/v1/organizations/:id/templates": { ids: organization, body: newTemplateBody, weight: 3 },
   "GET /admin/v1/organizations/:id/templates": { ids: organization, query: pageQuery },
   "GET /admin/v1/templates/:id": { ids: ["tpl"] },

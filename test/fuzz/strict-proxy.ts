@@ -72,9 +72,12 @@ export class StrictProxy {
   }
 }
 
-/** Prism never answers a body that it can't read, ends at an address that it can't read, and answers OPTIONS itself. */
+/**
+ * Prism never answers a body that it can't read, ends at an address that it can't read, takes nothing for an id, and
+ * answers OPTIONS itself.
+ */
 function isPlain(method: string, path: string, { headers, body }: Parameters<Ask>[2]): boolean {
-  if (method === "OPTIONS" || method === "PROPFIND") return false;
+  if (method === "OPTIONS" || method === "PROPFIND" || /\/[/?]|\/$/.test(path)) return false;
   if (Object.keys(headers).some((name) => !["Authorization", "Idempotency-Key", "If-None-Match"].includes(name))) {
     return false;
   }
