@@ -25,7 +25,7 @@ test("nothing that the requests are about is ended by one of them", () => {
   const drawn = fc.sample(requests, { numRuns: 20_000, seed: SEED });
   const ending = drawn.filter(({ method, route }) => ENDS.includes(`${method} ${route.slice(route.indexOf(" ") + 1)}`));
   expect(ending.filter(({ method, route }) => !route.startsWith(method)).length).toBeGreaterThan(0);
-  expect(ending.filter(({ path }) => /@(?!born-)/i.test(path))).toEqual([]);
+  expect(ending.map(({ path }) => path).filter((path) => /@(?!born-)/i.test(path))).toEqual([]);
 });
 
 const ask: Ask = async (method, path, { headers, body }) => {

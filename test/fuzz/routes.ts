@@ -5,6 +5,7 @@ import { channelPatch, newChannelBody } from "../../src/admin/channels.ts";
 import { keyPatch, newKeyBody } from "../../src/admin/keys.ts";
 import { newMemberBody, newOrganizationBody } from "../../src/admin/organizations.ts";
 import { overlapBody } from "../../src/admin/overlap.ts";
+import { statsQuery } from "../../src/admin/stats.ts";
 import { newTemplateBody, templatePatch } from "../../src/admin/templates.ts";
 import { newChatBody } from "../../src/chats/create.ts";
 import { chatsQuery } from "../../src/chats/list-chats.ts";
@@ -57,7 +58,7 @@ export const SHAPES: Record<string, Shape> = {
   "POST /admin/v1/channels/:id/identity-secret": { ids: channel, body: overlapBody, ends: true },
   // It opens all that is sealed.
   "POST /admin/v1/reseal": { weight: 0.02 },
-  "GET /admin/v1/stats": {},
+  "GET /admin/v1/stats": { query: statsQuery },
   "POST /admin/v1/organizations/:id/templates": { ids: organization, body: newTemplateBody, weight: 3 },
   "GET /admin/v1/organizations/:id/templates": { ids: organization, query: pageQuery },
   "GET /admin/v1/templates/:id": { ids: ["tpl"] },
