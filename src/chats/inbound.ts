@@ -52,7 +52,7 @@ async function takeMessage(env: Env, channel: ChannelRecord, origin: string, ite
   }
   const others = item.addresses.filter((address) => address !== item.address);
   const { address } = item;
-  const name = item.name?.slice(0, MAX_NAME) ?? null;
+  const name = item.name?.slice(0, MAX_NAME).toWellFormed() ?? null;
   const opened = await openChat(env, { channel, address, others, name, metadata: {} }, Date.now());
   if (opened.outcome === "no_channel") return "unknown_chat";
   // The address gets a new chat when that is done; what comes until then must come again.
@@ -98,7 +98,7 @@ function fitting(content: string): string {
   for (let bytes = bytesOf(text); bytes > MAX_CONTENT_BYTES; bytes = bytesOf(text)) {
     text = text.slice(0, Math.floor((text.length * MAX_CONTENT_BYTES) / bytes));
   }
-  return text;
+  return text.toWellFormed();
 }
 
 async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<Received> {

@@ -318,9 +318,11 @@ test("a document is stored however long its name is, and the name is cut", async
   expect(bytes).toBeLessThan(200_000);
 });
 
-test("a contact's name is cut to 256 characters, whichever way it is written", async () => {
+test.each([
+  ["whichever way it is written", `\u202e${"eman ".repeat(1_000)}`, `\u202e${"eman ".repeat(51)}`],
+  ["and keeps no half of a character", `${"a".repeat(255)}\u{1f600}`, `${"a".repeat(255)}\ufffd`],
+])("a contact's name is cut to 256 characters, %s", async (_which, name, kept) => {
   const at = await place("whatsapp");
-  const from = newContact();
-  taken(await fromMeta(at.channel, [whatsappText({ wa_id: from }, "Hi", { name: `\u202e${"eman ".repeat(1_000)}` })]));
-  expect((await at.chat()).contact.name).toBe(`\u202e${"eman ".repeat(51)}`);
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: newContact() }, "Hi", { name })]));
+  expect((await at.chat()).contact.name).toBe(kept);
 });
