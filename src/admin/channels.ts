@@ -199,16 +199,21 @@ function mergeSettings({ kind, settings }: Channel, patch: Record<string, unknow
   return readSettings(kind, patch === null ? {} : { ...settings, ...patch });
 }
 
-async function mergeCredentials(env: Env, { id, kind, credentials }: Channel, patch: Record<string, unknown>) {
-  if (credentials === null) return {};
+/** Who gives all that a kind has needs none of the old ones: so a channel can be mended whose sealing key was lost. */
+async function mergeCredentials(env: Env, before: Channel, patch: Record<string, unknown>) {
+  const { id, kind, credentials, verifyToken } = before;
+  if (credentials === null || verifyToken === null) return {};
   const keys = sealingKeys(env);
   const place = { id, column: "credentials" };
-  const merged: Credentials = parse(
-    KINDS[kind].credentials,
-    { ...JSON.parse(await opened(keys, place, credentials)), ...patch },
-    ["credentials"],
-  );
-  return { credentials: await seal(keys, place, JSON.stringify(merged)), credentialHints: hintsOf(merged) };
+  const isWhole = z.safeParse(KINDS[kind].credentials, patch).success;
+  const old = isWhole ? {} : JSON.parse(await opened(keys, place, credentials));
+  const merged: Credentials = parse(KINDS[kind].credentials, { ...old, ...patch }, ["credentials"]);
+  const isLost = isWhole && (await readVerifyToken(env, id, verifyToken)) === null;
+  return {
+    credentials: await seal(keys, place, JSON.stringify(merged)),
+    credentialHints: hintsOf(merged),
+    ...(isLost && { verifyToken: await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)) }),
+  };
 }
 
 /** What was sealed. @throws ApiError `unavailable` where no configured key opens it: what changes it would lose it */
