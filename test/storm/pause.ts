@@ -11,8 +11,8 @@ const LOAD = { connections: 4, pauseMs: 40 };
 /** The share of calls that are to come again, so that alarms fall due in a pause. */
 const BUSY = 0.1;
 const DRAIN_MS = 120_000;
-/** Shorter than the 30 s after which an attempt counts as not answered. */
-const PAUSE_MS = { least: 500, most: 4_000 };
+/** The more there are the longer they may be, but shorter than the 30 s after which an attempt counts as not answered. */
+const PAUSE_MS = { least: 500, perRound: 2_000, most: 28_000 };
 
 /** SIGSTOP and SIGCONT amid delivery: what was due meanwhile is done once, and no call is made twice. */
 export async function pauses({ rounds, random, log }: Force): Promise<Row[]> {
@@ -35,7 +35,7 @@ export async function pauses({ rounds, random, log }: Force): Promise<Row[]> {
     let pausedMs = 0;
     for (let round = 1; round <= rounds; round++) {
       await delay(random.between(200, 1_500));
-      const ms = random.between(PAUSE_MS.least, PAUSE_MS.most);
+      const ms = random.between(PAUSE_MS.least, Math.min(PAUSE_MS.perRound * rounds, PAUSE_MS.most));
       await server.pause(ms);
       pausedMs += ms;
       if (round % 10 === 0) log(`  ${round} pauses`);
