@@ -11,6 +11,8 @@
  */
 export const PURE = [
   "src/bounded-map.ts",
+  "src/counts.ts",
+  "src/escape-html.ts",
   "src/ids.ts",
   "src/log.ts",
   "src/secret-form.ts",
