@@ -58,8 +58,20 @@ test("each route's line is copied by a press of its button, and says so", async 
   await page.getByRole("button", { name: "Copy the line for Send a message" }).click();
   await page.getByRole("status").filter({ hasText: "Copied" }).waitFor({ state: "attached" });
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
-    /^curl "\$PARLEY_URL\/api\/v1\/chats\/cht_\w+\/messages" \\\n {2}-H "Authorization: Bearer \$PARLEY_KEY" \\\n {2}-d '\{.+\}'$/,
+    /^curl "\$PARLEY_URL\/api\/v1\/chats\/cht_\w+\/messages" \\\n {2}-H "Authorization: Bearer \$PARLEY_API_KEY" \\\n {2}-d '\{.+\}'$/,
   );
+});
+
+test("a field that must be there is marked so within an object of a body too, and in an answer none is", async () => {
+  const page = await open(browser);
+  await page.goto(`${base}/docs`);
+  const marked = (part: string) =>
+    page.$$eval(`${part} .required`, (marks) =>
+      marks.map((mark) => mark.closest("dt")?.querySelector("code")?.textContent),
+    );
+  expect(await marked("[aria-labelledby=createChat]")).toEqual(["channelId", "contact", "address"]);
+  expect(await marked("[aria-labelledby=schemas]")).toEqual([]);
+  expect(await (await fetch(`${base}/llms.txt`)).text()).toContain("- `contact.address` (body, required): ");
 });
 
 test("a link of the contents leads to its route, and no link leads nowhere", async () => {

@@ -21,8 +21,8 @@ export function curlOf({ method, path, operation }: Route, { url, secret }: Vari
   ].join(" \\\n");
 }
 
-/** The variables for a document's lines. */
+/** The variables for a document's lines: those that `parley` on the command line reads too. */
 export function variablesOf(document: OpenApi): Variables {
   const isOperators = document.servers[0]?.url.startsWith("/admin") ?? false;
-  return { url: "PARLEY_URL", secret: isOperators ? "ADMIN_TOKEN" : "PARLEY_KEY" };
+  return { url: "PARLEY_URL", secret: isOperators ? "PARLEY_ADMIN_TOKEN" : "PARLEY_API_KEY" };
 }

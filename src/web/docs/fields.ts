@@ -47,23 +47,28 @@ function valuesOf({ enum: values, default: usual }: Schema): string {
   );
 }
 
-/** A field or a parameter: what it is, whether it must be there, what it means, and of a parameter where it stands. */
+/**
+ * A field or a parameter: what it is, whether it must be there, what it means, and of a parameter where it stands;
+ * `given` as for the fields of an object.
+ */
 export function field(
   name: string,
   schema: Schema,
   required: boolean,
-  { description = schema.description ?? "", where = "" } = {},
+  { description = schema.description ?? "", where = "", given = false } = {},
 ): string {
   const kind = (where && `${where}, `) + kindOf(schema);
   const must = required ? ` <strong class="required">required</strong>` : "";
   return `<dt><code>${escapeHtml(name)}</code> <span class="kind">${kind}</span>${must}</dt>
-<dd>${inline(description)}${schema.properties ? fields(schema, true) : ""}</dd>`;
+<dd>${inline(description)}${schema.properties ? fields(schema, given) : ""}</dd>`;
 }
 
 /** The fields of an object; `given`: of an answer, where all but the optional ones are always there. */
 export function fields(schema: Schema, given: boolean): string {
   const { properties = {}, required = [] } = schema;
-  const lines = Object.entries(properties).map(([name, each]) => field(name, each, !given && required.includes(name)));
+  const lines = Object.entries(properties).map(([name, each]) =>
+    field(name, each, !given && required.includes(name), { given }),
+  );
   return lines.length === 0 ? "" : `<dl class="fields">${lines.join("\n")}</dl>`;
 }
 

@@ -1,5 +1,5 @@
 import { curlOf, type Variables, variablesOf } from "./curl.ts";
-import { nameOf, type OpenApi, type Response, type Route, resolved, routesOf } from "./document.ts";
+import { nameOf, type OpenApi, type Response, type Route, resolved, routesOf, type Schema } from "./document.ts";
 
 /**
  * The same documents in plain Markdown, for programs that read: what each route does, takes and answers, with a line for
@@ -26,12 +26,9 @@ function told(document: OpenApi, route: Route, variables: Variables): string {
   const { method, path, operation } = route;
   const { parameters, requestBody } = operation;
   const schema = document.components.schemas[nameOf(requestBody?.content["application/json"].schema?.$ref ?? "")];
-  const required = schema?.required ?? [];
   const lines = [
     ...parameters.map(({ name, in: where, description }) => `- \`${name}\` (${where}): ${description}`),
-    ...Object.entries(schema?.properties ?? {}).map(
-      ([name, { description }]) => `- \`${name}\` (body${required.includes(name) ? ", required" : ""}): ${description}`,
-    ),
+    ...bodyLines(schema),
   ];
   const answers = Object.entries(operation.responses).map(([status, response]) => {
     const { content = {}, description } = resolved<Response>(response, document.components.responses);
@@ -45,4 +42,13 @@ function told(document: OpenApi, route: Route, variables: Variables): string {
     ...(lines.length > 0 ? [lines.join("\n")] : []),
     `Answers: ${answers.join("; ")}`,
   ].join("\n\n");
+}
+
+/** A line a field, those of objects within by their dotted names. */
+function bodyLines({ properties = {}, required = [] }: Schema = {}, within = ""): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const must = required.includes(name) ? ", required" : "";
+    const line = `- \`${within}${name}\` (body${must}): ${schema.description}`;
+    return [line, ...bodyLines(schema, `${within}${name}.`)];
+  });
 }
