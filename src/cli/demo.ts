@@ -29,18 +29,23 @@ export function demoPath(state: string): string {
   return join(state, "parley-demo.json");
 }
 
-/** The demo of an earlier start, or null when it can't be read, or no longer lists its chat. */
-export async function keptDemo(base: string, state: string): Promise<Demo | null> {
-  const demo = readDemo(await readFile(demoPath(state), "utf8").catch(() => ""));
-  if (!demo) return null;
+/** The demo of an earlier start, or why there is none to go on with; `whyNot` is null where nothing tells of one. */
+export async function keptDemo(
+  base: string,
+  state: string,
+): Promise<{ demo: Demo } | { demo: null; whyNot: string | null }> {
+  const text = await readFile(demoPath(state), "utf8").catch(() => null);
+  const demo = readDemo(text ?? "");
+  if (!demo) return { demo, whyNot: text === null ? null : "its file is damaged" };
   const response = await fetch(`${messagesUrl(base, demo)}?limit=1`, {
     headers: { Authorization: `Bearer ${demo.key}` },
   });
   await response.arrayBuffer();
   // Over its limit for a minute, it is a demo that works all the same.
-  if (response.ok || response.status === 429) return demo;
+  if (response.ok || response.status === 429) return { demo };
   if (response.status >= 500) throw new Error(`the demo's chat answered ${response.status}`);
-  return null;
+  if (response.status === 404) return { demo: null, whyNot: "its chat was erased" };
+  return { demo: null, whyNot: "its key is refused; that is so of all keys if KEY_SECRET was changed" };
 }
 
 /** A new organization with a web channel, one chat in it and an API key, made through the operator API and remembered. */

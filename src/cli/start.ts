@@ -65,9 +65,16 @@ async function main(argv: string[]): Promise<number> {
 /** Makes sure of the demo and prints its lines. The server is worth running without one, so a fault here is only told. */
 async function introduce(base: string, state: string, adminToken: string): Promise<void> {
   try {
-    const demo = await step(
-      async () => (await keptDemo(base, state)) ?? (await makeDemo(base, state, adminToken)),
-      (demo) => `Demo organization ${demo.organizationId}; its key is in ${demoPath(state)}`,
+    const { demo } = await step(
+      async () => {
+        const kept = await keptDemo(base, state);
+        if (kept.demo) return { demo: kept.demo, whyNew: null };
+        return { demo: await makeDemo(base, state, adminToken), whyNew: kept.whyNot };
+      },
+      ({ demo, whyNew }) => {
+        const instead = whyNew ? ` in place of the one before (${whyNew})` : "";
+        return `Demo organization ${demo.organizationId}${instead}; its key is in ${demoPath(state)}`;
+      },
     );
     const { list, send } = curlLines(base, demo);
     const webChat = await webChatUrl(base, demo);

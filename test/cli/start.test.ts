@@ -151,6 +151,9 @@ test("a revoked demo key, a lost secret and a damaged file are made good", { tim
 
   const second = start(...args);
   lines.add((await second.lines()).list);
+  expect(second.stderr).toMatch(
+    /Demo organization org_\w+ in place of the one before \(its key is refused; .* KEY_SECRET/,
+  );
   second.signal("SIGTERM");
   expect(await second.exit()).toBe(0);
 
@@ -162,6 +165,7 @@ test("a revoked demo key, a lost secret and a damaged file are made good", { tim
   const { list } = await third.lines();
   lines.add(list);
   expect(lines.size).toBe(3);
+  expect(third.stderr).toMatch(/Demo organization org_\w+ in place of the one before \(its file is damaged\);/);
   expect(await paste(list)).toMatchObject({ messages: [] });
   const made = await readFile(join(checkout, ".dev.vars"), "utf8");
   expect(made.startsWith(kept)).toBe(true);
