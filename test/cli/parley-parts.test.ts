@@ -78,6 +78,15 @@ test.for([
   expect(read).toThrow(/^(?!.*(extra|organizations))/);
 });
 
+test("who forgets the quotes around a text is told of them", () => {
+  const words = (argv: string[]) => {
+    const found = findCommand(COMMANDS, argv);
+    return () => found && readGiven(found.command, found.rest);
+  };
+  expect(words(["send", "cht_g1", "Hello", "there"])).toThrow("Put a text of several words in quotes.");
+  expect(words(["chats", "show", "cht_g1", "there"])).toThrow(/^(?!.*quotes)/);
+});
+
 test("pairs are split at their first equals sign", () => {
   expect(pairs("variable", ["a=1=2", "b="])).toEqual({ a: "1=2", b: "" });
   expect(() => pairs("variable", ["=x"])).toThrow("--variable must be name=value.");

@@ -102,7 +102,8 @@ export function readGiven(command: Command, rest: string[]): Given {
   }
   if (positionals.length > command.operands.length) {
     const most = command.operands.length === 0 ? "nothing but options" : command.operands.join(" and ");
-    throw new Refusal(`parley ${command.name} takes ${most}. ${usage}`, 2);
+    const quotes = command.operands.includes("text") ? " Put a text of several words in quotes." : "";
+    throw new Refusal(`parley ${command.name} takes ${most}.${quotes} ${usage}`, 2);
   }
   const operands: Given["operands"] = {};
   for (const [index, name] of command.operands.entries()) {
