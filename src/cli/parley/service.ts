@@ -127,7 +127,8 @@ function faultOf({ status, body, headers }: Answer, secret: Secret | null): Serv
   const lines = faults.map(({ path, message }) => `\n  ${printable(path || "the body")}: ${printable(message)}`);
   const whose = status === 401 && secret ? ` It was shown the secret of ${secret.from}.` : "";
   const seconds = Number.parseInt(headers.get("Retry-After") ?? "", 10);
-  const sentence = `${text} (${names}).${whose}${lines.join("")}`;
+  const wait = status === 429 && seconds >= 0 ? ` Try again in ${seconds} s.` : "";
+  const sentence = `${text} (${names}).${whose}${wait}${lines.join("")}`;
   return new ServiceFault(sentence, status, code, seconds >= 0 ? seconds : null);
 }
 

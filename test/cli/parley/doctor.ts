@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { newChat } from "./made.ts";
+import { newChannel, newChat } from "./made.ts";
 import type { Place, Ran } from "./place.ts";
 
 const SECRETS = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;
@@ -72,10 +72,83 @@ export function doctorTests(placeOf: () => Place): void {
     expect(wrongIn(ran)[0]).toMatch(new RegExp(`^✗ ${name} at the service: ${name}.* missing or malformed. To do: `));
   });
 
-  test("a wrong token of the operator's is told", async () => {
+  test("a wrong token of the operator's is told, with what to do about the place that it comes from", async () => {
     const ran = await doctor({ PARLEY_ADMIN_TOKEN: "wrong-token" });
-    expect(wrongIn(ran)).toEqual([expect.stringMatching("^✗ operator's token: is refused .from PARLEY_ADMIN_TOKEN.")]);
+    expect(wrongIn(ran)).toEqual([
+      "✗ operator's token: is refused (from PARLEY_ADMIN_TOKEN). To do: set PARLEY_ADMIN_TOKEN to the service's " +
+        "ADMIN_TOKEN, or unset it, and that of .dev.vars is used",
+    ]);
     expect(ran.code).toBe(1);
+    const place = placeOf();
+    onTestFinished(() => place.devVars(place.secrets));
+    await place.devVars({ ...place.secrets, ADMIN_TOKEN: "changed" });
+    expect(wrongIn(await doctor())).toEqual([
+      expect.stringMatching("^✗ operator's token: is refused .from .dev.vars.. To do: start npm start again if"),
+    ]);
+  });
+
+  test("of an API key that is refused it says why, as far as the operator knows it", async () => {
+    const place = placeOf();
+    const { organization } = await newChat(place);
+    const made = async (limits: object) => {
+      const body = { name: "Refused", ...limits };
+      return place.operator<{ key: { id: string }; secret: string }>(`/organizations/${organization}/keys`, body);
+    };
+    const [expired, revoked, rotated] = [
+      await made({ expiresAt: "2026-01-01T00:00:00Z" }),
+      await made({}),
+      await made({ monthlyQuota: 1 }),
+    ];
+    await place.run(["keys", "revoke", revoked.key.id]);
+    await place.run(["keys", "rotate", rotated.key.id]);
+    const said = async (key: string, env = {}) => {
+      const [line = ""] = wrongIn(await doctor({ PARLEY_API_KEY: key, ...env }));
+      return line.slice(line.indexOf("To do: ") + "To do: ".length);
+    };
+    expect(await said(expired.secret)).toBe(`${expired.key.id} is expired: parley keys create makes another`);
+    expect(await said(revoked.secret)).toBe(`${revoked.key.id} was revoked: parley keys create makes another`);
+    expect(await said(rotated.secret)).toMatch(
+      new RegExp(
+        `^${rotated.key.id} itself is good: .* KEY_SECRET was changed: .*parley keys rotate ${rotated.key.id}$`,
+      ),
+    );
+    expect(await said(`ply_${"a".repeat(54)}`)).toMatch(/^there is no key_a{16} at this service: /);
+    expect(await said("ply_hunter2")).toMatch(/^it has not the form of an API key: /);
+  });
+
+  test("a key over its limit is told, and how long that lasts", async () => {
+    const place = placeOf();
+    const { organization } = await newChat(place);
+    const body = { name: "Busy", rateLimit: { limit: 1, windowSeconds: 3_600 } };
+    const { secret } = await place.operator<{ secret: string }>(`/organizations/${organization}/keys`, body);
+    const env = { PARLEY_API_KEY: secret };
+    expect((await place.run(["usage"], env)).code).toBe(0);
+    expect((await place.run(["usage"], env)).stderr).toMatch(
+      /^✗ Rate limit exceeded .*\. Try again in 3[56]\d\d s\.\n$/,
+    );
+    expect(wrongIn(await doctor(env))).toEqual([
+      expect.stringMatching(/^! API key: Rate limit exceeded .* Try again in 3[56]\d\d s\. To do: wait/),
+    ]);
+  });
+
+  test("a web channel that can't open its identity secret is told, with what to do; one that can is good", async () => {
+    const place = placeOf();
+    const { organization, channelId, env } = await newChat(place);
+    const good = await doctor(env, organization);
+    expect(good.stdout).toContain(`✓ web channel Desk (${channelId}): tells the users whom a site vouches for`);
+    expect(good.code).toBe(0);
+    const other = await newChannel(place, organization);
+    place.sql("update channels set identity_secret = ? where id = ?", "v1.other", other.id);
+    const ran = await doctor(env, organization);
+    expect(wrongIn(ran)).toEqual([
+      expect.stringMatching(
+        `^✗ web channel Desk .${other.id}.: can't check .* under CREDENTIALS_KEY. To do: .* channels rotate ${other.id}$`,
+      ),
+    ]);
+    expect(ran.code).toBe(1);
+    const { stderr } = await place.run(["channels", "rotate", other.id]);
+    expect(stderr).toBe("The identity secret is in this answer alone: keep it now.\n");
+    expect((await doctor(env, organization)).code).toBe(0);
   });
 
   test("a migration that the database lacks is told by its name", async () => {

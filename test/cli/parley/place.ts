@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { migrate } from "../../../src/cli/wrangler.ts";
 import { bundle } from "../../bundle.ts";
@@ -119,6 +121,16 @@ export class Place {
     const response = await fetch(`${this.url()}/admin/v1${path}`, { headers, ...post });
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as T;
+  }
+
+  /** Changes the directory behind the service's back. */
+  sql(statement: string, ...values: string[]): void {
+    const folder = join(this.state, "v3", "d1", "miniflare-D1DatabaseObject");
+    for (const file of readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))) {
+      const database = new DatabaseSync(join(folder, file));
+      database.prepare(statement).run(...values);
+      database.close();
+    }
   }
 
   /** Begins `parley` with these words; the environment has what is given, and where the service is. */

@@ -9,6 +9,8 @@ const SETTINGS = {
   "allowed-origin": { type: "string", multiple: true, value: "origin", about: "web: a site that may embed the chat" },
 } as const;
 
+const ONCE = "The identity secret is in this answer alone: keep it now.";
+
 const SECRETS = `The secrets of a network come from the environment: PARLEY_BOT_TOKEN for telegram, PARLEY_ACCESS_TOKEN
 and PARLEY_APP_SECRET for whatsapp. One that is not there is asked for, or read as a line of standard input.`;
 
@@ -50,6 +52,7 @@ export const channelCommands = [
       });
       const { channel, ...secret } = body;
       out.record(body, { ...(channel as object), ...secret });
+      if (secret.identitySecret) out.note(ONCE);
     },
   }),
   command({
@@ -114,6 +117,7 @@ export const channelCommands = [
         body: { overlapSeconds: overlap && wholeNumber("overlap", overlap) },
       });
       out.record(body, body);
+      out.note(ONCE);
     },
   }),
   command({

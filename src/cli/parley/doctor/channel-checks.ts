@@ -4,6 +4,7 @@ import { printable } from "../table.ts";
 import { relativeTime } from "../times.ts";
 import { bad, type Check, ok } from "./check.ts";
 import { askTelegram, askWhatsApp, BASES, type NetworkAnswer } from "./networks.ts";
+import { visitorCheck } from "./visitor-check.ts";
 
 /** A network's channel, as the operator's API shows it. */
 interface Channel {
@@ -22,7 +23,7 @@ const PAGE = 100;
 const CHATS = 5;
 const SECRET_OF = { telegram: "bot-token", whatsapp: "access-token" } as const;
 
-/** Whether the networks' channels work, and what comes for them comes here. */
+/** Whether channels work, and what comes for them comes here. */
 export async function channelChecks(
   service: Service,
   env: Environment,
@@ -33,7 +34,10 @@ export async function channelChecks(
   const checks: Check[] = [];
   for (const id of organizations) {
     for (const channel of await all<Channel>(service, `/organizations/${id}/channels`, "channels")) {
-      if (channel.kind === "web") continue;
+      if (channel.kind === "web") {
+        checks.push(await visitorCheck(service, channel.id, nameOf(channel)));
+        continue;
+      }
       checks.push(healthCheck(channel, Date.now()), ...(await queueChecks(service, id, channel)));
       checks.push(...networkChecks(channel, await askNetwork(channel, bases, env)));
     }

@@ -66,13 +66,21 @@ async function operatorChecks(service: Service): Promise<Check[]> {
   } catch (error) {
     if (!(error instanceof ServiceFault)) throw error;
     if (error.status === 401) {
-      const advice = service.place.isHere
-        ? "start npm start again if .dev.vars was changed; is it this checkout's service that answers?"
-        : "set PARLEY_ADMIN_TOKEN to the service's ADMIN_TOKEN, or run parley login again";
+      // Only a token of .dev.vars can differ from the service's by a restart that is due.
+      const advice =
+        adminToken.from === ".dev.vars"
+          ? "start npm start again if .dev.vars was changed; is it this checkout's service that answers?"
+          : adviceOnToken(service, adminToken.from);
       return [bad(what, "fails", `is refused (from ${adminToken.from})`, advice)];
     }
     return [error.status === 429 ? bad(what, "unknown", error.message, "run doctor again later") : noDatabase(error)];
   }
+}
+
+function adviceOnToken({ place }: Service, from: string): string {
+  const other =
+    from === "PARLEY_ADMIN_TOKEN" && place.isHere ? "unset it, and that of .dev.vars is used" : "parley login";
+  return `set PARLEY_ADMIN_TOKEN to the service's ADMIN_TOKEN, or ${other}`;
 }
 
 async function tablesCheck(service: Service, organization: string | undefined): Promise<Check> {
@@ -104,11 +112,32 @@ async function apiKeyCheck(service: Service): Promise<Check> {
     return ok(what, `is good (from ${apiKey.from}): ${(body.key as { id: string }).id}`);
   } catch (error) {
     if (!(error instanceof ServiceFault)) throw error;
-    if (error.status === 429) return bad(what, "warns", error.message, `wait ${error.retryAfter ?? 60} s`);
-    const isOurs = error.status < 500;
-    const advice = isOurs ? "parley keys show <key> says why; parley keys create makes another" : "see the lines above";
-    return bad(what, isOurs ? "fails" : "unknown", error.message, advice);
+    if (error.status === 429) return bad(what, "warns", error.message, "wait for the end of its window");
+    if (error.status >= 500) return bad(what, "unknown", error.message, "see the lines above");
+    return bad(what, "fails", error.message, await adviceOnKey(service, apiKey.value, error.status));
   }
+}
+
+/** Why a key is refused, as far as the operator can be asked for it: its text names its id. */
+async function adviceOnKey(service: Service, text: string, status: number): Promise<string> {
+  const another = "parley keys create makes another";
+  if (status !== 401) return "parley keys change widens it";
+  const id = /^ply_([0-9A-Za-z]{16})[0-9A-Za-z]{38}$/.exec(text)?.[1];
+  if (!id) return `it has not the form of an API key: was all of it taken over? ${another}`;
+  if (!service.place.adminToken) return `the operator's parley keys show key_${id} says why; ${another}`;
+  try {
+    const { body } = await service.asOperator("GET", `/keys/key_${id}`);
+    const { revokedAt, expiresAt } = body.key as { revokedAt: string | null; expiresAt: string | null };
+    if (revokedAt !== null) return `key_${id} was revoked: ${another}`;
+    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return `key_${id} is expired: ${another}`;
+  } catch (error) {
+    if (!(error instanceof ServiceFault)) throw error;
+    return error.status === 404 ? `there is no key_${id} at this service: ${another}` : "see the lines above";
+  }
+  return (
+    `key_${id} itself is good: it was mistyped, or rotated since, or KEY_SECRET was changed: set KEY_SECRET_PREVIOUS ` +
+    `to the one before, or make a new secret with parley keys rotate key_${id}`
+  );
 }
 
 async function statusOf(call: Promise<Answer>): Promise<number> {
