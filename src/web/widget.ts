@@ -83,7 +83,8 @@ function start(script: HTMLScriptElement): void {
   }
 
   function miss(next: boolean): void {
-    if (next) console.warn(`Parley: no chat at ${address.origin}. Do its allowedOrigins name ${location.origin}?`);
+    const asks = `Is ${channel} a web channel, and do its allowedOrigins name ${location.origin}?`;
+    if (next) console.warn(`Parley: no chat at ${address.origin}. ${asks}`);
     missing = next;
     box.classList.toggle("missing", missing);
     describe();

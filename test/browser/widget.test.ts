@@ -179,10 +179,15 @@ test("on a site that its channel allows it is as everywhere", async () => {
 test("on a site that its channel does not allow it says that it can't be shown, and gets no socket", async () => {
   const elsewhere = await openPlace({ allowedOrigins: ["https://shop.example"] });
   const page = await visitSite(newUser(), {}, elsewhere);
+  const warned = page.waitForEvent("console", (message) => message.type() === "warning");
   await page.getByRole("button", { name: "Open chat" }).click();
   await page.getByRole("status").getByText("The chat can’t be shown on this page.").waitFor();
   expect(await page.locator("iframe").isVisible()).toBe(false);
   expect(page.faults).toEqual([expect.stringContaining("frame-ancestors")]);
+  // The browser tells the site no more than that the frame stayed empty: both that it may be are named.
+  expect((await warned).text()).toBe(
+    `Parley: no chat at ${place.base}. Is ${elsewhere.channelId} a web channel, and do its allowedOrigins name ${site}?`,
+  );
   const { violations } = await new AxeBuilder({ page }).include("parley-chat").analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
   await page.getByRole("button", { name: "Close chat" }).click();
