@@ -71,14 +71,17 @@ async function main(argv: string[]): Promise<number> {
     const seconds = Math.round((performance.now() - begun) / 1_000);
     const compared = proxy ? `, ${proxy.requests} of them and of their readings through Prism` : "";
     print(`${tally.requests} requests in ${seconds} s, seed ${seed}${compared}\n${listed(tally)}\n`, 0);
+    const unmet = neverGood(tally).map((route) => `never did what it is there for: ${route}`);
     const faults = [
       ...found.slice(0, 20),
       ...(proxy?.faults() ?? []),
       ...(await place.gone()).map((path) => `was gone before the end: ${path}`),
-      ...neverGood(tally).map((route) => `never did what it is there for: ${route}`),
+      ...unmet,
       ...[...service.called].filter((host) => !NETWORKS.includes(host)).map((host) => `called ${host}`),
     ];
-    return print(faults.length > 0 ? `${faults.join("\n")}\n` : "All held.\n", faults.length > 0 ? 1 : 0);
+    if (faults.length === 0) return print("All held.\n", 0);
+    const rest = faults.length === unmet.length ? "All else held: more --requests meet more routes.\n" : "";
+    return print(`${faults.join("\n")}\n${rest}`, 1);
   } catch (error) {
     const lives = await fetch(new URL("/healthz", service.url)).then(({ status }) => status, String);
     return print(
