@@ -3,7 +3,8 @@ import type { Command, Option } from "./command.ts";
 import { aligned } from "./table.ts";
 
 const FOOT = `Where the service is and what it is shown: the environment variables PARLEY_URL, PARLEY_ADMIN_TOKEN and
-PARLEY_API_KEY; else what parley login saved; else the service of npm start on this machine, which needs nothing set.
+PARLEY_API_KEY; else what parley login saved; else the service of npm start on this machine, which needs nothing set
+but PARLEY_URL where it was given another port.
 Exit codes: 0 done, 1 refused or not reachable, 2 a mistake in the command.
 `;
 
