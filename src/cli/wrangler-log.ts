@@ -1,6 +1,11 @@
+import { stripVTControlCharacters } from "node:util";
+
 // What wrangler says of itself: its table of bindings, and a line for each request, which the Worker logs too.
 const CHATTER =
   /^(Using secrets defined in|Your Worker has access to|Binding\s+Resource\s+Mode|env\.\w+ \(|⎔ Starting|\[wrangler:info\] (Ready on|[A-Z]+ \/)|$)/u;
+
+/** What the local runtime says of every visitor's socket that is refused, or whose page hangs up; the Worker logs its own. */
+const HUNG_UP = /^(✘ \[ERROR\] Uncaught Error: Network connection lost\. ?|)$/u;
 
 /** Longer than any object of the Worker's log. */
 const MAX_LINES = 50;
@@ -24,5 +29,13 @@ export function workerLines(write: (line: string) => void): (line: string | null
       if (line === "}" || object.length > MAX_LINES) flush();
     } else if (line === "{") object.push(line);
     else if (!CHATTER.test(line)) write(line);
+  };
+}
+
+/** Passes on what wrangler complains of, without empty lines and what it says of sockets that ended. */
+export function complaintLines(write: (line: string) => void): (line: string) => void {
+  return (line) => {
+    // It colours this line in a pipe too.
+    if (!HUNG_UP.test(stripVTControlCharacters(line))) write(line);
   };
 }

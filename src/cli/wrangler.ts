@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { StartArguments } from "./arguments.ts";
 import { freePort } from "./port.ts";
 import { Refusal } from "./refusal.ts";
-import { workerLines } from "./wrangler-log.ts";
+import { complaintLines, workerLines } from "./wrangler-log.ts";
 
 export type Place = { config: string; state: string };
 export type Environment = Record<string, string | undefined>;
@@ -64,7 +64,7 @@ export async function serve(
   const listening = ["--ip", ip, "--port", String(port), ...inspector];
   const child = run(["dev", ...others, ...listening, ...variables, ...flags(place)], signal);
   const worker = workerLines(log);
-  const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, log)];
+  const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, complaintLines(log))];
   const code = await exitCode(child);
   await Promise.all(ended);
   return code;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { workerLines } from "../../src/cli/wrangler-log.ts";
+import { complaintLines, workerLines } from "../../src/cli/wrangler-log.ts";
 
 function passedOn(text: string): string[] {
   const written: string[] = [];
@@ -39,4 +39,14 @@ test("a brace that nothing closes hides no line", () => {
   const many = ["{", ...Array.from({ length: 120 }, (_, n) => `line ${n}`)];
   expect(passedOn(many.join("\n"))).toEqual(many);
   expect(passedOn("{\n  cut: 'off'")).toEqual(["{", "  cut: 'off'"]);
+});
+
+test("of what wrangler complains of, the end of a visitor's socket alone is dropped", () => {
+  const written: string[] = [];
+  const take = complaintLines((line) => written.push(line));
+  const lost = "✘ [ERROR] Uncaught Error: Network connection lost. ";
+  const others = ["✘ [ERROR] Uncaught Error: another", "✘ [ERROR] {", "  error: 'Network connection lost.'", "}"];
+  const coloured = `\u001b[31m✘ \u001b[41;31m[\u001b[41;97mERROR\u001b[41;31m]\u001b[0m \u001b[1m${lost.slice(10)}\u001b[0m`;
+  for (const line of [lost, "", coloured, "\u001b[0m", ...others]) take(line);
+  expect(written).toEqual(others);
 });
