@@ -93,6 +93,17 @@ export function beforeNextRun(first: () => Promise<unknown>): void {
   vi.spyOn(statements, "run").mockImplementationOnce(late as never);
 }
 
+/** Statements for no rows that `pattern` fits are carried out, and their answers lost. `vi.restoreAllMocks()` ends it. */
+export function loseAnswers(pattern: RegExp): void {
+  const run = Reflect.get(statements, "run") as unknown as (...options: unknown[]) => Promise<unknown>;
+  const lost = async function lost(this: D1PreparedStatement & { statement: string }, ...options: unknown[]) {
+    const answer = await run.apply(this, options);
+    if (pattern.test(this.statement)) throw new Error(DIRECTORY_DOWN);
+    return answer;
+  };
+  vi.spyOn(statements, "run").mockImplementation(lost as never);
+}
+
 /** Counts the round trips to the directory from here on. */
 export function countRoundTrips(): () => number {
   const spies = [

@@ -87,10 +87,15 @@ export class ChannelObject extends DurableObject<Env> {
   /** Settles when what a leave was given by is another: for those that wait for their start, or for a trial's end. */
   #news = Promise.withResolvers<void>();
 
-  /** A chat of this channel had its newest message at `at`, Unix milliseconds; `line` is how its delivery stands. */
+  /**
+   * A chat of this channel had its newest message at `at`, Unix milliseconds, or 0 where it has told of that before;
+   * `line` is how its delivery stands.
+   */
   async active(chatId: string, at: number, line?: LineNews): Promise<void> {
-    const due = this.#activity.add(chatId, at);
-    await this.#alarm.by(line ? Math.min(due, this.#stats.add(chatId, line, Date.now())) : due);
+    const activityAt = at > 0 ? this.#activity.add(chatId, at) : null;
+    const statsAt = line ? this.#stats.add(chatId, line, Date.now()) : null;
+    await this.#alarm.by(activityAt);
+    await this.#alarm.by(statsAt);
   }
 
   /** A chat was erased: what waited in it counts no more. */

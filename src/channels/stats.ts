@@ -34,12 +34,15 @@ const TOLD_FOR_MS = 9 * 86_400_000;
 
 /**
  * The numbers of a channel's delivery, on their way to the directory: which of its chats have messages waiting, and how
- * attempts ended. Attempts that are not flushed yet are in memory alone: a crash may lose those of a few seconds.
+ * attempts ended. Attempts that are not flushed yet are in memory alone: a crash may lose those of a few seconds. What
+ * the directory has been told is stored before, so that no count ever falls there.
  */
 export class StatsBuffer {
   readonly #storage: DurableObjectStorage;
   #prepared = false;
   #attempts: AttemptCounts = {};
+  /** What the directory has, as far as this instance has written it. */
+  #written: Kept | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -73,12 +76,13 @@ export class StatsBuffer {
   forget(): void {
     this.#prepared = false;
     this.#attempts = {};
+    this.#written = undefined;
   }
 
   /** When the numbers should be flushed; null where the directory has them. */
   dueAt(probeAt: number | null, now: number): number | null {
     const kept = this.#kept();
-    return kept && isNews(kept, this.#current(kept, probeAt)) ? now + FLUSH_AFTER_MS : null;
+    return kept && isNews(this.#written, this.#current(kept, probeAt)) ? now + FLUSH_AFTER_MS : null;
   }
 
   /**
@@ -91,21 +95,20 @@ export class StatsBuffer {
     if (!kept) return null;
     this.#storage.sql.exec("delete from queues where told_at < ?", now - TOLD_FOR_MS);
     const current = this.#current(kept, probeAt);
-    if (!isNews(kept, current)) return null;
+    if (!isNews(this.#written, current)) return null;
+    if (isNews(kept, current)) this.#keep(current);
+    this.#attempts = {};
     const { channelId, ...numbers } = current;
     const stats: ChannelStats = { ...numbers, at: now };
-    const flushed = this.#attempts;
-    this.#attempts = {};
     try {
       await db.prepare("update channels set stats = ? where id = ?").bind(JSON.stringify(stats), channelId).run();
     } catch (error) {
       console.warn({ event: "stats_not_written", channelId, error: causeOf(error) });
-      this.#attempts = added(flushed, this.#attempts);
       return now + FLUSH_AGAIN_AFTER_MS;
     }
-    // Erased in the meantime: nothing may be left behind.
+    // Erased in the meantime: nothing is left to tell.
     if (!this.#prepared) return null;
-    this.#keep(current);
+    this.#written = current;
     return this.dueAt(probeAt, now);
   }
 
@@ -144,6 +147,6 @@ export class StatsBuffer {
 
 const NOTHING = { depth: 0, oldest: null, attempts: {}, probeAt: null };
 
-function isNews(kept: Kept, current: Kept): boolean {
-  return JSON.stringify(kept) !== JSON.stringify(current);
+function isNews(before: Kept | undefined, current: Kept): boolean {
+  return JSON.stringify(before) !== JSON.stringify(current);
 }

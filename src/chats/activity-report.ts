@@ -42,15 +42,16 @@ export class ActivityReport {
   async tell(env: Env, { channelId, chatId }: ChatIdentity, exists: () => boolean): Promise<void> {
     if (this.#isTold()) return;
     const newest = this.#log.newest();
+    const isActive = newest.seq > this.#toldSeq();
     const attempts = this.#attempts;
     const depth = this.#depth();
     this.#attempts = {};
     try {
-      const oldest = depth > 0 ? this.#log.queue().oldest : null;
+      const oldest = depth > 0 ? (this.#log.head()?.message.createdAt ?? null) : null;
       const hasLine = depth > 0 || this.#toldDepth() > 0 || Object.keys(attempts).length > 0;
       const line = { channelId, depth, oldest: oldest === null ? null : Date.parse(oldest), attempts };
       await callObject(env.CHANNELS, channelId, (channel) =>
-        channel.active(chatId, newest.at, hasLine ? line : undefined),
+        channel.active(chatId, isActive ? newest.at : 0, hasLine ? line : undefined),
       );
       this.#failed = false;
     } catch (error) {
@@ -60,7 +61,7 @@ export class ActivityReport {
       return;
     }
     if (!exists()) return;
-    if (newest.seq > this.#toldSeq()) this.#kv.put("reported", newest.seq);
+    if (isActive) this.#kv.put("reported", newest.seq);
     if (depth !== this.#toldDepth()) this.#kv.put("reportedDepth", depth);
   }
 

@@ -59,7 +59,7 @@ export async function admit(
     if (share === null) continue;
     if (share.outcome === "refused" && isRemembered(share)) {
       const until = Math.min(Date.now() + REFUSED_FOR_MS, share.window?.reset ?? Number.POSITIVE_INFINITY);
-      refusals.set(name, { until, refused: share, times: remembered?.times ?? 0 });
+      refusals.set(name, { until, refused: share, times: refusals.get(name)?.times ?? 0 });
     }
     return share;
   }

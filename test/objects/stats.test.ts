@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { alarmOf, type Conversation, chatOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
-import { breakDirectory, breakObjects } from "../faults.ts";
+import { aroundCall, breakDirectory, breakObjects, loseAnswers } from "../faults.ts";
 import { admin, client, newKey, newOrganization, send, sendMany } from "../harness.ts";
 import { accept, fakeNetworks, inTurn, lost, refuse, status } from "../networks.ts";
 
@@ -185,6 +185,45 @@ test("what the directory does not take of a channel's numbers is written later, 
   expect((await channelStats(chat)).queue.depth).toBe(3);
 });
 
+test("what the directory took of a channel's numbers never falls, though its answer and the instance got lost", async () => {
+  fakeNetworks(accept);
+  const chat = await conversation("telegram");
+  await sendMany(chat.api, chat.chatId, 3);
+  await chat.run();
+  pass(2_000);
+  await chat.run();
+  const channel = env.CHANNELS.getByName(chat.channelId);
+  loseAnswers(/^update channels set stats/);
+  await runDurableObjectAlarm(channel);
+  vi.restoreAllMocks();
+  fakeNetworks(accept);
+  expect((await channelStats(chat)).attempts.sent).toBe(3);
+  await evictDurableObject(channel);
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  await tellAll(chat);
+  expect((await channelStats(chat)).attempts.sent).toBe(4);
+});
+
+test("a chat that tells of its line alone costs the directory nothing of its own", async () => {
+  fakeNetworks(inTurn(status(503), accept));
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  await tellAll(chat);
+  pass(600_000);
+  await chat.run();
+  pass(2_000);
+  await chat.run();
+  const channel = env.CHANNELS.getByName(chat.channelId);
+  const collected = await runInDurableObject(channel, (_object, { storage }) =>
+    storage.sql.exec("select * from activity").toArray(),
+  );
+  expect(collected).toEqual([]);
+  await runDurableObjectAlarm(channel);
+  expect((await channelStats(chat)).attempts).toEqual({ ...NO_ATTEMPTS, retry: 1, sent: 1 });
+});
+
 /** A key with a limit, and what asks with it. */
 async function limitedKey(body: object) {
   const { organizationId } = await newOrganization();
@@ -215,6 +254,23 @@ test("a key's requests are counted, admitted and refused, those too that are ref
     refused: { ...NO_REFUSALS, permission_denied: 1, rate_limited: 5 },
     updatedAt: new Date().toISOString(),
   });
+});
+
+test("a refusal that comes late forgets none that was given from memory meanwhile", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
+  const object = key.object();
+  await key.api("GET", "/key");
+  const gate = Promise.withResolvers<void>();
+  aroundCall("KEYS", "admit", { after: () => gate.promise });
+  const late = key.api("GET", "/key");
+  expect((await key.api("GET", "/key")).status).toBe(429);
+  expect((await key.api("GET", "/key")).status).toBe(429);
+  gate.resolve();
+  expect((await late).status).toBe(429);
+  pass(1_001);
+  await key.api("GET", "/key");
+  await runDurableObjectAlarm(object);
+  expect((await keyStats(key)).refused.rate_limited).toBe(4);
 });
 
 test("a revoked key's requests, a wrong address's and those over the quota are counted as what they are", async () => {
