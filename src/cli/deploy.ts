@@ -5,7 +5,7 @@ import { addressIn, awaitAnswer } from "./deploy/address.ts";
 import { readArguments, USAGE } from "./deploy/arguments.ts";
 import { Cloudflare } from "./deploy/cloudflare.ts";
 import { readTarget, type Target, withDatabaseId } from "./deploy/config-file.ts";
-import { KEPT_IN, keptSecrets, planSecrets, valuesOf, withFile } from "./deploy/secrets.ts";
+import { isCheckoutLost, KEPT_IN, keptSecrets, planSecrets, valuesOf, withFile } from "./deploy/secrets.ts";
 import { complain, log, step, warn } from "./progress.ts";
 import { Refusal, reasonOf } from "./refusal.ts";
 
@@ -14,8 +14,7 @@ const config = join(root, "wrangler.toml");
 const stop = new AbortController();
 const cloudflare = new Cloudflare(config, stop.signal);
 
-// In Cloudflare's own builds, as in others, the checkout is thrown away afterwards.
-const isCheckoutLost = [process.env.WORKERS_CI, process.env.CI].some((value) => /^(1|true)$/i.test(value ?? ""));
+const isBuild = isCheckoutLost(process.env);
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
 
@@ -93,8 +92,8 @@ async function prepareSecrets() {
   return step(
     async () => {
       const { missing, toMake } = planSecrets(await cloudflare.secrets(), await keptSecrets(root));
-      const made = isCheckoutLost ? [] : toMake;
-      const lacking = isCheckoutLost ? toMake : [];
+      const made = isBuild ? [] : toMake;
+      const lacking = isBuild ? toMake : [];
       const values = await valuesOf(
         root,
         missing.filter((name) => !lacking.includes(name)),
@@ -114,7 +113,7 @@ async function rehearse({ databaseName: name, databaseId }: Target, others: stri
   const found = databaseId ?? (await cloudflare.findDatabase(name));
   const names = await cloudflare.secrets();
   const { missing, toMake } = planSecrets(names, await keptSecrets(root));
-  const making = isCheckoutLost ? "leave out" : "make";
+  const making = isBuild ? "leave out" : "make";
   await step(
     () => cloudflare.build(others),
     () => "The Worker builds",

@@ -1,14 +1,16 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json?raw";
 import { addressIn, awaitAnswer } from "../../src/cli/deploy/address.ts";
 import { readArguments } from "../../src/cli/deploy/arguments.ts";
 import { errorsIn } from "../../src/cli/deploy/cloudflare.ts";
 import { readTarget, withDatabaseId } from "../../src/cli/deploy/config-file.ts";
-import { planSecrets } from "../../src/cli/deploy/secrets.ts";
+import { isCheckoutLost, KEPT_IN, planSecrets, valuesOf } from "../../src/cli/deploy/secrets.ts";
 import { missingSecrets, readVariables } from "../../src/cli/dev-vars.ts";
 import configuration from "../../wrangler.toml?raw";
 
@@ -46,8 +48,35 @@ test("what stands behind -- is wrangler's, as it was given", () => {
   });
 });
 
-test.for(["--env", "-e", "--config=x", "-c", "--name", "--secrets-file"])("%s is refused", (flag) => {
-  expect(() => readArguments([flag, "x"])).toThrow(expect.objectContaining({ exitCode: 2 }));
+test("--dryRun is what it is to wrangler", () => {
+  expect(readArguments(["--dryRun"])).toEqual({ help: false, dryRun: true, others: [] });
+});
+
+test.for(["--env", "-e", "--config=x", "-c", "--name", "--secrets-file", "--secretsFile", "--envFile=x"])(
+  "%s is refused",
+  (flag) => {
+    expect(() => readArguments([flag, "x"])).toThrow(expect.objectContaining({ exitCode: 2 }));
+  },
+);
+
+test.for<[Record<string, string>, boolean]>([
+  [{ CI: "true" }, true],
+  [{ CI: "woodpecker" }, true],
+  [{ WORKERS_CI: "1" }, true],
+  [{ CI: "false" }, false],
+  [{ CI: "0", WORKERS_CI: "" }, false],
+  [{}, false],
+])("a build of %j throws its checkout away: %s", ([environment, isLost]) => {
+  expect(isCheckoutLost(environment)).toBe(isLost);
+});
+
+test("a file of kept secrets that others could read is closed before a secret comes into it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-kept-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, KEPT_IN);
+  await writeFile(path, "KEY_SECRET=malformed\n", { mode: 0o644 });
+  await expect(valuesOf(folder, ["ADMIN_TOKEN"])).rejects.toThrow("malformed");
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
 test("secrets that the Worker has are left alone, kept ones are used, and only the rest is made", () => {

@@ -44,15 +44,17 @@ export function readArguments(argv: string[]): DeployArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
   const read: DeployArguments = { help: false, dryRun: false, others: [] };
   for (const [index, token] of tokens.entries()) {
-    if (token.kind === "option" && REFUSED.includes(token.name)) {
+    // wrangler takes --dryRun for --dry-run.
+    const name = token.kind === "option" ? token.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : "";
+    if (token.kind === "option" && REFUSED.includes(name)) {
       throw new Refusal(
         `npm run deploy can't take ${token.rawName}: it deploys wrangler.toml as it stands; ` +
           "for anything else call npx wrangler deploy.",
         2,
       );
     }
-    if (token.kind === "option" && token.name === "help") read.help = true;
-    else if (token.kind === "option" && token.name === "dry-run") read.dryRun = true;
+    if (name === "help") read.help = true;
+    else if (name === "dry-run") read.dryRun = true;
     else read.others.push(...argv.slice(token.index, tokens[index + 1]?.index));
   }
   return read;

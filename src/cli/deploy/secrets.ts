@@ -2,9 +2,16 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { missingSecrets, prepareDevVars, readVariables, type Variables } from "../dev-vars.ts";
+import { Refusal, reasonOf } from "../refusal.ts";
+import type { Environment } from "../wrangler.ts";
 
 /** Where secrets are kept that were made for the deployed service: Cloudflare never shows one again. */
 export const KEPT_IN = ".deploy.vars";
+
+/** Whether this is a build, Cloudflare's or another's, whose checkout is thrown away afterwards. */
+export function isCheckoutLost({ CI, WORKERS_CI }: Environment): boolean {
+  return [CI, WORKERS_CI].some((value) => !/^(?:false|0|)$/i.test(value ?? ""));
+}
 
 /** What to do for the secrets that the Worker lacks. */
 export interface Plan {
@@ -32,9 +39,19 @@ export async function keptSecrets(root: string): Promise<Variables> {
 export async function valuesOf(root: string, names: string[]): Promise<Variables> {
   if (names.length === 0) return {};
   const path = join(root, KEPT_IN);
+  await closeToOthers(path);
   const { variables } = await prepareDevVars(path, {}, names, "npm run deploy: move them to a safe place");
-  await chmod(path, 0o600);
   return Object.fromEntries(names.map((name) => [name, variables[name] ?? ""]));
+}
+
+/** Where there is such a file: one that is made is closed from the start. */
+async function closeToOthers(path: string): Promise<void> {
+  try {
+    await chmod(path, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw new Refusal(`${path} can't be closed to others: ${reasonOf(error)}.`);
+  }
 }
 
 /** Calls `use` with the path of a folder that nobody else can read, and of a file in it that holds `values`. */
