@@ -38,6 +38,19 @@ export function operatorTests(placeOf: () => Place): void {
     expect(page.stderr).toBe("Page 1 of 2, 2 in all.\n");
   });
 
+  test("the numbers are a table of channels and one of keys, and it is said once that there are more pages", async () => {
+    const place = placeOf();
+    const organization = await newOrganization(place);
+    const channel = await newChannel(place, organization);
+    await newChannel(place, organization);
+    const { code, stdout, stderr } = await place.run(["stats", "--organization", organization, "--limit", "1"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "No keys.\nPage 1 of 2.\n" });
+    const [head = "", row = "", ...more] = stdout.trimEnd().split("\n");
+    expect(head).toMatch(/^CHANNEL +NAME +KIND +HEALTH +WAITING +OLDEST +SENT +RETRY +FAILED +UNKNOWN$/);
+    expect(row).toMatch(new RegExp(`^${channel.id} +Desk +web +ok +0 +– +0 +0 +0 +0$`));
+    expect(more).toEqual([]);
+  });
+
   test("--json is the service's own answer, with times as they are", async () => {
     const place = placeOf();
     const organization = await newOrganization(place);

@@ -15,7 +15,8 @@ export const statsCommands = [
         out.document(body);
         return;
       }
-      out.list(body, "channels", [
+      const { pagination, ...lists } = body;
+      out.list(lists, "channels", [
         ["CHANNEL", "id"],
         ["NAME", "name"],
         ["KIND", "kind"],
@@ -27,7 +28,7 @@ export const statsCommands = [
         ["FAILED", "attempts.failed"],
         ["UNKNOWN", "attempts.unknown"],
       ]);
-      out.list(body, "keys", [
+      out.list(lists, "keys", [
         ["KEY", "id"],
         ["NAME", "name"],
         ["ADMITTED", "admitted"],
@@ -37,6 +38,9 @@ export const statsCommands = [
         ["ADDRESS", "refused.ip_not_allowed"],
         ["INVALID", "refused.invalid_api_key"],
       ]);
+      // Said once, and not of either list: the total is that of the longer one.
+      const place = pagination as { page: number; totalPages: number };
+      if (place.totalPages > 1) out.note(`Page ${place.page} of ${place.totalPages}.`);
     },
   }),
 ];
