@@ -266,7 +266,7 @@ export const channelStats = answer<ReturnType<typeof presentChannelStats>>()(
         channel_broken: count.describe("It refused the channel itself"),
       })
       .describe("How attempts at delivery ended, in the words of the log"),
-    updatedAt: timeOrNull("As of when; null before its first message"),
+    updatedAt: timeOrNull("As of when; null while nothing was to be delivered through it, and on a web channel"),
   }),
 );
 
