@@ -53,6 +53,8 @@ export class ActivityReport {
       await callObject(env.CHANNELS, channelId, (channel) =>
         channel.active(chatId, isActive ? newest.at : 0, hasLine ? line : undefined),
       );
+      // Erased in the meantime: the channel may have been told of that before it heard this.
+      if (!exists()) await callObject(env.CHANNELS, channelId, (channel) => channel.gone(chatId));
       this.#failed = false;
     } catch (error) {
       console.warn({ event: "activity_not_reported", chatId, error: causeOf(error) });

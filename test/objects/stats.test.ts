@@ -136,6 +136,18 @@ test("a chat that is deleted takes what waited in it with it", async () => {
   expect((await channelStats(chat)).queue).toEqual({ depth: 0, oldest: null, ageSeconds: null });
 });
 
+test("a chat that is deleted while it tells of what waits takes that with it too", async () => {
+  fakeNetworks(status(503));
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  const ofChat = chat.object();
+  const ofChannel = env.CHANNELS.getByName(chat.channelId);
+  aroundCall("CHANNELS", "active", { before: () => admin("DELETE", `/chats/${chat.chatId}`) });
+  await runDurableObjectAlarm(ofChat);
+  await runDurableObjectAlarm(ofChannel);
+  expect((await channelStats(chat)).queue).toEqual({ depth: 0, oldest: null, ageSeconds: null });
+});
+
 test("a channel that is deleted leaves no numbers in its object", async () => {
   fakeNetworks(status(503));
   const chat = await conversation("telegram");
