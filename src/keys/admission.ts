@@ -121,6 +121,15 @@ export function decide(rules: KeyRules, stored: Counters, held: Spare, asked: As
   };
 }
 
+/** Both counts once nothing is reserved: units that no request has used are given back, before the memory of them is lost. */
+export function settled(counters: Counters, { units, lastAt }: Spare): { counters: Counters; spare: Spare } {
+  const { windowCount, monthCount } = counters;
+  return {
+    counters: { ...counters, windowCount: windowCount - units, monthCount: monthCount - units },
+    spare: { units: 0, lastAt },
+  };
+}
+
 /** What a key has used, as of `now`; changes nothing. */
 export function usageOf(rules: KeyRules, stored: Counters, held: Spare, now: number) {
   const { counters, spare } = rollOver(rules, stored, held, now);

@@ -3,7 +3,16 @@ import { added, type Counts } from "../counts.ts";
 import { directory } from "../db/client.ts";
 import type { Permission, Region } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
-import { type Counters, decide, NO_COUNTERS, NO_SPARE, type Refusal, usageOf, type WindowState } from "./admission.ts";
+import {
+  type Counters,
+  decide,
+  NO_COUNTERS,
+  NO_SPARE,
+  type Refusal,
+  settled,
+  usageOf,
+  type WindowState,
+} from "./admission.ts";
 import { addressMatcher } from "./allowlist.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
 import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./stats.ts";
@@ -56,7 +65,7 @@ const CHANGE_ENDS_AFTER_MS = 60_000;
 export class KeyObject extends DurableObject<Env> {
   readonly #stats = new KeyStatsBuffer(this.ctx.storage, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats,
-    store: () => this.#store(),
+    settle: () => this.#settle(),
   });
   #counters: Counters | undefined;
   #spare = NO_SPARE;
@@ -91,7 +100,8 @@ export class KeyObject extends DurableObject<Env> {
     }
     this.#counters = decision.counters;
     this.#spare = decision.spare;
-    this.#count(id, { admitted: decision.granted, refused: asked.refused ?? {} }, decision.write);
+    const isSettled = decision.write && decision.spare.units === 0;
+    this.#count(id, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
     // The output gate holds the answer until this is on disk.
     if (decision.write) this.#store();
     const { organizationId, defaultSenderId, region } = record;
@@ -151,13 +161,13 @@ export class KeyObject extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
-  /** Writes what the key has used and was refused to the directory. Never throws. */
+  /** Gives back what is reserved and not used, and writes what the key has used and was refused to the directory. */
   override alarm(): Promise<void> {
     return this.#stats.look(this.env.DB);
   }
 
-  #count(id: string, counts: Partial<RequestCounts>, isStored: boolean): void {
-    const looked = this.#stats.count(id, counts, isStored);
+  #count(id: string, counts: Partial<RequestCounts>, isSettled: boolean): void {
+    const looked = this.#stats.count(id, counts, isSettled);
     if (looked) this.ctx.waitUntil(looked);
   }
 
@@ -168,6 +178,13 @@ export class KeyObject extends DurableObject<Env> {
       this.#counters = counters;
     }
     return this.#counters;
+  }
+
+  #settle(): void {
+    const { counters, spare } = settled(this.#storedCounters(), this.#spare);
+    this.#counters = counters;
+    this.#spare = spare;
+    this.#store();
   }
 
   #store(): void {

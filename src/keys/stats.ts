@@ -17,13 +17,14 @@ export type StoredStats = RequestCounts & { keyId: string };
 
 /** The directory is written no more often than this, however much a key is used. */
 const WRITE_EVERY_MS = 60_000;
-/** What is in memory alone is stored after this: less than the 10 s for which an object stays awake after a call. */
-const STORE_AFTER_MS = 5_000;
+/** What is in memory alone is settled after this: less than the 10 s for which an object stays awake after a call. */
+const SETTLE_AFTER_MS = 5_000;
 
-/** Where the object keeps the numbers, with what it stores anyway. */
+/** Where the object keeps the numbers, with its other counts. */
 interface Shelf {
   stored(): StoredStats | undefined;
-  store(): void;
+  /** Stores the numbers, and gives back what is reserved and not used. */
+  settle(): void;
 }
 
 /**
@@ -35,7 +36,7 @@ export class KeyStatsBuffer {
   readonly #shelf: Shelf;
   #current: StoredStats | undefined;
   #written: StoredStats | undefined;
-  #isStored = true;
+  #isSettled = true;
   #isErased = false;
   #triedAt = 0;
   /** When the alarm rings, as far as this instance has set it. */
@@ -52,28 +53,28 @@ export class KeyStatsBuffer {
   }
 
   /**
-   * Counts requests; `isStored` where the caller stores them in the same commit.
+   * Counts requests; `isSettled` where the caller stores all that it has in the same commit, and reserves nothing.
    * @returns what ends when the alarm stands, which never fails; null where it stands
    */
   count(
     keyId: string,
     { admitted = 0, refused = {} }: Partial<RequestCounts>,
-    isStored: boolean,
+    isSettled: boolean,
   ): Promise<void> | null {
     const before = this.current ?? { admitted: 0, refused: {} };
     this.#current = { keyId, admitted: before.admitted + admitted, refused: added(before.refused, refused) };
-    this.#isStored = isStored;
-    return this.#lookBy(Date.now() + (isStored ? WRITE_EVERY_MS : STORE_AFTER_MS));
+    this.#isSettled = isSettled;
+    return this.#lookBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
   }
 
-  /** The alarm rang: stores what is in memory alone, and writes to the key's row once a minute. Never throws. */
+  /** The alarm rang: settles what is in memory alone, and writes to the key's row once a minute. */
   async look(db: D1Database): Promise<void> {
     this.#alarm.gone();
     this.#lookAt = null;
     const { current } = this;
     if (!current || current === this.#written) return;
-    if (!this.#isStored) this.#shelf.store();
-    this.#isStored = true;
+    if (!this.#isSettled) this.#shelf.settle();
+    this.#isSettled = true;
     const now = Date.now();
     const next = this.#triedAt + WRITE_EVERY_MS;
     // A clock that was set back holds nothing up.

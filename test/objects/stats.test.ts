@@ -362,6 +362,32 @@ test("what the directory does not take of a key's numbers is written a minute la
   expect((await keyStats(key)).admitted).toBe(1);
 });
 
+test("units that were reserved ahead are given back before the object rests: an eviction after it costs none", async () => {
+  const key = await limitedKey({ monthlyQuota: 100_000 });
+  const usage = async () => (await admin("GET", `/keys/${key.keyId}/usage`)).body.usage;
+  for (let burst = 1; burst <= 3; burst++) {
+    for (let n = 0; n < 3; n++) await key.api("GET", "/key");
+    pass(5_000);
+    await runDurableObjectAlarm(key.object());
+    await evictDurableObject(key.object());
+    expect(await usage()).toMatchObject({ used: 3 * burst, window: { remaining: 300 - 3 * burst } });
+    pass(10_000);
+  }
+});
+
+test("a key whose units are given back amid its window has each of them once", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
+  const statuses: number[] = [];
+  for (let n = 0; n < 105; n++) {
+    statuses.push((await key.api("GET", "/key")).status);
+    if (n % 7 === 0) await runDurableObjectAlarm(key.object());
+    if (n % 21 === 0) await evictDurableObject(key.object());
+    pass(300);
+  }
+  expect(statuses.filter((status) => status === 200)).toHaveLength(100);
+  expect(statuses.slice(100)).toEqual(Array.from({ length: 5 }, () => 429));
+});
+
 test("an erased key's object keeps nothing, though its numbers were on their way", async () => {
   const key = await limitedKey({});
   for (let n = 0; n < 4; n++) await key.api("GET", "/key");
