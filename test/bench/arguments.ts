@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
+import { Mistake } from "../mistake.ts";
 
 /** A disk's fsync would be most of each write, and it says nothing of the platform's, which stores in many places. */
 const MEMORY = "/dev/shm";
@@ -28,7 +29,7 @@ export const USAGE = `npm run bench -- [options]
   --json          the figures as JSON on standard output
 `;
 
-/** @throws TypeError for an unknown option or a value that is no positive number */
+/** @throws Mistake for an unknown option or a value that is no positive number */
 export function readArguments(argv: string[]): BenchArguments {
   const { values } = parseArgs({
     args: argv,
@@ -53,5 +54,5 @@ export function readArguments(argv: string[]): BenchArguments {
 function positive(name: string, text: string): number {
   const value = Number(text);
   if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
-  throw new TypeError(`--${name} must be a positive number`);
+  throw new Mistake(`--${name} must be a positive number`);
 }

@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { exitCodeOf } from "../mistake.ts";
 import { readArguments, USAGE } from "./arguments.ts";
 import { bench } from "./bench.ts";
 import { selectCases } from "./selection.ts";
@@ -6,7 +7,7 @@ import { FULL, shown } from "./sizes.ts";
 import { DRIVER_LIMIT, table } from "./table.ts";
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
 /** `npm run bench`: 0 when each case answered as it must. */
 async function main(argv: string[]): Promise<number> {

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { parseArgs } from "node:util";
+import { exitCodeOf, Mistake } from "../mistake.ts";
 import { Secrets, shownIn } from "../secrets.ts";
 import { startService } from "../wire/service.ts";
 import { type Ask, Place, type Told } from "./place.ts";
@@ -25,7 +26,7 @@ const UPGRADE = {
   "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 };
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
 /** `npm run test:fuzz`: 0 when no request was met with a fault of ours, no secret was told, and every route was met. */
 async function main(argv: string[]): Promise<number> {
@@ -151,5 +152,5 @@ function print(text: string, code: number): number {
 
 function whole(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new TypeError(`"${text}" is no whole number above 0`);
+  throw new Mistake(`"${text}" is no whole number above 0`);
 }

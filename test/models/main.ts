@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
+import { exitCodeOf, Mistake } from "../mistake.ts";
 import type { Settings } from "./hold.ts";
 
 const USAGE = `npm run test:models -- [options]
@@ -18,7 +19,7 @@ const USAGE = `npm run test:models -- [options]
 const CRASH = /^uncaught exception; (?:exception|source) = .*Error: crash$/;
 const STACK = /^(?:stack: | +at )/;
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
 /** `npm run test:models`: the tests of this folder as `npm test` has them, with many more runs. 0 when all held. */
 async function main(argv: string[]): Promise<number> {
@@ -63,8 +64,8 @@ async function passOn(input: Readable, output: Writable): Promise<void> {
   }
 }
 
-/** @throws TypeError for what is no whole number */
+/** @throws Mistake for what is no whole number */
 function whole(text: string): number {
   if (/^-?\d{1,10}$/.test(text)) return Number(text);
-  throw new TypeError(`"${text}" is no whole number`);
+  throw new Mistake(`"${text}" is no whole number`);
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { exitCodeOf, Mistake } from "../mistake.ts";
 import { DECISIONS } from "./decisions.ts";
 import { SABOTEURS } from "./saboteurs.ts";
 import { BRANCHES, figure, firstCaught, MODES, runSeries, table, vacuous } from "./series.ts";
@@ -13,7 +14,7 @@ const USAGE = `npm run test:simulate -- [options]
   --mode <mode>    of the trace: safety or liveness (liveness)
 `;
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
 /** `npm run test:simulate`: 0 when everything held, nothing was vacuous, and every wrong version was caught. */
 function main(argv: string[]): number {
@@ -67,8 +68,8 @@ function print(text: string, code: number): number {
   return code;
 }
 
-/** @throws TypeError for what is no number from 0 on */
+/** @throws Mistake for what is no number from 0 on */
 function natural(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new TypeError(`"${text}" is no number from 0 on`);
+  throw new Mistake(`"${text}" is no number from 0 on`);
 }

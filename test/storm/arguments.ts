@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
+import { Mistake } from "../mistake.ts";
 
 export interface StormArguments {
   rounds: number;
@@ -18,7 +19,7 @@ export const USAGE = `npm run test:storm -- [options]
   --seed <n>     the moments and choices of an earlier run; what the machine does in between is its own
 `;
 
-/** @throws TypeError for an unknown option or a value that is no whole number */
+/** @throws Mistake for an unknown option or a value that is no whole number */
 export function readArguments(argv: string[]): StormArguments {
   const { values } = parseArgs({
     args: argv,
@@ -41,5 +42,5 @@ export function readArguments(argv: string[]): StormArguments {
 
 function whole(name: string, text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new TypeError(`--${name} must be a whole number above 0`);
+  throw new Mistake(`--${name} must be a whole number above 0`);
 }

@@ -1,3 +1,4 @@
+import { exitCodeOf, Mistake } from "../mistake.ts";
 import { readArguments, USAGE } from "./arguments.ts";
 import { Random } from "./random.ts";
 import type { Row } from "./storm.ts";
@@ -7,7 +8,7 @@ import { TESTS } from "./tests.ts";
 const MAX_FAULTS_SHOWN = 20;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-process.exit(await main(process.argv.slice(2)));
+process.exit(await exitCodeOf(() => main(process.argv.slice(2))));
 
 /** `npm run test:storm`: 0 when everything held. */
 async function main(argv: string[]): Promise<number> {
@@ -18,7 +19,7 @@ async function main(argv: string[]): Promise<number> {
   }
   const log = (line: string) => void process.stderr.write(`${line}\n`);
   const chosen = TESTS.filter(({ name }) => only === null || name.includes(only));
-  if (chosen.length === 0) throw new TypeError(`--only: there are ${TESTS.map(({ name }) => name).join(", ")}`);
+  if (chosen.length === 0) throw new Mistake(`--only: there are ${TESTS.map(({ name }) => name).join(", ")}`);
   const rows: Row[] = [];
   for (const { name, run } of chosen) {
     const begun = Date.now();

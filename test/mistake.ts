@@ -1,0 +1,18 @@
+/** A mistake in the arguments of a command. */
+export class Mistake extends Error {}
+
+/** Runs a command to the code that it exits with: 2 for a mistake in its arguments, which is told in a line. */
+export async function exitCodeOf(command: () => number | Promise<number>): Promise<number> {
+  try {
+    return await command();
+  } catch (error) {
+    if (!isMistake(error)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+}
+
+function isMistake(error: unknown): error is Error {
+  if (error instanceof Mistake) return true;
+  return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+}
