@@ -114,24 +114,43 @@ async function pages(place: Place): Promise<void> {
   }
 }
 
-/** The chats of the channel, which change their order meanwhile. */
+/**
+ * The chats of the channel, which change their order meanwhile. A walk that goes on from a chat that has become active
+ * since goes on from where that is now, and may see others again.
+ */
 async function lists({ parley, random, channelId, isOver, faults, counts }: Place): Promise<void> {
   let before = 0;
   while (!isOver()) {
     const limit = random.between(1, CHATS);
     const ids: string[] = [];
+    const wentOnFrom = new Map<string, string | null>();
     for (let hasMore = true; hasMore; ) {
       const cursor = ids.length > 0 ? `&before=${ids.at(-1)}` : "";
       const answer = await parley.api("GET", `/chats?channel=${channelId}&limit=${limit}${cursor}`);
       const { chats, pagination } = wanted(200, answer);
+      const isRepeated = chats.some(({ id }: { id: string }) => ids.includes(id));
       ids.push(...chats.map(({ id }: { id: string }) => id));
+      if (isRepeated) {
+        const now = wanted(200, await parley.api("GET", `/chats?channel=${channelId}&limit=100`)).chats;
+        const hasMoved = now.some(
+          ({ id, lastMessageAt }: Listed) => wentOnFrom.has(id) && wentOnFrom.get(id) !== lastMessageAt,
+        );
+        if (!hasMoved) faults.push("a walk of the chats saw one twice");
+        break;
+      }
+      const last: Listed | undefined = chats.at(-1);
+      if (last) wentOnFrom.set(last.id, last.lastMessageAt);
       hasMore = pagination.hasMore && chats.length > 0;
       if (pagination.total < before) faults.push(`the total of chats fell from ${before} to ${pagination.total}`);
       before = Math.max(before, pagination.total);
     }
-    if (new Set(ids).size !== ids.length) faults.push("a walk of the chats saw one twice");
     counts.lists++;
   }
+}
+
+interface Listed {
+  id: string;
+  lastMessageAt: string | null;
 }
 
 interface Page {
