@@ -48,6 +48,11 @@ export function admin(method: string, path: string, body?: unknown, bindings?: P
   return call(method, `/admin/v1${path}`, { body, headers, ...(bindings && { bindings }) });
 }
 
+/** The numbers of an organization's channels and keys, as the operator watches them. */
+export async function statsOf(organizationId: string) {
+  return (await admin("GET", `/stats?organization=${organizationId}`)).body;
+}
+
 /** A client of the public API with one key; `path` is below /api/v1. */
 export function client(secret: string) {
   return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
