@@ -68,7 +68,7 @@ export class StatsBuffer {
 
   /** A chat was erased with what waited in it. @returns whether it had told of that */
   remove(chatId: string): boolean {
-    if (!this.#exists()) return false;
+    if (!this.#kept()) return false;
     return this.#storage.sql.exec("delete from queues where chat_id = ?", chatId).rowsWritten > 0;
   }
 
@@ -129,10 +129,6 @@ export class StatsBuffer {
 
   #keep(kept: Kept): void {
     this.#storage.kv.put("stats", kept);
-  }
-
-  #exists(): boolean {
-    return this.#storage.kv.get("stats") !== undefined;
   }
 
   #prepare(): void {
