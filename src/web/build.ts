@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -8,10 +8,11 @@ import { ar } from "./locales/ar.ts";
 import { de } from "./locales/de.ts";
 import { es } from "./locales/es.ts";
 import { fr } from "./locales/fr.ts";
+import { publish } from "./publish.ts";
 
 const source = fileURLToPath(new URL(".", import.meta.url));
 
-/** Where the static assets are put unless told otherwise: what wrangler.toml names as `assets.directory`. */
+/** The default output folder, which wrangler.toml names as `assets.directory`. */
 export const ASSETS = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
 /** Its own script and style alone, and nothing in it can become markup. */
@@ -47,9 +48,16 @@ function policy(path: string, content: string): string {
 /** The languages that a page fetches when its visitor speaks them; English is in its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr };
 
-/** Writes all static assets: the chat's page and widget, the OpenAPI documents and their reference; gives the gzipped bytes of each, by its path. */
+/**
+ * Builds all static assets: the chat page and widget, the OpenAPI documents and their reference. A server may read `out`
+ * meanwhile, and builds may run at the same time.
+ * @returns the gzipped bytes of the scripts and styles that visitors load, by path
+ */
 export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
-  await rm(out, { recursive: true, force: true });
+  return publish(out, writeAll);
+}
+
+async function writeAll(out: string): Promise<Record<string, number>> {
   await mkdir(join(out, "web-assets"), { recursive: true });
   await build({
     entryPoints: {

@@ -208,3 +208,19 @@ test("two that start at the same time each get ports of their own", { timeout: P
   const answers = await Promise.all(lines.map(({ list }) => paste(list)));
   expect(answers.map((answer) => Object.keys(answer))).toEqual(Array(2).fill(["messages", "pagination"]));
 });
+
+test("a build beside a running server leaves its pages as they are", { timeout: PATIENCE_MS }, async () => {
+  const port = await freePort(0, "localhost");
+  await start("--port", String(port)).lines();
+  const pages = ["widget.js", "docs", "web-assets/chat.js"].map((path) => `http://localhost:${port}/${path}`);
+  let isBuilt = false;
+  const build = promisify(execFile)(process.execPath, ["src/web/build.ts"], { cwd: checkout });
+  const built = build.finally(() => (isBuilt = true));
+  const answers = new Set<string>();
+  do {
+    for (const page of pages) answers.add(`${(await fetch(page)).status} ${page}`);
+  } while (!isBuilt);
+  await built;
+  for (const page of pages) answers.add(`${(await fetch(page)).status} ${page}`);
+  expect([...answers]).toEqual(pages.map((page) => `200 ${page}`));
+});
