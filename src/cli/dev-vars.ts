@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, chmod, readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseEnv } from "node:util";
 import { SECRET_KEY } from "../secret-form.ts";
@@ -72,11 +72,28 @@ export async function prepareDevVars(
   const added = newSecrets(made, text, randomSecret, maker);
   try {
     if (found === null) await writeFile(path, added, { mode: 0o600, flag: "wx" });
-    else await appendFile(path, added);
+    else {
+      await closeToOthers(path);
+      await appendFile(path, added);
+    }
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     throw new Refusal(`${path} can't be written: ${reasonOf(error)}.`);
   }
   return { made, variables: { ...readVariables(text + added), ...given } };
+}
+
+/**
+ * Lets only its owner read and write a file of secrets. A file that does not exist is left so.
+ * @throws Refusal if the mode can't be changed
+ */
+export async function closeToOthers(path: string): Promise<void> {
+  try {
+    await chmod(path, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw new Refusal(`The permissions of ${path} can't be changed: ${reasonOf(error)}.`);
+  }
 }
 
 async function readIfThere(path: string): Promise<string | null> {

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -71,6 +71,13 @@ test("a file that is there keeps what it says and gets what it lacks", async () 
   expect(made).toEqual(["CREDENTIALS_KEY"]);
   expect(variables).toMatchObject({ ADMIN_TOKEN: "dev", KEY_SECRET: KEY });
   expect((await readFile(path, "utf8")).startsWith(`${mine}\n`)).toBe(true);
+});
+
+test("a file that others can read is closed to them before a secret is added", async () => {
+  const path = await newPath("ADMIN_TOKEN=dev\n");
+  await chmod(path, 0o644);
+  await prepareDevVars(path, {});
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
 test("a file that lacks nothing is not touched", async () => {

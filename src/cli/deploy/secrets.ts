@@ -1,8 +1,7 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { missingSecrets, prepareDevVars, readVariables, type Variables } from "../dev-vars.ts";
-import { Refusal, reasonOf } from "../refusal.ts";
+import { closeToOthers, missingSecrets, prepareDevVars, readVariables, type Variables } from "../dev-vars.ts";
 import type { Environment } from "../wrangler.ts";
 
 /** Where secrets are kept that were made for the deployed service: Cloudflare never shows one again. */
@@ -42,16 +41,6 @@ export async function valuesOf(root: string, names: string[]): Promise<Variables
   await closeToOthers(path);
   const { variables } = await prepareDevVars(path, {}, names, "npm run deploy: move them to a safe place");
   return Object.fromEntries(names.map((name) => [name, variables[name] ?? ""]));
-}
-
-/** Where there is such a file: one that is made is closed from the start. */
-async function closeToOthers(path: string): Promise<void> {
-  try {
-    await chmod(path, 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw new Refusal(`${path} can't be closed to others: ${reasonOf(error)}.`);
-  }
 }
 
 /** Calls `use` with the path of a folder that nobody else can read, and of a file in it that holds `values`. */
