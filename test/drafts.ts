@@ -11,7 +11,7 @@ export function draft(content: string, changes: Partial<Draft> = {}): Draft {
     templateId: null,
     variables: null,
     metadata: {},
-    idempotencyKey: null,
+    idempotencyHash: null,
     fingerprint: null,
     prepared: { outcome: "prepared", senderId: "mbr_gaaaaaaaaaaaaaaa", text: content, template: null },
     ...changes,

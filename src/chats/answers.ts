@@ -17,7 +17,8 @@ export interface Draft {
   templateId: string | null;
   variables: Message["variables"];
   metadata: Message["metadata"];
-  idempotencyKey: string | null;
+  /** Stands for the client's idempotency key: the key itself is never stored. */
+  idempotencyHash: string | null;
   fingerprint: string | null;
   /** What the directory said: who sends and what is delivered, or why this cannot be sent. */
   prepared: Prepared | Refused;

@@ -24,8 +24,9 @@ import { woken } from "./line.ts";
 import type { Message } from "./message.ts";
 import { type ChatIdentity, MessageLog } from "./message-log.ts";
 import { MessagePages } from "./message-pages.ts";
-import { inboundMessage, nextPlace, outboundMessage, redacted, replay } from "./new-message.ts";
+import { inboundMessage, nextPlace, outboundMessage, replay } from "./new-message.ts";
 import { Outbox, type OutboxHost } from "./outbox.ts";
+import { redacted } from "./redaction.ts";
 import { stateOf } from "./state.ts";
 import { Visitors } from "./visitors/visitors.ts";
 
@@ -105,7 +106,7 @@ export class ChatObject extends DurableObject<Env> {
    * whatever has become of the sender, the template or the queue since.
    */
   #store(identity: ChatIdentity, draft: Draft): SendAnswer {
-    const dedupe = draft.idempotencyKey === null ? null : `key:${draft.idempotencyKey}`;
+    const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
     const first = dedupe === null ? null : this.#log.byDedupe(dedupe);
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
@@ -195,23 +196,23 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /**
-   * Blanks what a message said. One that still waited is FAILED, for nothing is left to deliver. `call` is the caller's
-   * own name of the call: one that comes again, because its answer got lost, has it again.
+   * Blanks a message. A message that still waits becomes FAILED, because nothing is left to deliver. `call` names the
+   * request: a request that is repeated after a lost answer has the same name and gets the same answer.
    */
   async redact(
     organizationId: string,
-    messageId: string,
+    id: string,
     adoption: ChatIdentity | null,
-    call: string | null = null,
+    call: string,
   ): Promise<MessageAnswer> {
     await this.#alarm.standing();
     if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
-    const row = this.#log.byId(messageId);
-    if (row && call !== null && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
+    const row = this.#log.byId(id);
+    if (row && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
     if (!row || row.redactedAt !== null) return { outcome: "no_message" };
     this.#queued = undefined;
     this.#outbox.beforeRedaction(this.#outboxHost(), row.seq);
-    const message = redacted(JSON.parse(row.doc) as Message);
+    const message = redacted(JSON.parse(row.doc));
     const doc = JSON.stringify(message);
     this.#log.redact(row.seq, doc, Date.now(), call);
     this.#visitors.changed(message);

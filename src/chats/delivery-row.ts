@@ -1,8 +1,8 @@
-import { type Delivery, type DeliveryError, NOT_TRIED } from "./delivery.ts";
+import type { Delivery, DeliveryError } from "./delivery.ts";
 import type { Message } from "./message.ts";
 import type { QueuedMessage, StoredParts, UsedTemplate } from "./message-log.ts";
 
-export type DeliveryRow = { seq: number; doc: string; delivery: string | null; template: string | null };
+export type DeliveryRow = { seq: number; doc: string; delivery: string; template: string | null };
 
 /** `parts` are the network's ids, by which a status finds its message; `calls` is what else is known of them. */
 interface DeliveryJson extends Delivery {
@@ -22,10 +22,9 @@ export function deliveryJson(
   return JSON.stringify({ ...delivery, parts: ids, ...more, lastError } satisfies DeliveryJson);
 }
 
-/** A row as delivery sees it; one that was written before there was delivery was not tried yet. */
+/** A row as delivery sees it. */
 export function queuedMessage({ seq, doc, delivery, template }: DeliveryRow): QueuedMessage {
-  const known: DeliveryJson = delivery ? JSON.parse(delivery) : { ...NOT_TRIED, parts: [], lastError: null };
-  const { parts: ids, calls, lastError, ...own } = known;
+  const { parts: ids, calls, lastError, ...own } = JSON.parse(delivery) as DeliveryJson;
   return {
     seq,
     message: JSON.parse(doc) as Message,

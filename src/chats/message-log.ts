@@ -3,7 +3,9 @@ import { CheckedRows, checkWhole } from "./checked-rows.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
 import { type DeliveryRow, deliveryJson, queuedMessage } from "./delivery-row.ts";
 import type { Message } from "./message.ts";
+import { prepareSchema } from "./message-schema.ts";
 import type { Parts } from "./parts.ts";
+import { partsWithoutWords } from "./redaction.ts";
 
 /** Which chat an object is. Set once, by its first caller who shows that the directory knows it. */
 export interface ChatIdentity {
@@ -29,7 +31,7 @@ export interface UsedTemplate {
 /** A message's row, without what the log itself gives it. */
 export interface NewMessage {
   message: Message;
-  /** At most one message of the chat has this text: the client's idempotency key, or the network's own id. */
+  /** At most one message of the chat has this text: the hash of an idempotency key, or the network's own id. */
   dedupe: string | null;
   /** What a repeated `dedupe` must agree with; null agrees with anything. */
   fingerprint: string | null;
@@ -71,30 +73,6 @@ export interface SeqRange {
   high: number;
 }
 
-/**
- * The steps that make the schema, in order: a chat runs those that it has not seen, with its data. Steps are only ever
- * added, and only add nullable columns or tables, because for minutes of each deploy old code meets new rows.
- */
-const SCHEMA_STEPS = [
-  // A message's document is its public JSON, which pages are joined from as they lie; json1 reads and changes fields.
-  `create table messages (
-     seq integer primary key,
-     -- A message by its id, a cursor's place, and a call that comes twice.
-     id text not null unique,
-     doc text not null,
-     status text generated always as (doc ->> '$.status') virtual,
-     dedupe text,
-     fingerprint text,
-     template text,
-     redacted_at integer
-   );
-   -- The first message of an idempotency key or of a network's id; it settles who came first.
-   create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
-  // Delivery's own: `DeliveryJson`; and inbound media.
-  `alter table messages add column delivery text;
-   alter table messages add column media text;`,
-];
-
 const RECENT_MESSAGES = 1_000;
 const KEEP_PLACE_EVERY = 100;
 
@@ -116,14 +94,9 @@ export class MessageLog {
     this.#sql = storage.sql;
   }
 
-  /** Makes or upgrades the schema. A version that is newer than this code is left as it is. */
+  /** Makes or upgrades the schema. */
   prepare(): void {
-    const version = this.#storage.kv.get<number>("schema") ?? 0;
-    if (version >= SCHEMA_STEPS.length) return;
-    this.#storage.transactionSync(() => {
-      for (const step of SCHEMA_STEPS.slice(version)) this.#sql.exec(step);
-      this.#storage.kv.put("schema", SCHEMA_STEPS.length);
-    });
+    prepareSchema(this.#storage);
   }
 
   /** Everything was erased. */
@@ -262,9 +235,12 @@ export class MessageLog {
     this.#storage.kv.put("settled", this.#settled());
   }
 
-  /** A message with what its delivery knows, whether it waits or not. */
+  /** A message with the state of its delivery, queued or not. @returns null for a message that no network delivers */
   delivered(seq: number): QueuedMessage | null {
-    const [row] = this.#sql.exec<DeliveryRow>("select seq, doc, delivery, template from messages where seq = ?", seq);
+    const [row] = this.#sql.exec<DeliveryRow>(
+      "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
+      seq,
+    );
     return row ? queuedMessage(row) : null;
   }
 
@@ -318,24 +294,30 @@ export class MessageLog {
   }
 
   /**
-   * Blanks what a message said. Its id, number, times and status stay, and with the text goes what could prove it. What
-   * delivery counts stays too, for an attempt that is under way; the network's words, which may quote the text, go.
-   * @param call the name of the call that asked for it
+   * Replaces a message with its redacted document, and removes what else could show or prove its text. What delivery
+   * counts stays, because an attempt may be under way.
+   * @param call the name of the request
    */
-  redact(seq: number, doc: string, at: number, call: string | null): void {
+  redact(seq: number, doc: string, at: number, call: string): void {
     this.changes++;
-    if (call !== null) this.#storage.kv.put(`redacted ${seq}`, call);
+    this.#storage.kv.put(`redacted ${seq}`, call);
+    const row = this.delivered(seq);
+    const delivery = row && deliveryJson(row.delivery, partsWithoutWords(row.parts), null);
     this.#sql.exec(
-      `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?,
-         delivery = json_set(delivery, '$.lastError', null)
+      `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
        where seq = ?`,
       doc,
       at,
+      delivery,
       seq,
     );
   }
 
-  /** The name of the call that redacted a message. */
+  isRedacted(seq: number): boolean {
+    return this.#sql.exec("select 1 from messages where seq = ? and redacted_at is not null", seq).next().done !== true;
+  }
+
+  /** The name of the request that redacted a message. */
   redactedBy(seq: number): string | undefined {
     return this.#storage.kv.get<string>(`redacted ${seq}`);
   }

@@ -89,7 +89,16 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
     body.mediaUrl ?? null,
     sorted(body.metadata),
   ]);
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(meaning))).toHex();
+  return (await sha256(meaning)).toHex();
+}
+
+/** SHA-256, base64, of an idempotency key in its chat. The same key has another hash in another chat. */
+export async function idempotencyHashOf(chatId: string, key: string): Promise<string> {
+  return (await sha256(JSON.stringify([chatId, key]))).toBase64();
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
 function sorted(value: Variables): [string, string | number][] {

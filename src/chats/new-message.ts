@@ -75,13 +75,3 @@ export function replay(first: { doc: string; fingerprint: string | null }, draft
   }
   return { outcome: "stored", doc: first.doc, replayed: (JSON.parse(first.doc) as Message).id !== draft.id };
 }
-
-/** What is left of a message that was redacted: its id, number, times and status, and why it failed if it did. */
-export function redacted(message: Message): Message {
-  // The network's own words may quote the text.
-  const why = message.error && { ...message.error, message: "The message was redacted" };
-  const blank = { ...message, content: "", text: "", variables: null, mediaUrl: null, metadata: {}, error: why };
-  if (message.status !== "QUEUED") return blank;
-  const error = { code: "redacted", message: "The message was redacted before it was delivered" };
-  return { ...blank, status: "FAILED", error };
-}

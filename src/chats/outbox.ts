@@ -19,6 +19,7 @@ import {
 import type { Message } from "./message.ts";
 import type { ChatIdentity, DeliveryKnown, MessageLog, QueuedMessage } from "./message-log.ts";
 import { takeNews } from "./parts.ts";
+import { newsWithoutWords } from "./redaction.ts";
 
 /** The message that is being sent; `broken`: what a status said in the meantime of why the channel can't be used. */
 interface Sending {
@@ -194,7 +195,8 @@ export class Outbox {
     if (!current) return null;
     const before = knownOf(host, current);
     const { messageId, networkId, status, error } = news;
-    const after = takeNews(before, { networkId, status, error, isOurs: messageId !== null });
+    const told = { networkId, status, error, isOurs: messageId !== null };
+    const after = takeNews(before, error && host.log.isRedacted(current.seq) ? newsWithoutWords(told) : told);
     if (!after) return null;
     save(host, current, before, after);
     if (after.broken === undefined) return Promise.resolve();

@@ -8,7 +8,7 @@ import { keptPerEnv } from "../kept.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callChat } from "./access.ts";
 import type { Draft, Prepared, Refused, SendAnswer } from "./answers.ts";
-import { fingerprintOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
+import { fingerprintOf, idempotencyHashOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import { fillTemplate } from "./template.ts";
 
 /** What the directory knows of a send's sender and template. */
@@ -38,7 +38,7 @@ export async function sendMessage(
     templateId: body.templateId ?? null,
     variables: body.variables ?? null,
     metadata: body.metadata,
-    idempotencyKey,
+    idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await lookUp(env, ctx, caller.organizationId, body)),
   };

@@ -311,7 +311,7 @@ test.each([
     "the message before was redacted",
     async ({ object, organizationId, messages }: Conversation) => {
       const [first] = await messages();
-      await object().redact(organizationId, first?.id ?? "", null);
+      await object().redact(organizationId, first?.id ?? "", null, "req_1");
     },
   ],
 ] as const)(

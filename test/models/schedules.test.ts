@@ -88,7 +88,7 @@ function enter(stage: Stage, network: StagedNetwork, judge: StageJudge, play: Pl
       client.map(({ isLong, key }) => {
         const number = ++numbers;
         const fields = {
-          idempotencyKey: key,
+          idempotencyHash: key,
           fingerprint: key && "f",
           ...(isLong && { type: "IMAGE" as const, mediaUrl: `https://media.test/~${number}~` }),
         };

@@ -56,7 +56,9 @@ export class StageJudge {
 
   async redact(id: string): Promise<void> {
     this.#redacted.add(id);
-    expect(await this.#stage.chat.redact(this.#stage.identity.organizationId, id, null)).toMatchObject({
+    expect(
+      await this.#stage.chat.redact(this.#stage.identity.organizationId, id, null, crypto.randomUUID()),
+    ).toMatchObject({
       outcome: "ok",
     });
   }

@@ -163,7 +163,7 @@ test("a message that comes while its chat reports keeps the chat's alarm", async
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   async function before() {
-    await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null);
+    await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null, "req_1");
     await env.CHATS.getByName(chat.id).send(organization.organizationId, [draft("In between")], null);
   }
   aroundCall("CHANNELS", "active", { before });

@@ -83,7 +83,7 @@ test("a chat in use is unknown to another organization, whichever call it makes"
   expect(await object.list(stranger.organizationId, { page: 1, limit: 20 }, null)).toEqual(unknown);
   expect(await object.get(stranger.organizationId, message.id, null)).toEqual(unknown);
   expect(await object.state(stranger.organizationId, null)).toEqual(unknown);
-  expect(await object.redact(stranger.organizationId, message.id, null)).toEqual(unknown);
+  expect(await object.redact(stranger.organizationId, message.id, null, "req_1")).toEqual(unknown);
   expectError(await stranger.api("GET", `/chats/${chat.id}/messages/${message.id}`), 404, "chat_not_found");
 });
 

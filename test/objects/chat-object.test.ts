@@ -77,7 +77,7 @@ function stored(answers: SendAnswer[] | Unknown): SendAnswer[] {
 test("sends of one call are stored in their order, each with its own answer, and a refused one costs the others nothing", async () => {
   const { api, chatId, organizationId, object, list } = await someChat();
   await send(api, chatId);
-  const keyed = { idempotencyKey: "k", fingerprint: "f" };
+  const keyed = { idempotencyHash: "k", fingerprint: "f" };
   const refused = draft("Not sent", { prepared: { outcome: "refused", code: "sender_not_found" } });
   const drafts = [draft("One"), refused, draft("Two", keyed), draft("Two", keyed), draft("Three")];
   const answers = stored(await object.send(organizationId, drafts, null));
@@ -108,10 +108,10 @@ test("a send that is repeated with the same message id stores nothing twice and 
 test("a send that is repeated with an idempotency key is no replay of itself", async () => {
   const { api, chatId, organizationId, object } = await someChat();
   await send(api, chatId);
-  const repeated = draft("Once", { idempotencyKey: "k", fingerprint: "f" });
+  const repeated = draft("Once", { idempotencyHash: "k", fingerprint: "f" });
   const first = await object.send(organizationId, [repeated], null);
   expect(await object.send(organizationId, [repeated], null)).toEqual(first);
-  const other = draft("Once", { idempotencyKey: "k", fingerprint: "f" });
+  const other = draft("Once", { idempotencyHash: "k", fingerprint: "f" });
   const [answer] = stored(first);
   expect(await object.send(organizationId, [other], null)).toEqual([{ ...answer, replayed: true }]);
 });

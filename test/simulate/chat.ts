@@ -1,7 +1,8 @@
 import type { Attempt } from "../../src/channels/pace.ts";
 import { REPORT_AFTER_MS } from "../../src/chats/activity-report.ts";
 import type { StatusNews } from "../../src/chats/answers.ts";
-import { outboundMessage, redacted } from "../../src/chats/new-message.ts";
+import { outboundMessage } from "../../src/chats/new-message.ts";
+import { redacted } from "../../src/chats/redaction.ts";
 import type { Call } from "./network.ts";
 import type { Task } from "./object.ts";
 import { SimulatedOutbox } from "./outbox.ts";
@@ -27,7 +28,7 @@ export class SimulatedChat extends SimulatedOutbox {
       templateId: null,
       variables: null,
       metadata: {},
-      idempotencyKey: null,
+      idempotencyHash: null,
       fingerprint: null,
       prepared: { outcome: "prepared" as const, senderId: "", text: "", template: null },
     };

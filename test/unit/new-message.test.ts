@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { InboundDraft } from "../../src/chats/answers.ts";
-import { inboundMessage, outboundMessage, redacted, replay } from "../../src/chats/new-message.ts";
+import { inboundMessage, outboundMessage, replay } from "../../src/chats/new-message.ts";
+import { redacted } from "../../src/chats/redaction.ts";
 import { draft } from "../drafts.ts";
 
 const PLACE = { chatId: "cht_g0", seq: 7, at: "2026-11-20T12:00:00.000Z" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../src/chats/message.ts";
-import { redacted } from "../../src/chats/new-message.ts";
+import { redacted } from "../../src/chats/redaction.ts";
 
 const said: Message = {
   id: "msg_gaaaaaaaaaaaaaaa",

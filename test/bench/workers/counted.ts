@@ -36,7 +36,7 @@ export class ChatObject extends counting(service.ChatObject) {
         const prepared = { outcome: "prepared", senderId, text: draft.content, template: null } as const;
         const place = { chatId: identity.chatId, seq, at };
         const message = outboundMessage(
-          { ...draft, idempotencyKey: null, fingerprint: null, prepared },
+          { ...draft, idempotencyHash: null, fingerprint: null, prepared },
           prepared,
           place,
           false,

@@ -1,0 +1,14 @@
+import { runInDurableObject } from "cloudflare:test";
+
+/** Everything that an object stores, as JSON: the rows of its tables, and its keys and values. */
+export async function storedBy(object: DurableObjectStub): Promise<string> {
+  return JSON.stringify(await runInDurableObject(object, (_object, { storage }) => everythingIn(storage)));
+}
+
+function everythingIn({ sql, kv }: DurableObjectStorage): unknown[] {
+  const tables = sql.exec<{ name: string }>("select name from sqlite_master where type = 'table'").toArray();
+  const rows = tables
+    .filter(({ name }) => !name.startsWith("_cf"))
+    .map(({ name }) => sql.exec(`select * from "${name}"`).toArray());
+  return [...rows, ...kv.list()];
+}
