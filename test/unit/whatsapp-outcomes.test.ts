@@ -53,13 +53,25 @@ test.each([
   });
 });
 
-test.each([100, 131008, 131009, 131021, 131026, 131051, 131052, 131053, 131062, 130472, 131049, 131050])(
-  "the code %i is final for the message",
-  async (code) => {
-    fakeNetwork(refused(code, { message: "No", details: "Because" }));
+test.each<[code: number, wish: string | undefined, ms: number]>([
+  [131064, undefined, 3_600_000],
+  [131064, "7200", 7_200_000],
+  [134101, undefined, 600_000],
+  [134101, "30", 600_000],
+])("the code %i, which Meta lifts by itself, makes the message wait; Retry-After %j, %i ms", async (code, wish, ms) => {
+  fakeNetwork(refused(code, {}, wish === undefined ? {} : { "Retry-After": wish }));
+  expect(await send()).toMatchObject({ outcome: "retry", code: `network_${code}`, afterMs: ms, wholeChannel: false });
+});
+
+test.each([
+  100, 130403, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131049, 131050, 131051, 131052, 131053, 131055,
+  131062, 134100, 134102, 135000, 137000,
+])("the code %i is final for the message, whatever its status", async (code) => {
+  for (const status of [400, 401, 403, 500]) {
+    fakeNetwork(refused(code, { message: "No", details: "Because", status }));
     expect(await send()).toEqual({ outcome: "failed", code: `network_${code}`, message: "No: Because", parts: [] });
-  },
-);
+  }
+});
 
 test("the code 131047 has a word of ours", async () => {
   fakeNetwork(refused(131047, { message: "Re-engagement message" }));
@@ -71,7 +83,7 @@ test("the code 131047 has a word of ours", async () => {
   });
 });
 
-test.each([132000, 132001, 132005, 132007, 132012, 132015, 132016])(
+test.each([131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069])(
   "the template error %i has a word of ours",
   async (code) => {
     fakeNetwork(refused(code, { message: "Mismatch" }));
@@ -79,7 +91,7 @@ test.each([132000, 132001, 132005, 132007, 132012, 132015, 132016])(
   },
 );
 
-test.each([0, 3, 10, 33, 190, 200, 250, 299, 368, 130497, 131031, 131042, 131045, 133010, 131048])(
+test.each([0, 3, 10, 33, 190, 200, 250, 299, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010])(
   "the code %i breaks the channel",
   async (code) => {
     fakeNetwork(refused(code, { message: "Denied" }));
@@ -106,8 +118,8 @@ test.each<[code: number, status: number, outcome: string]>([
 test.each<[status: number, outcome: object]>([
   [400, { outcome: "failed", code: "network_999999" }],
   [404, { outcome: "failed", code: "network_999999" }],
-  [401, { outcome: "channel_broken" }],
-  [403, { outcome: "channel_broken" }],
+  [401, { outcome: "retry", code: "network_999999", wholeChannel: false }],
+  [403, { outcome: "retry", code: "network_999999", wholeChannel: false }],
   [429, { outcome: "retry", code: "network_999999", wholeChannel: true }],
   [500, { outcome: "retry", code: "network_999999", wholeChannel: false }],
   [503, { outcome: "retry", code: "network_999999", wholeChannel: false }],

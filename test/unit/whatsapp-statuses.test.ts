@@ -74,7 +74,7 @@ test.each<[string, unknown, object]>([
   });
 });
 
-test.each([0, 3, 10, 33, 190, 200, 299, 368, 130497, 131031, 131042, 131045, 131048, 133010])(
+test.each([0, 3, 10, 33, 190, 200, 299, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010])(
   "a status with the code %i says that the channel is broken, as an answer would",
   async (code) => {
     const errors = [{ code, title: "Refused", error_data: { details: "The account" } }];

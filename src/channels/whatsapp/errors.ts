@@ -6,17 +6,29 @@ const PAIR_RATE_WAIT_MS = 6_000;
 const OUTSIDE_WINDOW = 131047;
 /** "Invalid request or possible server error": worth one more try, and no tenth. */
 const UNSURE = 1;
+/** Meta lifts these by itself, and they concern templates alone: the message waits at least this long. */
+const SLOW_WAITS_MS = new Map([
+  // The account may send no templates for a while, because some were in the wrong category.
+  [131064, 3_600_000],
+  // The template is being copied to the Marketing Messages API.
+  [134101, 600_000],
+]);
 const MAX_WORDS = 500;
 const MAX_WAIT_MS = 86_400_000;
 
 /** Too fast for the whole number, account or app: all its chats wait, not one of them. */
 const THROTTLED = new Set([4, 80007, 130429]);
 const TRANSIENT = new Set([UNSURE, 2, 131000, 131016, 131057, 133004]);
+/** About this message or this recipient. */
 const PERMANENT = new Set([
-  100, 131008, 131009, 131021, 131026, 131051, 131052, 131053, 131062, 130472, 131049, 131050,
+  100, 130403, 130472, 130497, 131008, 131009, 131021, 131026, 131030, 131049, 131050, 131051, 131052, 131053, 131055,
+  131062, 134100, 134102, 135000, 137000,
 ]);
-const TEMPLATE = new Set([132000, 132001, 132005, 132007, 132012, 132015, 132016]);
-const BROKEN = new Set([0, 3, 10, 33, 190, 368, 130497, 131031, 131042, 131045, 133010, 131048]);
+const TEMPLATE = new Set([
+  131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069,
+]);
+/** About the channel: its token, its permissions, its account. 200 to 299 are permissions too. */
+const BROKEN = new Set([0, 3, 10, 33, 190, 368, 131005, 131031, 131037, 131042, 131045, 131048, 133010]);
 
 const text = z.catch(z.optional(z.string()), undefined);
 
@@ -48,7 +60,10 @@ export function wordsOf({ message, title, error_data }: MetaError, accessToken =
   return safe.slice(0, MAX_WORDS).toWellFormed() || "The network gave no reason";
 }
 
-/** What an error means for the message: by its code, and by the HTTP status only where the code is no known one. */
+/**
+ * Decides by Meta's code what an error means for the message. The HTTP status counts only if the code is unknown, and
+ * then it never breaks the channel: a code that Meta adds may be about one recipient, whatever its status is.
+ */
 export function refusalOf(
   error: MetaError,
   { status, afterMs, accessToken }: { status: number; afterMs: number | null; accessToken: string | undefined },
@@ -57,6 +72,8 @@ export function refusalOf(
   const message = wordsOf(error, accessToken);
   const later = { outcome: "retry", code: codeOf(error), message, afterMs, wholeChannel: false } as const;
   if (code === PAIR_RATE) return { ...later, afterMs: Math.max(PAIR_RATE_WAIT_MS, afterMs ?? 0) };
+  const slowMs = SLOW_WAITS_MS.get(code);
+  if (slowMs !== undefined) return { ...later, afterMs: Math.max(slowMs, afterMs ?? 0) };
   if (code === UNSURE) return { ...later, once: true };
   if (TRANSIENT.has(code)) return later;
   if (THROTTLED.has(code)) return { ...later, wholeChannel: true };
@@ -64,9 +81,9 @@ export function refusalOf(
   if (code === OUTSIDE_WINDOW || TEMPLATE.has(code) || PERMANENT.has(code)) {
     return { outcome: "failed", code: later.code, message };
   }
-  // Meta's 401 and 403 are about the token, its permissions or the account, whatever the message was.
-  if (status === 401 || status === 403) return broken(code, message);
-  if (status === 429 || status >= 500) return { ...later, wholeChannel: status === 429 };
+  // Most likely about the token or the account: the message waits, and holds its own chat alone.
+  const isRefused = status === 401 || status === 403;
+  if (isRefused || status === 429 || status >= 500) return { ...later, wholeChannel: status === 429 };
   if (status >= 400) return { outcome: "failed", code: later.code, message };
   return { outcome: "unknown", message };
 }
