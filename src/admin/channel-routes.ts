@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import {
   channelPatch,
   createChannel,
@@ -21,7 +21,7 @@ import { registerChannel } from "./webhook.ts";
 
 /** Channels and the secrets that they keep. */
 export const channelRoutes = new Hono<AdminEnv>()
-  .post("/organizations/:id/channels", validBody(newChannelBody), async (c) => {
+  .post("/organizations/:id/channels", noQuery, validBody(newChannelBody), async (c) => {
     const created = await createChannel(c.env, originOf(c), c.req.param("id"), c.req.valid("json"));
     audit(c, created.channel.id);
     return c.json(created, 201);
@@ -33,30 +33,30 @@ export const channelRoutes = new Hono<AdminEnv>()
       pagination,
     });
   })
-  .get("/channels/:id", async (c) => {
+  .get("/channels/:id", noQuery, async (c) => {
     return c.json({ channel: await readChannel(c.env, originOf(c), c.req.param("id")) });
   })
-  .patch("/channels/:id", validBody(channelPatch), async (c) => {
+  .patch("/channels/:id", noQuery, validBody(channelPatch), async (c) => {
     const channel = await patchChannel(c.env, originOf(c), c.req.param("id"), c.req.valid("json"));
     audit(c, channel.id);
     return c.json({ channel });
   })
-  .delete("/channels/:id", async (c) => {
+  .delete("/channels/:id", noQuery, async (c) => {
     const id = c.req.param("id");
     const channel = await eraseChannel(c.env, originOf(c), id, () => audit(c, id));
     return c.json({ channel });
   })
-  .post("/channels/:id/webhook", async (c) => {
+  .post("/channels/:id/webhook", noQuery, async (c) => {
     const registered = await registerChannel(c.env, originOf(c), c.req.param("id"));
     audit(c, c.req.param("id"));
     return c.json(registered);
   })
-  .post("/channels/:id/identity-secret", validBody(overlapBody, { mayBeEmpty: true }), async (c) => {
+  .post("/channels/:id/identity-secret", noQuery, validBody(overlapBody, { mayBeEmpty: true }), async (c) => {
     const created = await rotateIdentitySecret(c.env, c.req.param("id"), c.req.valid("json"));
     audit(c, c.req.param("id"));
     return c.json(created, 201);
   })
-  .post("/reseal", async (c) => {
+  .post("/reseal", noQuery, async (c) => {
     // What breaks off has written too.
     audit(c, null);
     return c.json(await resealAll(c.env));

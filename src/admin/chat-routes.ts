@@ -6,14 +6,14 @@ import { chatsQuery, listChatsBy } from "../chats/list-chats.ts";
 import { readChat } from "../chats/read-chat.ts";
 import { directory } from "../db/client.ts";
 import { ApiError } from "../http/errors.ts";
-import { validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { eraseChat } from "./erase.ts";
 import { type AdminEnv, audit } from "./guard.ts";
 import { livingOrganization, organizationOf } from "./organizations.ts";
 
 /** Chats, as their organization sees them, and what an operator may do to them. */
 export const chatRoutes = new Hono<AdminEnv>()
-  .post("/organizations/:id/chats", validBody(newChatBody), async (c) => {
+  .post("/organizations/:id/chats", noQuery, validBody(newChatBody), async (c) => {
     const { id } = await livingOrganization(directory(c.env), c.req.param("id"));
     const { chat, created } = await createChat(c.env, id, c.req.valid("json"));
     audit(c, chat.id);
@@ -23,16 +23,16 @@ export const chatRoutes = new Hono<AdminEnv>()
     const { id } = await organizationOf(c.env, c.req.param("id"));
     return c.json(await listChatsBy(c.env, id, c.req.valid("query")));
   })
-  .get("/chats/:id", async (c) => {
+  .get("/chats/:id", noQuery, async (c) => {
     const id = c.req.param("id");
     return c.json(await readChat(c.env, await ownerOf(c.env, id), id));
   })
-  .delete("/chats/:id", async (c) => {
+  .delete("/chats/:id", noQuery, async (c) => {
     const id = c.req.param("id");
     const chat = await eraseChat(c.env, id, () => audit(c, id));
     return c.json({ chat });
   })
-  .post("/chats/:id/messages/:messageId/redact", async (c) => {
+  .post("/chats/:id/messages/:messageId/redact", noQuery, async (c) => {
     const id = c.req.param("id");
     const owner = await ownerOf(c.env, id);
     const answer = await callChat(c.env, owner, id, (chat, adoption) =>

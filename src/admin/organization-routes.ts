@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { members, organizations } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { eraseOrganization } from "./erase.ts";
 import { type AdminEnv, audit } from "./guard.ts";
 import {
@@ -21,7 +21,7 @@ const page = validQuery(pageQuery);
 
 /** Organizations and their members. */
 export const organizationRoutes = new Hono<AdminEnv>()
-  .post("/organizations", validBody(newOrganizationBody), async (c) => {
+  .post("/organizations", noQuery, validBody(newOrganizationBody), async (c) => {
     const created = await createOrganization(c.env, c.req.valid("json"));
     audit(c, created.organization.id);
     return c.json(created, 201);
@@ -30,15 +30,15 @@ export const organizationRoutes = new Hono<AdminEnv>()
     const { rows, pagination } = await listRows(directory(c.env), organizations, undefined, c.req.valid("query"));
     return c.json({ organizations: rows.map(presentOrganization), pagination });
   })
-  .get("/organizations/:id", async (c) => {
+  .get("/organizations/:id", noQuery, async (c) => {
     return c.json({ organization: presentOrganization(await organizationOf(c.env, c.req.param("id"))) });
   })
-  .delete("/organizations/:id", async (c) => {
+  .delete("/organizations/:id", noQuery, async (c) => {
     const id = c.req.param("id");
     const organization = await eraseOrganization(c.env, id, () => audit(c, id));
     return c.json({ organization });
   })
-  .post("/organizations/:id/members", validBody(newMemberBody), async (c) => {
+  .post("/organizations/:id/members", noQuery, validBody(newMemberBody), async (c) => {
     const member = await createMember(c.env, c.req.param("id"), c.req.valid("json"));
     audit(c, member.id);
     return c.json({ member }, 201);
@@ -47,7 +47,7 @@ export const organizationRoutes = new Hono<AdminEnv>()
     const { rows, pagination } = await listOf(directory(c.env), members, c.req.param("id"), c.req.valid("query"));
     return c.json({ members: rows.map(presentMember), pagination });
   })
-  .delete("/members/:id", async (c) => {
+  .delete("/members/:id", noQuery, async (c) => {
     const member = await deleteMember(c.env, c.req.param("id"));
     audit(c, member.id);
     return c.json({ member });

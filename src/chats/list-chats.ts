@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
+import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { queryText } from "../http/fields.ts";
 import { type TaggedJson, tagged } from "../http/json.ts";
 import { placeOf, placeParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
+import { isId } from "../ids.ts";
 import { SharedCalls } from "../joined-calls.ts";
 import { keptPerEnv } from "../kept.ts";
 import type { Caller } from "../keys/key-object.ts";
@@ -13,10 +15,17 @@ import { listChats } from "./directory.ts";
 
 export const DEEPEST = 10_000;
 
+const isChannel = (text: string) => CHANNEL_KINDS.some((kind) => kind === text) || isId("chn", text);
+
+const channelFilter = z
+  .string()
+  .check(z.refine((text) => text !== "", { error: "must not be empty", abort: true }))
+  .check(z.refine(isChannel, "must be a channel's id or kind"));
+
 /** The query of `GET /chats`. */
 export const chatsQuery = z.object({
   ...placeParameters,
-  channel: z.optional(queryText(64)),
+  channel: z.optional(channelFilter),
   contact: z.optional(queryText(256)),
 });
 

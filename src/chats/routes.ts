@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import { json, unlessMatched } from "../http/json.ts";
-import { fault, validBody } from "../http/validation.ts";
+import { fault, noQuery, validBody } from "../http/validation.ts";
 import { permit } from "../keys/guard.ts";
 import { callChat } from "./access.ts";
 import type { ChatsEnv } from "./context.ts";
@@ -20,18 +20,18 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .get("/chats", permit("chats:read", beginChats), async (c) => {
     return unlessMatched(c, await readChats(c));
   })
-  .post("/chats", permit("chats:write"), validBody(newChatBody), async (c) => {
+  .post("/chats", permit("chats:write"), noQuery, validBody(newChatBody), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
     return c.json({ chat }, created ? 201 : 200);
   })
-  .get("/chats/:id", permit("chats:read"), async (c) => {
+  .get("/chats/:id", permit("chats:read"), noQuery, async (c) => {
     const { chat } = await readChat(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat });
   })
   .get("/chats/:id/messages", permit("messages:read", beginMessages), async (c) => {
     return unlessMatched(c, await readMessages(c, c.req.param("id")));
   })
-  .get("/chats/:id/messages/:messageId", permit("messages:read"), async (c) => {
+  .get("/chats/:id/messages/:messageId", permit("messages:read"), noQuery, async (c) => {
     const { organizationId } = c.var.caller;
     const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, adoption) =>
       chat.get(organizationId, c.req.param("messageId"), adoption),
@@ -39,10 +39,10 @@ export const chatRoutes = new Hono<ChatsEnv>()
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(c, `{"message":${answer.doc}}`);
   })
-  .get("/chats/:id/messages/:messageId/media", permit("messages:read"), (c) =>
+  .get("/chats/:id/messages/:messageId/media", permit("messages:read"), noQuery, (c) =>
     readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),
   )
-  .post("/chats/:id/messages", permit("messages:send"), validBody(sendBody), async (c) => {
+  .post("/chats/:id/messages", permit("messages:send"), noQuery, validBody(sendBody), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
     const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), { body, idempotencyKey });

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import type * as z from "zod/mini";
+import * as z from "zod/mini";
 import { ApiError, type Fault } from "./errors.ts";
 import { REQUIRED } from "./fields.ts";
 
@@ -32,8 +32,9 @@ export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = fal
 }
 
 /**
- * Reads the parameters of the query that `schema` names, for `c.req.valid("query")`; others are ignored.
- * @throws ApiError `validation_failed`, also for a parameter that stands twice
+ * Reads a route's query parameters for `c.req.valid("query")`. Every route of the two APIs has this or `noQuery` on its
+ * line, behind `permit`.
+ * @throws ApiError `validation_failed`, also for a parameter that is repeated or that `schema` does not name
  */
 export function validQuery<T extends z.ZodMiniObject>(schema: T): Validates<"query", T> {
   return async function validateQuery(c, next) {
@@ -42,22 +43,24 @@ export function validQuery<T extends z.ZodMiniObject>(schema: T): Validates<"que
   };
 }
 
+/** For a route without query parameters. @throws ApiError as `validQuery` */
+export const noQuery = validQuery(z.object({}));
+
 /**
- * The parameters of the query that `schema` names, as it reads them.
+ * A request's query parameters, as `schema` reads them.
  * @throws ApiError as `validQuery`
  */
 export function readQuery<T extends z.ZodMiniObject>(c: Context, schema: T): z.output<T> {
-  // Most requests have none: 0.02 ms.
+  // Most requests have no query: this saves them 0.02 ms.
   if (!c.req.url.includes("?")) return withoutQuery(schema);
-  const given = c.req.queries();
   const values: Record<string, string> = {};
-  const repeated: Fault[] = [];
-  for (const name of Object.keys(schema.shape)) {
-    const [first, second] = given[name] ?? [];
-    if (second !== undefined) repeated.push({ path: name, message: "is given more than once" });
-    if (first !== undefined) values[name] = first;
+  const faults = new Map<string, string>();
+  for (const [name, value] of new URL(c.req.url).searchParams) {
+    if (!Object.hasOwn(schema.shape, name)) faults.set(name, "is not a query parameter of this route");
+    else if (Object.hasOwn(values, name)) faults.set(name, "is given more than once");
+    else values[name] = value;
   }
-  if (repeated.length > 0) throw invalid(repeated);
+  if (faults.size > 0) throw invalid([...faults].map(([path, message]) => ({ path, message })));
   return parse(schema, values);
 }
 

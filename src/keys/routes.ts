@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import { noQuery } from "../http/validation.ts";
 import { callObject } from "../objects.ts";
 import { type KeyVariables, permit } from "./guard.ts";
 
@@ -8,6 +9,7 @@ import { type KeyVariables, permit } from "./guard.ts";
 export const keyRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables & KeyVariables }>().get(
   "/key",
   permit(null),
+  noQuery,
   async (c) => {
     const { id } = c.var.key;
     const described = await callObject(c.env.KEYS, id, (key) => key.describe(id));

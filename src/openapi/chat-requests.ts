@@ -21,6 +21,7 @@ export const chatsQueryParameters = {
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}): lists its chats alone.`,
     contact: "An address, exactly: lists the chats of the contact who has it alone.",
   },
+  keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };
 
 export const messagesQueryParameters = {

@@ -32,6 +32,8 @@ interface Query {
   schema: core.$ZodObject;
   /** What each parameter means; those that are not named here are left out. */
   descriptions: Record<string, string>;
+  /** Keywords for what the schema checks in code, by the parameter's name. */
+  keywords?: Record<string, JsonSchema>;
 }
 
 interface RequestHeader {
@@ -119,10 +121,9 @@ export function written(operation: Operation, scope: Scope, components: Componen
 }
 
 /** Every error that an operation may answer. */
-export function errorsOf({ permission, query, body, errors = [] }: Operation, scope: Scope): ErrorCode[] {
+export function errorsOf({ permission, body, errors = [] }: Operation, scope: Scope): ErrorCode[] {
   const codes = new Set<ErrorCode>([...scope.errors, ...errors]);
   if (permission === null) codes.delete("permission_denied");
-  if (query || body) codes.add("validation_failed");
   if (body) codes.add("body_too_large");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
@@ -143,7 +144,8 @@ function queryParameters(query: Query | undefined) {
   const all = Object.keys(query.schema._zod.def.shape);
   const taken = takenBy(query.schema, Object.fromEntries(all.map((name) => [name, query.descriptions[name] ?? ""])));
   return Object.entries(query.descriptions).map(([name, description]) => {
-    const { description: _, ...schema } = taken.properties?.[name] ?? {};
+    const { description: _, ...own } = taken.properties?.[name] ?? {};
+    const schema = { ...own, ...query.keywords?.[name] };
     const value = defaults[name];
     return { name, in: "query", description, schema: value === undefined ? schema : { ...schema, default: value } };
   });

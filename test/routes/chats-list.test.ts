@@ -136,10 +136,12 @@ test.each(["channel", "contact"])("the filters go with before: %s", async (filte
   expect(await ids(api, `?${query}&before=${newest}`)).toEqual([oldest]);
 });
 
-test.each(["sms", "WEB", "chn_g000000000000000", "' or 1=1 --"])("the filter channel=%s selects none", async (text) => {
+test("the filter channel selects no chat if the organization has no such channel", async () => {
   const { api } = await newOrganizationWith(1);
-  const answer = await api("GET", `/chats?channel=${encodeURIComponent(text)}`);
-  expect(answer.body).toMatchObject({ chats: [], pagination: { total: 0 } });
+  for (const channel of ["whatsapp", "chn_g000000000000000"]) {
+    const answer = await api("GET", `/chats?channel=${channel}`);
+    expect(answer.body).toMatchObject({ chats: [], pagination: { total: 0 } });
+  }
 });
 
 test.each(["%25", "contact-_", "%00", "%27%20or%201=1%20--", "%E0%A4%A"])("contact=%s selects none", async (text) => {

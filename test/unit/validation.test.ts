@@ -186,8 +186,10 @@ test("a query without parameters has the defaults", async () => {
   expect((await get(pageQuery, "")).json).toEqual({ page: 1, limit: 20 });
 });
 
-test("parameters that no list has are ignored, even twice", async () => {
-  expect((await get(pageQuery, "?page=2&limit=5&x=1&x=2")).json).toEqual({ page: 2, limit: 5 });
+test("every query parameter that the route does not have is named once", async () => {
+  const { status, json } = await get(pageQuery, "?page=2&x=1&limit=5&x=2&y");
+  expect(status).toBe(400);
+  expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: "x" }, { path: "y" }] });
 });
 
 test.each([

@@ -165,7 +165,7 @@ export const channelOperations: readonly Operation[] = [
         webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },
       }),
     ],
-    errors: ["validation_failed", "channel_not_found"],
+    errors: ["channel_not_found"],
   },
   {
     method: "post",
