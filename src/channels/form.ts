@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { optional, requiredText } from "../http/fields.ts";
+import { atMost, optional, REQUIRED } from "../http/fields.ts";
 
 /** `allowedOrigins` on web channels; `perSecond`, the pace of the network, on the others. */
 export interface ChannelSettings {
@@ -23,12 +23,23 @@ export interface ChannelForm {
 }
 
 const MAX_SECRET = 1_024;
-/** The last four characters of a secret are shown: there must be enough before them. */
+/** The answers show the last four characters of a secret: there must be enough before them. */
 const MIN_SECRET = 8;
 
-/** A credential of no form that is known. */
-export const secret = requiredText(MAX_SECRET).check(
-  z.refine((text) => text.length >= MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
+const present = z.refine<string>((text) => text !== "", { error: REQUIRED, abort: true });
+
+/**
+ * A credential, without the white space around it. `form` allows that white space, because the OpenAPI document shows
+ * the pattern. Credentials go into headers and addresses, so a form has only visible ASCII: the runtime's error about
+ * any other character quotes the whole header.
+ */
+export function credential(form: RegExp, error: string, max: number) {
+  return z.string().check(z.trim(), present, ...atMost(max), z.regex(form, error));
+}
+
+/** A secret in no known form. */
+export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII characters without spaces", MAX_SECRET).check(
+  z.minLength(MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
 );
 
 /** The settings of a network's channel. */

@@ -1,5 +1,8 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { admin, created, expectError, newChannel, newOrganization } from "../harness.ts";
+import { admin, created, expectError, expectFaults, newChannel, newChat, newOrganization, send } from "../harness.ts";
+import { fakeNetworks } from "../networks.ts";
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const paths = (answer: { body: { errors: { path: string }[] } }) =>
@@ -188,4 +191,52 @@ test("a kind never changes, and neither does what a body adds of its own", async
     health: {},
   });
   expect([answer.status, answer.body]).toEqual([200, before]);
+});
+
+const UNFIT = [
+  "caf\u00e9-token-abcd",
+  "two words-abcd",
+  "line\nbreak-abcd",
+  "a-nul-\0-token",
+  "\ud83d\ude00-token-abcd",
+];
+const FIELDS = [
+  ["telegram", "botToken", { fields: TELEGRAM, start: "123456:" }],
+  ["whatsapp", "accessToken", { fields: WHATSAPP, start: "" }],
+  ["whatsapp", "appSecret", { fields: WHATSAPP, start: "" }],
+  ["whatsapp", "phoneNumberId", { fields: WHATSAPP, start: "1555" }],
+] as const;
+
+test.each(FIELDS)("a %s channel takes only visible ASCII as its %s", async (kind, field, { fields, start }) => {
+  const { organizationId, answer } = await post({ kind, name: "Support", credentials: fields });
+  const { channel } = created(answer);
+  for (const unfit of UNFIT) {
+    const credentials = { ...fields, [field]: start + unfit };
+    const answers = [
+      await admin("POST", `/organizations/${organizationId}/channels`, { kind, name: "Support", credentials }),
+      await admin("PATCH", `/channels/${channel.id}`, { credentials: { [field]: start + unfit } }),
+      await admin("PATCH", `/channels/${channel.id}`, { credentials }),
+    ];
+    for (const refused of answers) expectFaults(refused, `credentials.${field}`);
+  }
+  expect((await admin("GET", `/channels/${channel.id}`)).body.channel).toEqual(channel);
+});
+
+test.each(FIELDS)("a %s channel removes the white space around its %s", async (kind, field, { fields }) => {
+  const calls = fakeNetworks();
+  const { organizationId, api } = await newOrganization();
+  const value = (fields as Record<string, string>)[field] ?? "";
+  const credentials = { ...fields, [field]: ` \t${value}\r\n` };
+  const body = { kind, name: "Support", credentials };
+  const { channel } = created(await admin("POST", `/organizations/${organizationId}/channels`, body));
+  expect(channel.credentials[field]).toBe(value.slice(-4));
+  const patched = await admin("PATCH", `/channels/${channel.id}`, { credentials });
+  expect(patched.body.channel.credentials).toEqual(channel.credentials);
+
+  const chat = await newChat(api, channel.id, "4915112345678");
+  await send(api, chat.id);
+  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  const where = kind === "telegram" ? TELEGRAM.botToken : WHATSAPP.phoneNumberId;
+  const token = kind === "telegram" ? TELEGRAM.botToken : WHATSAPP.accessToken;
+  expect(calls.map((call) => [call.token, call.url.includes(`${where}/`)])).toEqual([[token, true]]);
 });

@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
-import { atMost } from "../../http/fields.ts";
-import { pace } from "../form.ts";
+import { credential, pace } from "../form.ts";
 
 /** A contact's address is the id of a chat. */
 export const form = {
   // Telegram's own form of a bot token: the bot's id, a colon, a secret.
   credentials: z.object({
-    botToken: z.string().check(...atMost(128), z.regex(/^\d+:[\w-]{8,}$/, "must be a bot token, as 123456:ABC-DEF")),
+    botToken: credential(/^\s*\d+:[\w-]{8,}\s*$/, "must be a bot token, as 123456:ABC-DEF", 128),
   }),
   settings: pace,
   defaults: { perSecond: 25 },

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { pace, secret } from "../form.ts";
+import { credential, pace, secret } from "../form.ts";
 
 /** A contact's address is a phone number. */
 export const form = {
   credentials: z.object({
-    phoneNumberId: z.string().check(z.regex(/^\d{1,32}$/, "must be digits")),
+    phoneNumberId: credential(/^\s*\d{1,32}\s*$/, "must be 1 to 32 digits", 64),
     accessToken: secret,
     appSecret: secret,
   }),
