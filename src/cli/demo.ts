@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { Refusal, reasonOf } from "./refusal.ts";
+import { CommandError, reasonOf } from "./command-error.ts";
 
 // The ids and the key end in lines for a shell: nothing else may stand in them, whoever wrote the file.
 const demoSchema = z.object({
@@ -125,6 +125,6 @@ async function writeDemo(state: string, demo: Demo): Promise<void> {
     await writeFile(unfinished, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
     await rename(unfinished, path);
   } catch (error) {
-    throw new Refusal(`${path} can't be written: ${reasonOf(error)}.`);
+    throw new CommandError(`${path} can't be written: ${reasonOf(error)}.`);
   }
 }

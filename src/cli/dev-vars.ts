@@ -3,7 +3,7 @@ import { appendFile, chmod, readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseEnv } from "node:util";
 import { SECRET_KEY } from "../secret-form.ts";
-import { Refusal, reasonOf } from "./refusal.ts";
+import { CommandError, reasonOf } from "./command-error.ts";
 
 export type Variables = Record<string, string>;
 
@@ -51,7 +51,7 @@ export function newSecrets(names: string[], text: string, random = randomSecret,
  * @param required the names to make sure of
  * @param maker who makes them, for the file's reader
  * @returns what was made, and the variables that the server will have
- * @throws Refusal for a malformed secret, or a file that can't be read or written
+ * @throws CommandError for a malformed secret, or a file that can't be read or written
  */
 export async function prepareDevVars(
   path: string,
@@ -65,7 +65,7 @@ export async function prepareDevVars(
   const malformed = malformedSecret({ ...before, ...given });
   if (malformed) {
     const place = malformed.name in given ? "--var" : basename(path);
-    throw new Refusal(`${malformed.name} in ${place} is malformed: it must be ${malformed.rule}.`);
+    throw new CommandError(`${malformed.name} in ${place} is malformed: it must be ${malformed.rule}.`);
   }
   const made = missingSecrets(before, required);
   if (made.length === 0) return { made, variables: { ...before, ...given } };
@@ -77,22 +77,22 @@ export async function prepareDevVars(
       await appendFile(path, added);
     }
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal(`${path} can't be written: ${reasonOf(error)}.`);
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${path} can't be written: ${reasonOf(error)}.`);
   }
   return { made, variables: { ...readVariables(text + added), ...given } };
 }
 
 /**
  * Lets only its owner read and write a file of secrets. A file that does not exist is left so.
- * @throws Refusal if the mode can't be changed
+ * @throws CommandError if the mode can't be changed
  */
 export async function closeToOthers(path: string): Promise<void> {
   try {
     await chmod(path, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw new Refusal(`The permissions of ${path} can't be changed: ${reasonOf(error)}.`);
+    throw new CommandError(`The permissions of ${path} can't be changed: ${reasonOf(error)}.`);
   }
 }
 
@@ -101,7 +101,7 @@ async function readIfThere(path: string): Promise<string | null> {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new Refusal(`${path} can't be read: ${reasonOf(error)}.`);
+    throw new CommandError(`${path} can't be read: ${reasonOf(error)}.`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { freePort } from "../../src/cli/port.ts";
+import { freePort } from "../../src/cli/local/port.ts";
 import { Place } from "./place.ts";
 import { authorized } from "./request.ts";
 import { type Server, type Setup, withServer } from "./server.ts";

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { freePort } from "../../src/cli/port.ts";
-import { answers, migrate, serve } from "../../src/cli/wrangler.ts";
+import { freePort } from "../../src/cli/local/port.ts";
+import { migrate, serve } from "../../src/cli/local/server.ts";
+import { answers } from "../../src/cli/wrangler.ts";
 import { unpackBrowser } from "./browser.ts";
 
 declare module "vitest" {
@@ -33,7 +34,7 @@ export async function setup(project: TestProject): Promise<void> {
   await Promise.all([unpackBrowser(), migrate(place, note, stop.signal)]);
   const port = await freePort(0, ip);
   const base = `http://${ip}:${port}`;
-  const code = serve(place, { help: false, ip, port, persistTo: state, vars, others: [] }, note, stop.signal);
+  const code = serve(place, { ip, port, vars, others: [] }, note, stop.signal);
   ended = code;
   await Promise.race([
     answers(base, stop.signal),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readArguments } from "../../src/cli/arguments.ts";
+import { readArguments } from "../../src/cli/local/arguments.ts";
 
 const read = (...argv: string[]) => readArguments(argv, "/here");
 

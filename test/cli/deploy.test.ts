@@ -44,7 +44,7 @@ afterEach(async () => {
 function deploy(args: string[] = [], env: Environment = {}) {
   const options = { cwd: checkout, env: { ...environment, ...env } as typeof process.env };
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, ["src/cli/deploy.ts", ...args], options, (error, stdout, stderr) => {
+    execFile(process.execPath, ["src/cli/deploy/main.ts", ...args], options, (error, stdout, stderr) => {
       resolve({ code: error ? error.code : 0, stdout, stderr });
     });
   });

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { baseUrl, freePort } from "../../src/cli/port.ts";
-import { prepareState } from "../../src/cli/state.ts";
+import { baseUrl, freePort } from "../../src/cli/local/port.ts";
+import { prepareState } from "../../src/cli/local/state.ts";
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-state-"));

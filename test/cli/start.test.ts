@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readDemo } from "../../src/cli/demo.ts";
 import { readVariables } from "../../src/cli/dev-vars.ts";
-import { freePort } from "../../src/cli/port.ts";
+import { freePort } from "../../src/cli/local/port.ts";
 
 const PATIENCE_MS = 120_000;
 const root = new URL("../..", import.meta.url).pathname;
@@ -24,7 +24,7 @@ class Start {
   constructor(cwd: string, args: string[]) {
     // As from a terminal: nothing of the test runner's.
     const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: undefined, VITEST: undefined };
-    this.#process = spawn(process.execPath, ["src/cli/start.ts", ...args], { cwd, detached: true, env });
+    this.#process = spawn(process.execPath, ["src/cli/local/main.ts", ...args], { cwd, detached: true, env });
     this.#process.stdout?.on("data", (text) => {
       this.stdout += text;
       this.#more.emit("more");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { complaintLines, workerLines } from "../../src/cli/wrangler-log.ts";
+import { complaintLines, workerLines } from "../../src/cli/local/wrangler-log.ts";
 
 function passedOn(text: string): string[] {
   const written: string[] = [];

@@ -1,8 +1,8 @@
 // The server of `npm start`, alone in a process group with what it starts, so that a kill meets all of it at once.
-import { migrate, type Place, serve } from "../../src/cli/wrangler.ts";
+import { migrate, type ServerFiles, serve } from "../../src/cli/local/server.ts";
 
 export interface Order {
-  place: Place;
+  place: ServerFiles;
   port: number;
   vars: Record<string, string>;
   /** Whether the data is new. */

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { freePort } from "../../src/cli/port.ts";
+import { freePort } from "../../src/cli/local/port.ts";
 import { answers } from "../../src/cli/wrangler.ts";
 import type { Order } from "./server-process.ts";
 import { running } from "./storm.ts";

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../../src/cli/port.ts";
+import { freePort } from "../../src/cli/local/port.ts";
 import { answers as healthy } from "../../src/cli/wrangler.ts";
 import { telegramServer } from "../fakes/telegram-server.ts";
 import { databases, dumpOf, fileOf } from "./dump.ts";

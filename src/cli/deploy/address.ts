@@ -1,4 +1,4 @@
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 import { answers } from "../wrangler.ts";
 
 /** A call that hangs must not hold the next one for longer. */
@@ -12,7 +12,7 @@ export function addressIn(targets: string[]): string | null {
 
 /**
  * Waits until a service that was just deployed answers: a name that is new takes a while.
- * @throws Refusal when it has not within `withinMs`
+ * @throws CommandError when it has not within `withinMs`
  */
 export async function awaitAnswer(
   address: string,
@@ -24,7 +24,7 @@ export async function awaitAnswer(
     await answers(address, AbortSignal.any([signal, AbortSignal.timeout(withinMs)]), PATIENCE_MS, pauseMs);
   } catch {
     signal.throwIfAborted();
-    throw new Refusal(
+    throw new CommandError(
       `The Worker is deployed, but ${address}/healthz has not answered for ${withinMs / 1_000} seconds. ` +
         "A new name can take some minutes; npx wrangler tail shows what the Worker says.",
     );

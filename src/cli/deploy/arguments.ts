@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 
 export interface DeployArguments {
   help: boolean;
@@ -38,7 +38,7 @@ const options = {
 
 /**
  * Reads what stands after `npm run deploy --`.
- * @throws Refusal with exit code 2
+ * @throws CommandError with exit code 2
  */
 export function readArguments(argv: string[]): DeployArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
@@ -47,7 +47,7 @@ export function readArguments(argv: string[]): DeployArguments {
     // wrangler takes --dryRun for --dry-run.
     const name = token.kind === "option" ? token.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : "";
     if (token.kind === "option" && REFUSED.includes(name)) {
-      throw new Refusal(
+      throw new CommandError(
         `npm run deploy can't take ${token.rawName}: it deploys wrangler.toml as it stands; ` +
           "for anything else call npx wrangler deploy.",
         2,

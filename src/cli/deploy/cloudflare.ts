@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { Refusal } from "../refusal.ts";
-import { type Answer, ask, type Environment } from "../wrangler.ts";
+import { CommandError } from "../command-error.ts";
+import { type Environment, type ProcessResult, runWrangler } from "../wrangler.ts";
 
 /** Cloudflare, as wrangler reaches it: each method is one or two of its commands. */
 export class Cloudflare {
@@ -20,12 +20,12 @@ export class Cloudflare {
    * Finds out who deploys, and into which account everything goes from here on.
    * @param given the account that was named, which need not be looked for
    * @returns its name, or its id where the name is not known
-   * @throws Refusal when nobody is logged in, or there are several accounts and none was named
+   * @throws CommandError when nobody is logged in, or there are several accounts and none was named
    */
   async logIn(given: string | undefined): Promise<string> {
     const answer = await this.#ask(["whoami", "--json"]);
     const user = parsed<{ loggedIn: boolean; accounts?: Account[] }>(answer.stdout);
-    if (user?.loggedIn === false) throw new Refusal(`Not logged in to Cloudflare. ${LOG_IN}`);
+    if (user?.loggedIn === false) throw new CommandError(`Not logged in to Cloudflare. ${LOG_IN}`);
     // A token may be good for all that follows and not for this question.
     if (answer.code !== 0 && !given) throw failure("Cloudflare does not say who you are", answer, LOG_IN);
     const accounts = user?.accounts ?? [];
@@ -35,7 +35,7 @@ export class Cloudflare {
         (account) => `\n  CLOUDFLARE_ACCOUNT_ID=${account.id} npm run deploy  # ${account.name}`,
       );
       const several = `This login has ${accounts.length} accounts; say which one:${list.join("")}`;
-      throw new Refusal(accounts.length > 0 ? several : `This login has no account. ${LOG_IN}`);
+      throw new CommandError(accounts.length > 0 ? several : `This login has no account. ${LOG_IN}`);
     }
     this.#account = { CLOUDFLARE_ACCOUNT_ID: id };
     return accounts.find((account) => account.id === id)?.name ?? id;
@@ -52,7 +52,7 @@ export class Cloudflare {
   async createDatabase(name: string): Promise<string> {
     const { stdout } = await this.#done(["d1", "create", name], "The database can't be made");
     const id = /"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/.exec(stdout)?.[1];
-    if (!id) throw new Refusal(`wrangler made the database ${name} and did not say its id. ${AGAIN}`);
+    if (!id) throw new CommandError(`wrangler made the database ${name} and did not say its id. ${AGAIN}`);
     return id;
   }
 
@@ -98,11 +98,11 @@ export class Cloudflare {
     await this.#done(["deploy", "--dry-run", "--minify", ...others], "The Worker can't be built");
   }
 
-  #ask(args: string[], env: Environment = {}): Promise<Answer> {
-    return ask([...args, ...this.#flags], this.#signal, { ...this.#account, ...env });
+  #ask(args: string[], env: Environment = {}): Promise<ProcessResult> {
+    return runWrangler([...args, ...this.#flags], this.#signal, { ...this.#account, ...env });
   }
 
-  async #done(args: string[], complaint: string, advice = "", env?: Environment): Promise<Answer> {
+  async #done(args: string[], complaint: string, advice = "", env?: Environment): Promise<ProcessResult> {
     const answer = await this.#ask(args, env);
     if (answer.code !== 0) throw failure(complaint, answer, `${advice} ${AGAIN}`.trim());
     return answer;
@@ -118,9 +118,9 @@ const AGAIN = "Once that is mended, repeat: what exists is kept.";
 /** At most so many lines of wrangler's are repeated. */
 const MAX_LINES = 8;
 
-function failure(complaint: string, { stdout, stderr }: Answer, advice: string): Refusal {
+function failure(complaint: string, { stdout, stderr }: ProcessResult, advice: string): CommandError {
   const said = errorsIn(`${stderr}\n${stdout}`).map((line) => `\n  ${line}`);
-  return new Refusal(`${complaint}. wrangler says:${said.join("")}\n${advice}`);
+  return new CommandError(`${complaint}. wrangler says:${said.join("")}\n${advice}`);
 }
 
 /** What wrangler says of an error, without its decoration and its invitation to report it. */

@@ -1,4 +1,4 @@
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 
 /** What `wrangler.toml` says of where to deploy. */
 export interface Target {
@@ -14,13 +14,13 @@ const PLACEHOLDER = "00000000-0000-0000-0000-000000000000";
 const DATABASES = /^\[\[d1_databases\]\][\s\S]*?(?=^\[|(?![\s\S]))/gm;
 const ID = /^(\s*database_id\s*=\s*")([^"\r\n]*)(")/m;
 
-/** @throws Refusal for a file that names no database */
+/** @throws CommandError for a file that names no database */
 export function readTarget(text: string): Target {
   const database = text.match(DATABASES)?.find(isOurs) ?? "";
   const databaseName = /^\s*database_name\s*=\s*"([^"\r\n]+)"/m.exec(database)?.[1];
   const databaseId = ID.exec(database)?.[2];
   if (!databaseName || !databaseId) {
-    throw new Refusal(
+    throw new CommandError(
       "wrangler.toml lacks the database DB with its database_name and database_id: git checkout wrangler.toml.",
     );
   }

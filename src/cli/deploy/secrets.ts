@@ -33,7 +33,7 @@ export async function keptSecrets(root: string): Promise<Variables> {
 /**
  * The values of these secrets: those that were kept, and new ones for the rest, which are kept before anything else
  * happens to them.
- * @throws Refusal for a kept value that is malformed, or a file that can't be written
+ * @throws CommandError for a kept value that is malformed, or a file that can't be written
  */
 export async function valuesOf(root: string, names: string[]): Promise<Variables> {
   if (names.length === 0) return {};

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 import type { Command } from "./command.ts";
 
 /** What every command takes. */
@@ -43,7 +43,7 @@ export interface Given {
 
 /**
  * Refuses secrets among the arguments, without repeating them.
- * @throws Refusal with exit code 2
+ * @throws CommandError with exit code 2
  */
 export function refuseSecrets(argv: string[]): void {
   const end = argv.indexOf("--");
@@ -51,7 +51,7 @@ export function refuseSecrets(argv: string[]): void {
     const [, flag = ""] = /^--?([a-z-]+)/i.exec(argument) ?? [];
     const place = SECRET_FLAGS[flag.toLowerCase()];
     if (place) {
-      throw new Refusal(
+      throw new CommandError(
         `--${flag.toLowerCase()} is not taken: a flag can be read by others on this machine and stays in the shell's ` +
           `history. Put the secret in the environment variable ${place}, or save it with parley login.`,
         2,
@@ -59,7 +59,7 @@ export function refuseSecrets(argv: string[]): void {
     }
   }
   if (argv.some((argument) => KEY_TEXT.test(argument))) {
-    throw new Refusal(
+    throw new CommandError(
       "An API key is not taken as an argument: it can be read by others on this machine and stays in the shell's " +
         "history. Put it in the environment variable PARLEY_API_KEY, or save it with parley login.",
       2,
@@ -84,7 +84,7 @@ export function findCommand(commands: Command[], argv: string[]): { command: Com
 
 /**
  * Reads what stands behind a command's name.
- * @throws Refusal with exit code 2; it repeats no value, which may be a secret in the wrong place
+ * @throws CommandError with exit code 2; it repeats no value, which may be a secret in the wrong place
  */
 export function readGiven(command: Command, rest: string[]): Given {
   const options = Object.fromEntries(
@@ -98,12 +98,15 @@ export function readGiven(command: Command, rest: string[]): Given {
   const needed = command.operands.filter((name) => !name.startsWith("["));
   const usage = `See parley ${command.name} --help.`;
   if (positionals.length < needed.length) {
-    throw new Refusal(`parley ${command.name} needs ${needed.slice(positionals.length).join(" and ")}. ${usage}`, 2);
+    throw new CommandError(
+      `parley ${command.name} needs ${needed.slice(positionals.length).join(" and ")}. ${usage}`,
+      2,
+    );
   }
   if (positionals.length > command.operands.length) {
     const most = command.operands.length === 0 ? "nothing but options" : command.operands.join(" and ");
     const quotes = command.operands.includes("text") ? " Put a text of several words in quotes." : "";
-    throw new Refusal(`parley ${command.name} takes ${most}.${quotes} ${usage}`, 2);
+    throw new CommandError(`parley ${command.name} takes ${most}.${quotes} ${usage}`, 2);
   }
   const operands: Given["operands"] = {};
   for (const [index, name] of command.operands.entries()) {
@@ -112,26 +115,26 @@ export function readGiven(command: Command, rest: string[]): Given {
     checkId(bare, positionals[index]);
   }
   for (const [name, option] of Object.entries(command.options)) {
-    if (option.required && !values[name]) throw new Refusal(`parley ${command.name} needs --${name}. ${usage}`, 2);
+    if (option.required && !values[name]) throw new CommandError(`parley ${command.name} needs --${name}. ${usage}`, 2);
     if (typeof values[name] === "string" && option.value?.endsWith("_…")) checkId(name, values[name]);
   }
   return { command, operands, options: values };
 }
 
-/** A whole number of an option. @throws Refusal with exit code 2 */
+/** A whole number of an option. @throws CommandError with exit code 2 */
 export function wholeNumber(name: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Refusal(`--${name} must be a whole number.`, 2);
+  throw new CommandError(`--${name} must be a whole number.`, 2);
 }
 
-/** `name=value` pairs of an option that may be repeated. @throws Refusal with exit code 2 */
+/** `name=value` pairs of an option that may be repeated. @throws CommandError with exit code 2 */
 export function pairs(name: string, texts: string[] | undefined): Record<string, string> | undefined {
   return (
     texts &&
     Object.fromEntries(
       texts.map((text) => {
         const at = text.indexOf("=");
-        if (at < 1) throw new Refusal(`--${name} must be name=value.`, 2);
+        if (at < 1) throw new CommandError(`--${name} must be name=value.`, 2);
         return [text.slice(0, at), text.slice(at + 1)];
       }),
     )
@@ -148,7 +151,7 @@ function parse(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!code?.startsWith("ERR_PARSE_ARGS_")) throw error;
-    throw new Refusal(`${message.split(/\. |\n/)[0]}. See parley ${command.name} --help.`, 2);
+    throw new CommandError(`${message.split(/\. |\n/)[0]}. See parley ${command.name} --help.`, 2);
   }
 }
 
@@ -157,6 +160,6 @@ function checkId(name: string, value: string | undefined): void {
   const prefix = ID_PREFIXES[name];
   if (value === undefined || prefix === undefined) return;
   if (!new RegExp(`^${prefix}_\\w{1,60}$`).test(value)) {
-    throw new Refusal(`The id of a ${name} begins with ${prefix}_ and letters and digits follow.`, 2);
+    throw new CommandError(`The id of a ${name} begins with ${prefix}_ and letters and digits follow.`, 2);
   }
 }

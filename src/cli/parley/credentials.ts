@@ -1,4 +1,4 @@
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 import { readSecret } from "./secret-input.ts";
 
 /** The secrets of channels: what the service calls them, and where a person puts them. */
@@ -21,13 +21,13 @@ export function credentialsOf(
   return read(OF_KIND[kind] ?? [], phoneNumberId);
 }
 
-/** Those that are to be replaced; undefined when there are none. @throws Refusal with exit code 2 */
+/** Those that are to be replaced; undefined when there are none. @throws CommandError with exit code 2 */
 export function replaced(
   names: string[],
   phoneNumberId: string | undefined,
 ): Promise<Record<string, string> | undefined> {
   const known = NAMES.filter((name) => names.includes(name));
-  if (known.length < new Set(names).size) throw new Refusal(`--replace takes the names ${NAMES.join(", ")}.`, 2);
+  if (known.length < new Set(names).size) throw new CommandError(`--replace takes the names ${NAMES.join(", ")}.`, 2);
   return read(known, phoneNumberId);
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 import type { Output } from "./output.ts";
 import { type Body, type Service, ServiceFault } from "./service.ts";
 
@@ -16,7 +16,8 @@ export async function eraseUntilDone(
   path: string,
   isSure: boolean | undefined,
 ): Promise<Body> {
-  if (!isSure) throw new Refusal("That erases it for good, with all that it holds: say --yes if that is meant.", 2);
+  if (!isSure)
+    throw new CommandError("That erases it for good, with all that it holds: say --yes if that is meant.", 2);
   for (let calls = 1; ; calls++) {
     try {
       return (await service.asOperator("DELETE", path)).body;

@@ -1,5 +1,5 @@
-import { Refusal } from "../refusal.ts";
-import { type Answer, type Service, ServiceFault, Unreachable } from "./service.ts";
+import { CommandError } from "../command-error.ts";
+import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "./service.ts";
 
 /** A message, so far as following needs to know it. */
 export interface Followed extends Record<string, unknown> {
@@ -11,7 +11,7 @@ const MAX_WAIT_SECONDS = 30;
 
 /** What is new in a chat since it was last asked. Each message is given once; a question that fails loses none. */
 export class Follower {
-  readonly #ask: (query: Record<string, string | number>, tag: string | null) => Promise<Answer>;
+  readonly #ask: (query: Record<string, string | number>, tag: string | null) => Promise<ServiceResponse>;
   /** The newest message that was given; null while there is none. */
   #last: string | null = null;
   /** The tag of the answer to the question that comes next. */
@@ -70,17 +70,17 @@ export function waitAfter(error: unknown, failures: number, random: number): num
   return Math.max(asked, backoff / 2 + (backoff / 2) * random) * 1_000;
 }
 
-/** Seconds of an option. @throws Refusal with exit code 2 */
+/** Seconds of an option. @throws CommandError with exit code 2 */
 export function secondsOf(name: string, text: string): number {
   const seconds = Number(text);
   if (/^[\d.]+$/.test(text) && seconds >= 0.1 && seconds <= 3_600) return seconds;
-  throw new Refusal(`--${name} must be a number of seconds from 0.1 to 3600.`, 2);
+  throw new CommandError(`--${name} must be a number of seconds from 0.1 to 3600.`, 2);
 }
 
 function isTransient({ status }: ServiceFault): boolean {
   return status === 429 || status >= 500;
 }
 
-function messagesIn({ body }: Answer): Followed[] {
+function messagesIn({ body }: ServiceResponse): Followed[] {
   return [...(body.messages as Followed[])].reverse();
 }

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 import { findCommand, readGiven, refuseSecrets } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
+import { findConnection } from "./connection.ts";
 import { helpOf, overview } from "./help.ts";
 import { Output } from "./output.ts";
-import { findPlace } from "./place.ts";
 import { Service } from "./service.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -27,10 +27,10 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const out = output(Boolean(given.options.json));
-  const place = await findPlace(root, process.env, given.options.profile as string | undefined);
+  const connection = await findConnection(root, process.env, given.options.profile as string | undefined);
   const { operands, options } = given;
   // Their names and types are those of the command that asked for them.
-  const call = { operands, options, service: new Service(place), out } as Parameters<Command["run"]>[0];
+  const call = { operands, options, service: new Service(connection), out } as Parameters<Command["run"]>[0];
   return (await found.command.run(call)) ?? 0;
 }
 
@@ -45,7 +45,7 @@ function withoutCommand(argv: string[]): number {
 }
 
 function exitCodeOf(error: unknown): number {
-  const isOurs = error instanceof Refusal;
+  const isOurs = error instanceof CommandError;
   const text = isOurs ? error.message : ((error as Error).stack ?? String(error));
   output(false).complain(text);
   return isOurs ? error.exitCode : 1;

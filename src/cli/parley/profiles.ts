@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { Refusal, reasonOf } from "../refusal.ts";
+import { CommandError, reasonOf } from "../command-error.ts";
 
 /** A service that was logged in to, and what it is shown. */
 export interface Profile {
@@ -24,26 +24,26 @@ export function profilesPath(env: Environment): string {
 
 /**
  * All saved profiles; none where there is no file.
- * @throws Refusal for a file that others can read, or that is damaged
+ * @throws CommandError for a file that others can read, or that is damaged
  */
 export async function readProfiles(path: string): Promise<Profiles> {
   let text: string;
   try {
     const { mode } = await stat(path);
     if (process.platform !== "win32" && mode & 0o077) {
-      throw new Refusal(`${path} holds secrets and can be read by others: chmod 600 it, and give it new secrets.`);
+      throw new CommandError(`${path} holds secrets and can be read by others: chmod 600 it, and give it new secrets.`);
     }
     text = await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw error instanceof Refusal ? error : new Refusal(`${path} can't be read: ${reasonOf(error)}.`);
+    throw error instanceof CommandError ? error : new CommandError(`${path} can't be read: ${reasonOf(error)}.`);
   }
   const profiles = parsed(text);
-  if (!profiles) throw new Refusal(`${path} is damaged: remove it, and run parley login again.`);
+  if (!profiles) throw new CommandError(`${path} is damaged: remove it, and run parley login again.`);
   return profiles;
 }
 
-/** Writes all profiles, for their owner's eyes alone; a kill leaves the old file or the new one. @throws Refusal */
+/** Writes all profiles, for their owner's eyes alone; a kill leaves the old file or the new one. @throws CommandError */
 export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
   const unfinished = `${path}.${process.pid}`;
   try {
@@ -53,7 +53,7 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
     await chmod(unfinished, 0o600);
     await rename(unfinished, path);
   } catch (error) {
-    throw new Refusal(`${path} can't be written: ${reasonOf(error)}.`);
+    throw new CommandError(`${path} can't be written: ${reasonOf(error)}.`);
   }
 }
 

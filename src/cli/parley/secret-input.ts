@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { Refusal } from "../refusal.ts";
+import { CommandError } from "../command-error.ts";
 
 /** A terminal, or a pipe, that a secret comes from. */
 export interface SecretInput {
@@ -20,7 +20,7 @@ let piped: AsyncIterator<string> | undefined;
 
 /**
  * Reads one secret: typed and not shown on a terminal, else the next line of standard input.
- * @throws Refusal when none came
+ * @throws CommandError when none came
  */
 export async function readSecret(
   prompt: string,
@@ -28,7 +28,7 @@ export async function readSecret(
   show: (text: string) => void = (text) => process.stderr.write(text),
 ): Promise<string> {
   const text = input.isTTY ? await typed(prompt, input, show) : await nextLine(input);
-  if (text.trim() === "") throw new Refusal("No secret came on standard input.", 2);
+  if (text.trim() === "") throw new CommandError("No secret came on standard input.", 2);
   return text.trim();
 }
 
@@ -54,7 +54,7 @@ function typed(prompt: string, input: SecretInput, show: (text: string) => void)
       for (const character of chunk.toString("utf8")) {
         if (character === INTERRUPT) {
           end();
-          return reject(new Refusal("Nothing was saved."));
+          return reject(new CommandError("Nothing was saved."));
         }
         if (ENTER.includes(character)) {
           end();

@@ -1,5 +1,5 @@
-import { Refusal } from "../refusal.ts";
-import type { Place, Secret } from "./place.ts";
+import { CommandError } from "../command-error.ts";
+import type { Connection, Secret } from "./connection.ts";
 import { printable } from "./table.ts";
 
 const PATIENCE_MS = 60_000;
@@ -7,14 +7,14 @@ const PATIENCE_MS = 60_000;
 export type Body = Record<string, unknown>;
 type Query = Record<string, string | number | undefined>;
 
-export interface Request {
+export interface ServiceRequest {
   query?: Query;
   body?: Body;
   headers?: Record<string, string>;
 }
 
 /** What the service answered, where that is no error. */
-export interface Answer {
+export interface ServiceResponse {
   status: number;
   /** `{}` of an answer without a body. */
   body: Body;
@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 /** The service said no. */
-export class ServiceFault extends Refusal {
+export class ServiceFault extends CommandError {
   readonly status: number;
   readonly code: string | null;
   /** Seconds that the service asks to wait; null where it does not. */
@@ -37,7 +37,7 @@ export class ServiceFault extends Refusal {
 }
 
 /** Nobody answered. */
-export class Unreachable extends Refusal {
+export class Unreachable extends CommandError {
   readonly advice: string;
 
   constructor(url: string, reason: string, advice: string) {
@@ -48,38 +48,38 @@ export class Unreachable extends Refusal {
 
 /** The service, as the operator and as a client of an organization. */
 export class Service {
-  readonly place: Place;
+  readonly connection: Connection;
 
-  constructor(place: Place) {
-    this.place = place;
+  constructor(connection: Connection) {
+    this.connection = connection;
   }
 
-  /** A call under `/admin/v1`. @throws ServiceFault, Unreachable; Refusal where no token is known */
-  asOperator(method: string, path: string, request: Request = {}): Promise<Answer> {
-    const { adminToken } = this.place;
+  /** A call under `/admin/v1`. @throws ServiceFault, Unreachable; CommandError where no token is known */
+  asOperator(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
+    const { adminToken } = this.connection;
     if (adminToken) return this.#call(method, `/admin/v1${path}`, request, adminToken);
-    throw missing("the operator's token", "PARLEY_ADMIN_TOKEN", this.place);
+    throw missing("the operator's token", "PARLEY_ADMIN_TOKEN", this.connection);
   }
 
-  /** A call under `/api/v1`. @throws ServiceFault, Unreachable; Refusal where no key is known */
-  asClient(method: string, path: string, request: Request = {}): Promise<Answer> {
-    const { apiKey } = this.place;
+  /** A call under `/api/v1`. @throws ServiceFault, Unreachable; CommandError where no key is known */
+  asClient(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
+    const { apiKey } = this.connection;
     if (apiKey) return this.#call(method, `/api/v1${path}`, request, apiKey);
-    throw missing("an API key", "PARLEY_API_KEY", this.place);
+    throw missing("an API key", "PARLEY_API_KEY", this.connection);
   }
 
   /** A call that shows no secret. @throws ServiceFault, Unreachable */
-  asStranger(method: string, path: string): Promise<Answer> {
+  asStranger(method: string, path: string): Promise<ServiceResponse> {
     return this.#call(method, path, {}, null);
   }
 
-  /** The id that was given, or that of the only organization there is. @throws Refusal with exit code 2 */
+  /** The id that was given, or that of the only organization there is. @throws CommandError with exit code 2 */
   async organization(given: string | undefined): Promise<string> {
     if (given !== undefined) return given;
     const { body } = await this.asOperator("GET", "/organizations", { query: { limit: 2 } });
     const [first, second] = body.organizations as { id: string }[];
     if (first && !second) return first.id;
-    throw new Refusal(
+    throw new CommandError(
       first
         ? "There are several organizations: say which with --organization; parley organizations list shows them."
         : "There is no organization yet: parley organizations create makes one.",
@@ -87,8 +87,8 @@ export class Service {
     );
   }
 
-  async #call(method: string, path: string, request: Request, secret: Secret | null): Promise<Answer> {
-    const url = new URL(path, this.place.url);
+  async #call(method: string, path: string, request: ServiceRequest, secret: Secret | null): Promise<ServiceResponse> {
+    const url = new URL(path, this.connection.url);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
@@ -102,7 +102,7 @@ export class Service {
       response = await fetch(url, init);
       text = await response.text();
     } catch (error) {
-      throw new Unreachable(this.place.url, causeIn(error), this.#adviceOnSilence());
+      throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
     }
     const answer = { status: response.status, body: parsed(text), headers: response.headers };
     if (response.ok || response.status === 304) return answer;
@@ -110,14 +110,14 @@ export class Service {
   }
 
   #adviceOnSilence(): string {
-    const { isHere, urlFrom } = this.place;
+    const { isHere, urlFrom } = this.connection;
     if (isHere) return "npm start starts the service; PARLEY_URL says where it is, if elsewhere.";
     return `That address is from ${urlFrom}.`;
   }
 }
 
 /** The service's own words, its code, and the id under which its log has the request. */
-function faultOf({ status, body, headers }: Answer, secret: Secret | null): ServiceFault {
+function faultOf({ status, body, headers }: ServiceResponse, secret: Secret | null): ServiceFault {
   const code = typeof body.code === "string" ? body.code : null;
   const said = body.message ?? body.error;
   const id = headers.get("X-Request-Id");
@@ -132,9 +132,9 @@ function faultOf({ status, body, headers }: Answer, secret: Secret | null): Serv
   return new ServiceFault(sentence, status, code, seconds >= 0 ? seconds : null);
 }
 
-function missing(what: string, variable: string, { url, isHere }: Place): Refusal {
+function missing(what: string, variable: string, { url, isHere }: Connection): CommandError {
   const local = isHere ? " npm start makes one for the service on this machine." : "";
-  return new Refusal(`This needs ${what} for ${url}: set ${variable}, or run parley login.${local}`, 2);
+  return new CommandError(`This needs ${what} for ${url}: set ${variable}, or run parley login.${local}`, 2);
 }
 
 function parsed(text: string): Body {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { migrate } from "../../../src/cli/wrangler.ts";
+import { migrate } from "../../../src/cli/local/server.ts";
 import { bundle } from "../../bundle.ts";
 import { type TelegramServer, telegramServer } from "../../fakes/telegram-server.ts";
 
@@ -135,7 +135,7 @@ export class Place {
 
   /** Begins `parley` with these words; the environment has what is given, and where the service is. */
   begin(argv: string[], env: Record<string, string> = {}, nodeOptions: string[] = []): ChildProcess {
-    const main = join(this.folder, "checkout", "src", "cli", "parley.js");
+    const main = join(this.folder, "checkout", "src", "cli", "parley", "bin.js");
     // Of the test runner's own nothing, least of all what a developer keeps in it.
     const own: Record<string, string | undefined> = {
       PATH: process.env.PATH,

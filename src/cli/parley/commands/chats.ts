@@ -1,7 +1,7 @@
 import { pairs } from "../arguments.ts";
 import { command, ORGANIZATION_OPTION, YES_OPTION } from "../command.ts";
 import { eraseUntilDone } from "../erase.ts";
-import type { Answer, Request, Service } from "../service.ts";
+import type { Service, ServiceRequest, ServiceResponse } from "../service.ts";
 
 const WHOSE = `With --organization it is asked as the operator; else with the API key, which has its organization; else as
 the operator of the only organization there is.`;
@@ -63,7 +63,7 @@ export const chatCommands = [
     operands: ["chat"],
     async run({ operands, service, out }) {
       const path = `/chats/${operands.chat}`;
-      const asOperator = service.place.adminToken !== null;
+      const asOperator = service.connection.adminToken !== null;
       const { body } = await (asOperator ? service.asOperator("GET", path) : service.asClient("GET", path));
       const { chat, ...more } = body;
       out.record(body, { ...(chat as object), ...more });
@@ -86,8 +86,8 @@ async function ofOrganization(
   service: Service,
   organization: string | undefined,
   method: string,
-  request: Request,
-): Promise<Answer> {
-  if (organization === undefined && service.place.apiKey) return service.asClient(method, "/chats", request);
+  request: ServiceRequest,
+): Promise<ServiceResponse> {
+  if (organization === undefined && service.connection.apiKey) return service.asClient(method, "/chats", request);
   return service.asOperator(method, `/organizations/${await service.organization(organization)}/chats`, request);
 }

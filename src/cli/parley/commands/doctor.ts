@@ -1,11 +1,11 @@
 import { command } from "../command.ts";
+import { stateOf } from "../connection.ts";
 import { channelChecks } from "../doctor/channel-checks.ts";
 import { bad, type Check, type State } from "../doctor/check.ts";
 import { migrationsCheck } from "../doctor/database-checks.ts";
 import { localChecks } from "../doctor/local-checks.ts";
 import { serviceChecks } from "../doctor/service-checks.ts";
 import type { Output } from "../output.ts";
-import { stateOf } from "../place.ts";
 import { ServiceFault, Unreachable } from "../service.ts";
 
 const SIGNS = {
@@ -32,7 +32,7 @@ PARLEY_PHONE_NUMBER_ID, its network is asked whether the token works and where t
       },
     },
     async run({ options, service, out }) {
-      const { isHere, root } = service.place;
+      const { isHere, root } = service.connection;
       const checks = await localChecks(root, isHere);
       if (isHere) checks.push(await migrationsCheck(root, options.state ?? stateOf(root)));
       checks.push(...(await serviceChecks(service)));

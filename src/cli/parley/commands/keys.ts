@@ -1,4 +1,4 @@
-import { Refusal } from "../../refusal.ts";
+import { CommandError } from "../../command-error.ts";
 import { wholeNumber } from "../arguments.ts";
 import { command, ORGANIZATION_OPTION, PAGE_OPTIONS } from "../command.ts";
 
@@ -134,6 +134,6 @@ function unlessDefault<T>(text: string | undefined, read: (text: string) => T): 
 
 function rateLimitOf(text: string): { limit: number; windowSeconds: number } {
   const [, limit, windowSeconds] = /^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? [];
-  if (limit === undefined) throw new Refusal("--rate-limit must be requests/seconds, as 300/60.", 2);
+  if (limit === undefined) throw new CommandError("--rate-limit must be requests/seconds, as 300/60.", 2);
   return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
 }

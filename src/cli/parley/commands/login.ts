@@ -1,6 +1,6 @@
-import { Refusal } from "../../refusal.ts";
+import { CommandError } from "../../command-error.ts";
 import { command } from "../command.ts";
-import { originOf, type Place, tokenOf } from "../place.ts";
+import { type Connection, originOf, tokenOf } from "../connection.ts";
 import { DEFAULT_PROFILE, merged, profilesPath, readProfiles, writeProfiles } from "../profiles.ts";
 import { readSecret } from "../secret-input.ts";
 import { Service } from "../service.ts";
@@ -21,16 +21,16 @@ It is kept in the user's folder for configuration, in a file that only its owner
       const path = profilesPath(process.env);
       const profiles = await readProfiles(path);
       const known = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-      const url = options.url ? originOf(options.url, "--url") : urlOf(service.place, known?.url);
+      const url = options.url ? originOf(options.url, "--url") : urlOf(service.connection, known?.url);
       const prompt = `The operator's token or an API key for ${url} (not shown): `;
       const secret = tokenOf(await readSecret(prompt), "Standard input");
       const isKey = secret.startsWith("ply_");
       const shown = { value: secret, from: "standard input" };
       const asked = new Service({
-        root: service.place.root,
+        root: service.connection.root,
         url,
         urlFrom: "--url",
-        isHere: service.place.isHere,
+        isHere: service.connection.isHere,
         adminToken: isKey ? null : shown,
         apiKey: isKey ? shown : null,
       });
@@ -49,7 +49,7 @@ It is kept in the user's folder for configuration, in a file that only its owner
       const name = operands.name ?? DEFAULT_PROFILE;
       const path = profilesPath(process.env);
       const { [name]: forgotten, ...others } = await readProfiles(path);
-      if (!forgotten) throw new Refusal(`There is no profile ${JSON.stringify(name)}.`);
+      if (!forgotten) throw new CommandError(`There is no profile ${JSON.stringify(name)}.`);
       await writeProfiles(path, others);
       out.note(`Forgot ${forgotten.url}, profile ${name}.`);
     },
@@ -57,6 +57,6 @@ It is kept in the user's folder for configuration, in a file that only its owner
 ];
 
 /** What the environment says wins over what is saved, as everywhere. */
-function urlOf(place: Place, saved: string | undefined): string {
-  return place.urlFrom === "PARLEY_URL" ? place.url : (saved ?? place.url);
+function urlOf(connection: Connection, saved: string | undefined): string {
+  return connection.urlFrom === "PARLEY_URL" ? connection.url : (saved ?? connection.url);
 }

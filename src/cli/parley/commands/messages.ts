@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { Refusal } from "../../refusal.ts";
+import { CommandError } from "../../command-error.ts";
 import { pairs } from "../arguments.ts";
 import { command, YES_OPTION } from "../command.ts";
 import { Unreachable } from "../service.ts";
@@ -76,7 +76,7 @@ export const messageCommands = [
     operands: ["chat", "message"],
     options: YES_OPTION,
     async run({ operands, options, service, out }) {
-      if (!options.yes) throw new Refusal("That blanks the message for good: say --yes if that is meant.", 2);
+      if (!options.yes) throw new CommandError("That blanks the message for good: say --yes if that is meant.", 2);
       const { body } = await service.asOperator("POST", `/chats/${operands.chat}/messages/${operands.message}/redact`);
       out.record(body, body.message);
     },
@@ -85,5 +85,5 @@ export const messageCommands = [
 
 function headerText(text: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
-  throw new Refusal("--idempotency-key must be 1 to 255 ASCII letters, digits and signs without spaces.", 2);
+  throw new CommandError("--idempotency-key must be 1 to 255 ASCII letters, digits and signs without spaces.", 2);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Refusal } from "../../refusal.ts";
+import { CommandError } from "../../command-error.ts";
 import { wholeNumber } from "../arguments.ts";
 import { command } from "../command.ts";
 import { type Followed, Follower, secondsOf, waitAfter } from "../follow.ts";
@@ -21,7 +21,7 @@ Each question counts as a request of the key; one that finds nothing new costs t
     },
     async run({ operands, options, service, out }) {
       const lines = wholeNumber("lines", options.lines ?? "10");
-      if (lines > MAX_LINES) throw new Refusal(`--lines must be at most ${MAX_LINES}.`, 2);
+      if (lines > MAX_LINES) throw new CommandError(`--lines must be at most ${MAX_LINES}.`, 2);
       const interval = secondsOf("interval", options.interval ?? "2") * 1_000;
       // Ended by its user, it has done what it was asked to.
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(0));

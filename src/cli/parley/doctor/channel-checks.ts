@@ -1,4 +1,4 @@
-import { devVariables } from "../place.ts";
+import { devVariables } from "../connection.ts";
 import { type Service, ServiceFault } from "../service.ts";
 import { printable } from "../table.ts";
 import { relativeTime } from "../times.ts";
@@ -134,8 +134,8 @@ async function askNetwork(
 }
 
 /** The networks' addresses, as the service on this machine has them; of another one only the environment can say. */
-async function basesOf({ place }: Service, env: Environment) {
-  const variables = place.isHere ? await devVariables(place.root) : null;
+async function basesOf({ connection }: Service, env: Environment) {
+  const variables = connection.isHere ? await devVariables(connection.root) : null;
   const baseOf = ({ variable, usual }: { variable: string; usual: string }) =>
     env[variable] || variables?.[variable] || usual;
   return { telegram: baseOf(BASES.telegram), whatsapp: baseOf(BASES.whatsapp) };

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { reasonOf } from "../../refusal.ts";
+import { reasonOf } from "../../command-error.ts";
 import { bad, type Check, ok } from "./check.ts";
 
 const WHAT = "migrations of the local database";

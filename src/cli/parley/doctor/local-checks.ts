@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { malformedSecret, missingSecrets, type Variables } from "../../dev-vars.ts";
-import { devVariables } from "../place.ts";
+import { devVariables } from "../connection.ts";
 import { bad, type Check, ok } from "./check.ts";
 
 const PLACEHOLDER = /^\s*database_id\s*=\s*"0{8}-0{4}-0{4}-0{4}-0{12}"/m;

@@ -1,4 +1,4 @@
-import { type Answer, type Service, ServiceFault, Unreachable } from "../service.ts";
+import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "../service.ts";
 import { bad, type Check, ok } from "./check.ts";
 
 /** What the service at the address says of itself; the rest is not worth asking where the first one fails. */
@@ -13,7 +13,7 @@ export async function serviceChecks(service: Service): Promise<Check[]> {
 }
 
 async function answersCheck(service: Service): Promise<Check> {
-  const { url, urlFrom } = service.place;
+  const { url, urlFrom } = service.connection;
   const what = `service at ${url}`;
   try {
     const { body } = await service.asStranger("GET", "/healthz");
@@ -45,15 +45,15 @@ async function secretChecks(service: Service): Promise<Check[]> {
   return checks;
 }
 
-function setIt({ place }: Service, name: string): string {
-  if (place.isHere) return "start npm start again: it makes those that are missing, and says which are malformed";
+function setIt({ connection }: Service, name: string): string {
+  if (connection.isHere) return "start npm start again: it makes those that are missing, and says which are malformed";
   const made = "the value that it had, else a new one from openssl rand -base64 32";
   return `npx wrangler secret put ${name}, with ${made}`;
 }
 
 /** Whether the operator's token is let in, and the database has what it should. */
 async function operatorChecks(service: Service): Promise<Check[]> {
-  const { adminToken } = service.place;
+  const { adminToken } = service.connection;
   const what = "operator's token";
   if (!adminToken) {
     const advice = "set PARLEY_ADMIN_TOKEN or run parley login, and doctor looks at the database and the channels too";
@@ -77,9 +77,9 @@ async function operatorChecks(service: Service): Promise<Check[]> {
   }
 }
 
-function adviceOnToken({ place }: Service, from: string): string {
+function adviceOnToken({ connection }: Service, from: string): string {
   const other =
-    from === "PARLEY_ADMIN_TOKEN" && place.isHere ? "unset it, and that of .dev.vars is used" : "parley login";
+    from === "PARLEY_ADMIN_TOKEN" && connection.isHere ? "unset it, and that of .dev.vars is used" : "parley login";
   return `set PARLEY_ADMIN_TOKEN to the service's ADMIN_TOKEN, or ${other}`;
 }
 
@@ -104,7 +104,7 @@ function noDatabase(error: ServiceFault): Check {
 }
 
 async function apiKeyCheck(service: Service): Promise<Check> {
-  const { apiKey } = service.place;
+  const { apiKey } = service.connection;
   const what = "API key";
   if (!apiKey) return bad(what, "unknown", "none is known for this service", "set PARLEY_API_KEY to have it checked");
   try {
@@ -124,7 +124,7 @@ async function adviceOnKey(service: Service, text: string, status: number): Prom
   if (status !== 401) return "parley keys change widens it";
   const id = /^ply_([0-9A-Za-z]{16})[0-9A-Za-z]{38}$/.exec(text)?.[1];
   if (!id) return `it has not the form of an API key: was all of it taken over? ${another}`;
-  if (!service.place.adminToken) return `the operator's parley keys show key_${id} says why; ${another}`;
+  if (!service.connection.adminToken) return `the operator's parley keys show key_${id} says why; ${another}`;
   try {
     const { body } = await service.asOperator("GET", `/keys/key_${id}`);
     const { revokedAt, expiresAt } = body.key as { revokedAt: string | null; expiresAt: string | null };
@@ -140,7 +140,7 @@ async function adviceOnKey(service: Service, text: string, status: number): Prom
   );
 }
 
-async function statusOf(call: Promise<Answer>): Promise<number> {
+async function statusOf(call: Promise<ServiceResponse>): Promise<number> {
   try {
     return (await call).status;
   } catch (error) {

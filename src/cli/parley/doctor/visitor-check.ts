@@ -15,7 +15,7 @@ const TRY_LATER = 1013;
 
 /** Whether a web channel can tell who a site's user is: its identity secret is sealed, and shown to nobody again. */
 export async function visitorCheck(service: Service, id: string, what: string): Promise<Check> {
-  const code = await closeCode(service.place.url, id);
+  const code = await closeCode(service.connection.url, id);
   if (code === WRONG_IDENTITY) return ok(what, "tells the users whom a site vouches for from others");
   if (code === TRY_LATER) {
     const found = "can't check whom a site vouches for: its identity secret does not open under CREDENTIALS_KEY";

@@ -6,7 +6,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const main = new URL("parley/main.ts", import.meta.url);
+const main = new URL("main.ts", import.meta.url);
 
 if (process.features.typescript) {
   // Reading and compiling TypeScript is half of what a short command takes; Node keeps the result in the system's /tmp.

@@ -1,11 +1,11 @@
 import { access, mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Refusal, reasonOf } from "./refusal.ts";
+import { CommandError, reasonOf } from "../command-error.ts";
 
 /**
  * Makes the folder in which wrangler keeps the data.
  * @returns whether there is no data in it yet
- * @throws Refusal when it can't be written
+ * @throws CommandError when it can't be written
  */
 export async function prepareState(state: string): Promise<boolean> {
   try {
@@ -13,7 +13,7 @@ export async function prepareState(state: string): Promise<boolean> {
     // Permissions alone don't tell: root has them all, and a read-only disk refuses it too.
     await rmdir(await mkdtemp(join(state, "probe-")));
   } catch (error) {
-    throw new Refusal(`The data can't be kept in ${state}: ${reasonOf(error)}.`);
+    throw new CommandError(`The data can't be kept in ${state}: ${reasonOf(error)}.`);
   }
   // wrangler's layout: everything is below `v3`.
   return access(join(state, "v3")).then(

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { Refusal, reasonOf } from "./refusal.ts";
+import { CommandError, reasonOf } from "../command-error.ts";
 
 /**
  * The port to serve on: the one asked for, or a free one for 0.
- * @throws Refusal when another process has it
+ * @throws CommandError when another process has it
  */
 export async function freePort(port: number, ip: string): Promise<number> {
   // curl tries ::1 first for localhost: a stranger there would get what is meant for us.
@@ -29,12 +29,14 @@ async function tryPort(port: number, host: string): Promise<number | null> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
-      throw new Refusal(`Port ${port} is in use; stop what listens there, or choose another: npm start -- --port 9000`);
+      throw new CommandError(
+        `Port ${port} is in use; stop what listens there, or choose another: npm start -- --port 9000`,
+      );
     }
-    if (code === "EACCES") throw new Refusal(`Port ${port} needs rights that this user does not have.`);
+    if (code === "EACCES") throw new CommandError(`Port ${port} needs rights that this user does not have.`);
     // A machine without IPv6 has no ::1 to be in use.
     if (host === "::1") return null;
-    throw new Refusal(`${host} can't be listened on: ${reasonOf(error)}.`);
+    throw new CommandError(`${host} can't be listened on: ${reasonOf(error)}.`);
   } finally {
     server.close();
   }

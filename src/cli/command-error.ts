@@ -1,5 +1,5 @@
-/** Why `npm start` will not go on, in one sentence for the terminal. The exit code is 2 for a fault in the arguments. */
-export class Refusal extends Error {
+/** Ends a command with one sentence on stderr. The exit code is 2 for wrong arguments, else 1. */
+export class CommandError extends Error {
   readonly exitCode: 1 | 2;
 
   constructor(sentence: string, exitCode: 1 | 2 = 1) {
@@ -8,7 +8,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What the system said, without Node's decoration: `EACCES: permission denied`. */
+/** The system's reason, without Node's additions: `EACCES: permission denied`. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/, \w+ '.*$/s, "");

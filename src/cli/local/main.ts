@@ -1,15 +1,16 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CommandError, reasonOf } from "../command-error.ts";
+import { curlLines, demoPath, keptDemo, makeDemo, webChatUrl } from "../demo.ts";
+import { prepareDevVars } from "../dev-vars.ts";
+import { migrate, serve } from "../local/server.ts";
+import { complain, log, step } from "../progress.ts";
+import { answers } from "../wrangler.ts";
 import { readArguments, USAGE } from "./arguments.ts";
-import { curlLines, demoPath, keptDemo, makeDemo, webChatUrl } from "./demo.ts";
-import { prepareDevVars } from "./dev-vars.ts";
 import { baseUrl, freePort } from "./port.ts";
-import { complain, log, step } from "./progress.ts";
-import { Refusal, reasonOf } from "./refusal.ts";
 import { prepareState } from "./state.ts";
-import { answers, migrate, serve } from "./wrangler.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const stop = new AbortController();
 
 // Once: a second Ctrl-C ends this process at once.
@@ -89,8 +90,10 @@ async function introduce(base: string, state: string, adminToken: string): Promi
 
 function exitCodeOf(error: unknown): number {
   if (stop.signal.aborted) return 0;
-  complain(error instanceof Error && !(error instanceof Refusal) ? (error.stack ?? error.message) : reasonOf(error));
-  return error instanceof Refusal ? error.exitCode : 1;
+  complain(
+    error instanceof Error && !(error instanceof CommandError) ? (error.stack ?? error.message) : reasonOf(error),
+  );
+  return error instanceof CommandError ? error.exitCode : 1;
 }
 
 function unlessStopped(error: unknown): void {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findPlace, originOf } from "../../src/cli/parley/place.ts";
+import { findConnection, originOf } from "../../src/cli/parley/connection.ts";
 import { merged, writeProfiles } from "../../src/cli/parley/profiles.ts";
 import { readSecret, type SecretInput } from "../../src/cli/parley/secret-input.ts";
 
@@ -18,7 +18,7 @@ async function newRoot(): Promise<string> {
 
 test("with nothing set it is the service of npm start, its token and its demo's key", async () => {
   const root = await newRoot();
-  expect(await findPlace(root, { XDG_CONFIG_HOME: root }, undefined)).toMatchObject({
+  expect(await findConnection(root, { XDG_CONFIG_HOME: root }, undefined)).toMatchObject({
     url: "http://localhost:8787",
     adminToken: { value: "local-token", from: ".dev.vars" },
     apiKey: { value: "ply_demo" },
@@ -31,16 +31,20 @@ test("a secret is shown to no other service than its own", async () => {
   await writeProfiles(join(root, "parley", "profiles.json"), {
     default: { url: "https://one.example", adminToken: "one" },
   });
-  expect(await findPlace(root, env, undefined)).toMatchObject({
+  expect(await findConnection(root, env, undefined)).toMatchObject({
     url: "https://one.example",
     adminToken: { value: "one" },
     apiKey: null,
   });
-  const other = await findPlace(root, { ...env, PARLEY_URL: "https://two.example/" }, undefined);
+  const other = await findConnection(root, { ...env, PARLEY_URL: "https://two.example/" }, undefined);
   expect(other).toMatchObject({ url: "https://two.example", adminToken: null, apiKey: null });
-  const named = await findPlace(root, { ...env, PARLEY_URL: "https://two.example", PARLEY_API_KEY: "x" }, "default");
+  const named = await findConnection(
+    root,
+    { ...env, PARLEY_URL: "https://two.example", PARLEY_API_KEY: "x" },
+    "default",
+  );
   expect(named).toMatchObject({ url: "https://one.example", adminToken: { value: "one" }, apiKey: null });
-  await expect(findPlace(root, env, "other")).rejects.toThrow('There is no profile "other"');
+  await expect(findConnection(root, env, "other")).rejects.toThrow('There is no profile "other"');
 });
 
 test.for([

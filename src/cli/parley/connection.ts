@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { CommandError } from "../command-error.ts";
 import { demoPath, readDemo } from "../demo.ts";
 import { readVariables, type Variables } from "../dev-vars.ts";
-import { Refusal } from "../refusal.ts";
 import { DEFAULT_PROFILE, type Profile, profilesPath, readProfiles } from "./profiles.ts";
 
 /** A secret, and what a person calls the place that it comes from. */
@@ -12,7 +12,7 @@ export interface Secret {
 }
 
 /** Where the service is, and what it is shown. */
-export interface Place {
+export interface Connection {
   /** The checkout that this command stands in. */
   root: string;
   /** An origin: no path, no slash at its end. */
@@ -30,18 +30,18 @@ const TOKEN = /^[\x21-\x7e]+$/;
 /**
  * Finds the service. The environment wins over the saved profile, and that over the service of `npm start` in `root`;
  * a profile that is named wins over all. A secret goes to no other service than the one that it was saved for.
- * @throws Refusal with exit code 2 for an address or a secret that can't be one
+ * @throws CommandError with exit code 2 for an address or a secret that can't be one
  */
-export async function findPlace(
+export async function findConnection(
   root: string,
   env: Record<string, string | undefined>,
   profileName: string | undefined,
-): Promise<Place> {
+): Promise<Connection> {
   const profiles = await readProfiles(profilesPath(env));
   const name = profileName ?? DEFAULT_PROFILE;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profileName !== undefined && !profile) {
-    throw new Refusal(`There is no profile ${JSON.stringify(profileName)}: parley login --profile makes it.`, 2);
+    throw new CommandError(`There is no profile ${JSON.stringify(profileName)}: parley login --profile makes it.`, 2);
   }
   const given = profileName === undefined ? env : {};
   const { url, from } = addressOf(given.PARLEY_URL, profile, name);
@@ -65,24 +65,24 @@ export async function findPlace(
 
 /**
  * The origin that a person means.
- * @throws Refusal with exit code 2; the text is not repeated, it may hold a password
+ * @throws CommandError with exit code 2; the text is not repeated, it may hold a password
  */
 export function originOf(text: string, from: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash) {
-    throw new Refusal(`${from} must be the service's address alone, as https://parley.example.`, 2);
+    throw new CommandError(`${from} must be the service's address alone, as https://parley.example.`, 2);
   }
-  if (url.username || url.password) throw new Refusal(`${from} must not hold a user or a password.`, 2);
+  if (url.username || url.password) throw new CommandError(`${from} must not hold a user or a password.`, 2);
   if (url.protocol === "http:" && !isLocal(url.origin)) {
-    throw new Refusal(`${from} must begin with https://: a secret would cross the network readable by all.`, 2);
+    throw new CommandError(`${from} must begin with https://: a secret would cross the network readable by all.`, 2);
   }
   return url.origin;
 }
 
-/** A token as a header may hold it. @throws Refusal with exit code 2 */
+/** A token as a header may hold it. @throws CommandError with exit code 2 */
 export function tokenOf(text: string, from: string): string {
   if (TOKEN.test(text)) return text;
-  throw new Refusal(`${from} holds no token: it must be ASCII letters, digits and signs without spaces.`, 2);
+  throw new CommandError(`${from} holds no token: it must be ASCII letters, digits and signs without spaces.`, 2);
 }
 
 /** What stands in the checkout's `.dev.vars`; null where there is none. */

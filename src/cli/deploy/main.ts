@@ -1,15 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { addressIn, awaitAnswer } from "./deploy/address.ts";
-import { readArguments, USAGE } from "./deploy/arguments.ts";
-import { Cloudflare } from "./deploy/cloudflare.ts";
-import { readTarget, type Target, withDatabaseId } from "./deploy/config-file.ts";
-import { isCheckoutLost, KEPT_IN, keptSecrets, planSecrets, valuesOf, withFile } from "./deploy/secrets.ts";
-import { complain, log, step, warn } from "./progress.ts";
-import { Refusal, reasonOf } from "./refusal.ts";
+import { CommandError, reasonOf } from "../command-error.ts";
+import { complain, log, step, warn } from "../progress.ts";
+import { addressIn, awaitAnswer } from "./address.ts";
+import { readArguments, USAGE } from "./arguments.ts";
+import { Cloudflare } from "./cloudflare.ts";
+import { readTarget, type Target, withDatabaseId } from "./config-file.ts";
+import { isCheckoutLost, KEPT_IN, keptSecrets, planSecrets, valuesOf, withFile } from "./secrets.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const config = join(root, "wrangler.toml");
 const stop = new AbortController();
 const cloudflare = new Cloudflare(config, stop.signal);
@@ -28,7 +28,7 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const text = await readFile(config, "utf8").catch((error) => {
-    throw new Refusal(`wrangler.toml can't be read: ${reasonOf(error)}.`);
+    throw new CommandError(`wrangler.toml can't be read: ${reasonOf(error)}.`);
   });
   const target = readTarget(text);
   await step(
@@ -77,7 +77,7 @@ async function prepareDatabase({ databaseName: name, databaseId }: Target, text:
       const found = await cloudflare.findDatabase(name);
       const id = found ?? (await cloudflare.createDatabase(name));
       await writeFile(config, withDatabaseId(text, id)).catch((error) => {
-        throw new Refusal(
+        throw new CommandError(
           `The database ${name} has the id ${id}, but wrangler.toml can't be written: ${reasonOf(error)}.`,
         );
       });
@@ -144,6 +144,8 @@ npx parley organizations create --name 'My company' --owner 'My name'
 function exitCodeOf(error: unknown): number {
   if (stop.signal.aborted) complain("Stopped. What is done stays; repeat it to go on.");
   else
-    complain(error instanceof Error && !(error instanceof Refusal) ? (error.stack ?? error.message) : reasonOf(error));
-  return error instanceof Refusal ? error.exitCode : 1;
+    complain(
+      error instanceof Error && !(error instanceof CommandError) ? (error.stack ?? error.message) : reasonOf(error),
+    );
+  return error instanceof CommandError ? error.exitCode : 1;
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Refusal } from "./refusal.ts";
+import { CommandError } from "../command-error.ts";
 
 export type StartArguments = {
   help: boolean;
@@ -41,7 +41,7 @@ const options = {
 
 /**
  * Reads what stands after `npm start --`.
- * @throws Refusal with exit code 2
+ * @throws CommandError with exit code 2
  */
 export function readArguments(argv: string[], cwd: string): StartArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
@@ -59,7 +59,7 @@ export function readArguments(argv: string[], cwd: string): StartArguments {
       continue;
     }
     if (REFUSED.includes(token.name)) {
-      throw new Refusal(
+      throw new CommandError(
         `npm start can't take ${token.rawName}: it runs wrangler.toml and .dev.vars as they stand; ` +
           "for anything else call npx wrangler dev.",
         2,
@@ -77,13 +77,13 @@ export function readArguments(argv: string[], cwd: string): StartArguments {
 
 function valueAfter(token: { rawName: string; value?: string | undefined }): string {
   // Without `strict`, parseArgs takes the next option for the value.
-  if (!token.value || token.value.startsWith("--")) throw new Refusal(`${token.rawName} needs a value.`, 2);
+  if (!token.value || token.value.startsWith("--")) throw new CommandError(`${token.rawName} needs a value.`, 2);
   return token.value;
 }
 
 function portOf(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-    throw new Refusal(`--port must be a number from 0 to 65535, not ${JSON.stringify(text)}.`, 2);
+    throw new CommandError(`--port must be a number from 0 to 65535, not ${JSON.stringify(text)}.`, 2);
   }
   return Number(text);
 }
@@ -92,7 +92,7 @@ function addVar(vars: Record<string, string>, text: string): void {
   const [, name, value] = /^([A-Za-z_]\w*):(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) {
     // wrangler would take NAME=value for a variable with a strange name; the text may be a secret, so it isn't shown.
-    throw new Refusal("--var must be NAME:value, with a colon.", 2);
+    throw new CommandError("--var must be NAME:value, with a colon.", 2);
   }
   vars[name] = value;
 }
