@@ -69,8 +69,8 @@ export class ChatObject extends DurableObject<Env> {
     return this.#visitors.onMessage(socket, data);
   }
 
-  override webSocketClose(socket: WebSocket): void {
-    this.#visitors.onClose(socket);
+  override webSocketClose(socket: WebSocket, code: number): void {
+    this.#visitors.onClose(socket, code);
   }
 
   /** A page of the messages; `have` is the version of the one that the caller has of this place. */

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ChatObject } from "../../src/chats/chat-object.ts";
 import type { Message } from "../../src/chats/message.ts";
 import { admin, newChat, newOrganization, send, sendMany } from "../harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, signUser, upgrade, visit } from "../sockets.ts";
@@ -341,6 +342,19 @@ test("a client's close is answered, and its place is free again", async () => {
   expect(await pages[0]?.rest()).toEqual([]);
   await pages[0]?.close();
   await visit(channelId, { token });
+});
+
+test("a close is answered if a page is left to hear the answer: with or without a code, but not a lost connection", async () => {
+  const { channelId, token, object } = await newVisitor();
+  for (let n = 0; n < 3; n++) await visit(channelId, { token });
+  const answers = await runInDurableObject(object, async (chat: ChatObject, state) => {
+    const [lost, silent, normal] = state.getWebSockets() as [WebSocket, WebSocket, WebSocket];
+    chat.webSocketClose(lost, 1006);
+    chat.webSocketClose(silent, 1005);
+    chat.webSocketClose(normal, 1000);
+    return [lost, silent, normal].map(({ readyState }) => readyState === WebSocket.OPEN);
+  });
+  expect(answers).toEqual([true, false, false]);
 });
 
 test("an upgrade that is none is a 400", async () => {

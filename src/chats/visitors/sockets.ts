@@ -7,6 +7,8 @@ export interface Close {
   reason: string;
 }
 
+/** The code that the platform reports if a connection ended without a closing handshake. */
+export const LOST = 1006;
 export const NORMAL: Close = { code: 1000, reason: "" };
 export const GOING_AWAY: Close = { code: 1001, reason: "The chat was erased" };
 export const NO_FRAME: Close = { code: 1008, reason: "No frame of this protocol" };

@@ -28,6 +28,7 @@ import {
   FrameBudget,
   GOING_AWAY,
   isAbandoned,
+  LOST,
   NO_CHANNEL,
   NO_FRAME,
   NORMAL,
@@ -150,9 +151,12 @@ export class Visitors {
     }
   }
 
-  /** A page hung up. The platform leaves the answer to us, and counts the socket as open until it was given. */
-  onClose(socket: WebSocket): void {
-    close(socket, NORMAL);
+  /**
+   * The connection of a page ended. The platform leaves the closing handshake to us and counts the socket as open until
+   * we reply. After a lost connection (1006) no page is left to reply to, and the write would fail later.
+   */
+  onClose(socket: WebSocket, code: number): void {
+    if (code !== LOST) close(socket, NORMAL);
   }
 
   /** The company's message was stored. */

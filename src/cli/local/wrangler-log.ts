@@ -4,7 +4,10 @@ import { stripVTControlCharacters } from "node:util";
 const CHATTER =
   /^(Using secrets defined in|Your Worker has access to|Binding\s+Resource\s+Mode|env\.\w+ \(|⎔ Starting|\[wrangler:info\] (Ready on|[A-Z]+ \/)|$)/u;
 
-/** What the local runtime says of every visitor's socket that is refused, or whose page hangs up; the Worker logs its own. */
+/**
+ * The local runtime reports this when a socket ends that the Worker itself holds, even after a clean closing handshake:
+ * every refused visitor's socket. The Worker can't prevent the report, and logs its own failures.
+ */
 const HUNG_UP = /^(✘ \[ERROR\] Uncaught Error: Network connection lost\. ?|)$/u;
 
 /** Longer than any object of the Worker's log. */
