@@ -28,5 +28,5 @@ export async function endRead(c: ChatsContext, what: string, read: Read): Promis
 }
 
 function nameOf(c: ChatsContext, what: string): string {
-  return `${c.get("key").hash} ${what}`;
+  return JSON.stringify([c.get("key").hash, what]);
 }

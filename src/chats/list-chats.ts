@@ -43,7 +43,7 @@ export function beginChats(c: ChatsContext): void {
 /** Requests for the same list that wait at the same time share one round trip. */
 async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<TaggedJson> {
   const query = readQuery(c, chatsQuery);
-  return calls(c.env).ask(c.executionCtx, `${organizationId} ${JSON.stringify(query)}`, async () =>
+  return calls(c.env).ask(c.executionCtx, JSON.stringify([organizationId, query]), async () =>
     tagged(JSON.stringify(await listChatsBy(c.env, organizationId, query))),
   );
 }

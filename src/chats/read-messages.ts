@@ -37,7 +37,7 @@ export function beginMessages(c: ChatsContext): void {
 /** Requests for the same page that wait at the same time share one call. */
 async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<TaggedJson> {
   const place = placeOf(readQuery(c, messagesQuery));
-  const name = `${caller.organizationId} ${chatId} ${JSON.stringify(place)}`;
+  const name = JSON.stringify([caller.organizationId, chatId, place]);
   return kept(c.env).calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, place));
 }
 
@@ -47,7 +47,7 @@ async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Prom
  */
 async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {
   const { pages } = kept(env);
-  const name = "page" in place && place.page === 1 ? `${chatId} ${place.limit}` : null;
+  const name = "page" in place && place.page === 1 ? JSON.stringify([chatId, place.limit]) : null;
   const held = name === null ? undefined : pages.get(name);
   const answer = await callChat(env, caller, chatId, (chat, adoption) =>
     chat.list(caller.organizationId, place, adoption, held?.version),

@@ -43,14 +43,14 @@ export async function sendMessage(
     prepared: prepare(caller, body, await lookUp(env, ctx, caller.organizationId, body)),
   };
   const { organizationId } = caller;
-  const answer = await kept(env).sends.ask(ctx, `${organizationId} ${chatId}`, draft, (drafts) =>
+  const answer = await kept(env).sends.ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
     callChat(env, caller, chatId, (chat, adoption) => chat.send(organizationId, drafts, adoption)),
   );
   if (answer.outcome === "stored") return answer;
   throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
 }
 
-/** The sender and the template that a body names; null when it names none. Those who wait for the same ask once. */
+/** The sender and the template that a body names, or null if it names neither. Requests for the same pair share a query. */
 async function lookUp(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
@@ -58,9 +58,9 @@ async function lookUp(
   { senderId, templateId }: SendBody,
 ): Promise<Found | null> {
   if (senderId === undefined && templateId === undefined) return null;
-  return kept(env).lookUps.ask(ctx, `${organizationId} ${senderId} ${templateId}`, () =>
-    find(env, organizationId, { senderId, templateId }),
-  );
+  // The ids are a client's own text: joined by spaces, two different pairs could read the same.
+  const name = JSON.stringify([organizationId, senderId ?? null, templateId ?? null]);
+  return kept(env).lookUps.ask(ctx, name, () => find(env, organizationId, { senderId, templateId }));
 }
 
 /** In one round trip. */

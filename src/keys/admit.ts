@@ -47,7 +47,7 @@ export async function admit(
   meanwhile?: () => void,
 ) {
   const { calls, refusals } = kept(env);
-  const name = `${asking.id} ${asking.hash} ${asking.address} ${asking.permission}`;
+  const name = JSON.stringify([asking.id, asking.hash, asking.address, asking.permission]);
   const remembered = refusals.get(name);
   if (remembered && isNear(remembered.until)) {
     remembered.times++;

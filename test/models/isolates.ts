@@ -1,5 +1,6 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { vi } from "vitest";
 import { app } from "../../src/app.ts";
 import type { Answer } from "../harness.ts";
 
@@ -17,6 +18,17 @@ export function newIsolate(): (secret: string, method: string, path: string, cal
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
   };
+}
+
+/**
+ * As `newIsolate`, but requests that wait at the same time share calls, as they do when deployed: the test runner turns
+ * that off. `vi.unstubAllGlobals()` ends it for isolates that are used for the first time afterwards.
+ */
+export function newSharingIsolate(): ReturnType<typeof newIsolate> {
+  const { compatibilityFlags } = Cloudflare;
+  const shared = { ...compatibilityFlags, handle_cross_request_promise_resolution: true };
+  vi.stubGlobal("Cloudflare", { compatibilityFlags: shared });
+  return newIsolate();
 }
 
 interface IsolateCall {

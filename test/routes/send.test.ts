@@ -1,15 +1,24 @@
-import { expect, test } from "vitest";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
 import {
   admin,
   created,
   expectError,
   expectFaults,
   newChat,
+  newKey,
   newOrganization,
   newTemplate,
   send,
   sendMany,
 } from "../harness.ts";
+import { newSharingIsolate } from "../models/isolates.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 async function newSender() {
   const organization = await newOrganization();
@@ -49,6 +58,32 @@ test("the first member sends where no sender is named, and any member where it i
   const second = created(await admin("POST", path, { name: "Grace" })).member.id;
   expect((await send(api, chat.id)).senderId).toBe(ownerId);
   expect((await send(api, chat.id, { senderId: second })).senderId).toBe(second);
+});
+
+test("sends that wait together are each checked for their own sender and template", async () => {
+  const { organizationId, chat, ownerId } = await newSender();
+  const { secret } = await newKey(organizationId);
+  const ask = newSharingIsolate();
+  const post = (body: object) =>
+    ask(secret, "POST", `/api/v1/chats/${chat.id}/messages`, { body: { content: "Hello", ...body } });
+  expect((await post({})).status).toBe(201);
+  // The first look-up waits until the others have come. They share the second one, unless their names differ.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const gate = Promise.withResolvers<void>();
+  const batch = env.DB.batch.bind(env.DB);
+  vi.spyOn(env.DB, "batch").mockImplementationOnce((statements) => gate.promise.then(() => batch(statements)));
+  // Joined by spaces, these two pairs of ids read the same.
+  const unknownTemplate = { senderId: ownerId, templateId: "undefined undefined" };
+  const unknownSender = { senderId: `${ownerId} undefined` };
+  const answers = [post(unknownTemplate), post(unknownTemplate), post(unknownSender)];
+  // Each of these is admitted after the three.
+  for (let n = 0; n < 5; n++) await ask(secret, "GET", "/api/v1/key");
+  gate.resolve();
+  expect((await Promise.all(answers)).map(({ body }) => body.code)).toEqual([
+    "template_not_found",
+    "template_not_found",
+    "sender_not_found",
+  ]);
 });
 
 test("a template is filled, and its message is a TEMPLATE whatever type says", async () => {
