@@ -8,6 +8,8 @@ export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
 const MAX_ID = 64;
 export const MAX_PAIRS = 20;
+/** How many bytes metadata may have as JSON in UTF-8. All organizations share one directory of 10 GB. */
+export const MAX_METADATA_BYTES = 4_096;
 
 export type Variables = Record<string, string | number>;
 
@@ -42,9 +44,21 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
 
 const pairs = z
   .record(z.string().check(notEmpty, ...atMost(40)), z.string("must be a string").check(...atMost(500)))
-  .check(z.refine((value) => Object.keys(value).length <= MAX_PAIRS, `must have at most ${MAX_PAIRS} pairs`));
+  .check(
+    z.refine((value) => Object.keys(value).length <= MAX_PAIRS, {
+      error: `must have at most ${MAX_PAIRS} pairs`,
+      abort: true,
+    }),
+    z.refine(
+      (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
+      `must have at most ${MAX_METADATA_BYTES} bytes as JSON`,
+    ),
+  );
 
-/** The caller's own pairs: at most 20, keys of 1 to 40 characters, values up to 500; `{}` when none are given. */
+/**
+ * The caller's own pairs: at most 20 and 4 KiB as JSON, keys of 1 to 40 characters, values up to 500; `{}` when none
+ * are given.
+ */
 export const metadata = z.pipe(
   optional(z.pipe(z.unknown().check(noProto), pairs)),
   z.transform((value): Metadata => value ?? {}),

@@ -1,14 +1,14 @@
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import { newChatBody } from "../chats/create.ts";
 import { chatsQuery, DEEPEST } from "../chats/list-chats.ts";
-import { MAX_CONTENT, MAX_PAIRS, sendBody } from "../chats/message.ts";
+import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../chats/message.ts";
 import { messagesQuery } from "../chats/read-messages.ts";
 import * as examples from "./examples.ts";
 import type { Body } from "./operation.ts";
 
 const deepest = DEEPEST.toLocaleString("en");
 const LIMIT = "How many rows a page holds at most.";
-const METADATA = `Your own pairs, at most ${MAX_PAIRS}; they come back as they were.`;
+const METADATA = `Your own pairs: at most ${MAX_PAIRS}, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8. Answers return them unchanged.`;
 const pairs = { maxProperties: MAX_PAIRS };
 
 /** Which chats are listed. `after` is refused: the order is by activity, and what is newer stands at its front. */

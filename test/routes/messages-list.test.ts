@@ -145,7 +145,7 @@ test.each(["before", "after"])("a %s that is no message, or one of another chat,
 
 test("a hundred of the longest messages are one page", async () => {
   const { api, chat, list } = await newChatWith(0);
-  const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`key${index}`, "語".repeat(500)]));
+  const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`key${index}`, "x".repeat(500)]));
   await Promise.all(Array.from({ length: 100 }, () => send(api, chat.id, { content: "\0".repeat(4_096), metadata })));
   const answer = await list("?limit=100");
   expect(numbers(answer)).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
