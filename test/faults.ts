@@ -1,17 +1,36 @@
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 
-/** What an object that cannot be reached throws at its caller. */
-const UNREACHABLE = "Network connection lost.";
-export const DIRECTORY_DOWN = "D1_ERROR: Network connection lost.";
+/**
+ * How D1's binding throws an outage. `bare`: the connection broke before a response arrived, and the platform's error
+ * comes as it is. `prefixed`: a response arrived, and was cut off or says that D1 failed.
+ */
+export const OUTAGES = ["bare", "prefixed"] as const;
+export type Outage = (typeof OUTAGES)[number];
+
+const LOST = "Network connection lost.";
+
+/** An error as D1's binding throws it in an outage. `more` ends its message. */
+export function outageError(outage: Outage, more = ""): Error {
+  const text = `${LOST}${more}`;
+  if (outage === "bare") return Object.assign(new Error(text), { retryable: true });
+  return new Error(`D1_ERROR: ${text}`, { cause: new Error(text) });
+}
+
+/**
+ * What the call of an object throws. Without a number every call fails because the connection is lost: the platform
+ * lets such a call be repeated, and the repetition fails too. A single call fails in a way that is not repeated.
+ */
+const unreachable = () => Object.assign(new Error(LOST), { retryable: true });
+const brokeOff = () => new Error("internal error; reference = 0123456789abcdef");
 
 type Objects = "KEYS" | "CHATS" | "CHANNELS";
 
 /**
  * Lets calls of one method of a namespace's objects fail, as if the object could not be reached: those whose number,
- * from 1 on, `fails` picks. `vi.restoreAllMocks()` ends it.
+ * from 1 on, `fails` picks, or all. `vi.restoreAllMocks()` ends it.
  */
-export function breakObjects(namespace: Objects, method: string, fails: (call: number) => boolean = () => true): void {
+export function breakObjects(namespace: Objects, method: string, fails?: (call: number) => boolean): void {
   const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
   const getByName = objects.getByName.bind(objects);
   let calls = 0;
@@ -19,7 +38,9 @@ export function breakObjects(namespace: Objects, method: string, fails: (call: n
     const stub = getByName(name, options);
     return new Proxy(stub, {
       get(target, property) {
-        if (property === method && fails(++calls)) return () => Promise.reject(new Error(UNREACHABLE));
+        if (property !== method) return Reflect.get(target, property, target);
+        if (!fails) return () => Promise.reject(unreachable());
+        if (fails(++calls)) return () => Promise.reject(brokeOff());
         return Reflect.get(target, property, target);
       },
     });
@@ -27,18 +48,18 @@ export function breakObjects(namespace: Objects, method: string, fails: (call: n
 }
 
 /** Takes the directory down: every statement fails. `vi.restoreAllMocks()` brings it back. */
-export function breakDirectory(): void {
-  const down = () => Promise.reject(new Error(DIRECTORY_DOWN));
+export function breakDirectory(outage: Outage): void {
+  const down = () => Promise.reject(outageError(outage));
   for (const method of ["all", "run", "raw", "first"] as const) vi.spyOn(statements, method).mockImplementation(down);
   vi.spyOn(env.DB, "batch").mockImplementation(down);
 }
 
 /** Lets the directory's statements that `pattern` fits fail, those of a batch aside. */
-export function breakStatements(pattern: RegExp): void {
+export function breakStatements(outage: Outage, pattern: RegExp): void {
   for (const method of ["all", "run", "raw", "first"] as const) {
     const original = Reflect.get(statements, method) as unknown as (...options: unknown[]) => Promise<unknown>;
     const broken = function broken(this: D1PreparedStatement & { statement: string }, ...options: unknown[]) {
-      return pattern.test(this.statement) ? Promise.reject(new Error(DIRECTORY_DOWN)) : original.apply(this, options);
+      return pattern.test(this.statement) ? Promise.reject(outageError(outage)) : original.apply(this, options);
     };
     vi.spyOn(statements, method).mockImplementation(broken as never);
   }
@@ -94,11 +115,11 @@ export function beforeNextRun(first: () => Promise<unknown>): void {
 }
 
 /** Statements for no rows that `pattern` fits are carried out, and their answers lost. `vi.restoreAllMocks()` ends it. */
-export function loseAnswers(pattern: RegExp): void {
+export function loseAnswers(outage: Outage, pattern: RegExp): void {
   const run = Reflect.get(statements, "run") as unknown as (...options: unknown[]) => Promise<unknown>;
   const lost = async function lost(this: D1PreparedStatement & { statement: string }, ...options: unknown[]) {
     const answer = await run.apply(this, options);
-    if (pattern.test(this.statement)) throw new Error(DIRECTORY_DOWN);
+    if (pattern.test(this.statement)) throw outageError(outage);
     return answer;
   };
   vi.spyOn(statements, "run").mockImplementation(lost as never);

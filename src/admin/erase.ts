@@ -1,7 +1,7 @@
 import { eq, inArray } from "drizzle-orm";
 import { AT_ONCE, eachAtOnce } from "../at-once.ts";
 import { findChatToErase } from "../chats/directory.ts";
-import { type Directory, directory } from "../db/client.ts";
+import { type Directory, database, directory } from "../db/client.ts";
 import { apiKeys, channels, chats, members, organizations, templates } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { callObject } from "../objects.ts";
@@ -23,9 +23,10 @@ export async function eraseChat(env: Env, id: string, marked: () => void) {
   const chat = await findChatToErase(directory(env), id);
   if (!chat) throw new ApiError("chat_not_found");
   const counted = "(select channel_id from chats where id = ?1 and erasing_at is null)";
-  await env.DB.batch([
-    env.DB.prepare(`update channels set chat_count = chat_count - 1 where id = ${counted}`).bind(id),
-    env.DB.prepare("update chats set erasing_at = ?2 where id = ?1 and erasing_at is null").bind(id, Date.now()),
+  const db = database(env);
+  await db.batch([
+    db.prepare(`update channels set chat_count = chat_count - 1 where id = ${counted}`).bind(id),
+    db.prepare("update chats set erasing_at = ?2 where id = ?1 and erasing_at is null").bind(id, Date.now()),
   ]);
   marked();
   await eraseChatObject(env, id);
@@ -131,13 +132,14 @@ function eraseChannelObject(env: Env, id: string): Promise<void> {
 async function deleteChats(env: Env, ids: string[]): Promise<void> {
   const listed = JSON.stringify(ids);
   const within = "in (select value from json_each(?1))";
-  await env.DB.batch(
+  const db = database(env);
+  await db.batch(
     [
       `update channels set chat_count = chat_count - (select count(*) from chats
          where chats.channel_id = channels.id and chats.erasing_at is null and chats.id ${within})
        where id in (select channel_id from chats where id ${within})`,
       `delete from chat_addresses where chat_id ${within}`,
       `delete from chats where id ${within}`,
-    ].map((statement) => env.DB.prepare(statement).bind(listed)),
+    ].map((statement) => db.prepare(statement).bind(listed)),
   );
 }

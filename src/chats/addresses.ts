@@ -1,3 +1,4 @@
+import { database } from "../db/client.ts";
 import { causeOf } from "../log.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
@@ -10,11 +11,12 @@ export async function learnAddresses(
   { channelId, chatId }: Pick<ChatIdentity, "channelId" | "chatId">,
   addresses: string[],
 ): Promise<void> {
-  await env.DB.prepare(
-    `insert into chat_addresses (channel_id, address, chat_id)
+  await database(env)
+    .prepare(
+      `insert into chat_addresses (channel_id, address, chat_id)
      select ?1, value, ?2 from json_each(?3)
      where exists (select 1 from chats where id = ?2 and erasing_at is null) on conflict do nothing`,
-  )
+    )
     .bind(channelId, chatId, JSON.stringify(addresses))
     .run();
 }

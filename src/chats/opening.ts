@@ -1,5 +1,6 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 import { webChatId } from "../channels/web/chat-id.ts";
+import { database } from "../db/client.ts";
 import type { Metadata } from "../db/schema.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { type Chat, presentChat } from "./directory.ts";
@@ -57,32 +58,39 @@ export async function openChat(env: Env, asked: NewChat, now: number): Promise<O
   // Where the addresses have come to have two chats, the one that is asked for by its first address.
   const chat = `select chat_id from chat_addresses where ${isKnown} order by address = ?2 desc limit 1`;
   // Prepared by D1 itself: Drizzle's batch takes no raw statement that has parameters.
-  const [, , made, , found] = await env.DB.batch<Row>([
-    env.DB.prepare(
-      `insert into chat_addresses (channel_id, address, chat_id)
+  const db = database(env);
+  const [, , made, , found] = await db.batch<Row>([
+    db
+      .prepare(
+        `insert into chat_addresses (channel_id, address, chat_id)
        select id, ?2, ?3 from channels where id = ?1 and erasing_at is null
        and not exists (select 1 from chat_addresses where ${isKnown})`,
-    ).bind(channel.id, address, id, known),
-    env.DB.prepare(`update channels set chat_count = chat_count + 1 where id = ?1 and ${isNew}`).bind(
-      channel.id,
-      address,
-      id,
-    ),
-    env.DB.prepare(
-      `insert into chats (id, organization_id, channel_id, channel_kind, contact_address, contact_name, metadata,
+      )
+      .bind(channel.id, address, id, known),
+    db
+      .prepare(`update channels set chat_count = chat_count + 1 where id = ?1 and ${isNew}`)
+      .bind(channel.id, address, id),
+    db
+      .prepare(
+        `insert into chats (id, organization_id, channel_id, channel_kind, contact_address, contact_name, metadata,
          created_at, active_at)
        select ?3, organization_id, id, kind, ?2, ?4, ?5, ?6, ?6 from channels where id = ?1 and ${isNew}`,
-    ).bind(channel.id, address, id, name, JSON.stringify(metadata), now),
+      )
+      .bind(channel.id, address, id, name, JSON.stringify(metadata), now),
     // So that the contact is known by any of them from now on, also one who writes by another the moment after.
-    env.DB.prepare(
-      `insert into chat_addresses (channel_id, address, chat_id)
+    db
+      .prepare(
+        `insert into chat_addresses (channel_id, address, chat_id)
        select ?1, others.value, chat.chat_id from json_each(?4) as others, (${chat}) as chat where true
        on conflict do nothing`,
-    ).bind(channel.id, address, null, known),
-    env.DB.prepare(
-      `select opened.chat_id, chats.*, channels.name as channel_name, channels.erasing_at as channel_erasing_at
+      )
+      .bind(channel.id, address, null, known),
+    db
+      .prepare(
+        `select opened.chat_id, chats.*, channels.name as channel_name, channels.erasing_at as channel_erasing_at
        from (${chat}) as opened join channels on channels.id = ?1 left join chats on chats.id = opened.chat_id`,
-    ).bind(channel.id, address, null, known),
+      )
+      .bind(channel.id, address, null, known),
   ]);
   const row = found?.results[0];
   if (!row || row.channel_erasing_at !== null) return { outcome: "no_channel" };

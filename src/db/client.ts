@@ -1,20 +1,57 @@
 import { drizzle } from "drizzle-orm/d1";
 
-/** The directory: D1 through Drizzle. What belongs together goes in one `batch`, which is one transaction. */
+/** The directory: D1 through Drizzle. Statements that belong together go in one `batch`, which is one transaction. */
 export function directory(env: Env) {
-  return drizzle(env.DB, { casing: "snake_case" });
+  return drizzle(database(env), { casing: "snake_case" });
 }
 
 export type Directory = ReturnType<typeof directory>;
 
+/** The directory for statements that Drizzle can't batch. Errors are marked for `isOutage`, as those of `directory` are. */
+export function database(env: Env): D1Database {
+  return markOutages(env.DB);
+}
+
 /**
- * Whether an error says that D1 did not answer (lost, overloaded, reset), as against an answer that a statement was
- * wrong, which SQLite's own codes tell.
- * @see https://developers.cloudflare.com/d1/observability/debug-d1/
+ * Whether an error says that D1 did not answer: the connection broke, D1 is overloaded or was reset. False if D1
+ * answered that a statement is wrong. Finds an error of D1 through the error's causes, and also after an RPC call.
  */
 export function isOutage(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.startsWith("D1_ERROR")) return !/SQLITE_(?!BUSY|FULL|IOERR|NOMEM)/.test(cause.message);
+    if ("directoryDown" in cause) return cause.directoryDown === true;
   }
   return false;
+}
+
+/** SQLite's codes for a statement or a value that fails again each time. */
+const STATEMENT_IS_WRONG = /SQLITE_(AUTH|CONSTRAINT|ERROR|MISMATCH|MISUSE|RANGE|TOOBIG)/;
+/** The binding's own checks of what it is given. */
+const CALL_IS_WRONG = /^D1_(TYPE_ERROR|COLUMN_NOTFOUND|SESSION_ERROR)/;
+
+/**
+ * Wraps D1 so that its outages carry a mark. Outages can't be told by their text: D1 prefixes an error with `D1_ERROR`
+ * only if a response arrived, and a broken connection throws whatever the platform throws.
+ */
+function markOutages<T extends object>(target: T): T {
+  return new Proxy(target, {
+    get(owner, property) {
+      const member: unknown = Reflect.get(owner, property, owner);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(member, owner, given);
+        if (result instanceof Promise) return result.catch(throwMarked);
+        return typeof result === "object" && result !== null ? markOutages(result) : result;
+      };
+    },
+  });
+}
+
+function throwMarked(error: unknown): never {
+  if (error instanceof Error) Object.assign(error, { directoryDown: !isFault(error) });
+  throw error;
+}
+
+function isFault(error: Error): boolean {
+  const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+  return isOurs || STATEMENT_IS_WRONG.test(error.message) || CALL_IS_WRONG.test(error.message);
 }

@@ -2,7 +2,6 @@ import { eachToItsEnd } from "../at-once.ts";
 import type { Receipt, Received } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { takeIn } from "../chats/inbound.ts";
-import { isOutage } from "../db/client.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import { findAccount } from "./account.ts";
@@ -42,12 +41,25 @@ async function takeLine(env: Env, call: Call, channel: ChannelRecord, line: Rece
     try {
       log(call, channel, `${item.kind} ${await takeIn(env, channel, call.origin, item)}`);
     } catch (error) {
-      if (isOutage(error)) throw unavailable(error);
       if (error instanceof ApiError) throw error;
-      // A fault of ours would be the same each time: repeated for days, it would hold up all that comes behind it.
+      if (!isPermanent(error)) throw unavailable(error);
+      // The network would repeat the item for days, and hold up the items behind it.
       console.error({ event: "webhook_item_failed", requestId: call.requestId, cause: causeOf(error) });
     }
   }
+}
+
+/**
+ * Whether storing an item fails in the same way each time. After any other error the item must come again. A table or a
+ * method that is missing is no such error: the next deploy brings it.
+ */
+function isPermanent(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.startsWith("The RPC receiver does not implement")) return false;
+    if (cause instanceof TypeError || cause instanceof RangeError || cause instanceof SyntaxError) return true;
+    if (/SQLITE_(CONSTRAINT|MISMATCH|TOOBIG)/.test(cause.message)) return true;
+  }
+  return false;
 }
 
 function log({ requestId }: Call, channel: ChannelRecord, what: string): void {

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { breakDirectory, countRoundTrips } from "../faults.ts";
+import { breakDirectory, countRoundTrips, OUTAGES } from "../faults.ts";
 import { admin, send, sendMany } from "../harness.ts";
 import { accept, fakeNetworks, hanging, refuse, type Script } from "../networks.ts";
 import { alarmOf, type Conversation, chatOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
@@ -198,10 +198,10 @@ test("a breaker stays open over an eviction of the channel's object", async () =
   expect((await other?.queue())?.lastError).toMatchObject({ code: "channel_broken" });
 });
 
-test("health that could not be written is written later", async () => {
+test.each(OUTAGES)("health that could not be written is written later (%s error)", async (outage) => {
   const chat = await conversation("telegram");
   const calls = fakeNetworks((call, number) => {
-    breakDirectory();
+    breakDirectory(outage);
     return bot(call, number);
   });
   await send(chat.api, chat.chatId);
@@ -216,13 +216,13 @@ test("health that could not be written is written later", async () => {
   expect(await alarmOf(env.CHANNELS.getByName(chat.channelId))).toBeNull();
 });
 
-test("delivery goes on while the directory is down", async () => {
+test.each(OUTAGES)("delivery goes on while the directory is down (%s error)", async (outage) => {
   const calls = fakeNetworks();
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
   await chat.run();
   pass(60_000);
-  breakDirectory();
+  breakDirectory(outage);
   await sendMany(chat.api, chat.chatId, 2);
   await chat.run();
   expect(calls.map((call) => call.text)).toEqual(["Hello", "Message 1", "Message 2"]);

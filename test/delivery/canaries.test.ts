@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { randomBase62 } from "../../src/ids.ts";
 import { directoryText, plant, secretIn } from "../canaries.ts";
-import { breakDirectory, breakObjects } from "../faults.ts";
+import { breakDirectory, breakObjects, OUTAGES } from "../faults.ts";
 import { type Answer, admin, call, client, created, newChat, newKey, newTemplate, send } from "../harness.ts";
 import { fakeNetworks, inTurn, lost, type Script, status } from "../networks.ts";
 import { asUser, connect, newSite, newToken, signUser, visit } from "../sockets.ts";
@@ -109,10 +109,12 @@ test("a whole life leaves no secret in log, answers, directory or objects, and n
   expect([secretIn(directory), secretIn(objects)]).toEqual([null, null]);
   for (const word of [words.content, words.variable, words.key]) expect(directory).not.toContain(word);
 
-  breakDirectory();
-  await meet(api("POST", "/chats", { channelId: site.channelId, contact: { address: words.key } }));
-  await meet(api("POST", `/chats/${chat.id}/messages`, { content: words.content, senderId: words.key }));
-  await meet(admin("POST", `/organizations/${organizationId}/members`, { name: words.name }));
+  for (const outage of OUTAGES) {
+    breakDirectory(outage);
+    await meet(api("POST", "/chats", { channelId: site.channelId, contact: { address: words.key } }));
+    await meet(api("POST", `/chats/${chat.id}/messages`, { content: words.content, senderId: words.key }));
+    await meet(admin("POST", `/organizations/${organizationId}/members`, { name: words.name }));
+  }
   breakObjects("CHATS", "send");
   await meet(api("POST", `/chats/${chat.id}/messages`, { content: words.content }));
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../src/chats/directory.ts";
-import { aroundCall, breakObjects, watchUnderWay } from "../faults.ts";
+import { aroundCall, breakObjects, OUTAGES, outageError, watchUnderWay } from "../faults.ts";
 import { type Answer, call, expectError } from "../harness.ts";
 import { stopTheClock } from "./conversation.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "./webhook-calls.ts";
@@ -94,7 +94,7 @@ test.each(["telegram", "whatsapp"] as const)(
     const tell = (): Promise<Answer> =>
       kind === "telegram" ? fromTelegram(at.channel, update) : fromMeta(at.channel, [value]);
     const lost = () => {
-      throw new Error("Network connection lost.");
+      throw new Error("internal error; reference = 0123456789abcdef");
     };
     aroundCall("CHATS", "receive", { after: lost });
     expectError(await tell(), 503, "unavailable");
@@ -104,18 +104,21 @@ test.each(["telegram", "whatsapp"] as const)(
   },
 );
 
-test("a first message whose chat was made in the directory, and nobody heard of it, makes no second one", async () => {
-  const at = await place("telegram");
-  const update = telegramText(newContact(), "Once");
-  const batch = env.DB.batch.bind(env.DB);
-  vi.spyOn(env.DB, "batch").mockImplementationOnce(async (statements) => {
-    await batch(statements);
-    throw new Error("D1_ERROR: Network connection lost.");
-  });
-  expectError(await fromTelegram(at.channel, update), 503, "unavailable");
-  taken(await fromTelegram(at.channel, update));
-  expect(await counts(at)).toEqual([1]);
-});
+test.each(OUTAGES)(
+  "a first message whose chat was made, but whose answer was lost (%s error), makes no second one",
+  async (outage) => {
+    const at = await place("telegram");
+    const update = telegramText(newContact(), "Once");
+    const batch = env.DB.batch.bind(env.DB);
+    vi.spyOn(env.DB, "batch").mockImplementationOnce(async (statements) => {
+      await batch(statements);
+      throw outageError(outage);
+    });
+    expectError(await fromTelegram(at.channel, update), 503, "unavailable");
+    taken(await fromTelegram(at.channel, update));
+    expect(await counts(at)).toEqual([1]);
+  },
+);
 
 test.each([0, 1])("a body in chunks that says no length is held to 4 MiB: %i bytes more", async (more) => {
   const { channel, chats } = await place("telegram");

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { breakDirectory, breakObjects } from "../faults.ts";
+import { aroundCall, breakDirectory, breakObjects, OUTAGES } from "../faults.ts";
 import { type Answer, admin, expectError, newChat, send } from "../harness.ts";
 import { fakeNetworks } from "../networks.ts";
 import { type Kind, newNetworkChannel, stopTheClock } from "./conversation.ts";
@@ -60,14 +60,14 @@ test.each(KINDS)("twenty first messages of a new contact on %s make one chat", a
   expect(await at.chats()).toHaveLength(1);
 });
 
-test.each(KINDS)(
-  "%s hears 503 while the directory is down, and nothing is doubled when it calls again",
-  async (kind) => {
+test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as const)))(
+  "%s hears 503 while the directory is down (%s error), and nothing is doubled when it calls again",
+  async (kind, outage) => {
     const at = await place(kind);
     const from = newContact();
     taken(await textOf(at, kind, from, "Before")());
     const tell = textOf(at, kind, newContact(), "During");
-    breakDirectory();
+    breakDirectory(outage);
     expectError(await tell(), 503, "unavailable");
     vi.restoreAllMocks();
     taken(await tell());
@@ -94,6 +94,29 @@ test.each(KINDS)(
     expect(await at.texts()).toEqual({ [one]: ["One"], [other]: ["Other"] });
   },
 );
+
+/** What an object's own code throws at its caller. */
+const remote = (error: Error) => Object.assign(error, { remote: true });
+const OLD_OBJECT = 'The RPC receiver does not implement "receive".';
+const FAULTS: [string, number, Error][] = [
+  ["a fault in the code", 200, remote(new TypeError("draft is undefined"))],
+  ["a value that SQLite does not take", 200, remote(new Error("string or blob too big: SQLITE_TOOBIG"))],
+  ["an error that nobody expected", 503, remote(new Error("Unexpected"))],
+  ["a table that is missing", 503, remote(new Error("no such table: messages: SQLITE_ERROR"))],
+  ["an object that still runs older code", 503, remote(new TypeError(OLD_OBJECT))],
+];
+
+test.each(FAULTS)("the webhook of a message is answered after %s: %i", async (_what, status, error) => {
+  const at = await place("telegram");
+  const tell = textOf(at, "telegram", newContact(), "Hi");
+  aroundCall("CHATS", "receive", { before: () => Promise.reject(error) });
+  const answer = await tell();
+  vi.restoreAllMocks();
+  if (status === 200) return taken(answer);
+  expectError(answer, 503, "unavailable");
+  taken(await tell());
+  expect(Object.values(await at.texts())).toEqual([["Hi"]]);
+});
 
 test("an item that can't be stored does not keep the others of its call from being stored", async () => {
   const at = await place("whatsapp");
@@ -217,11 +240,11 @@ test.each(["from", "to"])("a group that Telegram moves stays one chat, told by t
   expect(calls[0]?.to).toBe(next);
 });
 
-test("a group's move that can't be stored is told again", async () => {
+test.each(OUTAGES)("a group's move that can't be stored is told again (%s error)", async (outage) => {
   const at = await place("telegram");
   taken(await fromTelegram(at.channel, telegramText("-600", "Before")));
   const told = telegramText("-600", "", { text: undefined, migrate_to_chat_id: -100600 });
-  breakDirectory();
+  breakDirectory(outage);
   expectError(await fromTelegram(at.channel, told), 503, "unavailable");
   vi.restoreAllMocks();
   taken(await fromTelegram(at.channel, told));

@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import { breakDirectory, countRoundTrips } from "../faults.ts";
+import { breakDirectory, countRoundTrips, OUTAGES } from "../faults.ts";
 import { newTemplate, send, sendMany } from "../harness.ts";
 import { accept, acceptAs, fakeNetworks, inTurn, lost, refuse, status } from "../networks.ts";
 import {
@@ -178,24 +178,28 @@ test("the further addresses in Meta's answer find the same chat", async () => {
   }
 });
 
-test("addresses that the directory could not be told are told later, over an eviction too", async () => {
-  const chat = await conversation("whatsapp");
-  fakeNetworks((call, number) => {
-    breakDirectory();
-    return acceptAs("wamid.1", { user_id: "DE.77" })(call, number);
-  });
-  await send(chat.api, chat.chatId);
-  await chat.run();
-  vi.restoreAllMocks();
-  await evictDurableObject(chat.object());
-  const found = async () => (await chat.api("GET", `/chats?channel=${chat.channelId}&contact=DE.77`)).body.chats.length;
-  expect(await found()).toBe(0);
-  expect(await alarmOf(chat.object())).toBeLessThanOrEqual(Date.now() + 30_000);
-  pass(30_000);
-  await chat.run();
-  expect(await found()).toBe(1);
-  expect(await alarmOf(chat.object())).toBeNull();
-});
+test.each(OUTAGES)(
+  "addresses that the directory could not be told are told later, over an eviction too (%s error)",
+  async (outage) => {
+    const chat = await conversation("whatsapp");
+    fakeNetworks((call, number) => {
+      breakDirectory(outage);
+      return acceptAs("wamid.1", { user_id: "DE.77" })(call, number);
+    });
+    await send(chat.api, chat.chatId);
+    await chat.run();
+    vi.restoreAllMocks();
+    await evictDurableObject(chat.object());
+    const found = async () =>
+      (await chat.api("GET", `/chats?channel=${chat.channelId}&contact=DE.77`)).body.chats.length;
+    expect(await found()).toBe(0);
+    expect(await alarmOf(chat.object())).toBeLessThanOrEqual(Date.now() + 30_000);
+    pass(30_000);
+    await chat.run();
+    expect(await found()).toBe(1);
+    expect(await alarmOf(chat.object())).toBeNull();
+  },
+);
 
 test("addresses that are told again and again are written once", async () => {
   fakeNetworks(acceptAs("wamid.1", { wa_id: "4915100000077", user_id: "DE.78" }));

@@ -43,7 +43,7 @@ test.each(["telegram", "whatsapp"] as const)(
         const at = await place();
         // Its first attempt breaks off, for the channel does not answer.
         const away = vi.spyOn(env.CHANNELS, "getByName").mockImplementation(() => {
-          throw new Error("Network connection lost.");
+          throw new Error("internal error; reference = 0123456789abcdef");
         });
         await send(at.api, at.chatId);
         await ring(env.CHATS.getByName(at.chatId));

@@ -1,14 +1,15 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { outageError } from "../faults.ts";
 
 /** What an error says inside, and no client may learn. */
 export const CAUSE = "canary-of-the-cause";
 
 /**
- * `unmade`: the step does nothing and fails. `unanswered`: it is made, and its answer is lost. `repeatable`: the same,
- * and the platform says of the call of an object that it may be made again.
+ * `unmade`: the step does nothing and fails. `unanswered`: the step is made, and its answer is lost. `cut off`: the same
+ * of a statement, after a response began. `repeatable`: the same of an object's call, which the platform lets be repeated.
  */
-export type Failure = "unmade" | "unanswered" | "repeatable";
+export type Failure = "unmade" | "unanswered" | "cut off" | "repeatable";
 
 /** What takes a step: a statement or batch of the directory, an object's storage, or the call of an object. */
 type Owner = "directory" | "storage" | "call";
@@ -23,7 +24,7 @@ export interface Step {
 /** The ways in which a step can fail: what an object's storage did is never in doubt. */
 export function failuresOf({ owner }: Step): Failure[] {
   if (owner === "storage") return ["unmade"];
-  return owner === "directory" ? ["unmade", "unanswered"] : ["unmade", "unanswered", "repeatable"];
+  return owner === "directory" ? ["unmade", "unanswered", "cut off"] : ["unmade", "unanswered", "repeatable"];
 }
 
 export interface Watch {
@@ -124,10 +125,11 @@ export async function watchSteps(failing?: { name: string; nth: number; failure:
 }
 
 function errorOf(owner: Owner, failure: Failure): Error {
-  if (owner === "directory") return new Error(`D1_ERROR: Network connection lost. ${CAUSE}`);
+  if (owner === "directory") return outageError(failure === "cut off" ? "prefixed" : "bare", ` ${CAUSE}`);
   if (owner === "storage") return new Error(`database or disk is full: ${CAUSE}: SQLITE_FULL`);
-  const retryable = failure === "repeatable" && { retryable: true, remote: true };
-  return Object.assign(new Error(`Network connection lost. ${CAUSE}`), retryable);
+  if (failure === "repeatable")
+    return Object.assign(new Error(`Network connection lost. ${CAUSE}`), { retryable: true });
+  return new Error(`internal error; reference = ${CAUSE}`);
 }
 
 /** The beginning of a statement, which tells it from the others. */

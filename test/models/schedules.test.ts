@@ -144,7 +144,7 @@ function stagedChannel(stage: Stage, leaves: ("go" | "pace" | "broken" | "away")
       saw(`leave: ${leave}`);
       const now = Date.now();
       await stage.turn(`leave is given: ${leave}`);
-      if (leave === "away") throw new Error("Network connection lost.");
+      if (leave === "away") throw new Error("internal error; reference = 0123456789abcdef");
       if (leave === "pace") return { leave: "later", at: now + 1_500, broken: null };
       if (leave === "broken") return { leave: "later", at: now + 300_000, broken: { reason: "Bad token", since: now } };
       return { leave: "go", credentials: CREDENTIALS, brokenSince: null, probe: false, mended: 0, trial: null };

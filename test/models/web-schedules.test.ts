@@ -116,7 +116,7 @@ function stagedChannel(stage: Stage, isAway: boolean[]): object {
   return {
     terms: async (): Promise<Terms> => {
       await stage.turn("the terms are asked for");
-      if (isAway.shift()) throw new Error("Network connection lost.");
+      if (isAway.shift()) throw new Error("internal error; reference = 0123456789abcdef");
       return { allowedOrigins: [], marks: [] };
     },
     active: () => stage.turn("the channel is told of activity"),

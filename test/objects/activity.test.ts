@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { draft } from "../drafts.ts";
-import { aroundCall, beforeNextRun, breakDirectory, breakObjects } from "../faults.ts";
+import { aroundCall, beforeNextRun, breakDirectory, breakObjects, OUTAGES } from "../faults.ts";
 import { type Client, newChat, newOrganization, send } from "../harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
@@ -91,23 +91,26 @@ test("more chats than one statement takes are written by the next alarm, which i
   expect(await lastMessageAt(chat.id)).toBe(chat.at);
 });
 
-test("what the directory does not take stays for the next alarm, over an eviction too", async () => {
-  const organization = await newOrganization();
-  const chat = await activeChat(organization);
-  const channel = env.CHANNELS.getByName(organization.channelId);
-  await runDurableObjectAlarm(chat.object);
-  breakDirectory();
-  await runDurableObjectAlarm(channel);
-  vi.restoreAllMocks();
-  expect(await lastMessageAt(chat.id)).toBeNull();
-  expect(await collected(channel)).toEqual({
-    rows: [{ id: chat.id, at: Date.parse(chat.at) }],
-    alarm: Date.now() + 15_000,
-  });
-  await evictDurableObject(channel);
-  await runDurableObjectAlarm(channel);
-  expect(await lastMessageAt(chat.id)).toBe(chat.at);
-});
+test.each(OUTAGES)(
+  "what the directory does not take stays for the next alarm, over an eviction too (%s error)",
+  async (outage) => {
+    const organization = await newOrganization();
+    const chat = await activeChat(organization);
+    const channel = env.CHANNELS.getByName(organization.channelId);
+    await runDurableObjectAlarm(chat.object);
+    breakDirectory(outage);
+    await runDurableObjectAlarm(channel);
+    vi.restoreAllMocks();
+    expect(await lastMessageAt(chat.id)).toBeNull();
+    expect(await collected(channel)).toEqual({
+      rows: [{ id: chat.id, at: Date.parse(chat.at) }],
+      alarm: Date.now() + 15_000,
+    });
+    await evictDurableObject(channel);
+    await runDurableObjectAlarm(channel);
+    expect(await lastMessageAt(chat.id)).toBe(chat.at);
+  },
+);
 
 test("a chat whose channel cannot be told tries again, over an eviction too", async () => {
   const organization = await newOrganization();

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { alarmOf, type Conversation, chatOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
-import { aroundCall, breakDirectory, breakObjects, loseAnswers } from "../faults.ts";
+import { aroundCall, breakDirectory, breakObjects, loseAnswers, OUTAGES } from "../faults.ts";
 import { admin, send, sendMany, statsOf } from "../harness.ts";
 import { accept, fakeNetworks, inTurn, lost, refuse, status } from "../networks.ts";
 
@@ -177,41 +177,47 @@ test("what a chat could not tell is told later, and once", async () => {
   expect((await channelStats(chat)).attempts.sent).toBe(1);
 });
 
-test("what the directory does not take of a channel's numbers is written later, an eviction in between", async () => {
-  const chat = await waiting();
-  await sendMany(chat.api, chat.chatId, 2);
-  pass(2_000);
-  await chat.run();
-  const channel = env.CHANNELS.getByName(chat.channelId);
-  breakDirectory();
-  await runDurableObjectAlarm(channel);
-  vi.restoreAllMocks();
-  expect((await channelStats(chat)).queue.depth).toBe(1);
-  expect(await alarmOf(channel)).toBeLessThanOrEqual(Date.now() + 15_000);
-  await evictDurableObject(channel);
-  await runDurableObjectAlarm(channel);
-  expect((await channelStats(chat)).queue.depth).toBe(3);
-});
+test.each(OUTAGES)(
+  "what the directory does not take of a channel's numbers is written later, an eviction in between (%s error)",
+  async (outage) => {
+    const chat = await waiting();
+    await sendMany(chat.api, chat.chatId, 2);
+    pass(2_000);
+    await chat.run();
+    const channel = env.CHANNELS.getByName(chat.channelId);
+    breakDirectory(outage);
+    await runDurableObjectAlarm(channel);
+    vi.restoreAllMocks();
+    expect((await channelStats(chat)).queue.depth).toBe(1);
+    expect(await alarmOf(channel)).toBeLessThanOrEqual(Date.now() + 15_000);
+    await evictDurableObject(channel);
+    await runDurableObjectAlarm(channel);
+    expect((await channelStats(chat)).queue.depth).toBe(3);
+  },
+);
 
-test("what the directory took of a channel's numbers never falls, though its answer and the instance got lost", async () => {
-  fakeNetworks(accept);
-  const chat = await conversation("telegram");
-  await sendMany(chat.api, chat.chatId, 3);
-  await chat.run();
-  pass(2_000);
-  await chat.run();
-  const channel = env.CHANNELS.getByName(chat.channelId);
-  loseAnswers(/^update channels set stats/);
-  await runDurableObjectAlarm(channel);
-  vi.restoreAllMocks();
-  fakeNetworks(accept);
-  expect((await channelStats(chat)).attempts.sent).toBe(3);
-  await evictDurableObject(channel);
-  await send(chat.api, chat.chatId);
-  await chat.run();
-  await tellAll(chat);
-  expect((await channelStats(chat)).attempts.sent).toBe(4);
-});
+test.each(OUTAGES)(
+  "what the directory took of a channel's numbers never falls, though its answer and the instance got lost (%s error)",
+  async (outage) => {
+    fakeNetworks(accept);
+    const chat = await conversation("telegram");
+    await sendMany(chat.api, chat.chatId, 3);
+    await chat.run();
+    pass(2_000);
+    await chat.run();
+    const channel = env.CHANNELS.getByName(chat.channelId);
+    loseAnswers(outage, /^update channels set stats/);
+    await runDurableObjectAlarm(channel);
+    vi.restoreAllMocks();
+    fakeNetworks(accept);
+    expect((await channelStats(chat)).attempts.sent).toBe(3);
+    await evictDurableObject(channel);
+    await send(chat.api, chat.chatId);
+    await chat.run();
+    await tellAll(chat);
+    expect((await channelStats(chat)).attempts.sent).toBe(4);
+  },
+);
 
 test("a chat that tells of its line alone costs the directory nothing of its own", async () => {
   fakeNetworks(inTurn(status(503), accept));

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newId } from "../../src/ids.ts";
-import { aroundQueries, breakDirectory, countRoundTrips } from "../faults.ts";
+import { aroundQueries, breakDirectory, countRoundTrips, OUTAGES } from "../faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../harness.ts";
 
 const MINUTE = 60_000;
@@ -31,10 +31,10 @@ async function settle(object: DurableObjectStub): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await runInDurableObject(object, () => env.DB.prepare("select 1").all());
 }
 
-test("an evicted object goes on from its storage, without the directory", async () => {
+test.each(OUTAGES)("an evicted object goes on from its storage, without the directory (%s error)", async (outage) => {
   const { object, api } = await warmKey({ rateLimit: { limit: 10, windowSeconds: 3_600 } });
   await evictDurableObject(object);
-  breakDirectory();
+  breakDirectory(outage);
   const answer = await api("GET", "/key");
   expect(answer.status, answer.text).toBe(200);
   expect(answer.headers.get("X-RateLimit-Remaining")).toBe("8");
@@ -82,37 +82,43 @@ test("a record older than a minute is refreshed in the background, once for requ
   expect(await stored(object)).toMatchObject({ record: { readAt: Date.now() } });
 });
 
-test("a record is served for up to an hour while the directory is down, and then it is 503", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-  const { api, admitted, object } = await warmKey();
-  breakDirectory();
-  vi.advanceTimersByTime(59 * MINUTE);
-  expect(await admitted()).toBe(200);
-  await settle(object).catch(() => {});
-  vi.advanceTimersByTime(MINUTE);
-  const answer = await api("GET", "/key");
-  expectError(answer, 503, "unavailable");
-  expect(answer.headers.get("Retry-After")).toMatch(/^\d+$/);
-  vi.restoreAllMocks();
-  expect(await admitted()).toBe(200);
-});
+test.each(OUTAGES)(
+  "a record is served for up to an hour while the directory is down, and then it is 503 (%s error)",
+  async (outage) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const { api, admitted, object } = await warmKey();
+    breakDirectory(outage);
+    vi.advanceTimersByTime(59 * MINUTE);
+    expect(await admitted()).toBe(200);
+    await settle(object).catch(() => {});
+    vi.advanceTimersByTime(MINUTE);
+    const answer = await api("GET", "/key");
+    expectError(answer, 503, "unavailable");
+    expect(answer.headers.get("Retry-After")).toMatch(/^\d+$/);
+    vi.restoreAllMocks();
+    expect(await admitted()).toBe(200);
+  },
+);
 
-test("a key expires while the directory is down", async () => {
+test.each(OUTAGES)("a key expires while the directory is down (%s error)", async (outage) => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { api } = await warmKey({ expiresAt: new Date(Date.now() + 10 * MINUTE).toISOString() });
-  breakDirectory();
+  breakDirectory(outage);
   vi.advanceTimersByTime(10 * MINUTE);
   expectError(await api("GET", "/key"), 401, "invalid_api_key");
 });
 
-test("a key whose record is not known while the directory is down is 503, never 401", async () => {
-  const { organizationId } = await newOrganization();
-  const { secret } = await newKey(organizationId);
-  breakDirectory();
-  expectError(await client(secret)("GET", "/key"), 503, "unavailable");
-  vi.restoreAllMocks();
-  expect((await client(secret)("GET", "/key")).status).toBe(200);
-});
+test.each(OUTAGES)(
+  "a key whose record is not known while the directory is down is 503, never 401 (%s error)",
+  async (outage) => {
+    const { organizationId } = await newOrganization();
+    const { secret } = await newKey(organizationId);
+    breakDirectory(outage);
+    expectError(await client(secret)("GET", "/key"), 503, "unavailable");
+    vi.restoreAllMocks();
+    expect((await client(secret)("GET", "/key")).status).toBe(200);
+  },
+);
 
 test("while a change is under way every request reads the directory and keeps nothing", async () => {
   const { object, admitted } = await warmKey();

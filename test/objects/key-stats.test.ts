@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
-import { aroundCall, breakDirectory } from "../faults.ts";
+import { aroundCall, breakDirectory, OUTAGES } from "../faults.ts";
 import { admin, client, newKey, newOrganization, statsOf } from "../harness.ts";
 
 stopTheClock();
@@ -119,19 +119,22 @@ test("an eviction costs no count of a request that was stored, and none that is 
   expect((await keyStats(key)).admitted).toBe(6);
 });
 
-test("what the directory does not take of a key's numbers is written a minute later, an eviction in between", async () => {
-  const key = await limitedKey({});
-  await key.api("GET", "/key");
-  breakDirectory();
-  await runDurableObjectAlarm(key.object());
-  vi.restoreAllMocks();
-  expect((await keyStats(key)).updatedAt).toBeNull();
-  expect(await alarmOf(key.object())).toBe(Date.now() + 60_000);
-  await evictDurableObject(key.object());
-  pass(60_000);
-  await runDurableObjectAlarm(key.object());
-  expect((await keyStats(key)).admitted).toBe(1);
-});
+test.each(OUTAGES)(
+  "what the directory does not take of a key's numbers is written a minute later, an eviction in between (%s error)",
+  async (outage) => {
+    const key = await limitedKey({});
+    await key.api("GET", "/key");
+    breakDirectory(outage);
+    await runDurableObjectAlarm(key.object());
+    vi.restoreAllMocks();
+    expect((await keyStats(key)).updatedAt).toBeNull();
+    expect(await alarmOf(key.object())).toBe(Date.now() + 60_000);
+    await evictDurableObject(key.object());
+    pass(60_000);
+    await runDurableObjectAlarm(key.object());
+    expect((await keyStats(key)).admitted).toBe(1);
+  },
+);
 
 test("units that were reserved ahead are given back before the object rests: an eviction after it costs none", async () => {
   const key = await limitedKey({ monthlyQuota: 100_000 });

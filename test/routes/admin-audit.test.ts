@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { breakDirectory, breakObjects } from "../faults.ts";
+import { breakDirectory, breakObjects, OUTAGES } from "../faults.ts";
 import { admin, created, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -191,13 +191,16 @@ test.each<[string, (ids: Everything) => string]>([
   expect(ended.audits).toHaveLength(1);
 });
 
-test("a deletion of which not even the mark was written leaves no audit line", async () => {
-  const ids = await everything();
-  breakDirectory();
-  for (const path of [`/organizations/${ids.organizationId}`, `/channels/${ids.channelId}`, `/chats/${ids.chatId}`]) {
-    expect((await linesOf(() => admin("DELETE", path))).audits).toEqual([]);
-  }
-});
+test.each(OUTAGES)(
+  "a deletion of which not even the mark was written leaves no audit line (%s error)",
+  async (outage) => {
+    const ids = await everything();
+    breakDirectory(outage);
+    for (const path of [`/organizations/${ids.organizationId}`, `/channels/${ids.channelId}`, `/chats/${ids.chatId}`]) {
+      expect((await linesOf(() => admin("DELETE", path))).audits).toEqual([]);
+    }
+  },
+);
 
 test("a write that was refused leaves no audit line", async () => {
   const { ownerId, organizationId, keyId } = await newOrganization();

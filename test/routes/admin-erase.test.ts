@@ -1,6 +1,14 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { aroundQueries, breakObjects, breakStatements, countRoundTrips } from "../faults.ts";
+import {
+  aroundQueries,
+  breakObjects,
+  breakStatements,
+  countRoundTrips,
+  OUTAGES,
+  type Outage,
+  outageError,
+} from "../faults.ts";
 import { admin, client, expectError, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
 import { CANARY, expectAllErased, fullOrganization, held, objectsOf, rowsThatName } from "./erase-place.ts";
 
@@ -24,18 +32,18 @@ test("a deletion leaves another organization as it was", async () => {
   expect((await stays.api("GET", `/chats/${stays.chatIds[0]}/messages`)).text).toContain(CANARY);
 });
 
-type Break = () => void;
+type Break = (outage: Outage) => void;
 const refuseRows =
   (pattern: RegExp): Break =>
-  () =>
-    breakStatements(pattern);
+  (outage) =>
+    breakStatements(outage, pattern);
 const failBatch =
   (fails: number): Break =>
-  () => {
+  (outage) => {
     const batch = env.DB.batch.bind(env.DB);
     let calls = 0;
     vi.spyOn(env.DB, "batch").mockImplementation((statements) =>
-      ++calls === fails ? Promise.reject(new Error("D1_ERROR: lost")) : batch(statements),
+      ++calls === fails ? Promise.reject(outageError(outage)) : batch(statements),
     );
   };
 
@@ -49,7 +57,7 @@ test.each<[string, Break]>([
   ["the last rows cannot be deleted", failBatch(3)],
 ])("a deletion that breaks off because %s is finished by repeating it", async (_name, breakIt) => {
   const full = await fullOrganization();
-  breakIt();
+  breakIt("bare");
   const first = await admin("DELETE", `/organizations/${full.organizationId}`);
   vi.restoreAllMocks();
   expectError(first, 503, "unavailable");
@@ -231,16 +239,16 @@ test("a deleted channel takes its chats and their queues with it, and no other's
   );
 });
 
-test.each<[string, Break]>([
-  ["a chat's object cannot be reached", () => breakObjects("CHATS", "erase")],
-  ["the rows cannot be deleted", failBatch(2)],
+test.each<[string, Outage, Break]>([
+  ["a chat's object cannot be reached", "bare", () => breakObjects("CHATS", "erase")],
+  ...OUTAGES.map((outage): [string, Outage, Break] => ["the rows cannot be deleted", outage, failBatch(2)]),
 ])(
-  "a chat whose deletion breaks off because %s answers nobody, and is erased by repeating it",
-  async (_name, breakIt) => {
+  "a chat whose deletion breaks off because %s (%s error) answers nobody, and is erased by repeating it",
+  async (_name, outage, breakIt) => {
     const { api, channelId } = await newOrganization();
     const chat = await newChat(api, channelId);
     await send(api, chat.id, { content: CANARY });
-    breakIt();
+    breakIt(outage);
     expect((await admin("DELETE", `/chats/${chat.id}`)).status).toBe(503);
     vi.restoreAllMocks();
     const repeated = await admin("DELETE", `/chats/${chat.id}`);

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { open, seal } from "../../src/channels/sealing.ts";
-import { aroundQueries, DIRECTORY_DOWN } from "../faults.ts";
+import { aroundQueries, OUTAGES, outageError } from "../faults.ts";
 import { admin, created, expectError, newChannel, newOrganization } from "../harness.ts";
 
 afterEach(() => {
@@ -179,12 +179,12 @@ test("after reseal everything opens without the key before, and the previous val
   );
 });
 
-test("a reseal that broke off can be repeated, and once more after that", async () => {
+test.each(OUTAGES)("a reseal that broke off (%s error) can be repeated, and once more after that", async (outage) => {
   await withoutChannels();
   const { organizationId } = await newOrganization();
   const ids = await Promise.all([1, 2, 3, 4].map(() => newChannel(organizationId, "telegram")));
   const rotated = { CREDENTIALS_KEY: newSecret(), CREDENTIALS_KEY_PREVIOUS: env.CREDENTIALS_KEY };
-  aroundQueries((query, run) => (query > 3 ? Promise.reject(new Error(DIRECTORY_DOWN)) : run()));
+  aroundQueries((query, run) => (query > 3 ? Promise.reject(outageError(outage)) : run()));
   expectError(await admin("POST", "/reseal", undefined, rotated), 503, "unavailable");
   vi.restoreAllMocks();
   for (const _ of [1, 2]) expect((await admin("POST", "/reseal", undefined, rotated)).body.resealed).toBe(5);

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { unavailable } from "../../src/http/errors.ts";
-import { breakObjects, breakStatements, DIRECTORY_DOWN } from "../faults.ts";
+import { breakObjects, breakStatements, OUTAGES, outageError } from "../faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../harness.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -25,26 +25,29 @@ test.each<[string, object]>([
   "a statement that adds to %s and fails is logged with its cause, and without what it was given",
   async (list, body) => {
     const { organizationId } = await newOrganization();
-    breakStatements(/^insert/);
+    breakStatements("bare", /^insert/);
     const lines = logged();
     expectError(await admin("POST", `/organizations/${organizationId}/${list}`, body), 503, "unavailable");
     expect(lines()).toContain("Failed query: insert into");
-    expect(lines()).toContain(DIRECTORY_DOWN);
+    expect(lines()).toContain("caused by Error: Network connection lost.");
     expect(lines()).toMatch(/\\n +at /);
     for (const told of [CANARY, "192.0.2.77", organizationId, "params:"]) expect(lines()).not.toContain(told);
   },
 );
 
-test("a key that is read while the directory is down is logged with the cause, and without what it asked for", async () => {
-  const { organizationId } = await newOrganization();
-  const { secret } = await newKey(organizationId);
-  breakStatements(/api_keys/);
-  const lines = logged();
-  expectError(await client(secret)("GET", "/key"), 503, "unavailable");
-  expect(lines()).toContain("Failed query: select");
-  expect(lines()).toContain(DIRECTORY_DOWN);
-  expect(lines()).not.toContain("params:");
-});
+test.each(OUTAGES)(
+  "a key that is read while the directory is down is logged with the cause, and without what it asked for (%s error)",
+  async (outage) => {
+    const { organizationId } = await newOrganization();
+    const { secret } = await newKey(organizationId);
+    breakStatements(outage, /api_keys/);
+    const lines = logged();
+    expectError(await client(secret)("GET", "/key"), 503, "unavailable");
+    expect(lines()).toContain("Failed query: select");
+    expect(lines()).toContain(`caused by Error: ${outageError(outage).message}`);
+    expect(lines()).not.toContain("params:");
+  },
+);
 
 test("an object that cannot be told of a change is logged with what the platform said", async () => {
   const { keyId } = await newOrganization();

@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { aroundCall, aroundQueries, breakDirectory, breakObjects, DIRECTORY_DOWN } from "../faults.ts";
+import { aroundCall, aroundQueries, breakDirectory, breakObjects, OUTAGES, outageError } from "../faults.ts";
 import { admin, client, expectError, newKey, newOrganization } from "../harness.ts";
 
 afterEach(() => {
@@ -94,17 +94,20 @@ test.each(WRITES)("%s of which the key's object cannot be told is 503 and change
   expect((await api("GET", "/chats")).status).toBe(200);
 });
 
-test.each(WRITES)("%s that the directory does not take changes nothing and can be repeated", async (_name, write) => {
-  const { id, api } = await warmKey();
-  const before = (await admin("GET", `/keys/${id}`)).body;
-  // The read of the row passes, and the write that follows it fails.
-  aroundQueries((query, run) => (query > 1 ? Promise.reject(new Error(DIRECTORY_DOWN)) : run()));
-  expectError(await write(id), 503, "unavailable");
-  vi.restoreAllMocks();
-  expect((await admin("GET", `/keys/${id}`)).body).toEqual(before);
-  expect((await api("GET", "/chats")).status).toBe(200);
-  expect((await write(id)).status).toBeLessThan(300);
-});
+test.each(WRITES.flatMap(([name, write]) => OUTAGES.map((outage) => [name, outage, write] as const)))(
+  "%s that the directory does not take (%s error) changes nothing and can be repeated",
+  async (_name, outage, write) => {
+    const { id, api } = await warmKey();
+    const before = (await admin("GET", `/keys/${id}`)).body;
+    // The read of the row passes, and the write that follows it fails.
+    aroundQueries((query, run) => (query > 1 ? Promise.reject(outageError(outage)) : run()));
+    expectError(await write(id), 503, "unavailable");
+    vi.restoreAllMocks();
+    expect((await admin("GET", `/keys/${id}`)).body).toEqual(before);
+    expect((await api("GET", "/chats")).status).toBe(200);
+    expect((await write(id)).status).toBeLessThan(300);
+  },
+);
 
 test("a key is refused from the very moment at which it expires", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
@@ -116,14 +119,17 @@ test("a key is refused from the very moment at which it expires", async () => {
   expectError(await api("GET", "/key"), 401, "invalid_api_key", /^Invalid or expired API key$/);
 });
 
-test("a revoked key stays revoked while the directory is down: 503 or 401, never 200", async () => {
-  const { id, api } = await warmKey();
-  expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
-  breakDirectory();
-  expectError(await api("GET", "/key"), 503, "unavailable");
-  vi.restoreAllMocks();
-  expectError(await api("GET", "/key"), 401, "invalid_api_key");
-});
+test.each(OUTAGES)(
+  "a revoked key stays revoked while the directory is down: 503 or 401, never 200 (%s error)",
+  async (outage) => {
+    const { id, api } = await warmKey();
+    expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
+    breakDirectory(outage);
+    expectError(await api("GET", "/key"), 503, "unavailable");
+    vi.restoreAllMocks();
+    expectError(await api("GET", "/key"), 401, "invalid_api_key");
+  },
+);
 
 test("a member that was removed is the default sender of no later message", async () => {
   const { api, organizationId, ownerId, channelId } = await newOrganization();

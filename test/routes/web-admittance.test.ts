@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
-import { aroundCall, breakDirectory, breakObjects, countRoundTrips } from "../faults.ts";
+import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../faults.ts";
 import { admin, newChat, send } from "../harness.ts";
 import { asUser, connect, newSite, newToken, type Page, signUser, visit } from "../sockets.ts";
 
@@ -158,11 +158,11 @@ test("while nobody can say whether a socket is welcome it stays for an hour, and
   expect(await pulse(page)).toBe(1013);
 });
 
-test("while the directory is down a channel tells what it knew last", async () => {
+test.each(OUTAGES)("while the directory is down a channel tells what it knew last (%s error)", async (outage) => {
   const { channelId, page } = await newUser();
   pass(10_000);
   expect(await pulse(page)).toBe("alive");
-  breakDirectory();
+  breakDirectory(outage);
   pass(60_000);
   expect(await pulse(page)).toBe("alive");
   vi.restoreAllMocks();

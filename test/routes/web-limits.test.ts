@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
-import { aroundQueries, breakDirectory, breakObjects, countRoundTrips } from "../faults.ts";
+import { aroundQueries, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../faults.ts";
 import { newChat, newOrganization } from "../harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, type Page, signUser, visit } from "../sockets.ts";
 
@@ -286,20 +286,23 @@ test("the addresses of new chats are kept for a minute and no longer", async () 
   expect(await kept()).toEqual({ count: 0 });
 });
 
-test("while the directory is down a first message is refused for now, and costs one place among the five", async () => {
-  const { channelId } = await newOrganization();
-  const from = "192.0.2.11";
-  const { page } = await visit(channelId, { from });
-  breakDirectory();
-  for (let n = 0; n < 6; n++) {
-    expect(await page.write("a")).toMatchObject({ type: "refused", id: "a", code: "unavailable", retryAfter: 5 });
-  }
-  expect(await (await connect(channelId)).closed).toBe(1013);
-  vi.restoreAllMocks();
-  expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
-  for (let n = 0; n < 4; n++) expect((await begin(channelId, from)).answer.type).toBe("stored");
-  expect((await begin(channelId, from)).answer.type).toBe("refused");
-});
+test.each(OUTAGES)(
+  "while the directory is down a first message is refused for now, and costs one place among the five (%s error)",
+  async (outage) => {
+    const { channelId } = await newOrganization();
+    const from = "192.0.2.11";
+    const { page } = await visit(channelId, { from });
+    breakDirectory(outage);
+    for (let n = 0; n < 6; n++) {
+      expect(await page.write("a")).toMatchObject({ type: "refused", id: "a", code: "unavailable", retryAfter: 5 });
+    }
+    expect(await (await connect(channelId)).closed).toBe(1013);
+    vi.restoreAllMocks();
+    expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
+    for (let n = 0; n < 4; n++) expect((await begin(channelId, from)).answer.type).toBe("stored");
+    expect((await begin(channelId, from)).answer.type).toBe("refused");
+  },
+);
 
 test("who may open no further chat is welcome in one that the company has begun meanwhile", async () => {
   const { api, channelId, secret } = await newSite();
@@ -310,11 +313,11 @@ test("who may open no further chat is welcome in one that the company has begun 
   expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
 });
 
-test("a chat in use takes messages while the directory is down", async () => {
+test.each(OUTAGES)("a chat in use takes messages while the directory is down (%s error)", async (outage) => {
   const { page } = await newVisitor();
   await page.write("a");
   pass(1_000);
-  breakDirectory();
+  breakDirectory(outage);
   expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 
