@@ -96,6 +96,16 @@ test("two tabs of a visitor whom no site names are one visitor", async () => {
   await eventually(() => shown(page), ["from one tab", "from the other"]);
 });
 
+test("a file whose message repeats its address as the text is shown once", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  const mediaUrl = "https://example.com/photo.png";
+  await place.say(user, mediaUrl, { type: "IMAGE", mediaUrl });
+  await page.getByRole("link", { name: "Open image" }).waitFor();
+  expect(await page.getByRole("log").getByRole("link").count()).toBe(1);
+  expect(await page.getByText(mediaUrl).count()).toBe(0);
+});
+
 test("what the operator blanks is blanked on the open page, and after a reload", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });

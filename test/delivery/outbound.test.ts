@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { created, newChat, newOrganization } from "../harness.ts";
+import { created, newChat, newOrganization, send } from "../harness.ts";
 import { accept, fakeNetworks } from "../networks.ts";
 import { chatOf, newNetworkChannel, stopTheClock } from "./conversation.ts";
 import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "./webhook-calls.ts";
@@ -51,3 +51,26 @@ test("whatever link is sent or received, the networks alone are called, and each
   );
   expect([ofTelegram?.size, ofWhatsapp?.size]).toEqual([1, 1]);
 });
+
+test.each([
+  ["whatsapp", "IMAGE", { link: "https://example.com/a" }],
+  ["whatsapp", "AUDIO", { link: "https://example.com/a" }],
+  ["telegram", "IMAGE", { photo: "https://example.com/a" }],
+  ["telegram", "VIDEO", { video: "https://example.com/a" }],
+] as const)(
+  "%s gets the link of an %s message whose content repeats it once, without a caption",
+  async (kind, type, media) => {
+    const calls = fakeNetworks(accept);
+    const organization = await newOrganization();
+    const channel = await newNetworkChannel(organization.organizationId, kind);
+    const chat = await chatOf(organization, channel.id);
+    for (const content of ["https://example.com/a", " https://example.com/a\n"]) {
+      await send(organization.api, chat.chatId, { type, content, mediaUrl: "https://example.com/a" });
+    }
+    await chat.run();
+    expect(calls.map(({ body }) => (kind === "whatsapp" ? body[body.type] : body))).toEqual(
+      Array(2).fill(kind === "whatsapp" ? media : { chat_id: chat.address, ...media }),
+    );
+    expect((await chat.messages()).map(({ status }) => status)).toEqual(["SENT", "SENT"]);
+  },
+);

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
-import { linkIn } from "../link.ts";
+import { linkedMedia } from "../link.ts";
 import { call } from "./call.ts";
 import { networkIdOf } from "./network-id.ts";
 import { outcomeOf } from "./refusal.ts";
@@ -53,11 +53,11 @@ function callsOf({ type, address, content, mediaUrl, text }: Outbound): Call[] |
   // No parse_mode: the text is the user's. A lone surrogate would make Telegram refuse the whole body.
   const asText = { method: "sendMessage", body: { chat_id: address, text: text.toWellFormed() } };
   if (type === "TEXT" || type === "TEMPLATE") return [asText];
-  const link = mediaUrl ?? linkIn(content);
-  if (link === null) return null;
+  const linked = linkedMedia({ content, mediaUrl });
+  if (!linked) return null;
   const field = FIELDS[type];
-  const asMedia: Call = { method: METHODS[field], body: { chat_id: address, [field]: link } };
-  if (mediaUrl === null) return [asMedia];
+  const asMedia: Call = { method: METHODS[field], body: { chat_id: address, [field]: linked.link } };
+  if (linked.caption === null) return [asMedia];
   if (text.length > MAX_CAPTION) return [asMedia, asText];
   asMedia.body.caption = asText.body.text;
   return [asMedia];

@@ -1,5 +1,5 @@
 import type { Outbound } from "../adapter.ts";
-import { linkIn } from "../link.ts";
+import { linkedMedia } from "../link.ts";
 
 const MAX_CAPTION = 1_024;
 const WITH_LINK = /https?:\/\/\S/i;
@@ -26,20 +26,20 @@ export function bodiesOf(message: Outbound): Record<string, unknown>[] | null {
 }
 
 function partsOf(message: Outbound): Part[] | null {
-  const { type, content, template } = message;
+  const { type, template } = message;
   if (type === "TEMPLATE" && template) return [templatePart(template)];
   if (type === "TEXT" || type === "TEMPLATE") return [textPart(message.text)];
-  const link = message.mediaUrl ?? linkIn(content);
-  if (link === null) return null;
-  const words = message.mediaUrl === null ? "" : content;
-  const follows = words !== "" && (type === "AUDIO" || words.length > MAX_CAPTION);
+  const linked = linkedMedia(message);
+  if (!linked) return null;
+  const { link, caption } = linked;
+  const follows = caption !== null && (type === "AUDIO" || caption.length > MAX_CAPTION);
   const media = {
     link,
-    ...(words !== "" && !follows && { caption: words.toWellFormed() }),
+    ...(caption !== null && !follows && { caption: caption.toWellFormed() }),
     ...(type === "DOCUMENT" && fileNameOf(link)),
   };
   const field = type.toLowerCase();
-  return [{ type: field, [field]: media }, ...(follows ? [textPart(words)] : [])];
+  return [{ type: field, [field]: media }, ...(follows ? [textPart(caption)] : [])];
 }
 
 function textPart(body: string): Part {

@@ -23,7 +23,7 @@ export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
     <div class={`message ${place}${progress === "notSent" ? " refused" : ""}`}>
       <div class="bubble">
         <span class="hidden">{own ? texts.you : texts.company}: </span>
-        <MessageText text={message.text} texts={texts} removed={message.text === "" && message.mediaUrl === null} />
+        <MessageText message={message} texts={texts} />
         <Media message={message} texts={texts} />
       </div>
       <div class={line.last || inWords ? "meta" : "meta quiet"}>
@@ -46,10 +46,14 @@ export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
   );
 }
 
-/** Text nodes and links to web addresses, nothing else: what a stranger wrote is never markup. */
-function MessageText({ text, texts, removed }: { text: string; texts: Texts; removed: boolean }): JSX.Element | null {
-  if (removed) return <p class="text removed">{texts.removed}</p>;
-  if (text === "") return null;
+/**
+ * Text nodes and links to web addresses, nothing else: what a stranger wrote is never markup. A file without a caption
+ * repeats its address as the text, and the link to the file already shows it.
+ */
+function MessageText({ message, texts }: { message: Line["message"]; texts: Texts }): JSX.Element | null {
+  const { text, mediaUrl } = message;
+  if (text === "" && mediaUrl === null) return <p class="text removed">{texts.removed}</p>;
+  if (text === "" || text.trim() === mediaUrl) return null;
   return (
     <p class="text" dir="auto">
       {piecesOf(text).map((piece) => (piece.href === null ? piece.text : <Link href={piece.href}>{piece.text}</Link>))}
