@@ -56,7 +56,7 @@ export const newMessage: Body = {
   description: "A message to send.",
   schema: sendBody,
   descriptions: {
-    content: `The text, or the caption where there is a \`mediaUrl\`: 1 to ${MAX_CONTENT.toLocaleString("en")} UTF-16 units, not only white space. Required with a template too.`,
+    content: `The text, or the caption where there is a \`mediaUrl\`: 1 to ${MAX_CONTENT.toLocaleString("en")} UTF-16 units, not only white space. Required with a template too. Content that equals \`mediaUrl\` is no caption.`,
     type: "What kind of message it is: TEXT unless given, always TEMPLATE where `templateId` is given. TEMPLATE without one delivers `content` as it is.",
     senderId: "The member who sends it; the organization's first member unless given.",
     templateId: "The template to deliver, filled with `variables`.",
