@@ -1,4 +1,5 @@
 import { onTestFinished, vi } from "vitest";
+import { connectionLost } from "./unit/fake-network.ts";
 
 /** One call that reached a network: which method of it, for which chat or number, with what. */
 export interface NetworkCall {
@@ -76,7 +77,7 @@ export function status(code: number, headers: HeadersInit = {}): Script {
 
 /** The request went out, and the connection was lost before an answer came. */
 export const lost: Script = () => {
-  throw new Error("Network connection lost.");
+  throw connectionLost();
 };
 
 /**

@@ -29,3 +29,8 @@ export function fakeNetwork(...replies: Reply[]): Sent[] {
   onTestFinished(() => void vi.unstubAllGlobals());
   return sent;
 }
+
+/** The runtime's error for a connection that was refused, closed or reset: it is the same for all three. */
+export function connectionLost(): Error {
+  return Object.assign(new Error("Network connection lost."), { retryable: true });
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { telegram } from "../../src/channels/telegram/adapter.ts";
-import { fakeNetwork } from "./fake-network.ts";
+import { connectionLost, fakeNetwork } from "./fake-network.ts";
 import { accepted, credentials, network, outbound, refused, TOKEN } from "./telegram-network.ts";
 
 function send(signal = new AbortController().signal) {
@@ -110,7 +110,7 @@ test("an answer without an end is cut off", async () => {
 
 test("a connection that breaks leaves the outcome unknown", async () => {
   fakeNetwork(() => {
-    throw new Error("Network connection lost.");
+    throw connectionLost();
   });
   expect(await send()).toEqual({ outcome: "unknown", message: "The connection to Telegram failed", parts: [] });
 });

@@ -65,8 +65,8 @@ async function post(
       redirect: "manual",
       signal,
     });
-  } catch (error) {
-    return refusalOfThrow(error, signal);
+  } catch {
+    return refusalOfThrow(signal);
   }
   if (response.status >= 300 && response.status < 400) {
     discard(response);
@@ -95,14 +95,11 @@ function nothingTaken(code: string, message: string): Refusal {
 }
 
 /**
- * Workers tell a refused connection and one that was lost half-way by the same error, so only what names its cause is
- * known to have taken nothing. Deployed, a refused connection is mostly an answer: 521, 522, 523 or 530.
+ * The runtime throws the same `Network connection lost.` for a refused connection and for a lost one, and `internal
+ * error` for a name without an address. So a thrown error never proves that Meta took nothing. Deployed, a refused
+ * connection is mostly an answer: 521, 522, 523 or 530.
  */
-function refusalOfThrow(error: unknown, signal: AbortSignal): Refusal {
-  const cause = error instanceof Error ? `${error.message} ${String(error.cause)}` : "";
-  if (!signal.aborted && /refused|getaddrinfo|dns/i.test(cause)) {
-    return nothingTaken("connection_refused", "The network could not be reached");
-  }
+function refusalOfThrow(signal: AbortSignal): Refusal {
   const message = signal.aborted ? "The network did not answer in time" : "The connection was lost before an answer";
   return { outcome: "unknown", message };
 }
