@@ -21,8 +21,9 @@ import { attemptOver, type Known, withoutEarly } from "./parts.ts";
  * the outbox does at each step. Nothing here knows of storage, clocks or networks. Times are Unix milliseconds.
  */
 
-/** So many steps make a run; the alarm goes on with what is left. */
-export const STEPS_A_RUN = 50;
+const STEPS_A_RUN = 50;
+/** The platform ends an alarm after 15 minutes, and an attempt that is cut off may be repeated. */
+const RUN_MS = 300_000;
 const FIRST_AWAY_MS = 10_000;
 const MAX_AWAY_MS = 300_000;
 /** What a status says of the channel is old news when the message is older than this. */
@@ -53,6 +54,11 @@ export function turnOf(
     if (!isMarked) return { turn: "close", outcome };
   } else if (wakeAt(delivery, now) > now) return { turn: "wait" };
   return { turn: "ask", reservedAt: delivery.reserved ? delivery.nextAt : null };
+}
+
+/** Whether a run may take another step: it is bounded in steps and in time, and the alarm starts the next run. */
+export function mayGoOn(steps: number, begunAt: number, now: number): boolean {
+  return steps < STEPS_A_RUN && now - begunAt < RUN_MS;
 }
 
 /** Which message asked for leave, and how often the channel was told to work until then. */

@@ -4,18 +4,7 @@ import type { StatusNews } from "./answers.ts";
 import { callNetwork, knownOf, save } from "./attempt.ts";
 import { type DeliveryError, isOverdue, wakeAt } from "./delivery.ts";
 import { askLeave, type Go, report } from "./leave.ts";
-import {
-  held,
-  isOldLeave,
-  mendedBy,
-  newsOfChannel,
-  rowOf,
-  STEPS_A_RUN,
-  settled,
-  shows,
-  started,
-  turnOf,
-} from "./line.ts";
+import { held, isOldLeave, mayGoOn, mendedBy, newsOfChannel, rowOf, settled, shows, started, turnOf } from "./line.ts";
 import type { Message } from "./message.ts";
 import type { ChatIdentity, DeliveryKnown, MessageLog, QueuedMessage } from "./message-log.ts";
 import { takeNews } from "./parts.ts";
@@ -83,7 +72,8 @@ export class Outbox {
   }
 
   async #steps(host: OutboxHost): Promise<void> {
-    for (let steps = 0; steps < STEPS_A_RUN && (await this.#step(host)); steps++);
+    const begunAt = Date.now();
+    for (let steps = 0; mayGoOn(steps, begunAt, Date.now()) && (await this.#step(host)); steps++);
   }
 
   /** Brings the head of the line one step further. @returns whether another step may follow at once */

@@ -2,7 +2,6 @@ import type { Outcome } from "../../src/channels/adapter.ts";
 import type { Attempt } from "../../src/channels/pace.ts";
 import { ADAPTERS } from "../../src/channels/registry.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery } from "../../src/chats/delivery.ts";
-import { STEPS_A_RUN } from "../../src/chats/line.ts";
 import type { QueuedMessage } from "../../src/chats/message-log.ts";
 import type { Known } from "../../src/chats/parts.ts";
 import type { Given, SimulatedChannel } from "./channel.ts";
@@ -30,7 +29,9 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     else {
       const waiting: (() => void)[] = [];
       this.memory.run = waiting;
-      for (let steps = 0; steps < STEPS_A_RUN && (yield* this.#step()); steps++);
+      const begunAt = this.world.now;
+      const { mayGoOn } = this.decisions;
+      for (let steps = 0; mayGoOn(steps, begunAt, this.world.now) && (yield* this.#step()); steps++);
       this.memory.run = null;
       for (const goOn of waiting) this.world.after(0, goOn);
     }
