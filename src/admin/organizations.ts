@@ -5,7 +5,6 @@ import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
-import { changeAllKeys } from "../keys/change.ts";
 import { insertInto, rowOf } from "./rows.ts";
 
 type Organization = typeof organizations.$inferSelect;
@@ -65,20 +64,19 @@ export async function createMember(env: Env, organizationId: string, body: z.out
 }
 
 /**
- * Removes a member, unless it is the last. It may be the one that sends by default, so the organization's keys are
- * told: a removed member is never a sender.
+ * Removes a member, unless it is the last. If the member is the default sender, keys use the next one at most a minute
+ * later: a key's object refreshes its record by itself.
+ * @throws ApiError `member_not_found`, `last_member`
  */
 export async function deleteMember(env: Env, id: string) {
   const db = directory(env);
   const member = await rowOf(db, members, id, "member_not_found");
   const ofOrganization = eq(members.organizationId, member.organizationId);
   const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
-  const [deleted] = await changeAllKeys(env, member.organizationId, () =>
-    db
-      .delete(members)
-      .where(and(eq(members.id, id), sql`${others} > 0`))
-      .returning(),
-  );
+  const [deleted] = await db
+    .delete(members)
+    .where(and(eq(members.id, id), sql`${others} > 0`))
+    .returning();
   if (deleted) return presentMember(deleted);
   await rowOf(db, members, id, "member_not_found");
   throw new ApiError("last_member");

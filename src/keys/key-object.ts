@@ -49,7 +49,13 @@ interface HeldRecord {
   readAt: number;
 }
 
+/** From this age on a record is read again in the background. */
+const REFRESH_MS = 45_000;
+/** From this age on a request waits for that read: the default sender is at most a minute old. */
 const FRESH_MS = 60_000;
+const REFRESH_TIMEOUT_MS = 1_000;
+const REFRESH_AGAIN_AFTER_MS = 10_000;
+/** While the directory is down, a record is used up to this age. */
 const USABLE_MS = 3_600_000;
 const CHANGE_ENDS_AFTER_MS = 60_000;
 
@@ -70,6 +76,8 @@ export class KeyObject extends DurableObject<Env> {
   #counters: Counters | undefined;
   #spare = NO_SPARE;
   #held: HeldRecord | undefined;
+  /** When the record may be read again, after the directory did not answer. */
+  #refreshAfter = 0;
   #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
   /** Grows with every change: what was read from the directory before one is not kept after it. */
   #generation = 0;
@@ -202,12 +210,30 @@ export class KeyObject extends DurableObject<Env> {
     this.#held ??= this.ctx.storage.kv.get<HeldRecord>("record");
     const age = this.#held ? Date.now() - this.#held.readAt : Number.POSITIVE_INFINITY;
     if (this.#held && age < USABLE_MS) {
-      if (age >= FRESH_MS) this.ctx.waitUntil(this.#read(id).catch(logStale));
-      return this.#held.record;
+      const { record } = this.#held;
+      if (age < REFRESH_MS || Date.now() < this.#refreshAfter) return record;
+      const refreshed = this.#refresh(id);
+      if (age < FRESH_MS) {
+        this.ctx.waitUntil(refreshed);
+        return record;
+      }
+      const read = await Promise.race([refreshed, scheduler.wait(REFRESH_TIMEOUT_MS)]);
+      return read === undefined ? record : read;
     }
     // A read that is shared may be older than a change that has just been made: then each request makes its own.
     if (Object.keys(this.#changing()).length > 0) return readKeyRecord(directory(this.env), id);
     return this.#read(id);
+  }
+
+  /** Reads the record again. @returns undefined, and makes no other try for ten seconds, if the directory is down */
+  async #refresh(id: string): Promise<KeyRecord | null | undefined> {
+    try {
+      return await this.#read(id);
+    } catch (error) {
+      this.#refreshAfter = Date.now() + REFRESH_AGAIN_AFTER_MS;
+      console.warn({ event: "key_record_not_refreshed", error: causeOf(error) });
+      return undefined;
+    }
   }
 
   /** Reads the directory and keeps what it says, unless a change came in between. */
@@ -244,8 +270,4 @@ export class KeyObject extends DurableObject<Env> {
 /** Whether no change can make a secret good again: its key was revoked, or has others since. */
 function isOver({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
   return revokedAt !== null || (asked !== hash && asked !== previousHash);
-}
-
-function logStale(error: unknown): void {
-  console.warn({ event: "key_record_not_refreshed", error: causeOf(error) });
 }

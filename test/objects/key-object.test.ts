@@ -67,10 +67,10 @@ test("a warm object asks the directory nothing", async () => {
   expect(roundTrips()).toBe(0);
 });
 
-test("a record older than a minute is refreshed in the background, once for requests that come together", async () => {
+test("a record older than 45 s is refreshed in the background, once for requests that come together", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { admitted, object } = await warmKey();
-  vi.advanceTimersByTime(MINUTE - 1);
+  vi.advanceTimersByTime(45_000 - 1);
   const roundTrips = countRoundTrips();
   await admitted();
   await settle(object);
@@ -240,3 +240,19 @@ test("several requests that ask as one are granted as many as are left", async (
   expect(await ask(3)).toMatchObject({ outcome: "admitted", granted: 2, window: { remaining: 0 } });
   expect(await ask(3)).toMatchObject({ outcome: "refused", reason: "rate_limited" });
 });
+
+test.each(OUTAGES)(
+  "a refresh that fails is made again after ten seconds, not at each request (%s error)",
+  async (outage) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const { admitted } = await warmKey();
+    vi.advanceTimersByTime(MINUTE);
+    breakDirectory(outage);
+    const raw = vi.mocked(Object.getPrototypeOf(env.DB.prepare("select 1")).raw);
+    for (const reads of [1, 1, 1, 2]) {
+      expect(await admitted()).toBe(200);
+      expect(raw).toHaveBeenCalledTimes(reads);
+      vi.advanceTimersByTime(4_000);
+    }
+  },
+);
