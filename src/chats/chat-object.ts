@@ -49,7 +49,6 @@ export class ChatObject extends DurableObject<Env> {
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
   readonly #activity = new ActivityReport(this.ctx.storage, this.#log, () => this.#depth());
-  #queued: number | undefined;
 
   readonly #visitors = new Visitors({
     state: this.ctx,
@@ -111,7 +110,8 @@ export class ChatObject extends DurableObject<Env> {
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const waits = identity.channelKind !== "web";
-    const limit = limitReached(this.#log, this.#depth());
+    const depth = this.#depth();
+    const limit = limitReached(this.#log, depth);
     if (limit) {
       // A call that was made again, because its answer got lost, is not refused for what it stored itself.
       const stored = this.#log.byId(draft.id);
@@ -119,15 +119,14 @@ export class ChatObject extends DurableObject<Env> {
     }
 
     // The first attempt is marked in the insert itself: it would be a second write a moment later.
-    const startsNow = waits && this.#depth() === 0 && !this.#outbox.running;
+    const startsNow = waits && depth === 0 && !this.#outbox.running;
     const message = outboundMessage(draft, draft.prepared, nextPlace(this.#log.newest(), identity, Date.now()), waits);
     const delivery = waits ? (startsNow ? begin(NOT_TRIED, Date.now()) : NOT_TRIED) : null;
     const { fingerprint, prepared } = draft;
     const { template } = prepared;
     const { doc, isNew } = this.#log.append({ message, dedupe, fingerprint, template, delivery, media: null });
     if (!isNew) return { outcome: "stored", doc, replayed: false };
-    if (waits) this.#queued = this.#depth() + 1;
-    else this.#visitors.stored(message);
+    if (!waits) this.#visitors.stored(message);
     if (startsNow) this.#outbox.adopt(message.seq);
     return { outcome: "stored", doc, replayed: false };
   }
@@ -210,7 +209,6 @@ export class ChatObject extends DurableObject<Env> {
     const row = this.#log.byId(id);
     if (row && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
     if (!row || row.redactedAt !== null) return { outcome: "no_message" };
-    this.#queued = undefined;
     this.#outbox.beforeRedaction(this.#outboxHost(), row.seq);
     const message = redacted(JSON.parse(row.doc));
     const doc = JSON.stringify(message);
@@ -241,7 +239,6 @@ export class ChatObject extends DurableObject<Env> {
     // Before anything else runs: what an attempt under way finds when it comes back is a chat that does not exist.
     this.#alarm.gone();
     this.#adoption.forget();
-    this.#queued = undefined;
     this.#log.forget();
     await gone;
     this.#adoption.markErased(Date.now());
@@ -330,7 +327,7 @@ export class ChatObject extends DurableObject<Env> {
     const at = Math.max(Date.now(), Date.parse(message.updatedAt));
     const changed: Message = { ...message, status, error, updatedAt: new Date(at).toISOString() };
     this.#log.writeDocument(changed, known);
-    if (message.status === "QUEUED" && this.#queued !== undefined) this.#queued--;
+    if (message.status === "QUEUED" && status !== "QUEUED") this.#log.leftQueue(message.seq);
   };
 
   /** Further addresses of the contact find this chat from now on; the first of them is used where the contact moved. */
@@ -343,9 +340,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   #depth(): number {
-    // A web message is never queued, and looking for one would read the whole chat.
-    if (this.#adoption.identity()?.channelKind === "web") return 0;
-    this.#queued ??= this.#log.queue().depth;
-    return this.#queued;
+    // A web message is never queued. Looking for the first queued one would read the whole chat.
+    return this.#adoption.identity()?.channelKind === "web" ? 0 : this.#log.depth();
   }
 }

@@ -82,12 +82,14 @@ export class MessageLog {
   readonly #sql: SqlStorage;
   /** How often a document was added or changed here: what was read at the same count is the same. */
   changes = 0;
-  /** A copy of the last row's number and time. */
-  #newest: { seq: number; at: number } | undefined;
+  /** A copy of the last row's number and time, and of its count of queued messages. */
+  #newest: { seq: number; at: number; queued: number } | undefined;
   readonly #checked = new CheckedRows();
   #sized: { changes: number; bytes: number } | undefined;
   /** No message up to this one waits. A message never waits again, so this may lag and is never wrong. */
   #settledUpTo: number | undefined;
+  /** A copy of the numbers of messages that left the queue before their turn. */
+  #leftEarly: number[] | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -106,17 +108,18 @@ export class MessageLog {
     this.#checked.forget();
     this.#sized = undefined;
     this.#settledUpTo = undefined;
+    this.#leftEarly = undefined;
   }
 
-  /** The newest message's number and time; 0 and 0 in an empty chat. */
-  newest(): { seq: number; at: number } {
+  /** The number and time of the newest message, and how many were ever queued; zeros in an empty chat. */
+  newest(): { seq: number; at: number; queued: number } {
     if (!this.#newest) {
-      const [row] = this.#sql.exec<{ seq: number; createdAt: string }>(
-        "select seq, doc ->> '$.createdAt' as createdAt from messages order by seq desc limit 1",
+      const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(
+        "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
       );
       // What was told of the chat's activity says how far the log goes at least.
       checkWhole(row?.seq ?? 0, this.#storage.kv.get<number>("reported") ?? 0);
-      this.#newest = row ? { seq: row.seq, at: Date.parse(row.createdAt) } : { seq: 0, at: 0 };
+      this.#newest = { seq: row?.seq ?? 0, at: row ? Date.parse(row.createdAt) : 0, queued: row?.queued ?? 0 };
     }
     return this.#newest;
   }
@@ -125,9 +128,10 @@ export class MessageLog {
   append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): { doc: string; isNew: boolean } {
     this.changes++;
     const doc = JSON.stringify(message);
+    const queued = this.newest().queued + Number(message.status === "QUEUED");
     const cursor = this.#sql.exec(
-      `insert into messages (seq, id, doc, dedupe, fingerprint, template, delivery, media)
-       values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
+      `insert into messages (seq, id, doc, dedupe, fingerprint, template, delivery, media, queued)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
       message.seq,
       message.id,
       doc,
@@ -136,9 +140,10 @@ export class MessageLog {
       template && JSON.stringify(template),
       delivery && deliveryJson(delivery, { ids: [] }, null),
       media && JSON.stringify(media),
+      queued,
     );
     if (cursor.rowsWritten === 0) return { doc: this.byId(message.id)?.doc ?? doc, isNew: false };
-    this.#newest = { seq: message.seq, at: Date.parse(message.createdAt) };
+    this.#newest = { seq: message.seq, at: Date.parse(message.createdAt), queued };
     this.#checked.add({ low: message.seq, high: message.seq });
     return { doc, isNew: true };
   }
@@ -206,17 +211,28 @@ export class MessageLog {
     return row ?? null;
   }
 
-  /** How many messages wait for delivery, and when the first of them was accepted. */
-  queue(): { depth: number; oldest: string | null } {
-    // With min() alone SQLite takes the other columns from the row that has it: one document is read.
-    const { depth, oldest } = this.#sql
-      .exec<{ depth: number; first: number | null; oldest: string | null }>(
-        `select count(*) as depth, min(seq) as first, doc ->> '$.createdAt' as oldest from messages
-         where seq > ? and status = 'QUEUED'`,
-        this.#settled(),
-      )
-      .one();
-    return { depth, oldest };
+  /** How many messages wait for delivery. It costs the same however many messages lie behind the first. */
+  depth(): number {
+    const [first] = this.#sql.exec<{ seq: number; queued: number }>(
+      "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
+      this.#settled(),
+    );
+    const { seq: newest, queued } = this.newest();
+    this.#settledUpTo = first ? first.seq - 1 : newest;
+    if (!first) return 0;
+    return queued - first.queued + 1 - this.#leftEarlySince(first.seq).length;
+  }
+
+  /** A message no longer waits. Its number is stored only if others wait before it: then the rows still count it. */
+  leftQueue(seq: number): void {
+    if (seq <= this.#settled() + 1) return;
+    this.#leftEarly = [...this.#leftEarlySince(this.#settled()), seq];
+    this.#storage.kv.put("leftEarly", this.#leftEarly);
+  }
+
+  #leftEarlySince(from: number): number[] {
+    this.#leftEarly ??= this.#storage.kv.get<number[]>("leftEarly") ?? [];
+    return this.#leftEarly.filter((seq) => seq > from);
   }
 
   /** The message whose turn it is; null while none waits. */
@@ -303,6 +319,7 @@ export class MessageLog {
     this.#storage.kv.put(`redacted ${seq}`, call);
     const row = this.delivered(seq);
     const delivery = row && deliveryJson(row.delivery, partsWithoutWords(row.parts), null);
+    if (row?.message.status === "QUEUED") this.leftQueue(seq);
     this.#sql.exec(
       `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
        where seq = ?`,

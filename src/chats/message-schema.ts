@@ -14,6 +14,8 @@ const SCHEMA_STEPS = [
      fingerprint text,
      template text,
      redacted_at integer,
+     -- How many messages were queued so far, this one included: two rows tell how many were queued between them.
+     queued integer not null default 0,
      -- DeliveryJson; null if no network delivers the message.
      delivery text,
      media text

@@ -16,7 +16,8 @@ export function stateOf(
     outcome: "ok",
     lastMessageAt: last.seq > 0 ? new Date(last.at).toISOString() : null,
     queue: {
-      ...(waits ? log.queue() : { depth: 0, oldest: null }),
+      depth: waits ? log.depth() : 0,
+      oldest: head?.message.createdAt ?? null,
       nextAttemptAt: head && new Date(wakeAt(head.delivery, now)).toISOString(),
       lastError: head?.lastError ?? null,
     },

@@ -174,7 +174,8 @@ test("the 10,001st message that waits is refused, and another chat runs on", asy
     runInDurableObject(object, (_object, { storage }) => {
       storage.sql.exec(
         `with recursive n (seq) as (select ? union all select seq + 1 from n where seq < ?)
-         insert into messages (seq, id, doc) select n.seq, 'msg_filled' || n.seq, json_set(doc, '$.seq', n.seq)
+         insert into messages (seq, id, doc, delivery, queued)
+         select n.seq, 'msg_filled' || n.seq, json_set(doc, '$.seq', n.seq), delivery, n.seq
          from n, messages where messages.seq = 1`,
         from,
         to,

@@ -3,8 +3,11 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Message } from "../../src/chats/message.ts";
 import { MessageLog } from "../../src/chats/message-log.ts";
+import { conversation } from "../delivery/conversation.ts";
+import { fromTelegram, taken, telegramText, tellStatus } from "../delivery/webhook-calls.ts";
 import { admin, expectError, newChannel, newChat, newOrganization, send } from "../harness.ts";
-import { fakeNetworks } from "../networks.ts";
+import { fakeNetworks, status } from "../networks.ts";
+import { rowsRead } from "../rows-read.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -23,8 +26,9 @@ async function fill(chatId: string, first: Message, count: number): Promise<void
   await runInDurableObject(stub, (_, { storage }) => {
     storage.sql.exec(
       `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < ?)
-       insert into messages (seq, id, doc)
-       select n, 'msg_' || n, json_set(doc, '$.seq', n, '$.id', 'msg_' || n) from numbers, messages where id = ?`,
+       insert into messages (seq, id, doc, delivery, queued)
+       select n, 'msg_' || n, json_set(doc, '$.seq', n, '$.id', 'msg_' || n), delivery, n
+       from numbers, messages where id = ?`,
       count,
       first.id,
     );
@@ -91,4 +95,56 @@ test("a chat whose storage is nearly full is a 409, and is read as ever", async 
   expectError(answer, 409, "chat_full");
   expect(answer.body.error).toBe("The chat's storage is full");
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(1);
+});
+
+test("the queue of a chat is shown without reading the messages behind the one in turn", async () => {
+  const { chat, first } = await newQueue(5_000);
+  const read = async () => (await admin("GET", `/chats/${chat.id}`)).body.queue;
+  const rows = await rowsRead(env.CHATS.getByName(chat.id), async () => {
+    expect(await read()).toMatchObject({ depth: 5_000, oldest: first.createdAt });
+  });
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThan(10);
+});
+
+test("the depth of a queue leaves out messages that were redacted in it, and messages that a contact wrote", async () => {
+  fakeNetworks(status(503));
+  const chat = await conversation("telegram");
+  const depth = async () => {
+    await evictDurableObject(chat.object());
+    return (await chat.queue()).depth;
+  };
+  const redact = (id = "") => admin("POST", `/chats/${chat.chatId}/messages/${id}/redact`);
+  const sent: Message[] = [];
+  for (let n = 0; n < 6; n++) {
+    sent.push(await send(chat.api, chat.chatId));
+    taken(await fromTelegram(chat.channel, telegramText(chat.address, "Hi")));
+  }
+  await chat.run();
+  expect(await depth()).toBe(6);
+  await redact(sent[2]?.id);
+  await redact(sent[5]?.id);
+  expect(await depth()).toBe(4);
+  await redact(sent[0]?.id);
+  expect(await depth()).toBe(3);
+  await redact(sent[1]?.id);
+  expect(await depth()).toBe(2);
+  await send(chat.api, chat.chatId);
+  expect(await depth()).toBe(3);
+  for (const message of await chat.messages()) if (message.status === "QUEUED") await redact(message.id);
+  expect(await depth()).toBe(0);
+});
+
+test("the depth of a queue leaves out a message that its network tells of before its turn", async () => {
+  fakeNetworks(status(503));
+  const chat = await conversation("whatsapp");
+  const sent = [
+    await send(chat.api, chat.chatId),
+    await send(chat.api, chat.chatId),
+    await send(chat.api, chat.chatId),
+  ];
+  await chat.run();
+  taken(await tellStatus(chat, sent[1]?.id ?? "", "delivered", { id: "wamid.1" }));
+  expect((await chat.queue()).depth).toBe(2);
+  await evictDurableObject(chat.object());
+  expect((await chat.queue()).depth).toBe(2);
 });

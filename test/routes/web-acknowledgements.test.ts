@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { admin, newOrganization, send } from "../harness.ts";
+import { rowsRead } from "../rows-read.ts";
 import { type Frame, newToken, objectOf, type Page, visit } from "../sockets.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
@@ -32,24 +33,7 @@ async function longChat(count: number, status: string) {
   });
   // What was put behind its back is seen by an object that starts anew.
   await evictDurableObject(object);
-  /** How many rows each statement of the object reads while `run` runs. */
-  const rowsRead = async (run: () => Promise<unknown>): Promise<number[]> => {
-    const cursors: { rowsRead: number }[] = [];
-    await runInDurableObject(object, (_object, { storage }) => {
-      const exec = storage.sql.exec.bind(storage.sql);
-      vi.spyOn(storage.sql, "exec").mockImplementation(((query: string, ...given: unknown[]) => {
-        const cursor = exec(query, ...given);
-        cursors.push(cursor);
-        return cursor;
-      }) as never);
-    });
-    await run();
-    return runInDurableObject(object, () => {
-      vi.restoreAllMocks();
-      return cursors.map((cursor) => cursor.rowsRead);
-    });
-  };
-  return { page, object, rowsRead };
+  return { page, object, rowsRead: (run: () => Promise<unknown>) => rowsRead(object, run) };
 }
 
 async function statuses(page: Page, count: number): Promise<Frame[]> {
