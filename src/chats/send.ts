@@ -90,12 +90,12 @@ function prepare(caller: Caller, body: SendBody, found: Found | null): Prepared 
   if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };
   if (!found?.template) return { outcome: "refused", code: "template_not_found" };
   const { name, language } = found.template;
-  const filled = fillTemplate(found.template.body, body.variables ?? {});
+  const filled = fillTemplate(found.template.body, body.variables ?? {}, MAX_CONTENT);
   if ("missing" in filled) {
     const faults = filled.missing.map((variable) => ({ path: `variables.${variable}`, message: "is required" }));
     return { outcome: "refused", code: "validation_failed", faults };
   }
-  if (filled.text.length > MAX_CONTENT) {
+  if ("tooLong" in filled) {
     const message = `fill the template to more than ${MAX_CONTENT} characters`;
     return { outcome: "refused", code: "validation_failed", faults: [{ path: "variables", message }] };
   }

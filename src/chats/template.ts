@@ -30,18 +30,25 @@ export function placeholdersOf(body: string): string[] | null {
   return parts && [...new Set(parts.flatMap((part) => ("name" in part ? [part.name] : [])))];
 }
 
-/** A template filled with `variables`: its text and the values used, or the names that were needed and not given. */
+/**
+ * A template filled with `variables`: its text and the values used; or the names of variables that are missing; or
+ * `tooLong` if the text would have more than `maxLength` characters. Then no text is made: a body with many
+ * placeholders and one long value would need far more memory than the request that brought it.
+ */
 export function fillTemplate(
   body: string,
   variables: Variables,
-): { text: string; parameters: { name: string; value: string }[] } | { missing: string[] } {
+  maxLength: number,
+): { text: string; parameters: { name: string; value: string }[] } | { missing: string[] } | { tooLong: true } {
   const parts = parseTemplate(body) ?? [{ literal: body }];
   const names = placeholdersOf(body) ?? [];
   // Own properties alone: a placeholder named `constructor` is a variable like any other.
   const missing = names.filter((name) => !Object.hasOwn(variables, name));
   if (missing.length > 0) return { missing };
-  return {
-    text: parts.map((part) => ("name" in part ? String(variables[part.name]) : part.literal)).join(""),
-    parameters: names.map((name) => ({ name, value: String(variables[name]) })),
-  };
+  let text = "";
+  for (const part of parts) {
+    text += "name" in part ? String(variables[part.name]) : part.literal;
+    if (text.length > maxLength) return { tooLong: true };
+  }
+  return { text, parameters: names.map((name) => ({ name, value: String(variables[name]) })) };
 }

@@ -3,10 +3,13 @@ import { expect, test } from "vitest";
 import type { Variables } from "../../src/chats/message.ts";
 import { fillTemplate, placeholdersOf } from "../../src/chats/template.ts";
 
+const MAX_LENGTH = 10_000;
+const fill = (body: string, variables: Variables) => fillTemplate(body, variables, MAX_LENGTH);
+
 /** The text of a template that has all it needs. */
 function textOf(body: string, variables: Variables): string {
-  const filled = fillTemplate(body, variables);
-  if ("missing" in filled) throw new Error(`missing: ${filled.missing.join()}`);
+  const filled = fill(body, variables);
+  if (!("text" in filled)) throw new Error(`not filled: ${JSON.stringify(filled)}`);
   return filled.text;
 }
 
@@ -86,7 +89,7 @@ test.each([
 test.each(["constructor", "toString", "hasOwnProperty", "valueOf"])(
   "a placeholder %s that nobody gave is missing",
   (name) => {
-    expect(fillTemplate(`{{${name}}}`, {})).toEqual({ missing: [name] });
+    expect(fill(`{{${name}}}`, {})).toEqual({ missing: [name] });
   },
 );
 
@@ -98,23 +101,23 @@ test.each(["constructor", "toString", "hasOwnProperty", "valueOf"])(
 );
 
 test("all that is missing is named, once each, in the body's order", () => {
-  expect(fillTemplate("{{c}}{{a}}{{b}}{{c}}", { a: "x" })).toEqual({ missing: ["c", "b"] });
+  expect(fill("{{c}}{{a}}{{b}}{{c}}", { a: "x" })).toEqual({ missing: ["c", "b"] });
 });
 
 test("an empty value is a value", () => {
-  expect(fillTemplate("{{a}}", { a: "" })).toMatchObject({ text: "" });
+  expect(fill("{{a}}", { a: "" })).toMatchObject({ text: "" });
 });
 
 test("names differ by case", () => {
-  expect(fillTemplate("{{Name}}", { name: "x" })).toEqual({ missing: ["Name"] });
+  expect(fill("{{Name}}", { name: "x" })).toEqual({ missing: ["Name"] });
 });
 
 test("variables that the template does not know are ignored", () => {
-  expect(fillTemplate("{{a}}", { a: "x", b: "y" })).toEqual({ text: "x", parameters: [{ name: "a", value: "x" }] });
+  expect(fill("{{a}}", { a: "x", b: "y" })).toEqual({ text: "x", parameters: [{ name: "a", value: "x" }] });
 });
 
 test("the parameters are the values used, as text, once each, in the body's order", () => {
-  expect(fillTemplate("{{b}}{{a}}{{b}}", { a: 1, b: "y" })).toMatchObject({
+  expect(fill("{{b}}{{a}}{{b}}", { a: 1, b: "y" })).toMatchObject({
     parameters: [
       { name: "b", value: "y" },
       { name: "a", value: "1" },
@@ -122,8 +125,20 @@ test("the parameters are the values used, as text, once each, in the body's orde
   });
 });
 
+test.each([
+  ["{{a}}{{a}}", MAX_LENGTH / 2],
+  ["x{{a}}", MAX_LENGTH - 1],
+])("%j is filled up to the greatest length and no further", (body, length) => {
+  expect(textOf(body, { a: "a".repeat(length) })).toHaveLength(MAX_LENGTH);
+  expect(fill(body, { a: "a".repeat(length + 1) })).toEqual({ tooLong: true });
+});
+
+test("a template that would be longer than any string is too long, and is never put together", () => {
+  expect(fill("{{a}}".repeat(1_000), { a: "a".repeat(1_000_000) })).toEqual({ tooLong: true });
+});
+
 test("a malformed body is delivered as it is, and needs nothing", () => {
-  expect(fillTemplate("{{a}} {{b", { a: "x" })).toEqual({ text: "{{a}} {{b", parameters: [] });
+  expect(fill("{{a}} {{b", { a: "x" })).toEqual({ text: "{{a}} {{b", parameters: [] });
 });
 
 test("text and placeholders in any order come out as their parts put together", () => {
