@@ -3,12 +3,12 @@ import { stripVTControlCharacters, styleText } from "node:util";
 const stream = process.stderr;
 const isPlain = !stream.isTTY || Boolean(process.env.NO_COLOR);
 
-/** One line to stderr: stdout is for what a program or a person takes away. wrangler colours its errors even in a pipe. */
+/** Writes a line to stderr. Colours of wrangler's errors are removed if stderr is no terminal. */
 export function log(line: string): void {
   stream.write(`${isPlain ? stripVTControlCharacters(line) : line}\n`);
 }
 
-/** Does a step of the start and says, when it is done, what was done and how long it took. */
+/** Runs one step of a command, then prints its result and duration. */
 export async function step<T>(work: () => Promise<T>, say: (result: T) => string): Promise<T> {
   const begun = performance.now();
   const result = await work();
@@ -17,12 +17,12 @@ export async function step<T>(work: () => Promise<T>, say: (result: T) => string
   return result;
 }
 
-/** Says in one line what went wrong. */
+/** Prints an error. */
 export function complain(sentence: string): void {
   log(`${styleText("red", "✗", { stream })} ${sentence}`);
 }
 
-/** Says in one line what is not as it should be, where the work goes on. */
+/** Prints a warning. */
 export function warn(sentence: string): void {
   log(`${styleText("yellow", "!", { stream })} ${sentence}`);
 }

@@ -4,7 +4,15 @@ import { readArguments } from "../../src/cli/local/arguments.ts";
 const read = (...argv: string[]) => readArguments(argv, "/here");
 
 test("without arguments it is localhost:8787 and wrangler's own folder", () => {
-  expect(read()).toEqual({ help: false, port: 8787, ip: "localhost", persistTo: null, vars: {}, others: [] });
+  expect(read()).toEqual({
+    help: false,
+    verbose: false,
+    port: 8787,
+    ip: "localhost",
+    persistTo: null,
+    vars: {},
+    others: [],
+  });
 });
 
 test("--port and --port= are the same", () => {

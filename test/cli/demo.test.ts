@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { curlLines, type Demo, readDemo } from "../../src/cli/demo.ts";
+import { type Demo, readDemo } from "../../src/cli/demo-file.ts";
+import { curlLines } from "../../src/cli/local/demo.ts";
 
 const demo: Demo = {
   organizationId: "org_g1",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
+import { demoTests } from "./parley/demo.ts";
 import { doctorTests } from "./parley/doctor.ts";
 import { loginTests } from "./parley/login.ts";
 import { messageTests } from "./parley/messages.ts";
@@ -17,3 +18,4 @@ operatorTests(() => place);
 messageTests(() => place);
 loginTests(() => place);
 doctorTests(() => place);
+demoTests(() => place);

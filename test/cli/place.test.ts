@@ -53,7 +53,7 @@ test("a folder with data in it is no new one", async () => {
 test("a folder that can't be is one sentence", async () => {
   const file = join(await newFolder(), "file");
   await writeFile(file, "");
-  await expect(prepareState(file)).rejects.toThrow(`The data can't be kept in ${file}: ENOTDIR: not a directory.`);
+  await expect(prepareState(file)).rejects.toThrow(`Can't write to the data folder ${file}: ENOTDIR: not a directory.`);
   await expect(prepareState(join(file, "a"))).rejects.toThrow("ENOTDIR: not a directory.");
   await expect(prepareState("/proc/parley/a")).rejects.toThrow("ENOENT: no such file or directory.");
 });

@@ -1,12 +1,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { readDemo } from "../../src/cli/demo.ts";
-import { readVariables } from "../../src/cli/dev-vars.ts";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/cli/local/port.ts";
 
 const PATIENCE_MS = 120_000;
@@ -36,12 +34,16 @@ class Start {
     this.#exited = once(this.#process, "close").finally(() => this.#more.emit("more"));
   }
 
-  /** The two lines to paste, once they are printed. */
+  /** The two lines to paste, once everything is printed. */
   async lines(): Promise<{ list: string; send: string }> {
-    for (;;) {
-      const whole = this.stdout.split("\n").slice(0, -1);
-      const [list, send] = whole.filter((line) => line.startsWith("curl "));
-      if (list && send) return { list, send };
+    await this.prints("Press Ctrl-C to stop.\n");
+    const [list = "", send = ""] = this.stdout.split("\n").filter((line) => line.startsWith("curl "));
+    return { list, send };
+  }
+
+  /** Waits for a text on stdout or stderr. */
+  async prints(text: string): Promise<void> {
+    while (!`${this.stdout}${this.stderr}`.includes(text)) {
       if (this.stderr.includes("✗")) throw new Error(`it failed:\n${this.stderr}`);
       await once(this.#more, "more");
     }
@@ -65,18 +67,28 @@ class Start {
 }
 
 let checkout: string;
-let starts: Start[];
+let port: number;
+/** The server that most tests share: of a new checkout, with its data in the folder `data`. */
+let shared: Start;
+let starts: Start[] = [];
 
-beforeEach(async () => {
-  starts = [];
+beforeAll(async () => {
   checkout = await mkdtemp(join(tmpdir(), "parley-start-"));
   await cp(root, checkout, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
   await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
-});
+  port = await freePort(0, "localhost");
+  shared = new Start(checkout, [`--port=${port}`, "--persist-to", "data"]);
+  await shared.lines();
+}, PATIENCE_MS);
 
 afterEach(async () => {
   for (const start of starts) await start.killGroup();
-  // Of a start that was killed alone, wrangler may still be closing its files.
+  starts = [];
+});
+
+afterAll(async () => {
+  await shared.killGroup();
+  // If only its parent was killed, wrangler may still be closing its files.
   await rm(checkout, { recursive: true, force: true, maxRetries: 10 });
 });
 
@@ -91,7 +103,7 @@ async function paste(line: string): Promise<Record<string, unknown>> {
   return JSON.parse(stdout);
 }
 
-/** Waits until nothing listens on the port any more. */
+/** Waits until nothing listens on the port. */
 async function closed(port: number): Promise<void> {
   const listener = () =>
     freePort(port, "localhost").then(
@@ -101,117 +113,42 @@ async function closed(port: number): Promise<void> {
   await expect.poll(listener, { timeout: PATIENCE_MS, interval: 20 }).toBe("nobody");
 }
 
-test("a fresh checkout starts, its lines can be pasted, and a kill -9 loses nothing", {
-  timeout: PATIENCE_MS,
-}, async () => {
-  const port = await freePort(0, "localhost");
+test("a start prints the addresses, the commands and the files, and none of its own requests", async () => {
+  const { list, send } = await shared.lines();
+  const base = `http://localhost:${port}`;
   const state = join(checkout, "data");
-  const first = start(`--port=${port}`, "--persist-to", "data");
-  const { list, send } = await first.lines();
+  const [webChat = ""] = /http\S+#user\S+/.exec(shared.stdout) ?? [];
+  expect(shared.stdout).toBe(`
+Parley is running at ${base}
 
-  expect(await paste(list)).toMatchObject({ messages: [], pagination: { total: 0 } });
-  const { message } = await paste(send);
-  expect(message).toMatchObject({ seq: 1, content: "Hello from Parley" });
-  expect(first.stderr).toContain(`the data is in ${state}`);
+Web chat  ${webChat}
+API docs  ${base}/docs
+
+List the messages of the chat:
+${list}
+
+Send a message:
+${send}
+
+API key   ${state}/parley-demo.json
+Data      ${state}
+Secrets   ${checkout}/.dev.vars
+Log       npm start -- --verbose
+
+Press Ctrl-C to stop.
+`);
+  expect(webChat).toMatch(new RegExp(`^${base}/web/chn_\\w+#user=demo-visitor&hash=[0-9a-f]{64}$`));
+  expect((await fetch(webChat)).status).toBe(200);
+  expect((await fetch(`${base}/docs`)).status).toBe(200);
+  expect(shared.stderr).toBe("Starting Parley. The first start takes a few seconds longer.\n");
+});
+
+test("only the owner can read the files with secrets", async () => {
   expect((await stat(join(checkout, ".dev.vars"))).mode & 0o777).toBe(0o600);
-  expect((await stat(join(state, "parley-demo.json"))).mode & 0o777).toBe(0o600);
-
-  await first.killGroup();
-  await closed(port);
-  const second = start("--port", String(port), "--persist-to", state);
-  expect(await second.lines()).toEqual({ list, send });
-  expect(second.stderr).toContain(`the data in ${state} is kept`);
-  expect(await paste(list)).toMatchObject({ messages: [{ seq: 1 }], pagination: { total: 1 } });
-  expect(await paste(send)).toMatchObject({ message: { seq: 2 } });
-
-  const third = start("--port", String(port), "--persist-to", state);
-  expect(await third.exit()).toBe(1);
-  expect(third.stderr).toMatch(new RegExp(`^✗ Port ${port} is in use;.*\\n$`));
-
-  second.signal("SIGTERM");
-  expect(await second.exit()).toBe(0);
-  await closed(port);
-});
-
-test("a revoked demo key, a lost secret and a damaged file are made good", { timeout: PATIENCE_MS }, async () => {
-  const port = await freePort(0, "localhost");
-  const args = ["--port", String(port), "--var", "ADMIN_TOKEN:given"];
-  const file = join(checkout, ".wrangler", "state", "parley-demo.json");
-  const lines = new Set<string>();
-
-  const first = start(...args);
-  lines.add((await first.lines()).list);
-  const key = readDemo(await readFile(file, "utf8"))?.key ?? "";
-  const id = `key_${key.slice("ply_".length, "ply_".length + 16)}`;
-  const headers = { Authorization: "Bearer given" };
-  const revoked = await fetch(`http://localhost:${port}/admin/v1/keys/${id}`, { method: "DELETE", headers });
-  expect(revoked.status).toBe(200);
-  first.signal("SIGINT");
-  expect(await first.exit()).toBe(0);
-
-  const second = start(...args);
-  lines.add((await second.lines()).list);
-  expect(second.stderr).toMatch(
-    /Demo organization org_\w+ in place of the one before \(its key is refused; .* KEY_SECRET/,
-  );
-  second.signal("SIGTERM");
-  expect(await second.exit()).toBe(0);
-
-  const variables = await readFile(join(checkout, ".dev.vars"), "utf8");
-  const kept = variables.replace(/^KEY_SECRET=.*\n/m, "");
-  await writeFile(join(checkout, ".dev.vars"), kept);
-  await writeFile(file, "{");
-  const third = start(...args);
-  const { list } = await third.lines();
-  lines.add(list);
-  expect(lines.size).toBe(3);
-  expect(third.stderr).toMatch(/Demo organization org_\w+ in place of the one before \(its file is damaged\);/);
-  expect(await paste(list)).toMatchObject({ messages: [] });
-  const made = await readFile(join(checkout, ".dev.vars"), "utf8");
-  expect(made.startsWith(kept)).toBe(true);
-  expect(readVariables(made).KEY_SECRET).not.toBe(readVariables(variables).KEY_SECRET);
-});
-
-test("a fault of the caller is one sentence on stderr and exit 2, before anything is made", async () => {
-  const refused = start("--port", "http");
-  expect(await refused.exit()).toBe(2);
-  expect(refused.stdout).toBe("");
-  expect(refused.stderr).toBe('✗ --port must be a number from 0 to 65535, not "http".\n');
-  await expect(stat(join(checkout, ".dev.vars"))).rejects.toThrow("ENOENT");
-});
-
-test("a malformed secret is one sentence on stderr and exit 1", async () => {
-  await writeFile(join(checkout, ".dev.vars"), "CREDENTIALS_KEY=short\n");
-  const refused = start("--port", "0");
-  expect(await refused.exit()).toBe(1);
-  expect(refused.stderr).toBe("✗ CREDENTIALS_KEY in .dev.vars is malformed: it must be 32 bytes in base64.\n");
-});
-
-test("a Worker that doesn't build is shown, and its exit code is ours", { timeout: PATIENCE_MS }, async () => {
-  await writeFile(join(checkout, "src", "index.ts"), "const x = ;\n");
-  const broken = start("--port", "0");
-  expect(await broken.exit()).toBe(1);
-  expect(broken.stderr).toContain('Unexpected ";"');
-});
-
-test("the death of npm start alone takes the server with it", { timeout: PATIENCE_MS }, async () => {
-  const port = await freePort(0, "localhost");
-  const killed = start("--port", String(port));
-  await killed.lines();
-  killed.signal("SIGKILL");
-  await closed(port);
-});
-
-test("two that start at the same time each get ports of their own", { timeout: PATIENCE_MS }, async () => {
-  const both = ["one", "two"].map((name) => start("--port", "0", "--persist-to", join(checkout, name)));
-  const lines = await Promise.all(both.map((each) => each.lines()));
-  const answers = await Promise.all(lines.map(({ list }) => paste(list)));
-  expect(answers.map((answer) => Object.keys(answer))).toEqual(Array(2).fill(["messages", "pagination"]));
+  expect((await stat(join(checkout, "data", "parley-demo.json"))).mode & 0o777).toBe(0o600);
 });
 
 test("a build beside a running server leaves its pages as they are", { timeout: PATIENCE_MS }, async () => {
-  const port = await freePort(0, "localhost");
-  await start("--port", String(port)).lines();
   const pages = ["widget.js", "docs", "web-assets/chat.js"].map((path) => `http://localhost:${port}/${path}`);
   let isBuilt = false;
   const build = promisify(execFile)(process.execPath, ["src/web/build.ts"], { cwd: checkout });
@@ -223,4 +160,78 @@ test("a build beside a running server leaves its pages as they are", { timeout: 
   await built;
   for (const page of pages) answers.add(`${(await fetch(page)).status} ${page}`);
   expect([...answers]).toEqual(pages.map((page) => `200 ${page}`));
+});
+
+test("a port that is in use is one sentence on stderr and exit code 1", async () => {
+  const second = start("--port", String(port));
+  expect(await second.exit()).toBe(1);
+  expect(second.stderr).toMatch(new RegExp(`^✗ Port ${port} is in use\\..*\\n$`));
+});
+
+test("wrong arguments are one sentence on stderr and exit code 2", async () => {
+  const refused = start("--port", "http");
+  expect(await refused.exit()).toBe(2);
+  expect(refused).toMatchObject({
+    stdout: "",
+    stderr: '✗ --port must be a number from 0 to 65535, not "http".\n',
+  });
+});
+
+test("a malformed secret is one sentence on stderr and exit code 1", async () => {
+  const refused = start("--port", "0", "--var", "CREDENTIALS_KEY:short");
+  expect(await refused.exit()).toBe(1);
+  expect(refused.stderr).toBe("✗ CREDENTIALS_KEY in --var is malformed: it must be 32 bytes in base64.\n");
+});
+
+test("a demo with a damaged file is replaced, and --verbose shows steps and requests, but none of its own", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const state = join(checkout, "damaged");
+  await mkdir(state);
+  await writeFile(join(state, "parley-demo.json"), "{");
+  const verbose = start("--port", "0", "--persist-to", state, "--verbose");
+  const { list } = await verbose.lines();
+  expect(verbose.stderr).toContain("! A new demo organization replaces the previous one: its file is damaged.\n");
+  expect(verbose.stderr).toContain("✓ Created the database");
+  expect(verbose.stderr).not.toContain('"event"');
+  expect(await paste(list)).toMatchObject({ messages: [] });
+  await verbose.prints('"status":200');
+});
+
+test("two that start at the same time each get ports of their own, and a SIGTERM ends one with exit code 0", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  await rm(join(checkout, "dist"), { recursive: true });
+  const both = ["one", "two"].map((name) => start("--port", "0", "--persist-to", join(checkout, name)));
+  const lines = await Promise.all(both.map((each) => each.lines()));
+  const answers = await Promise.all(lines.map(({ list }) => paste(list)));
+  expect(answers.map((answer) => Object.keys(answer))).toEqual(Array(2).fill(["messages", "pagination"]));
+  both[0]?.signal("SIGTERM");
+  expect(await both[0]?.exit()).toBe(0);
+  await closed(Number(/localhost:(\d+)/.exec(lines[0]?.list ?? "")?.[1]));
+});
+
+test("a kill -9 loses nothing, and the next start prints the same lines", { timeout: PATIENCE_MS }, async () => {
+  const before = await shared.lines();
+  expect(await paste(before.send)).toMatchObject({ message: { seq: 1, content: "Hello from Parley" } });
+  await shared.killGroup();
+  await closed(port);
+  shared = new Start(checkout, [`--port=${port}`, "--persist-to", "data"]);
+  expect(await shared.lines()).toEqual(before);
+  expect(shared.stderr).toBe("Starting Parley.\n");
+  expect(await paste(before.list)).toMatchObject({ messages: [{ seq: 1 }], pagination: { total: 1 } });
+  expect(await paste(before.send)).toMatchObject({ message: { seq: 2 } });
+});
+
+test("a Worker that doesn't build is shown, and its exit code is ours", { timeout: PATIENCE_MS }, async () => {
+  await writeFile(join(checkout, "src", "broken.ts"), "const x = ;\n");
+  const broken = start("src/broken.ts", "--port", "0");
+  expect(await broken.exit()).toBe(1);
+  expect(broken.stderr).toContain('Unexpected ";"');
+});
+
+// The last test, because it ends the shared server.
+test("the death of npm start alone takes the server with it", { timeout: PATIENCE_MS }, async () => {
+  shared.signal("SIGKILL");
+  await closed(port);
 });

@@ -4,32 +4,35 @@ import { CommandError } from "../command-error.ts";
 
 export type StartArguments = {
   help: boolean;
-  /** 0 asks for any free one. */
+  verbose: boolean;
+  /** 0 for any free port. */
   port: number;
   ip: string;
-  /** The folder of `--persist-to`, absolute; null for wrangler's own. */
+  /** The absolute path of `--persist-to`, or null for the default folder. */
   persistTo: string | null;
-  /** The values of `--var`, which win over `.dev.vars`. */
+  /** The values of `--var`, which replace those in `.dev.vars`. */
   vars: Record<string, string>;
-  /** Everything else, for `wrangler dev` as it was given. */
+  /** All other arguments, passed to `wrangler dev` unchanged. */
   others: string[];
 };
 
 export const USAGE = `Usage: npm start -- [options of wrangler dev]
 
-Starts Parley on this machine: secrets, database, a demo organization, the server.
+Starts Parley on this machine. Creates the secrets, the database and a demo organization if they don't exist yet.
 
-  --port <number>     where to listen (8787; 0 for any free port)
-  --ip <address>      which address to listen on (localhost)
-  --persist-to <dir>  where the data is kept (.wrangler/state)
-  --var NAME:value    a variable, which wins over .dev.vars; may be repeated
+  --port <number>     Port of the server, 0 for any free port. Default: 8787.
+  --ip <address>      Address to listen on. Default: localhost.
+  --persist-to <dir>  Folder of the data. Default: .wrangler/state.
+  --var NAME:value    A variable that replaces its value in .dev.vars. Can be repeated.
+  --verbose           Shows each step and the server's log.
 `;
 
-// They choose other secrets, another Worker or another network than those that the steps of `npm start` prepare.
+// These options select other secrets, another Worker or another protocol than `npm start` prepares.
 const REFUSED = ["config", "cwd", "env", "env-file", "local-protocol", "remote"];
 
 const options = {
   help: { type: "boolean", short: "h" },
+  verbose: { type: "boolean" },
   port: { type: "string" },
   ip: { type: "string" },
   "persist-to": { type: "string" },
@@ -40,15 +43,23 @@ const options = {
 } as const;
 
 /**
- * Reads what stands after `npm start --`.
+ * Parses the arguments after `npm start --`.
  * @throws CommandError with exit code 2
  */
 export function readArguments(argv: string[], cwd: string): StartArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
-  const read: StartArguments = { help: false, port: 8787, ip: "localhost", persistTo: null, vars: {}, others: [] };
+  const read: StartArguments = {
+    help: false,
+    verbose: false,
+    port: 8787,
+    ip: "localhost",
+    persistTo: null,
+    vars: {},
+    others: [],
+  };
   let inVars = false;
   for (const [index, token] of tokens.entries()) {
-    // wrangler takes several values after one --var.
+    // wrangler accepts several values after one --var.
     if (token.kind === "positional" && inVars) {
       addVar(read.vars, token.value);
       continue;
@@ -60,12 +71,13 @@ export function readArguments(argv: string[], cwd: string): StartArguments {
     }
     if (REFUSED.includes(token.name)) {
       throw new CommandError(
-        `npm start can't take ${token.rawName}: it runs wrangler.toml and .dev.vars as they stand; ` +
-          "for anything else call npx wrangler dev.",
+        `npm start doesn't support ${token.rawName}, because it always uses wrangler.toml and .dev.vars. ` +
+          "Run npx wrangler dev instead.",
         2,
       );
     }
     if (token.name === "help") read.help = true;
+    else if (token.name === "verbose") read.verbose = true;
     else if (token.name === "port") read.port = portOf(valueAfter(token));
     else if (token.name === "ip") read.ip = valueAfter(token);
     else if (token.name === "persist-to") read.persistTo = resolve(cwd, valueAfter(token));
@@ -76,7 +88,7 @@ export function readArguments(argv: string[], cwd: string): StartArguments {
 }
 
 function valueAfter(token: { rawName: string; value?: string | undefined }): string {
-  // Without `strict`, parseArgs takes the next option for the value.
+  // Without `strict`, parseArgs uses the next option as the value.
   if (!token.value || token.value.startsWith("--")) throw new CommandError(`${token.rawName} needs a value.`, 2);
   return token.value;
 }
@@ -91,8 +103,8 @@ function portOf(text: string): number {
 function addVar(vars: Record<string, string>, text: string): void {
   const [, name, value] = /^([A-Za-z_]\w*):(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) {
-    // wrangler would take NAME=value for a variable with a strange name; the text may be a secret, so it isn't shown.
-    throw new CommandError("--var must be NAME:value, with a colon.", 2);
+    // wrangler would accept NAME=value as a variable name. The text may be a secret, so the error doesn't repeat it.
+    throw new CommandError("--var must have the form NAME:value, with a colon.", 2);
   }
   vars[name] = value;
 }

@@ -1,61 +1,70 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandError, reasonOf } from "../command-error.ts";
-import { curlLines, demoPath, keptDemo, makeDemo, webChatUrl } from "../demo.ts";
+import type { Demo } from "../demo-file.ts";
 import { prepareDevVars } from "../dev-vars.ts";
-import { migrate, serve } from "../local/server.ts";
-import { complain, log, step } from "../progress.ts";
+import { complain, log, step, warn } from "../progress.ts";
 import { answers } from "../wrangler.ts";
 import { readArguments, USAGE } from "./arguments.ts";
+import { keptDemo, makeDemo, webChatUrl } from "./demo.ts";
+import { introduction } from "./introduction.ts";
 import { baseUrl, freePort } from "./port.ts";
+import { migrate, serve, type TakeLine } from "./server.ts";
 import { prepareState } from "./state.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const stop = new AbortController();
 
-// Once: a second Ctrl-C ends this process at once.
+// Once: a second Ctrl-C ends this process immediately.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
 
-// npm hands a SIGTERM to its shell, which may die of it and not hand it on: then our parent is another one.
+// npm forwards a SIGTERM to its shell, which may die without forwarding it. Then this process gets another parent.
 const parent = process.ppid;
 if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && stop.abort(), 200).unref();
 
 process.exit(await main(process.argv.slice(2)).catch(exitCodeOf));
 
-/** `npm start`: what this machine lacks, the server, and what to paste first. Gives the code to exit with. */
+/** `npm start`: prepares this machine, runs the server and prints how to use it. Returns the exit code. */
 async function main(argv: string[]): Promise<number> {
   const given = readArguments(argv, process.cwd());
   if (given.help) {
     process.stdout.write(USAGE);
     return 0;
   }
+  const { verbose } = given;
+  const doStep = <T>(work: () => Promise<T>, say: (result: T) => string) => (verbose ? step(work, say) : work());
   const port = await freePort(given.port, given.ip);
   const base = baseUrl(port, given.ip);
   const state = given.persistTo ?? join(root, ".wrangler", "state");
-  const place = { config: join(root, "wrangler.toml"), state };
+  const files = { config: join(root, "wrangler.toml"), state };
 
-  const { variables } = await step(
-    () => prepareDevVars(join(root, ".dev.vars"), given.vars),
-    ({ made }) => `Secrets in .dev.vars: ${made.length > 0 ? `made ${made.join(", ")}` : "all there"}`,
-  );
+  const { variables } = await prepareDevVars(join(root, ".dev.vars"), given.vars);
   const isNew = await prepareState(state);
-  await step(
-    () => migrate(place, log, stop.signal),
-    () => (isNew ? `Database made; the data is in ${state}` : `Database up to date; the data in ${state} is kept`),
+  log(isNew ? "Starting Parley. The first start takes a few seconds longer." : "Starting Parley.");
+  await doStep(
+    () => migrate(files, log, stop.signal),
+    () => (isNew ? "Created the database" : "Database is up to date"),
   );
 
-  // Somebody may have taken the port meanwhile; wrangler would say so in many lines.
+  // Another process may have taken the port meanwhile, and wrangler's message about that is long.
   await freePort(port, given.ip);
   let hasAnswered = false;
-  const server = serve(place, { ...given, port }, log, stop.signal);
-  const introduction = step(
+  // Our own requests are not logged. Errors always are.
+  let isIntroduced = false;
+  const take: TakeLine = (line, kind) => {
+    if (kind === "error" || (verbose && isIntroduced)) log(line);
+  };
+  const server = serve(files, { ...given, port }, take, stop.signal);
+  const introduced = doStep(
     () => answers(base, stop.signal),
-    () => `Server on ${base}`,
-  ).then(() => {
+    () => "Server answers",
+  ).then(async () => {
     hasAnswered = true;
-    return introduce(base, state, variables.ADMIN_TOKEN ?? "");
+    const { demo, webChat } = await prepareDemo(base, state, variables.ADMIN_TOKEN ?? "");
+    process.stdout.write(introduction({ base, root, state, demo, webChat, verbose }));
+    isIntroduced = true;
   });
-  await Promise.race([server, introduction.catch(unlessStopped)]);
+  await Promise.race([server, introduced.catch(unlessStopped)]);
   const code = await server;
   if (stop.signal.aborted) return 0;
   if (!hasAnswered) await freePort(port, given.ip);
@@ -63,36 +72,30 @@ async function main(argv: string[]): Promise<number> {
   return code;
 }
 
-/** Makes sure of the demo and prints its lines. The server is worth running without one, so a fault here is only told. */
-async function introduce(base: string, state: string, adminToken: string): Promise<void> {
+/** Finds or creates the demo. The server is useful without one, so a failure is only reported. */
+async function prepareDemo(
+  base: string,
+  state: string,
+  adminToken: string,
+): Promise<{ demo: Demo | null; webChat: string | null }> {
   try {
-    const { demo } = await step(
-      async () => {
-        const kept = await keptDemo(base, state);
-        if (kept.demo) return { demo: kept.demo, whyNew: null };
-        return { demo: await makeDemo(base, state, adminToken), whyNew: kept.whyNot };
-      },
-      ({ demo, whyNew }) => {
-        const instead = whyNew ? ` in place of the one before (${whyNew})` : "";
-        return `Demo organization ${demo.organizationId}${instead}; its key is in ${demoPath(state)}`;
-      },
-    );
-    const { list, send } = curlLines(base, demo);
-    const webChat = await webChatUrl(base, demo);
-    process.stdout.write(`\n# The newest messages of the demo's chat\n${list}\n\n# Send one\n${send}\n\n`);
-    if (webChat) process.stdout.write(`# The demo's web chat\n${webChat}\n\n`);
+    const kept = await keptDemo(base, state);
+    if (kept.demo === null && kept.whyNot) {
+      warn(`A new demo organization replaces the previous one: ${kept.whyNot}.`);
+    }
+    const demo = kept.demo ?? (await makeDemo(base, state, adminToken));
+    return { demo, webChat: await webChatUrl(base, demo) };
   } catch (error) {
-    if (stop.signal.aborted) return;
-    complain(`There is no demo: ${reasonOf(error)}`);
+    stop.signal.throwIfAborted();
+    complain(`The demo can't be created: ${reasonOf(error)}`);
+    return { demo: null, webChat: null };
   }
-  log("Ctrl-C stops the server.");
 }
 
 function exitCodeOf(error: unknown): number {
   if (stop.signal.aborted) return 0;
-  complain(
-    error instanceof Error && !(error instanceof CommandError) ? (error.stack ?? error.message) : reasonOf(error),
-  );
+  const isUnexpected = error instanceof Error && !(error instanceof CommandError);
+  complain(isUnexpected ? (error.stack ?? error.message) : reasonOf(error));
   return error instanceof CommandError ? error.exitCode : 1;
 }
 

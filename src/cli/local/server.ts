@@ -21,14 +21,17 @@ export async function migrate(files: ServerFiles, log: (line: string) => void, s
   throw new CommandError(`The database in ${files.state} can't be migrated. See wrangler's error above.`);
 }
 
+/** Takes a line of the server's output: an error or warning, or a line of the log. */
+export type TakeLine = (line: string, kind: "error" | "log") => void;
+
 /**
- * Runs `wrangler dev`. Its errors and the Worker's log go to `log`.
+ * Runs `wrangler dev`. Its errors and the Worker's log go to `take`.
  * @returns its exit code, after all its output is written
  */
 export async function serve(
   files: ServerFiles,
   { ip, port, vars, others }: Pick<StartArguments, "ip" | "port" | "vars" | "others">,
-  log: (line: string) => void,
+  take: TakeLine,
   signal: AbortSignal,
 ): Promise<number> {
   const variables = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
@@ -37,8 +40,9 @@ export async function serve(
   const inspector = isGiven ? [] : ["--inspector-port", String(await inspectorPort(port))];
   const listening = ["--ip", ip, "--port", String(port), ...inspector];
   const child = startWrangler(["dev", ...others, ...listening, ...variables, ...flags(files)], signal);
-  const worker = workerLines(log);
-  const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, complaintLines(log))];
+  const worker = workerLines((line) => take(line, isWarning(line) ? "error" : "log"));
+  const errors = complaintLines((line) => take(line, "error"));
+  const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, errors)];
   const code = await exitCode(child);
   await Promise.all(ended);
   return code;
@@ -48,6 +52,11 @@ export async function serve(
 function inspectorPort(port: number): Promise<number> {
   const own = port > 20_000 ? port - 10_000 : port + 10_000;
   return freePort(own, "127.0.0.1").catch(() => freePort(0, "127.0.0.1"));
+}
+
+/** wrangler writes its own warnings to stdout. */
+function isWarning(line: string): boolean {
+  return /^\[wrangler:(warn|error)\]/.test(line);
 }
 
 function flags({ config, state }: ServerFiles): string[] {

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 
-// What wrangler says of itself: its table of bindings, and a line for each request, which the Worker logs too.
+// wrangler's own lines: its table of bindings, its build command, and a line for each request, which the Worker logs too.
 const CHATTER =
-  /^(Using secrets defined in|Your Worker has access to|Binding\s+Resource\s+Mode|env\.\w+ \(|⎔ Starting|\[wrangler:info\] (Ready on|[A-Z]+ \/)|$)/u;
+  /^(\[custom build\]|Using secrets defined in|Your Worker has access to|Binding\s+Resource\s+Mode|env\.\w+ \(|⎔ Starting|\[wrangler:info\] (✨ |Ready on|[A-Z]+ \/)|$)/u;
 
 /**
  * The local runtime reports this when a socket ends that the Worker itself holds, even after a clean closing handshake:
@@ -10,13 +10,13 @@ const CHATTER =
  */
 const HUNG_UP = /^(✘ \[ERROR\] Uncaught Error: Network connection lost\. ?|)$/u;
 
-/** Longer than any object of the Worker's log. */
+/** More lines than any object in the Worker's log has. */
 const MAX_LINES = 50;
 
 /**
- * Passes on what a Worker logs and drops wrangler's own chatter. An object, which wrangler spreads over a line for each
- * field, becomes one line again.
- * @returns takes each line, and null at the end of the stream
+ * Passes on the Worker's log lines and drops wrangler's own. wrangler prints an object on several lines, which are
+ * joined again.
+ * @returns a function that takes each line, and null at the end of the stream
  */
 export function workerLines(write: (line: string) => void): (line: string | null) => void {
   let object: string[] = [];
@@ -35,7 +35,7 @@ export function workerLines(write: (line: string) => void): (line: string | null
   };
 }
 
-/** Passes on what wrangler complains of, without empty lines and what it says of sockets that ended. */
+/** Passes on wrangler's errors, without empty lines and the ends of sockets. */
 export function complaintLines(write: (line: string) => void): (line: string) => void {
   return (line) => {
     // It colours this line in a pipe too.

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "../command-error.ts";
-import { demoPath, readDemo } from "../demo.ts";
+import { demoPath, readDemo } from "../demo-file.ts";
 import { readVariables, type Variables } from "../dev-vars.ts";
 import { DEFAULT_PROFILE, type Profile, profilesPath, readProfiles } from "./profiles.ts";
 

@@ -123,6 +123,13 @@ export class Place {
     return (await response.json()) as T;
   }
 
+  /** Deletes what is at a path of the operator's API. */
+  async delete(path: string): Promise<void> {
+    const headers = { Authorization: `Bearer ${this.secrets.ADMIN_TOKEN}` };
+    const response = await fetch(`${this.url()}/admin/v1${path}`, { method: "DELETE", headers });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  }
+
   /** Changes the directory behind the service's back. */
   sql(statement: string, ...values: string[]): void {
     const folder = join(this.state, "v3", "d1", "miniflare-D1DatabaseObject");

@@ -1,20 +1,7 @@
 import { createHmac } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
-import { CommandError, reasonOf } from "./command-error.ts";
-
-// The ids and the key end in lines for a shell: nothing else may stand in them, whoever wrote the file.
-const demoSchema = z.object({
-  organizationId: z.string().check(z.regex(/^org_\w+$/)),
-  channelId: z.string().check(z.regex(/^chn_\w+$/)),
-  chatId: z.string().check(z.regex(/^cht_\w+$/)),
-  key: z.string().check(z.regex(/^ply_\w+$/)),
-  /** Vouches for the demo's visitor, as the site that embeds a chat vouches for its users. */
-  visitorHash: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-});
-
-export type Demo = z.output<typeof demoSchema>;
+import { type Demo, demoPath, readDemo, writeDemo } from "../demo-file.ts";
 
 const VISITOR = "demo-visitor";
 
@@ -24,12 +11,11 @@ const channelAnswer = z.object({ channel: created, identitySecret: z.string() })
 const chatAnswer = z.object({ chat: created });
 const keyAnswer = z.object({ secret: z.string() });
 
-/** Where a demo is remembered: beside the data that it belongs to. */
-export function demoPath(state: string): string {
-  return join(state, "parley-demo.json");
-}
-
-/** The demo of an earlier start, or why there is none to go on with; `whyNot` is null where nothing tells of one. */
+/**
+ * The demo of an earlier start, if it still works.
+ * @returns `demo: null` if there is none, with the reason in `whyNot` if there was one
+ * @throws Error if the server can't tell
+ */
 export async function keptDemo(
   base: string,
   state: string,
@@ -41,14 +27,14 @@ export async function keptDemo(
     headers: { Authorization: `Bearer ${demo.key}` },
   });
   await response.arrayBuffer();
-  // Over its limit for a minute, it is a demo that works all the same.
+  // A key that is over its limit works again in a minute.
   if (response.ok || response.status === 429) return { demo };
   if (response.status >= 500) throw new Error(`the demo's chat answered ${response.status}`);
-  if (response.status === 404) return { demo: null, whyNot: "its chat was erased" };
-  return { demo: null, whyNot: "its key is refused; that is so of all keys if KEY_SECRET was changed" };
+  if (response.status === 404) return { demo: null, whyNot: "its chat was deleted" };
+  return { demo: null, whyNot: "its key is refused (if KEY_SECRET was changed, all older keys are)" };
 }
 
-/** A new organization with a web channel, one chat in it and an API key, made through the operator API and remembered. */
+/** Creates an organization with a web channel, a chat and an API key through the operator's API, and stores it. */
 export async function makeDemo(base: string, state: string, adminToken: string): Promise<Demo> {
   const post = operator(base, adminToken);
   const owner = { name: "Demo owner" };
@@ -66,20 +52,11 @@ export async function makeDemo(base: string, state: string, adminToken: string):
     key: secret,
     visitorHash: createHmac("sha256", identitySecret).update(VISITOR).digest("hex"),
   };
-  await writeDemo(state, demoSchema.parse(demo));
+  await writeDemo(state, demo);
   return demo;
 }
 
-/** A demo as it stands in its file, or null when that is damaged. */
-export function readDemo(text: string): Demo | null {
-  try {
-    return demoSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
-}
-
-/** Lines for a POSIX shell: one that lists the demo's messages, one that sends. */
+/** Commands for a POSIX shell that list the demo chat's messages and send one. */
 export function curlLines(base: string, demo: Demo): { list: string; send: string } {
   const authorization = `-H 'Authorization: Bearer ${demo.key}'`;
   const url = `'${messagesUrl(base, demo)}'`;
@@ -89,12 +66,12 @@ export function curlLines(base: string, demo: Demo): { list: string; send: strin
   };
 }
 
-/** The address of the demo's web chat, or null where the server has no page for it. */
+/** The address of the demo's web chat, or null if the server has no such page. */
 export async function webChatUrl(base: string, demo: Demo): Promise<string | null> {
   const url = `${base}/web/${demo.channelId}`;
   const response = await fetch(url);
   await response.arrayBuffer();
-  // The fragment makes the page's visitor the one whose chat the lines for the shell speak of.
+  // The fragment identifies the visitor, so that the page shows the same chat as the curl lines.
   return response.status === 200 ? `${url}#user=${VISITOR}&hash=${demo.visitorHash}` : null;
 }
 
@@ -114,17 +91,4 @@ function operator(base: string, adminToken: string) {
     if (response.ok && read.success) return read.data;
     throw new Error(`POST /admin/v1${path} answered ${response.status}: ${JSON.stringify(answer)}`);
   };
-}
-
-/** Written beside and renamed, so that a kill leaves the old file or the new one. */
-async function writeDemo(state: string, demo: Demo): Promise<void> {
-  const path = demoPath(state);
-  const unfinished = `${path}.${process.pid}`;
-  try {
-    await rm(unfinished, { force: true });
-    await writeFile(unfinished, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-    await rename(unfinished, path);
-  } catch (error) {
-    throw new CommandError(`${path} can't be written: ${reasonOf(error)}.`);
-  }
 }

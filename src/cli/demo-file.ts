@@ -1,0 +1,45 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { CommandError, reasonOf } from "./command-error.ts";
+
+// These values are printed in shell commands, so nothing else may be in them, whoever wrote the file.
+const demoSchema = z.object({
+  organizationId: z.string().check(z.regex(/^org_\w+$/)),
+  channelId: z.string().check(z.regex(/^chn_\w+$/)),
+  chatId: z.string().check(z.regex(/^cht_\w+$/)),
+  key: z.string().check(z.regex(/^ply_\w+$/)),
+  /** Proves the identity of the demo's visitor, as a site does for its users. */
+  visitorHash: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+});
+
+/** The demo organization of `npm start`. */
+export type Demo = z.output<typeof demoSchema>;
+
+/** The file that stores the demo, beside the data that it belongs to. */
+export function demoPath(state: string): string {
+  return join(state, "parley-demo.json");
+}
+
+/** Parses the text of a demo file. Returns null if it is damaged. */
+export function readDemo(text: string): Demo | null {
+  try {
+    return demoSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a temporary file and renames it, so that a kill leaves the old file or the new one. @throws CommandError */
+export async function writeDemo(state: string, demo: Demo): Promise<void> {
+  const path = demoPath(state);
+  const unfinished = `${path}.${process.pid}`;
+  const text = `${JSON.stringify(demoSchema.parse(demo), null, 2)}\n`;
+  try {
+    await rm(unfinished, { force: true });
+    await writeFile(unfinished, text, { mode: 0o600 });
+    await rename(unfinished, path);
+  } catch (error) {
+    throw new CommandError(`${path} can't be written: ${reasonOf(error)}.`);
+  }
+}
