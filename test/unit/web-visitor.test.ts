@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Message } from "../../src/chats/message.ts";
 import { contentFault, readFrame, visitorMessage } from "../../src/chats/visitors/frames.ts";
 import { waitBeforeNext } from "../../src/chats/visitors/pace.ts";
@@ -78,6 +78,13 @@ test("a frame's size is counted in bytes of UTF-8", () => {
   expect(readFrame(frame("x".repeat(room)))).toEqual({ type: "ping" });
   expect(readFrame(frame("x".repeat(room + 1)))).toBe("too_large");
   expect(readFrame(frame("é".repeat(room / 2 + 1)))).toBe("too_large");
+});
+
+test("a frame that is certainly too large is refused without being encoded", () => {
+  const encode = vi.spyOn(TextEncoder.prototype, "encode");
+  expect(readFrame("x".repeat(16_385))).toBe("too_large");
+  expect(encode).not.toHaveBeenCalled();
+  encode.mockRestore();
 });
 
 test("content is 1 to 4,096 UTF-16 units and not only white space", () => {

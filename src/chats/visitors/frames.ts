@@ -55,10 +55,9 @@ const clientFrame = z.discriminatedUnion("type", [
 export type ClientFrame = z.output<typeof clientFrame>;
 export type MessageFrame = Extract<ClientFrame, { type: "message" }>;
 
-/** A page's frame; or why it is none of ours. */
+/** Reads a page's frame, or says why it can't be read. */
 export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large" | "no_frame" {
-  const bytes = typeof data === "string" ? new TextEncoder().encode(data).length : data.byteLength;
-  if (bytes > MAX_FRAME) return "too_large";
+  if (isTooLarge(data)) return "too_large";
   if (typeof data !== "string") return "no_frame";
   try {
     const frame = clientFrame.safeParse(JSON.parse(data));
@@ -68,10 +67,23 @@ export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large"
   }
 }
 
+/** A UTF-16 unit takes 1 to 3 bytes of UTF-8, so only a text whose length leaves a doubt is encoded. */
+function isTooLarge(data: string | ArrayBuffer): boolean {
+  if (typeof data !== "string") return data.byteLength > MAX_FRAME;
+  if (data.length > MAX_FRAME) return true;
+  return data.length * 3 > MAX_FRAME && new TextEncoder().encode(data).length > MAX_FRAME;
+}
+
 /** A stored message as its chat's visitor sees it. */
 export function visitorMessage(message: Message): VisitorMessage {
   const { senderId: _sender, metadata: _metadata, templateId: _template, variables: _variables, ...shown } = message;
   return shown;
+}
+
+/** The acknowledgement of the message that the page calls `id`. `doc` is the stored message, as JSON. */
+export function storedFrame(id: string, doc: string): ServerFrame {
+  const message = JSON.parse(doc) as Message;
+  return { type: "stored", id, messageId: message.id, seq: message.seq };
 }
 
 /** Why no message can have this content, or null. */
