@@ -1,13 +1,14 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { newId } from "../../src/ids.ts";
 import { stopTheClock } from "../delivery/conversation.ts";
 import { fromMeta, taken, whatsappStatus, whatsappText } from "../delivery/webhook-calls.ts";
 import { newContact, place } from "../delivery/webhook-place.ts";
 import { countRoundTrips } from "../faults.ts";
 import { type Client, newChat, newOrganization, send } from "../harness.ts";
 import { fakeNetworks } from "../networks.ts";
-import { asUser, newSite, signUser, visit } from "../sockets.ts";
+import { asUser, connect, newSite, newToken, signUser, visit } from "../sockets.ts";
 
 stopTheClock();
 
@@ -109,4 +110,21 @@ test("the first message of a visitor whom the company wrote to asks the director
   const roundTrips = countRoundTrips();
   expect(await page.write("a")).toMatchObject({ type: "stored", seq: 2 });
   expect(roundTrips()).toBe(0);
+});
+
+test("an anonymous visitor's socket reads nothing from the directory while the isolate holds the channel", async () => {
+  const { channelId } = await newOrganization();
+  const token = newToken();
+  await (await visit(channelId, { token })).page.write("a");
+  const roundTrips = countRoundTrips();
+  expect((await visit(channelId, { token })).ready).toMatchObject({ lastSeq: 1 });
+  expect((await visit(channelId)).ready).toMatchObject({ chatId: null });
+  expect(roundTrips()).toBe(0);
+});
+
+test("sockets to a channel that does not exist read the directory once", async () => {
+  const channelId = newId("chn", null);
+  const roundTrips = countRoundTrips();
+  for (let n = 0; n < 5; n++) expect(await (await connect(channelId)).closed).toBe(4404);
+  expect(roundTrips()).toBe(1);
 });

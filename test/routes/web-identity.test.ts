@@ -1,8 +1,11 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { webChatId } from "../../src/channels/web/chat-id.ts";
+import { type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { newId } from "../../src/ids.ts";
-import { admin, call, expectError, newChannel, newOrganization } from "../harness.ts";
-import { asUser, connect, newSite, newToken, signUser, upgrade, visit } from "../sockets.ts";
+import { admin, call, expectError, newChannel, newOrganization, send } from "../harness.ts";
+import { asUser, connect, newSite, newToken, Page, signUser, upgrade, visit } from "../sockets.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
@@ -75,6 +78,38 @@ test.each([
 ])("subprotocols: %s", async (_, protocols) => {
   const { channelId } = await newSite();
   expect(await outcome(channelId, protocols)).toBe(4401);
+});
+
+test("a socket that the directory leads to another contact's chat is refused, and sees nothing of it", async () => {
+  const { api, channelId, secret } = await newSite();
+  const victim = asUser("user-7", await signUser("user-7", secret));
+  await (await visit(channelId, { protocols: victim })).page.write("a", "Private");
+  const [chat] = (await api("GET", "/chats")).body.chats;
+  await env.DB.prepare("insert into chat_addresses (channel_id, address, chat_id) values (?, 'user-8', ?)")
+    .bind(channelId, chat.id)
+    .run();
+  expect(await outcome(channelId, asUser("user-8", await signUser("user-8", secret)))).toBe(4401);
+});
+
+test.each([
+  ["address", { address: "user-8" }],
+  ["organization", { organizationId: newId("org", null) }],
+  ["channel", { channelId: newId("chn", null) }],
+])("a socket of another %s that waited in a chat's object is closed when the chat begins", async (_, other) => {
+  const { api, channelId, secret } = await newSite();
+  const { page: own } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)) });
+  const chatId = await webChatId(channelId, "user-7");
+  const [visitor] = await runInDurableObject(env.CHATS.getByName(chatId), (_object, state) =>
+    state.getWebSockets().map((socket) => socket.deserializeAttachment() as Visitor),
+  );
+  const headers = visitorHeaders({ ...(visitor as Visitor), ...other });
+  const { webSocket } = await env.CHATS.getByName(chatId).fetch("https://chat/socket", { headers });
+  const foreign = new Page(webSocket as WebSocket);
+  expect(await foreign.next()).toMatchObject({ type: "ready", messages: [] });
+  await own.write("a", "Private");
+  expect(await foreign.next()).toEqual({ closed: 4401 });
+  await send(api, chatId, { content: "For the user alone" });
+  expect(await own.next()).toMatchObject({ message: { text: "For the user alone" } });
 });
 
 test("a token opens no other channel's chat", async () => {

@@ -296,7 +296,7 @@ test.each(OUTAGES)(
     for (let n = 0; n < 6; n++) {
       expect(await page.write("a")).toMatchObject({ type: "refused", id: "a", code: "unavailable", retryAfter: 5 });
     }
-    expect(await (await connect(channelId)).closed).toBe(1013);
+    expect((await visit(channelId)).ready).toMatchObject({ chatId: null });
     vi.restoreAllMocks();
     expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
     for (let n = 0; n < 4; n++) expect((await begin(channelId, from)).answer.type).toBe("stored");

@@ -45,12 +45,16 @@ export async function admitVisitor(
   const proven = claim && (await proofOf(env, channelId, claim));
   if (!proven) return "wrong_identity";
   const { address, mark } = proven;
+  const chat =
+    claim.kind === "token"
+      ? { chatId: await webChatId(channelId, address), chatExists: false }
+      : await chatOf(env, channelId, address);
   const [after = "0", ...others] = url.searchParams.getAll("after");
   if (!/^\d{1,15}$/.test(after) || others.length > 0) return "bad_request";
   return {
     region: record.region,
     visitor: {
-      ...(await chatOf(env, channelId, address)),
+      ...chat,
       organizationId: record.organizationId,
       channelId,
       address,
@@ -92,7 +96,10 @@ async function proofOf(
   return checked?.verified ? { address: user, mark: await markOf(checked.verified) } : null;
 }
 
-/** The chat of an address; before there is one, the id that it will have. */
+/**
+ * The chat of a site's user; if there is none yet, the id that the chat will have. Only a site's user can have a chat
+ * that the company began, so an anonymous visitor's socket does not need this read.
+ */
 async function chatOf(env: Env, channelId: string, address: string): Promise<Pick<Visitor, "chatId" | "chatExists">> {
   const row = await directory(env)
     .select({ chatId: chatAddresses.chatId })

@@ -4,7 +4,7 @@ import type { Admission } from "./terms.ts";
 export interface Visitor {
   /** The chat of this visitor, or the id that it will have. */
   chatId: string;
-  /** Whether the directory has the chat. */
+  /** Whether the directory has the chat of a site's user. Always false for an anonymous visitor: nobody asked. */
   chatExists: boolean;
   organizationId: string;
   channelId: string;

@@ -1,4 +1,6 @@
 import { REFUSALS } from "../../channels/web/admit.ts";
+import type { Visitor } from "../../channels/web/visitor.ts";
+import type { ChatIdentity } from "../message-log.ts";
 import { MAX_FRAME, type ServerFrame } from "./frames.ts";
 
 /** Why a visitor's socket is closed. */
@@ -17,6 +19,7 @@ export const TRY_LATER: Close = REFUSALS.try_later;
 /** The page tells it by its reason from an outage, after which the code says to try again too. */
 export const CROWDED: Close = { code: TRY_LATER.code, reason: "Too many open pages" };
 export const NO_CHANNEL: Close = REFUSALS.no_channel;
+export const WRONG_IDENTITY: Close = REFUSALS.wrong_identity;
 
 const MAX_FRAMES_A_SECOND = 50;
 /** What a page of the past costs of it: a hundred messages are read and sent. */
@@ -31,6 +34,16 @@ const SILENT_MS = 180_000;
  */
 export function isAbandoned(opened: number, answered: Date | null, now: number): boolean {
   return Math.max(opened, answered?.getTime() ?? 0) + SILENT_MS < now;
+}
+
+/**
+ * Whether a chat is this visitor's, or nobody's yet. A chat's id is a hash of 89 bits and the directory can be wrong, so
+ * the address, the channel and the organization are compared too.
+ */
+export function isOwner(visitor: Visitor, chat: ChatIdentity | undefined): boolean {
+  if (!chat) return true;
+  const { organizationId, channelId, address } = visitor;
+  return chat.organizationId === organizationId && chat.channelId === channelId && chat.contactAddress === address;
 }
 
 /** Sends a frame to each socket that is still open. */

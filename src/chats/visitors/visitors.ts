@@ -16,6 +16,7 @@ import {
   readFrame,
   refused,
   type ServerFrame,
+  storedFrame,
   type VisitorMessage,
   visitorMessage,
 } from "./frames.ts";
@@ -28,6 +29,7 @@ import {
   FrameBudget,
   GOING_AWAY,
   isAbandoned,
+  isOwner,
   LOST,
   NO_CHANNEL,
   NO_FRAME,
@@ -36,6 +38,7 @@ import {
   TOO_LARGE,
   TRY_LATER,
   tell,
+  WRONG_IDENTITY,
 } from "./sockets.ts";
 
 /** What the sockets need of their chat's object. */
@@ -108,6 +111,8 @@ export class Visitors {
     state.acceptWebSocket(socket);
     if (isFull) {
       close(socket, CROWDED);
+    } else if (!isOwner(visitor, this.#host.identity())) {
+      close(socket, WRONG_IDENTITY);
     } else {
       // With nothing awaited since the log was read, a message that comes next finds the socket among the open ones.
       tell([socket], this.#ready(visitor));
@@ -128,8 +133,8 @@ export class Visitors {
     this.#held++;
     await new Promise<void>((resolve) => this.#admittance.when(resolve));
     this.#held--;
-    if (socket.readyState !== WebSocket.OPEN) return;
     try {
+      if (!this.#welcome().includes(socket)) return;
       switch (frame.type) {
         case "ping":
           return socket.send(PONG);
@@ -151,20 +156,17 @@ export class Visitors {
     }
   }
 
-  /**
-   * The connection of a page ended. The platform leaves the closing handshake to us and counts the socket as open until
-   * we reply. After a lost connection (1006) no page is left to reply to, and the write would fail later.
-   */
+  /** The platform leaves the closing handshake to us. After a lost connection no page is left to reply to. */
   onClose(socket: WebSocket, code: number): void {
     if (code !== LOST) close(socket, NORMAL);
   }
 
   /** The company's message was stored. */
   stored(message: Message): void {
-    this.#tell(this.#open(), { type: "message", message: visitorMessage(message) });
+    this.#tell(this.#welcome(), { type: "message", message: visitorMessage(message) });
   }
 
-  /** A stored message was changed, as by a redaction: told whole, under the number that it has. */
+  /** A stored message changed, for example by a redaction. Pages get the whole message again. */
   changed(message: Message): void {
     this.stored(message);
   }
@@ -216,6 +218,8 @@ export class Visitors {
 
   /** Stores a visitor's message once, however often it comes, and tells all tabs; or says why it was refused. */
   async #take(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    // The chat may have begun with another visitor's message while this one waited.
+    if (!isOwner(attached(socket), this.#host.identity())) return close(socket, WRONG_IDENTITY);
     const { id, content } = frame;
     const refuse = (frame: RefusedFrame) => tell([socket], frame);
     const unfit = contentFault(frame);
@@ -244,7 +248,7 @@ export class Visitors {
     if (answer.outcome === "repeated") return;
     const message = visitorMessage(JSON.parse(answer.doc) as Message);
     this.#tell(
-      this.#open().filter((other) => other !== socket),
+      this.#welcome().filter((other) => other !== socket),
       { type: "message", message },
     );
   }
@@ -317,7 +321,7 @@ export class Visitors {
     while (this.#host.identity()) {
       const moved = this.#acknowledgements.step(status, Date.now());
       if (moved === null) return;
-      for (const message of moved) this.#tell(this.#open(), { type: "status", seq: message.seq, status });
+      for (const message of moved) this.#tell(this.#welcome(), { type: "status", seq: message.seq, status });
       // A long walk lets others in between its steps.
       await scheduler.wait(0);
     }
@@ -331,13 +335,17 @@ export class Visitors {
   #open(): WebSocket[] {
     return this.#host.state.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN);
   }
+
+  /** The open sockets of this chat's visitor. Sockets of anyone else are closed. */
+  #welcome(): WebSocket[] {
+    return this.#open().filter((socket) => {
+      if (isOwner(attached(socket), this.#host.identity())) return true;
+      close(socket, WRONG_IDENTITY);
+      return false;
+    });
+  }
 }
 
 function attached(socket: WebSocket): Attachment {
   return socket.deserializeAttachment() as Attachment;
-}
-
-function storedFrame(id: string, doc: string): ServerFrame {
-  const message = JSON.parse(doc) as Message;
-  return { type: "stored", id, messageId: message.id, seq: message.seq };
 }
