@@ -18,3 +18,9 @@ export function clientNetwork(address: string | null): string {
     return "";
   }
 }
+
+/** The /48 that an IPv6 network of `clientNetwork` lies in; null for anything else. */
+export function clientBlock(network: string): string | null {
+  const [, block] = /^([0-9a-f]*?)[0-9a-f]{1,4}::\/64$/.exec(network) ?? [];
+  return block === undefined ? null : `${block}::/48`;
+}
