@@ -94,6 +94,8 @@ export class ChatObject extends DurableObject<Env> {
     const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
     const answers = drafts.map((draft) => this.#store(identity, draft));
+    // A repeated call may find its messages stored and no alarm set.
+    if (answers.every(({ outcome }) => outcome === "refused")) return answers;
     // The output gate holds the network call until the rows are on disk.
     if (identity.channelKind !== "web") this.ctx.waitUntil(this.#deliver());
     await this.#alarm.by(Date.now() + REPORT_AFTER_MS);

@@ -1,10 +1,12 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { alarmOf } from "../delivery/conversation.ts";
 import {
   admin,
   created,
   expectError,
   expectFaults,
+  newChannel,
   newChat,
   newKey,
   newOrganization,
@@ -13,6 +15,7 @@ import {
   sendMany,
 } from "../harness.ts";
 import { newSharingIsolate } from "../models/isolates.ts";
+import { fakeNetworks } from "../networks.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -253,4 +256,21 @@ test.each([
   ["a list", ["v"], "metadata"],
 ])("metadata with %s is a 400 of shape A", async (_, metadata, path) => {
   expectFaults(await (await newSender()).post({ content: "Hello", metadata }), path);
+});
+
+test.each(["web", "telegram"] as const)("sends on a %s channel that are all refused set no alarm", async (kind) => {
+  fakeNetworks();
+  const { api, organizationId } = await newOrganization();
+  const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");
+  const object = env.CHATS.getByName(chat.id);
+  const post = (body: object) => api("POST", `/chats/${chat.id}/messages`, { content: "Hello", ...body });
+  const refused = await Promise.all([
+    post({ senderId: "mbr_gaaaaaaaaaaaaaaa" }),
+    post({ templateId: "tpl_gaaaaaaaaaaaaaaa" }),
+    post({ senderId: "mbr_gbbbbbbbbbbbbbbb" }),
+  ]);
+  for (const answer of refused) expect(answer.status, answer.text).toBe(404);
+  expect(await alarmOf(object)).toBeNull();
+  expect((await post({})).status).toBe(201);
+  expect(await alarmOf(object)).not.toBeNull();
 });
