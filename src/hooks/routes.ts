@@ -1,9 +1,9 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import type { Adapter } from "../channels/adapter.ts";
 import { channelRecord, isKnownChannel, verifyChannel } from "../channels/record.ts";
 import { ADAPTERS } from "../channels/registry.ts";
 import { needs } from "../config.ts";
+import { readBytes } from "../http/body.ts";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { holdStrangers } from "../http/strangers.ts";
@@ -12,12 +12,7 @@ import { takeAll } from "./take.ts";
 type HookEnv = { Bindings: Env; Variables: RequestVariables };
 type HookContext = Context<HookEnv, `/${string}/:channelId`>;
 
-const limit = bodyLimit({
-  maxSize: 4 * 1_024 * 1_024,
-  onError: () => {
-    throw new ApiError("body_too_large");
-  },
-});
+const MAX_BODY = 4 * 1_024 * 1_024;
 
 // A network calls for all customers from few addresses: what one of them has wrong must not hold the others up.
 const hold = holdStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));
@@ -30,7 +25,7 @@ export const hookRoutes = new Hono<HookEnv>().use(needs("CREDENTIALS_KEY", "CRED
 
 for (const [kind, adapter] of Object.entries(ADAPTERS)) {
   const { handshake } = adapter;
-  hookRoutes.post(`/${kind}/:channelId`, hold, ofChannel(kind), limit, (c) => receive(c, adapter));
+  hookRoutes.post(`/${kind}/:channelId`, hold, ofChannel(kind), (c) => receive(c, adapter));
   if (handshake) hookRoutes.get(`/${kind}/:channelId`, hold, (c) => greet(c, kind, handshake));
 }
 
@@ -44,7 +39,7 @@ function ofChannel(kind: string): MiddlewareHandler<HookEnv, `/${string}/:channe
 }
 
 async function receive(c: HookContext, adapter: Adapter): Promise<Response> {
-  const request = { headers: c.req.raw.headers, body: new Uint8Array(await c.req.arrayBuffer()) };
+  const request = { headers: c.req.raw.headers, body: await readBytes(c.req.raw, MAX_BODY) };
   const found = await verifyChannel(c.env, c.req.param("channelId"), async (channel) => {
     const receipt = await adapter.receive(request, channel.credentials, channel.verifyToken ?? "");
     return receipt.genuine ? receipt : null;

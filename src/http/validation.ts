@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
+import { readBytes } from "./body.ts";
 import { ApiError, type Fault } from "./errors.ts";
 import { REQUIRED } from "./fields.ts";
 
@@ -18,16 +18,14 @@ type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Middl
  *   `validation_failed`
  */
 export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = false } = {}): Validates<"json", T> {
-  return function validateBody(c, next) {
-    const read = limitBody(c, async () => {
-      const text = utf8(await c.req.arrayBuffer());
-      c.req.addValidatedData("json", parse(schema, mayBeEmpty && text === "" ? {} : parseObject(text)) as object);
-      await next();
-    });
-    return read.catch((error) => {
-      // What follows in `next` answers for its own faults: anything else is a client that hung up amid its body.
+  return async function validateBody(c, next) {
+    const bytes = await readBytes(c.req.raw, MAX_BODY).catch((error) => {
+      // Anything else means that the client hung up amid its body.
       throw error instanceof ApiError ? error : invalid([{ path: "", message: "broke off" }], NO_OBJECT);
     });
+    const text = utf8(bytes);
+    c.req.addValidatedData("json", parse(schema, mayBeEmpty && text === "" ? {} : parseObject(text)) as object);
+    await next();
   };
 }
 
@@ -75,13 +73,6 @@ function withoutQuery<T extends z.ZodMiniObject>(schema: T): z.output<T> {
 /** How many bytes a route's JSON body has at most. */
 export const MAX_BODY = 64 * 1_024;
 
-const limitBody = bodyLimit({
-  maxSize: MAX_BODY,
-  onError: () => {
-    throw new ApiError("body_too_large");
-  },
-});
-
 /** A 400 that names one fault. */
 export function fault(path: string, message: string): ApiError {
   return invalid([{ path, message }]);
@@ -93,7 +84,7 @@ function invalid(faults: Fault[], text?: string): ApiError {
 
 const NO_OBJECT = "The request body must be a JSON object";
 
-function utf8(bytes: ArrayBuffer): string {
+function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {

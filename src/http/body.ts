@@ -1,0 +1,56 @@
+import { ApiError } from "./errors.ts";
+
+/** How much of a refused body is read away, and for how long. */
+const DRAIN = { bytes: 8 * 1_024 * 1_024, ms: 5_000 };
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * A request's whole body, of at most `max` bytes.
+ * @throws ApiError `body_too_large`; or the stream's own error if the client hangs up
+ */
+export async function readBytes(request: Request, max: number): Promise<Bytes> {
+  if (!request.body) return new Uint8Array();
+  const length = request.headers.has("Transfer-Encoding") ? null : request.headers.get("Content-Length");
+  if (length === null) return readStream(request.body.getReader(), max);
+  if (Number(length) > max) throw new ApiError("body_too_large");
+  return new Uint8Array(await request.arrayBuffer());
+}
+
+/** A body of unknown length. */
+async function readStream(reader: ReadableStreamDefaultReader<Bytes>, max: number): Promise<Bytes> {
+  const chunks: Bytes[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(await new Blob(chunks).arrayBuffer());
+    size += value.byteLength;
+    if (size > max) {
+      await drain(reader);
+      throw new ApiError("body_too_large");
+    }
+    chunks.push(value);
+  }
+}
+
+/**
+ * Reads away what is left of a refused body. The runtime closes the connection behind a body that was read in part: a
+ * client that still writes may miss its answer, and `wrangler dev` fails the next request on that connection. The
+ * runtimes drain a body that nobody touched by themselves.
+ */
+async function drain(reader: ReadableStreamDefaultReader<Bytes>): Promise<void> {
+  const stop = () => reader.cancel().catch(() => {});
+  const timer = setTimeout(stop, DRAIN.ms);
+  try {
+    for (let left = DRAIN.bytes; left > 0; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      left -= value.byteLength;
+    }
+    await stop();
+  } catch {
+    // The client hung up: nothing is left to read.
+  } finally {
+    clearTimeout(timer);
+  }
+}

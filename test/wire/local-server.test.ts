@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Server } from "../storm/server.ts";
+import { chunked, exchange, head, type Raw } from "./raw.ts";
+
+const MIB = 1_024 * 1_024;
+
+let server: Server;
+let key: Record<string, string>;
+let messages: string;
+let webhook: string;
+beforeAll(async () => {
+  server = await Server.begin();
+  const operate = (path: string, body: object) => post(`/admin/v1${path}`, server.adminToken, body);
+  const { organization } = await operate("/organizations", { name: "Acme", owner: { name: "Ada" } });
+  const within = `/organizations/${organization.id}`;
+  key = { Authorization: `Bearer ${(await operate(`${within}/keys`, { name: "Key" })).secret}` };
+  const { channel: web } = await operate(`${within}/channels`, { kind: "web", name: "Site" });
+  const credentials = { botToken: "123456:ABC-DEF-GHI" };
+  const { channel: telegram } = await operate(`${within}/channels`, { kind: "telegram", name: "Bot", credentials });
+  const { chat } = await operate(`${within}/chats`, { channelId: web.id, contact: { address: "ada" } });
+  messages = `/api/v1/chats/${chat.id}/messages`;
+  webhook = `/hooks/telegram/${telegram.id}`;
+}, 120_000);
+afterAll(() => server.end());
+
+// biome-ignore lint/suspicious/noExplicitAny: a body is whatever its route says
+async function post(path: string, token: string, body: object): Promise<any> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const answer = await fetch(new URL(path, server.base), { method: "POST", headers, body: JSON.stringify(body) });
+  return answer.json();
+}
+
+/** The answer to a request with a body of so many bytes. */
+function askWithBody(line: string, headers: Record<string, string>, size: number, inChunks: boolean): Promise<Raw[]> {
+  const body = new Uint8Array(size).fill(0x78);
+  const framing = inChunks ? { "Transfer-Encoding": "chunked" } : { "Content-Length": String(size) };
+  const first = [head(line, { ...headers, ...framing }), ...(inChunks ? chunked(body) : [body])];
+  return exchange(new URL(server.base), first);
+}
+
+/** A send on a connection of its own. The local proxy reuses its connection to the Worker, so a broken one shows here. */
+async function send(): Promise<number | undefined> {
+  const body = '{"content":"Hello"}';
+  const [answer] = await exchange(new URL(server.base), [
+    head(`POST ${messages}`, { ...key, "Content-Length": String(body.length) }),
+    body,
+  ]);
+  return answer?.status;
+}
+
+test.each([
+  ["401", 401, () => ["POST /api/v1/chats", {}] as const, 3 * MIB],
+  ["404", 404, () => ["POST /nowhere", {}] as const, 3 * MIB],
+  ["404 with a key", 404, () => ["POST /api/v1/nowhere", key] as const, 3 * MIB],
+  ["405", 405, () => ["PUT /healthz", {}] as const, 3 * MIB],
+  ["413", 413, () => [`POST ${messages}`, key] as const, 70_000],
+  ["413", 413, () => [`POST ${messages}`, key] as const, 3 * MIB],
+  ["413 of a webhook", 413, () => [`POST ${webhook}`, {}] as const, 5 * MIB],
+])("a refused large body does not break the next request: %s (%#)", async (_, status, request, size) => {
+  for (const inChunks of [true, false]) {
+    const [line, headers] = request();
+    const [answer] = await askWithBody(line, headers, size, inChunks);
+    expect(answer?.status).toBe(status);
+    expect([await send(), await send()]).toEqual([201, 201]);
+  }
+});
