@@ -7,6 +7,7 @@ import { needs } from "./config.ts";
 import { isOutage } from "./db/client.ts";
 import { hookRoutes } from "./hooks/routes.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
+import { refusePreflight } from "./http/preflight.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { answerStranger } from "./http/strangers.ts";
 import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
@@ -25,7 +26,7 @@ app.get("/healthz", (c) => c.json({ ok: true }));
 
 // What a client sends is checked in this order: the header, the key, where it comes from and what it may do; only then
 // what it asks for. So a route's body is read behind `permit`, and a path that is no route is asked for a key too.
-app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), authenticate());
+app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
 app.route("/api/v1", keyRoutes);
 app.route("/api/v1", chatRoutes);
 app.all("/api/v1/*", permit(null), (c) => c.notFound());

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { needs } from "../config.ts";
+import { refusePreflight } from "../http/preflight.ts";
 import { holdStrangers } from "../http/strangers.ts";
 import { channelRoutes } from "./channel-routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
@@ -19,7 +20,7 @@ adminRoutes.use("/organizations/:id/channels", needsSealing);
 adminRoutes.use("/channels/*", needsSealing);
 adminRoutes.use("/reseal", needsSealing);
 adminRoutes.on("POST", ["/organizations/:id/keys", "/keys/:id/rotate"], needs("KEY_SECRET"));
-adminRoutes.use(holdStrangers(), authenticateOperator());
+adminRoutes.use(holdStrangers(), refusePreflight(), authenticateOperator());
 
 adminRoutes.route("/", organizationRoutes);
 adminRoutes.route("/", channelRoutes);

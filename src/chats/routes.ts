@@ -56,5 +56,7 @@ function readIdempotencyKey(c: Context): string | null {
   if (key.length < 1 || key.length > MAX_IDEMPOTENCY_KEY) {
     throw fault("Idempotency-Key", `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters`);
   }
+  // The runtime joins two headers of one name with a comma: a key with a comma can't be told from two keys.
+  if (key.includes(",")) throw fault("Idempotency-Key", "must be one key without a comma");
   return key;
 }

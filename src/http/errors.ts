@@ -30,6 +30,7 @@ export const ERRORS = {
   last_member: { status: 409, shape: "error", text: "The last member of an organization cannot be removed" },
   key_revoked: { status: 409, shape: "error", text: "The key is revoked or expired" },
   body_too_large: { status: 413, shape: "message", text: "The request body is too large" },
+  media_type: { status: 415, shape: "error", text: "The request body must not have a Content-Encoding" },
   idempotency_mismatch: { status: 422, shape: "error", text: "Idempotency-Key was used with another request" },
   internal_error: { status: 500, shape: "message", text: "Internal error" },
   unavailable: { status: 503, shape: "message", text: "Service unavailable" },

@@ -14,11 +14,12 @@ type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Middl
 /**
  * Reads a route's JSON body, of at most 64 KiB and whatever its Content-Type says, for `c.req.valid("json")`. It stands
  * behind `permit` on the route's line, so that nothing is read for a stranger.
- * @throws ApiError `body_too_large`; `missing_field` when one required field is all that is wrong; else
+ * @throws ApiError `media_type` for a compressed body; `body_too_large`; `missing_field` when one required field is all that is wrong; else
  *   `validation_failed`
  */
 export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = false } = {}): Validates<"json", T> {
   return async function validateBody(c, next) {
+    refuseEncoding(c);
     const bytes = await readBytes(c.req.raw, MAX_BODY).catch((error) => {
       // Anything else means that the client hung up amid its body.
       throw error instanceof ApiError ? error : invalid([{ path: "", message: "broke off" }], NO_OBJECT);
@@ -72,6 +73,13 @@ function withoutQuery<T extends z.ZodMiniObject>(schema: T): z.output<T> {
 
 /** How many bytes a route's JSON body has at most. */
 export const MAX_BODY = 64 * 1_024;
+
+/** The answer says which encodings are accepted (RFC 9110, 15.5.16): none. */
+function refuseEncoding(c: Context): void {
+  const encoding = c.req.header("Content-Encoding") || "identity";
+  if (encoding.toLowerCase() === "identity") return;
+  throw new ApiError("media_type", { headers: { "Accept-Encoding": "identity" } });
+}
 
 /** A 400 that names one fault. */
 export function fault(path: string, message: string): ApiError {

@@ -11,7 +11,7 @@ import { templateOperations } from "./operator/templates.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { WEB_OPERATIONS, WEB_SCOPE } from "./web-operations.ts";
 
-const CONVENTIONS = `Bodies and answers are JSON in UTF-8; fields are camelCase. Times are RFC 3339 in UTC. Ids are opaque. In a request body, \`null\` in an optional field means absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 units. New fields may be added to answers at any time. \`HEAD\` answers as \`GET\`, without the body. Every answer carries \`X-Request-Id\`.
+const CONVENTIONS = `Bodies and answers are JSON in UTF-8; fields are camelCase. Times are RFC 3339 in UTC. Ids are opaque. In a request body, \`null\` in an optional field means absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 units. New fields may be added to answers at any time. \`HEAD\` answers as \`GET\`, without the body. Every answer carries \`X-Request-Id\`. Call the API from a server, not from a browser: it sends no CORS headers, because a key in a page would be public.
 
 An error has its text in \`message\` (raised centrally) or in \`error\` (said by an endpoint of its own resources), never in both, and a \`code\` that does not change. A path that is no route answers ${told("not_found")}, a method that a path does not have ${told("method_not_allowed")} and names the others in \`Allow\`.`;
 

@@ -43,6 +43,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   last_member: { when: "An organization keeps at least one member." },
   key_revoked: { when: "A revoked or expired key gets no new secret." },
   body_too_large: { when: `The body has more than ${MAX_BODY / 1_024} KiB.` },
+  media_type: { when: "The body has a `Content-Encoding`. Send it uncompressed." },
   idempotency_mismatch: { when: "The `Idempotency-Key` was used in this chat with another body." },
   internal_error: { when: "A fault of the service: its log has the cause under the answer's `X-Request-Id`." },
   unavailable: {

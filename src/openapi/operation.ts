@@ -124,7 +124,7 @@ export function written(operation: Operation, scope: Scope, components: Componen
 export function errorsOf({ permission, body, errors = [] }: Operation, scope: Scope): ErrorCode[] {
   const codes = new Set<ErrorCode>([...scope.errors, ...errors]);
   if (permission === null) codes.delete("permission_denied");
-  if (body) codes.add("body_too_large");
+  if (body) codes.add("body_too_large").add("media_type");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 

@@ -113,8 +113,8 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
       {
         name: "Idempotency-Key",
         description:
-          "Makes a send safe to repeat: the same key in the same chat answers with the first message again, however often, however concurrently and however late. With another body it is a 422. A key in quotes and the same key bare are two keys.",
-        schema: { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY },
+          "Makes a send safe to repeat: the same key in the same chat answers with the first message again, however often, however concurrently and however late. With another body it is a 422. A key in quotes and the same key bare are two keys. A key has no comma: HTTP joins two headers of a name with one.",
+        schema: { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY, pattern: "^[^,]+$" },
         example: "order-4711-shipped",
       },
     ],

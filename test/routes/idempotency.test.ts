@@ -179,3 +179,14 @@ test("a key is known after thirty days, by an object that forgot and with anothe
   expectError(await post("order-7", { content: "Bye" }), 422, "idempotency_mismatch");
   expect(await total()).toBe(1);
 });
+
+test("two Idempotency-Key headers are a 400, because the runtime joins them to one with a comma", async () => {
+  const { post, total } = await newSender();
+  const two = new Headers([
+    ["Idempotency-Key", "order-7"],
+    ["Idempotency-Key", "order-8"],
+  ]);
+  expectFaults(await post(two.get("Idempotency-Key") ?? ""), "Idempotency-Key");
+  expectFaults(await post("order-7,order-8"), "Idempotency-Key");
+  expect(await total()).toBe(0);
+});

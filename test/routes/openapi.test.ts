@@ -66,6 +66,7 @@ test("a code that a route throws is on its operation", () => {
     "internal_error",
     "invalid_api_key",
     "ip_not_allowed",
+    "media_type",
     "missing_authorization",
     "missing_field",
     "permission_denied",

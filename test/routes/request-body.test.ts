@@ -146,3 +146,19 @@ test("a body that breaks off is a 400, not a fault of ours", async () => {
   });
   expectFaults(await post(broken), "");
 });
+
+test.each(["gzip", "br", "GZIP", "identity, gzip", "nonsense"])(
+  "a body with the Content-Encoding %s is a 415, and stores nothing",
+  async (encoding) => {
+    const { post, total } = await newPoster();
+    const answer = await post({ content: "Hello" }, { "Content-Encoding": encoding });
+    expectError(answer, 415, "media_type", "The request body must not have a Content-Encoding");
+    expect(answer.headers.get("Accept-Encoding")).toBe("identity");
+    expect(await total()).toBe(0);
+  },
+);
+
+test("the Content-Encoding identity is none", async () => {
+  const { post } = await newPoster();
+  expect((await post({ content: "Hello" }, { "Content-Encoding": "identity" })).status).toBe(201);
+});

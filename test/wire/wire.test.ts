@@ -248,6 +248,12 @@ test("of two keys in a request none counts that stands in a second header", asyn
   expect(answer?.status).toBe(401);
 });
 
+test("two Idempotency-Key headers are a 400", async () => {
+  const headers = { ...key(), "Idempotency-Key": ["order-7", "order-8"], "Content-Length": "19" };
+  const [answer] = await exchange(service.url, [head(`POST ${place.messages}`, headers), '{"content":"Hello"}']);
+  expect([answer?.status, answer?.body]).toEqual([400, expect.stringContaining("Idempotency-Key")]);
+});
+
 test("letters that no header has, and a head that is too long, open nothing and end nothing", async () => {
   const [odd] = await exchange(service.url, [head("GET /api/v1/key", { ...key(), "X-Name": "\xe9\xff" })]);
   expect(odd?.status).toBe(200);
