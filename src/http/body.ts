@@ -39,7 +39,7 @@ async function readStream(reader: ReadableStreamDefaultReader<Bytes>, max: numbe
  * runtimes drain a body that nobody touched by themselves.
  */
 async function drain(reader: ReadableStreamDefaultReader<Bytes>): Promise<void> {
-  const stop = () => reader.cancel().catch(() => {});
+  const stop = () => void reader.cancel().catch(() => {});
   const timer = setTimeout(stop, DRAIN.ms);
   try {
     for (let left = DRAIN.bytes; left > 0; ) {
@@ -47,7 +47,7 @@ async function drain(reader: ReadableStreamDefaultReader<Bytes>): Promise<void> 
       if (done) return;
       left -= value.byteLength;
     }
-    await stop();
+    stop();
   } catch {
     // The client hung up: nothing is left to read.
   } finally {
