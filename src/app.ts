@@ -9,6 +9,7 @@ import { hookRoutes } from "./hooks/routes.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { refusePreflight } from "./http/preflight.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
+import { answerRoot } from "./http/root.ts";
 import { answerStranger } from "./http/strangers.ts";
 import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
 import { keyRoutes } from "./keys/routes.ts";
@@ -22,6 +23,7 @@ app.onError(answerError);
 app.notFound(() => errorResponse(new ApiError("not_found")));
 
 app.use(requestLog(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
+app.get("/", answerRoot);
 app.get("/healthz", (c) => c.json({ ok: true }));
 
 // What a client sends is checked in this order: the header, the key, where it comes from and what it may do; only then

@@ -29,6 +29,7 @@ export async function call(method: string, path: string, { body, headers = {}, b
   const request = new Request(`https://parley.test${path}`, {
     method,
     headers,
+    redirect: "manual",
     ...(body !== undefined && { body: (raw ? body : JSON.stringify(body)) as BodyInit }),
   });
   const response = bindings

@@ -9,7 +9,7 @@ import { organizationOperations } from "./operator/organizations.ts";
 import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
-import { WEB_OPERATIONS, WEB_SCOPE } from "./web-operations.ts";
+import { ROOT_OPERATIONS, ROOT_SCOPE, WEB_OPERATIONS, WEB_SCOPE } from "./web-operations.ts";
 
 const CONVENTIONS = `Bodies and answers are JSON in UTF-8; fields are camelCase. Times are RFC 3339 in UTC. Ids are opaque. In a request body, \`null\` in an optional field means absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 units. New fields may be added to answers at any time. \`HEAD\` answers as \`GET\`, without the body. Every answer carries \`X-Request-Id\`. Call the API from a server, not from a browser: it sends no CORS headers, because a key in a page would be public.
 
@@ -38,6 +38,8 @@ interface Group {
   open?: true;
 }
 
+const ROOT_SERVER = { url: "/", description: "The service that this document comes from" };
+
 const PUBLIC: Document = {
   title: "Parley",
   summary: "List and send messages in chats.",
@@ -57,6 +59,7 @@ Two addresses ask for no key and are not below \`/api/v1\`: \`GET /healthz\` ans
     Messages: "What is said in a chat, in either direction.",
     Key: "What a key may know of itself.",
     "Web chat": "The page on which a company's visitors write.",
+    Service: "The service itself.",
   },
   groups: [
     {
@@ -76,12 +79,8 @@ Two addresses ask for no key and are not below \`/api/v1\`: \`GET /healthz\` ans
         ],
       },
     },
-    {
-      operations: WEB_OPERATIONS,
-      scope: WEB_SCOPE,
-      server: { url: "/", description: "The service that this document comes from" },
-      open: true,
-    },
+    { operations: WEB_OPERATIONS, scope: WEB_SCOPE, server: ROOT_SERVER, open: true },
+    { operations: ROOT_OPERATIONS, scope: ROOT_SCOPE, server: ROOT_SERVER, open: true },
   ],
 };
 

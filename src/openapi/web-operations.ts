@@ -1,4 +1,46 @@
-import type { Operation, Scope } from "./operation.ts";
+import * as z from "zod";
+import { ROOT } from "../http/root.ts";
+import { answered, type Operation, type Scope } from "./operation.ts";
+
+/** The service's front door. */
+export const ROOT_OPERATIONS: readonly Operation[] = [
+  {
+    method: "get",
+    path: "/",
+    id: "readRoot",
+    tag: "Service",
+    summary: "Find the documentation",
+    description: "Sends a browser to the documentation, and tells a program where the documents are.",
+    answers: [
+      answered(
+        200,
+        "Links for a program, below the same origin.",
+        z.object({
+          name: z.string().describe("The service's name"),
+          docs: z.string().describe("The documentation, for people"),
+          openapi: z.string().describe("The OpenAPI document of the public API"),
+          health: z.string().describe("Answers 200 while the service runs"),
+        }),
+        ROOT,
+      ),
+      {
+        status: 302,
+        description: "The documentation, for a browser: `Accept` names `text/html`.",
+        headers: {
+          Location: {
+            description: "Where the documentation is.",
+            required: true,
+            schema: { type: "string" },
+            example: ROOT.docs,
+          },
+        },
+        empty: true,
+      },
+    ],
+  },
+];
+
+export const ROOT_SCOPE: Scope = { limited: false, suffix: "AtTheRoot", errors: ["internal_error"] };
 
 /** The page of the web chat, below no prefix. */
 export const WEB_OPERATIONS: readonly Operation[] = [

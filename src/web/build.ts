@@ -28,21 +28,42 @@ const DOCS_POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** The platform serves an asset with its ETag and asks for a revalidation, so fixed names are never stale. */
-const HEADERS = `/widget.js
-  X-Content-Type-Options: nosniff
-  Cross-Origin-Resource-Policy: cross-origin
-  Access-Control-Allow-Origin: *
-/web-assets/*
-  X-Content-Type-Options: nosniff
-${["/:prefix/v1/openapi.json", "/llms.txt"].map((path) => policy(path, "default-src 'none'; frame-ancestors 'none'")).join("")}${["/docs", "/docs/*"].map((path) => policy(path, DOCS_POLICY)).join("")}`;
+const SAME_ORIGIN = { "Cross-Origin-Resource-Policy": "same-origin" };
+const DOCUMENT = {
+  ...SAME_ORIGIN,
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+};
+const PAGE = {
+  ...DOCUMENT,
+  "Content-Security-Policy": DOCS_POLICY,
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+};
 
-function policy(path: string, content: string): string {
-  return `${path}
-  Content-Security-Policy: ${content}
-  Referrer-Policy: no-referrer
-  X-Content-Type-Options: nosniff
-`;
+/** The headers of static files, by path. */
+const HEADERS = {
+  "/widget.js": { "Cross-Origin-Resource-Policy": "cross-origin", "Access-Control-Allow-Origin": "*" },
+  "/web-assets/*": SAME_ORIGIN,
+  "/:prefix/v1/openapi.json": DOCUMENT,
+  "/llms.txt": DOCUMENT,
+  "/docs": PAGE,
+  "/docs/*": PAGE,
+};
+
+/**
+ * The file `_headers` of the static assets. `Allow` is for the platform's 405 to any other method. The platform adds an
+ * ETag and asks for revalidation, so that a fixed name is never stale.
+ */
+function headersFile(): string {
+  return Object.entries(HEADERS)
+    .map(([path, headers]) => {
+      const all = { Allow: "GET, HEAD", "X-Content-Type-Options": "nosniff", ...headers };
+      return `${path}\n${Object.entries(all)
+        .map(([name, value]) => `  ${name}: ${value}\n`)
+        .join("")}`;
+    })
+    .join("");
 }
 
 /** The languages that a page fetches when its visitor speaks them; English is in its script. */
@@ -88,7 +109,7 @@ async function writeAll(out: string): Promise<Record<string, number>> {
     await writeFile(join(out, "web-assets", `${language}.json`), JSON.stringify(texts));
   }
   await writeDocs(out);
-  await writeFile(join(out, "_headers"), HEADERS);
+  await writeFile(join(out, "_headers"), headersFile());
   const sizes: Record<string, number> = {};
   for (const path of ["widget.js", "web-assets/chat.js", "web-assets/chat.css"]) {
     sizes[path] = gzipSync(await readFile(join(out, path)), { level: 9 }).length;

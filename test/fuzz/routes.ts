@@ -33,6 +33,7 @@ const channel = ["chn"];
 
 /** Every route with a method of its own; `requests.test.ts` wants each that is registered to be here. */
 export const SHAPES: Record<string, Shape> = {
+  "GET /": {},
   "GET /healthz": {},
   "GET /api/v1/key": {},
   "GET /api/v1/chats": { query: chatsQuery, weight: 5 },

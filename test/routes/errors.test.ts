@@ -193,3 +193,18 @@ test("healthz answers without a key, and has no other method", async () => {
   expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
   expectError(await call("POST", "/healthz"), 405, "method_not_allowed");
 });
+
+test.each([undefined, "*/*", "application/json"])("GET / with Accept %s names the documents", async (accept) => {
+  const answer = await call("GET", "/", accept === undefined ? {} : { headers: { Accept: accept } });
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { name: "Parley", docs: "/docs", openapi: "/api/v1/openapi.json", health: "/healthz" },
+  ]);
+  expect(answer.headers.get("Vary")).toBe("Accept");
+});
+
+test("GET / leads a browser to the documentation", async () => {
+  const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  const { status, headers } = await call("GET", "/", { headers: { Accept: accept } });
+  expect([status, headers.get("Location"), headers.get("Vary")]).toEqual([302, "/docs", "Accept"]);
+});

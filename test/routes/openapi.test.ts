@@ -47,7 +47,7 @@ test.each([
   const ofPrefix = described.filter((route) => route.includes(` ${prefix}/`));
   expect(ofPrefix.sort()).toEqual(routesBelow(prefix));
   const others = described.filter((route) => !ofPrefix.includes(route));
-  expect(others).toEqual(name === "public" ? ["GET /web/{channelId}"] : []);
+  expect(others).toEqual(name === "public" ? ["GET /web/{channelId}", "GET /"] : []);
 });
 
 test("each error is on an operation that answers it, those aside that no operation answers", () => {

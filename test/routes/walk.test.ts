@@ -10,6 +10,7 @@ import { admin, call, client, expectError, newKey, newOrganization } from "../ha
 
 /** The routes that answer without a key or a token. What else does not demand one is a fault by existing. */
 const PUBLIC = [
+  "GET /",
   "GET /healthz",
   "ALL /hooks/*",
   "GET /hooks/whatsapp/:channelId",
@@ -136,6 +137,7 @@ test("under both prefixes every method, on a route or on none, demands a key or 
 
 /** The statuses of every method on what needs no key, of which none has an id that anyone has; 101 is a socket. */
 const STRANGE: Record<string, Record<string, number>> = {
+  "/": { GET: 200, HEAD: 200 },
   "/healthz": { GET: 200, HEAD: 200 },
   "/hooks/telegram/:channelId": { POST: 401 },
   "/hooks/whatsapp/:channelId": { GET: 403, HEAD: 403, POST: 401 },

@@ -42,6 +42,7 @@ test("the page's headers are these alone", () => {
       "connect-src 'self' ws://localhost:8787; base-uri 'none'; form-action 'none'; " +
       "frame-ancestors 'self' https://a.example; require-trusted-types-for 'script'; trusted-types 'none'",
     "Cache-Control": "no-cache",
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",

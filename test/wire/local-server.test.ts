@@ -64,3 +64,24 @@ test.each([
     expect([await send(), await send()]).toEqual([201, 201]);
   }
 });
+
+const PAGE = {
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+};
+const OURS = { "cross-origin-resource-policy": "same-origin" };
+
+test.each([
+  ["/docs", { ...PAGE, ...OURS }],
+  ["/docs/operator", { ...PAGE, ...OURS }],
+  ["/web-assets/chat.js", OURS],
+  ["/web-assets/docs.css", OURS],
+  ["/api/v1/openapi.json", OURS],
+  ["/llms.txt", OURS],
+  ["/widget.js", { "cross-origin-resource-policy": "cross-origin" }],
+])("the static file %s has its headers, and a 405 names its methods", async (path, expected) => {
+  const { status, headers } = await fetch(new URL(path, server.base));
+  expect([status, Object.fromEntries(headers)]).toEqual([200, expect.objectContaining(expected)]);
+  const refused = await fetch(new URL(path, server.base), { method: "POST", body: "{}" });
+  expect([refused.status, refused.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
+});

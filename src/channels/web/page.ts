@@ -54,6 +54,8 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
     "Content-Security-Policy": policy.join("; "),
     // The settings may change at any moment, and the page must then follow.
     "Cache-Control": "no-cache",
+    // The page needs nothing from a window that opened it.
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
