@@ -13,6 +13,7 @@ CREATE TABLE `api_keys` (
 	`expires_at` integer,
 	`revoked_at` integer,
 	`created_at` integer NOT NULL,
+	`stats` text,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
@@ -35,6 +36,7 @@ CREATE TABLE `channels` (
 	`chat_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`erasing_at` integer,
+	`stats` text,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
@@ -64,9 +66,9 @@ CREATE TABLE `chats` (
 	FOREIGN KEY (`channel_id`) REFERENCES `channels`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE INDEX `chats_by_activity` ON `chats` (`organization_id`,`active_at`,`id`);--> statement-breakpoint
-CREATE INDEX `chats_by_kind_and_activity` ON `chats` (`organization_id`,`channel_kind`,`active_at`,`id`);--> statement-breakpoint
-CREATE INDEX `chats_by_channel_and_activity` ON `chats` (`channel_id`,`active_at`,`id`);--> statement-breakpoint
+CREATE INDEX `chats_by_activity` ON `chats` (`organization_id`,`erasing_at`,`active_at`,`id`);--> statement-breakpoint
+CREATE INDEX `chats_by_kind_and_activity` ON `chats` (`organization_id`,`channel_kind`,`erasing_at`,`active_at`,`id`);--> statement-breakpoint
+CREATE INDEX `chats_by_channel_and_activity` ON `chats` (`channel_id`,`erasing_at`,`active_at`,`id`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,

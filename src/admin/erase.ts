@@ -18,6 +18,8 @@ import { rowOf } from "./rows.ts";
  */
 const OBJECTS_A_REQUEST = 500;
 
+const CHATS_A_MARK = 2_000;
+
 /** Erases a chat and its messages. */
 export async function eraseChat(env: Env, id: string, marked: () => void) {
   const chat = await findChatToErase(directory(env), id);
@@ -44,6 +46,7 @@ export async function eraseChannel(env: Env, origin: string, id: string, marked:
   const channel = await rowOf(db, channels, id, "channel_not_found");
   await db.update(channels).set({ erasingAt: Date.now() }).where(eq(channels.id, id));
   marked();
+  await markChats(env, id);
   await eraseAllChats(env, db, eq(chats.channelId, id), { left: OBJECTS_A_REQUEST });
   await eraseChannelObject(env, id);
   await db.delete(channels).where(eq(channels.id, id));
@@ -84,6 +87,23 @@ export async function eraseOrganization(env: Env, id: string, marked: () => void
     db.delete(organizations).where(eq(organizations.id, id)),
   ]);
   return presentOrganization(organization);
+}
+
+/**
+ * Marks a channel's chats, which takes them out of the part of the indexes that lists of chats walk. The channel's own
+ * mark already hides the chats. A few thousand at a time, because a statement holds up all others.
+ */
+async function markChats(env: Env, channelId: string): Promise<void> {
+  const statement = database(env)
+    .prepare(
+      `update chats set erasing_at = ?2 where id in
+         (select id from chats where channel_id = ?1 and erasing_at is null order by active_at desc limit ?3)`,
+    )
+    .bind(channelId, Date.now(), CHATS_A_MARK);
+  for (;;) {
+    const { meta } = await statement.run();
+    if (meta.changes < CHATS_A_MARK) return;
+  }
 }
 
 function eraseAllChats(env: Env, db: Directory, of: ReturnType<typeof eq>, work: Work): Promise<void> {

@@ -116,10 +116,17 @@ export const chats = sqliteTable(
     erasingAt: integer(),
   },
   (table) => [
-    // GET /chats, latest activity first: all of an organization, those of one kind, those of one channel.
-    index("chats_by_activity").on(table.organizationId, table.activeAt, table.id),
-    index("chats_by_kind_and_activity").on(table.organizationId, table.channelKind, table.activeAt, table.id),
-    index("chats_by_channel_and_activity").on(table.channelId, table.activeAt, table.id),
+    // GET /chats, latest activity first: all of an organization, those of one kind, those of one channel. Chats that are
+    // being erased lie apart in each index, so that a page never walks over them.
+    index("chats_by_activity").on(table.organizationId, table.erasingAt, table.activeAt, table.id),
+    index("chats_by_kind_and_activity").on(
+      table.organizationId,
+      table.channelKind,
+      table.erasingAt,
+      table.activeAt,
+      table.id,
+    ),
+    index("chats_by_channel_and_activity").on(table.channelId, table.erasingAt, table.activeAt, table.id),
   ],
 );
 

@@ -1,2 +1,0 @@
-ALTER TABLE `api_keys` ADD `stats` text;--> statement-breakpoint
-ALTER TABLE `channels` ADD `stats` text;
