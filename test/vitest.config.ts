@@ -64,7 +64,7 @@ export default defineConfig({
         },
       },
       { test: { ...PATIENCE, name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
-      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm,upgrade,wire}/**/*.test.ts"] } },
+      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm,wire}/**/*.test.ts"] } },
     ],
   },
 });

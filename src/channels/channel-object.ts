@@ -52,12 +52,11 @@ export interface BreakReport extends Attempt {
   reason: string;
 }
 
-/** How an attempt ended that was to tell; without `probe` it was one. */
-export interface ProbeReport extends Omit<Attempt, "probe"> {
+/** How a probe or a trial ended. */
+export interface ProbeReport extends Attempt {
   channelId: string;
   /** The network answered as one does that accepts the channel. */
   works: boolean;
-  probe?: boolean;
 }
 
 const GONE_MS = 60_000;
@@ -186,8 +185,8 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** How a probe or a trial ended that did not find the channel broken: the network answered, or nobody knows. */
-  async probed({ channelId, works, probe = true, ...attempt }: ProbeReport): Promise<void> {
-    await this.#change(channelId, attemptEnded(this.#state(), { ...attempt, probe }, works, Date.now()));
+  async probed({ channelId, works, ...attempt }: ProbeReport): Promise<void> {
+    await this.#change(channelId, attemptEnded(this.#state(), attempt, works, Date.now()));
   }
 
   /** Where this mends the channel, its health is told. */
@@ -264,7 +263,7 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   #state(): ChannelPace {
-    this.#pace ??= { ...STEADY, ...this.ctx.storage.kv.get<Partial<ChannelPace>>("pace") };
+    this.#pace ??= this.ctx.storage.kv.get<ChannelPace>("pace") ?? STEADY;
     return this.#pace;
   }
 

@@ -1,5 +1,3 @@
-import { directory } from "../db/client.ts";
-import { findIdentity } from "./directory.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
 /** Which chat an object is, as the first caller who knows the directory told it; kept for good, or until it is erased. */
@@ -9,17 +7,9 @@ export class Adoption {
   #identity: ChatIdentity | undefined;
 
   /** @param prepare makes the storage of an adopted chat ready */
-  constructor(state: DurableObjectState, env: Env, prepare: () => void) {
-    this.#kv = state.storage.kv;
+  constructor({ kv }: DurableObjectStorage, prepare: () => void) {
+    this.#kv = kv;
     this.#prepare = prepare;
-    const stored = this.#kv.get<Pick<ChatIdentity, "organizationId" | "chatId"> & Partial<ChatIdentity>>("identity");
-    // The first version kept less of it. Nothing is begun before the rest is there.
-    if (stored && stored.createdAt === undefined) {
-      void state.blockConcurrencyWhile(async () => {
-        const told = await findIdentity(directory(env), stored.organizationId, stored.chatId);
-        if (told) this.#kv.put("identity", told);
-      });
-    }
   }
 
   /** Who the chat is; undefined before it was adopted. */

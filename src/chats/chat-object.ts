@@ -44,7 +44,7 @@ const TOMBSTONE_MS = 600_000;
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
   readonly #pages = new MessagePages(this.#log);
-  readonly #adoption = new Adoption(this.ctx, this.env, () => this.#log.prepare());
+  readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
   readonly #outbox = new Outbox();
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);

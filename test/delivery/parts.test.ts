@@ -1,4 +1,4 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { admin, send } from "../harness.ts";
 import { acceptAs, fakeNetworks, hanging, inTurn, lost, refuse } from "../networks.ts";
@@ -105,18 +105,6 @@ test("a photo that came through proves no message delivered whose text was redac
   await admin("POST", `/chats/${chat.chatId}/messages/${message.id}/redact`);
   await message.tell("wamid.photo", "delivered");
   expect(await message.state()).toBe("FAILED redacted");
-});
-
-test("rows from before parts had a status of their own take statuses as all others", async () => {
-  const message = await sentPhoto();
-  await runInDurableObject(message.object(), (_object, { storage }) => {
-    storage.sql.exec("update messages set delivery = json_remove(delivery, '$.calls', '$.mended')");
-  });
-  await evictDurableObject(message.object());
-  await message.tell("wamid.photo", "read");
-  expect(await message.state()).toBe("SENT");
-  await message.tell("wamid.text", "delivered");
-  expect(await message.state()).toBe("DELIVERED");
 });
 
 test("a message of one part keeps no more of it than its id", async () => {
