@@ -1,12 +1,13 @@
 import { BoundedMap } from "../bounded-map.ts";
-import type { Counts } from "../counts.ts";
 import type { Permission } from "../db/schema.ts";
+import { clientNetwork } from "../http/client-network.ts";
 import { JoinedCalls } from "../joined-calls.ts";
 import { keptPerEnv } from "../kept.ts";
 import { callObject } from "../objects.ts";
-import type { Refusal, WindowState } from "./admission.ts";
+import type { WindowState } from "./admission.ts";
 import type { Admission, Caller } from "./key-object.ts";
 import type { KnownKey } from "./known-key.ts";
+import { countRefusal, takeRefusals } from "./refusal-counts.ts";
 
 /** One request that asks to be let in. */
 export interface Asking extends KnownKey {
@@ -15,30 +16,35 @@ export interface Asking extends KnownKey {
 }
 
 export type Refused = Admission & { outcome: "refused" };
-/** Null: of what was asked for together there was less than for all, and this one has to ask again. */
+/** Null: the requests of one call asked for more units than were left, and this one has to ask again. */
 type Share = { outcome: "admitted"; caller: Caller; window: WindowState } | Refused | null;
 
-/** `times` it was given from memory, of which the key's object has yet to hear. */
+/** A refusal that this isolate gives again by itself, and until when, in Unix milliseconds. */
 interface Remembered {
   until: number;
   refused: Refused;
-  times: number;
 }
 
-/** How long a refusal may go on after a limit was raised. It spares a key that is over its limit every further call. */
+/** How long a key may hear 429 after its limit was raised. Saves a call for each further request over the limit. */
 const REFUSED_FOR_MS = 1_000;
 
 const kept = keptPerEnv(() => ({
   calls: new JoinedCalls<null, Share>(),
+  /** By what was asked; a final refusal by the secret's hash, because it is the same from everywhere. */
   refusals: new BoundedMap<string, Remembered>(10_000),
+  /** Readers whose last request was refused, by `readerOf`. */
+  refusedReaders: new BoundedMap<string, true>(10_000),
 }));
 
 /**
  * Asks the key's own object whether this request may pass. Requests that wait at the same time and ask for the same
- * share one call, and the nth of them gets the nth unit. A key that is over its limit is remembered for a second, and
- * no longer than its window; so is one that was revoked or never was.
+ * share one call; the nth of them gets the nth unit.
  *
- * @param meanwhile begins what can be begun while the object is asked
+ * A refusal that a change of the key could lift is never remembered, because a change counts with the very next request:
+ * a wrong address, a missing permission, a spent quota and an expiry cost one call of the object. A key over its limit
+ * is remembered for a second and no longer than its window. A dead secret is remembered for a second.
+ *
+ * @param meanwhile starts a read while the object is asked; not called if the same reader was refused last time
  */
 export async function admit(
   env: Env,
@@ -46,52 +52,56 @@ export async function admit(
   asking: Asking,
   meanwhile?: () => void,
 ) {
-  const { calls, refusals } = kept(env);
+  const { calls, refusals, refusedReaders } = kept(env);
   const name = JSON.stringify([asking.id, asking.hash, asking.address, asking.permission]);
-  const remembered = refusals.get(name);
-  if (remembered && isNear(remembered.until)) {
-    remembered.times++;
-    return remembered.refused;
+  const remembered = [refusals.get(name), refusals.get(asking.hash)].find((each) => each && isNear(each.until));
+  if (remembered) {
+    const { refused } = remembered;
+    // A key that does not exist has no counts.
+    if (refused.window) countRefusal(env, ctx, asking.id, refused.reason);
+    return refused;
   }
-  meanwhile?.();
+  if (meanwhile && !(refusedReaders.size > 0 && refusedReaders.has(readerOf(asking)))) meanwhile();
   for (;;) {
-    const share = await calls.ask(ctx, name, null, (all) => askObject(env, asking, all.length, taken(remembered)));
+    const share = await calls.ask(ctx, name, null, (all) => askObject(env, asking, all.length));
     if (share === null) continue;
-    if (share.outcome === "refused" && isRemembered(share)) {
-      const until = Math.min(Date.now() + REFUSED_FOR_MS, share.window?.reset ?? Number.POSITIVE_INFINITY);
-      refusals.set(name, { until, refused: share, times: refusals.get(name)?.times ?? 0 });
+    if (share.outcome === "refused") {
+      refusedReaders.set(readerOf(asking), true);
+      remember(refusals, name, asking.hash, share);
+    } else if (refusedReaders.size > 0) {
+      refusedReaders.delete(readerOf(asking));
     }
     return share;
   }
 }
 
-/** How often a refusal was given from memory, to be told once. */
-function taken(remembered: Remembered | undefined): Counts<Refusal> | null {
-  if (!remembered?.times) return null;
-  const { times } = remembered;
-  remembered.times = 0;
-  return { [remembered.refused.reason]: times };
+/** Who reads: a secret from one network with one permission, so that one client's refusal slows down no other client. */
+function readerOf({ hash, address, permission }: Asking): string {
+  return JSON.stringify([hash, clientNetwork(address), permission]);
 }
 
-/** In the future, and no further than a refusal ever is: a clock that was set back prolongs none. */
+/** Keeps what no change of the key can lift, or what may be late: see `admit`. */
+function remember(refusals: Map<string, Remembered>, name: string, hash: string, refused: Refused): void {
+  if (refused.final) {
+    refusals.delete(name);
+    refusals.set(hash, { until: Date.now() + REFUSED_FOR_MS, refused });
+  } else if (refused.reason === "rate_limited") {
+    const until = Math.min(Date.now() + REFUSED_FOR_MS, refused.window?.reset ?? 0);
+    refusals.set(name, { until, refused });
+  }
+}
+
+/** In the future, and by no more than a refusal is remembered: a clock that was set back must not prolong one. */
 function isNear(until: number): boolean {
   const left = until - Date.now();
   return left > 0 && left <= REFUSED_FOR_MS;
 }
 
-/** What an operator may widen, a quota, an address list, a permission or an expiry, counts at once when he does. */
-function isRemembered({ reason, final }: Refused): boolean {
-  return reason === "rate_limited" || final === true;
-}
-
 /** One call for `units` requests. @returns what each of them gets, the first one that asked first */
-async function askObject(
-  env: Env,
-  { id, hash, address, permission }: Asking,
-  units: number,
-  refused: Counts<Refusal> | null,
-): Promise<Share[]> {
-  const asked = { hash, address, permission, units, ...(refused && { refused }) };
+async function askObject(env: Env, { id, hash, address, permission }: Asking, units: number): Promise<Share[]> {
+  const refused = takeRefusals(env, id);
+  // One id for both tries of `callObject`: a call whose answer was lost is counted once.
+  const asked = { call: crypto.randomUUID(), hash, address, permission, units, ...(refused && { refused }) };
   const admission = await callObject(env.KEYS, id, (key) => key.admit(id, asked));
   return Array.from({ length: units }, (_, nth) => {
     if (admission.outcome === "refused") return admission;

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { BoundedMap } from "../bounded-map.ts";
 import { added, type Counts } from "../counts.ts";
 import { directory } from "../db/client.ts";
 import type { Permission, Region } from "../db/schema.ts";
@@ -19,12 +20,14 @@ import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./stats.ts
 
 /** A request that asks to be let in: `hash` of the key text, where it came from, what it wants to do. */
 export interface AdmissionRequest {
+  /** The call's id, the same if the call is repeated because its answer was lost. */
+  call: string;
   hash: string;
   address: string | null;
   permission: Permission | null;
   /** How many requests ask together: at least 1. */
   units: number;
-  /** What the caller has refused by itself since it last asked, as it was told to. */
+  /** Requests that the caller refused from memory since its last report. */
   refused?: Counts<Refusal>;
 }
 
@@ -58,6 +61,8 @@ const REFRESH_AGAIN_AFTER_MS = 10_000;
 /** While the directory is down, a record is used up to this age. */
 const USABLE_MS = 3_600_000;
 const CHANGE_ENDS_AFTER_MS = 60_000;
+/** A call is repeated at once or never, and an object answers about a thousand calls a second. */
+const REMEMBERED_CALLS = 1_000;
 
 /**
  * One API key: its record, read from the directory at first sight, and its counts. Everything it knows lies in three
@@ -69,6 +74,13 @@ const CHANGE_ENDS_AFTER_MS = 60_000;
  * where the third step never comes.
  */
 export class KeyObject extends DurableObject<Env> {
+  /**
+   * Answers to recent calls by the call's id, so that a repeated call counts once. An object that lost its memory in
+   * between counts the call again: that costs the key the units of one call, as a crash may, and never grants more.
+   */
+  readonly #answers = new BoundedMap<string, Admission>(REMEMBERED_CALLS);
+  /** Ids of recent reports of refusals, for the same reason. */
+  readonly #countedCalls = new BoundedMap<string, true>(REMEMBERED_CALLS);
   readonly #stats = new KeyStatsBuffer(this.ctx.storage, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats,
     settle: () => this.#settle(),
@@ -85,11 +97,32 @@ export class KeyObject extends DurableObject<Env> {
   #gone = false;
   #loading: { generation: number; record: Promise<KeyRecord | null> } | undefined;
 
-  /** Decides over `asked.units` requests of the key `id`; what it grants is counted durably before it answers. */
+  /**
+   * Decides over `asked.units` requests of the key `id`. What it grants is counted durably before it answers. A repeated
+   * call gets the first answer and counts nothing.
+   */
   async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
     const record = await this.#record(id);
     // Erased while it asked the directory: nothing may be counted in what is empty now.
     if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
+    // Nothing waits from here on: of two tries of one call the second finds the answer of the first.
+    const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);
+    this.#answers.set(asked.call, answer);
+    return answer;
+  }
+
+  /**
+   * Counts requests that an isolate refused from memory, unless they come with a call that was counted before. Stores
+   * nothing for a key that the directory does not know.
+   */
+  async countRefused(id: string, refused: Counts<Refusal>, call: string): Promise<void> {
+    const record = await this.#record(id);
+    if (!record || this.#gone || this.#countedCalls.has(call)) return;
+    this.#countedCalls.set(call, true);
+    this.#count(id, { refused }, false);
+  }
+
+  #decide(id: string, record: KeyRecord, asked: AdmissionRequest): Admission {
     const decision = decide(
       record,
       this.#storedCounters(),

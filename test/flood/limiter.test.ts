@@ -53,7 +53,7 @@ function askAll(object: DurableObjectStub<KeyObject>, { id, hash }: KnownKey, as
     const answers: Admission[] = [];
     for (const { at, units } of asks) {
       vi.setSystemTime(at);
-      answers.push(await key.admit(id, { hash, address: null, permission: null, units }));
+      answers.push(await key.admit(id, { call: crypto.randomUUID(), hash, address: null, permission: null, units }));
     }
     return answers;
   });

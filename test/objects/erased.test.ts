@@ -127,7 +127,13 @@ test("a request that asks the directory while its key is erased is refused, and 
     await env.KEYS.getByName(key.id).erase();
     return read;
   });
-  const answer = await object.admit(key.id, { hash, address: null, permission: null, units: 1 });
+  const answer = await object.admit(key.id, {
+    call: crypto.randomUUID(),
+    hash,
+    address: null,
+    permission: null,
+    units: 1,
+  });
   expect(answer).toEqual({ outcome: "refused", reason: "invalid_api_key", window: null, final: true });
   await object.beginChange("late");
   expect(await held(object)).toEqual(NOTHING);

@@ -220,7 +220,7 @@ test("asking a key's object about a key that there is not leaves nothing in it",
   const id = newId("key", null);
   const object = env.KEYS.getByName(id);
   expect(await object.describe(id)).toBeNull();
-  const asked = { hash: "0", address: null, permission: null, units: 1 };
+  const asked = { call: "1", hash: "0", address: null, permission: null, units: 1 };
   expect(await object.admit(id, asked)).toEqual({
     outcome: "refused",
     reason: "invalid_api_key",
@@ -235,7 +235,13 @@ test("several requests that ask as one are granted as many as are left", async (
   const { key, secret } = await newKey(organizationId, { rateLimit: { limit: 5, windowSeconds: 60 } });
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))).toHex();
   const ask = (units: number) =>
-    env.KEYS.getByName(key.id).admit(key.id, { hash, address: null, permission: null, units });
+    env.KEYS.getByName(key.id).admit(key.id, {
+      call: crypto.randomUUID(),
+      hash,
+      address: null,
+      permission: null,
+      units,
+    });
   expect(await ask(3)).toMatchObject({ outcome: "admitted", granted: 3, window: { remaining: 2 } });
   expect(await ask(3)).toMatchObject({ outcome: "admitted", granted: 2, window: { remaining: 0 } });
   expect(await ask(3)).toMatchObject({ outcome: "refused", reason: "rate_limited" });

@@ -1,9 +1,13 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { configured } from "../../src/config.ts";
+import { newId } from "../../src/ids.ts";
+import { newKeyText } from "../../src/keys/key-text.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { aroundCall, breakDirectory, OUTAGES } from "../faults.ts";
 import { admin, client, newKey, newOrganization, statsOf } from "../harness.ts";
+import { newIsolate } from "../models/isolates.ts";
 
 stopTheClock();
 
@@ -11,7 +15,13 @@ stopTheClock();
 async function limitedKey(body: object) {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId, { ...body });
-  return { organizationId, keyId: key.id as string, api: client(secret), object: () => env.KEYS.getByName(key.id) };
+  return {
+    organizationId,
+    keyId: key.id as string,
+    secret,
+    api: client(secret),
+    object: () => env.KEYS.getByName(key.id),
+  };
 }
 
 async function keyStats({ organizationId, keyId }: { organizationId: string; keyId: string }) {
@@ -37,6 +47,87 @@ test("a key's requests are counted, admitted and refused, those too that are ref
     refused: { ...NO_REFUSALS, permission_denied: 1, rate_limited: 5 },
     updatedAt: new Date().toISOString(),
   });
+});
+
+/** A client of an isolate whose timers the test runs: those that wait to tell the key's object of refusals. */
+function clientOnFakeTimers(secret: string) {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+  const ask = newIsolate();
+  return async () => (await ask(secret, "GET", "/api/v1/key")).status;
+}
+
+/** Lets the timers of two seconds end. @returns when the key's object has been told of refusals */
+async function refusalsTold(): Promise<void> {
+  const told = Promise.withResolvers<void>();
+  aroundCall("KEYS", "countRefused", { after: told.resolve });
+  vi.advanceTimersByTime(2_000);
+  await told.promise;
+  vi.restoreAllMocks();
+}
+
+test("refusals that are given from memory are counted two seconds later, though the key never asks again", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
+  const status = clientOnFakeTimers(key.secret);
+  expect(await status()).toBe(200);
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  for (let n = 0; n < 55; n++) expect(await status()).toBe(429);
+  expect([calls.mock.calls.length, vi.getTimerCount()]).toEqual([1, 1]);
+  calls.mockRestore();
+  await refusalsTold();
+  await runDurableObjectAlarm(key.object());
+  expect(await keyStats(key)).toMatchObject({ admitted: 1, refused: { ...NO_REFUSALS, rate_limited: 55 } });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("refusals from memory that go with the key's next call are told no second time", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
+  const status = clientOnFakeTimers(key.secret);
+  for (let n = 0; n < 4; n++) await status();
+  vi.advanceTimersByTime(1_001);
+  expect(await status()).toBe(429);
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(calls).not.toHaveBeenCalled();
+  await runDurableObjectAlarm(key.object());
+  expect((await keyStats(key)).refused.rate_limited).toBe(4);
+});
+
+test("refusals from memory that the key's object is told of twice, because an answer was lost, are counted once", async () => {
+  const key = await limitedKey({});
+  await admin("DELETE", `/keys/${key.keyId}`);
+  const status = clientOnFakeTimers(key.secret);
+  for (let n = 0; n < 9; n++) expect(await status()).toBe(401);
+  const lost = Object.assign(new Error("Network connection lost."), { retryable: true });
+  const again = Promise.withResolvers<void>();
+  const getByName = env.KEYS.getByName.bind(env.KEYS);
+  const calls = vi.spyOn(env.KEYS, "getByName").mockImplementation((...args) => {
+    const stub = getByName(...args);
+    const countRefused = async (...given: Parameters<typeof stub.countRefused>) => {
+      await stub.countRefused(...given);
+      if (calls.mock.calls.length === 1) throw lost;
+      again.resolve();
+    };
+    return { countRefused } as never;
+  });
+  vi.advanceTimersByTime(2_000);
+  await again.promise;
+  vi.restoreAllMocks();
+  await runDurableObjectAlarm(key.object());
+  expect((await keyStats(key)).refused).toEqual({ ...NO_REFUSALS, invalid_api_key: 9 });
+});
+
+test("refusals of a key that does not exist are told to nobody, and leave nothing", async () => {
+  const id = newId("key", null);
+  const status = clientOnFakeTimers(await newKeyText(id, configured(env, "KEY_SECRET")));
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  for (let n = 0; n < 9; n++) expect(await status()).toBe(401);
+  expect([calls.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
+  await env.KEYS.getByName(id).countRefused(id, { invalid_api_key: 8 }, "1");
+  const left = await runInDurableObject(env.KEYS.getByName(id), async (_object, { storage }) => [
+    ...storage.kv.list(),
+    await storage.getAlarm(),
+  ]);
+  expect(left).toEqual([null]);
 });
 
 test("a refusal that comes late forgets none that was given from memory meanwhile", async () => {

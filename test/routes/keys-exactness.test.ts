@@ -1,9 +1,11 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { aroundCall } from "../faults.ts";
 import { admin, type Client, client, created, newKey, newOrganization } from "../harness.ts";
 
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -34,6 +36,18 @@ test("of 60 requests at once on a quota of 25 exactly 25 pass", async () => {
 test("of 200 requests at once on the last unit of a quota exactly 1 passes", async () => {
   const { api } = await keyWith({ monthlyQuota: 1 });
   expect(await burst(200, api)).toEqual({ 200: 1, 403: 199 });
+});
+
+test.each([1, 25])("a call of the key's object whose answer is lost is repeated, and counts %i once", async (quota) => {
+  const { id, api } = await keyWith({ monthlyQuota: quota, rateLimit: { limit: 100, windowSeconds: 3_600 } });
+  for (let n = 1; n < quota; n++) expect((await api("GET", "/key")).status).toBe(200);
+  const lost = Object.assign(new Error("Network connection lost."), { retryable: true });
+  aroundCall("KEYS", "admit", { after: () => Promise.reject(lost) });
+  const answer = await api("GET", "/key");
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.headers.get("X-RateLimit-Remaining")).toBe(String(100 - quota));
+  expect((await admin("GET", `/keys/${id}/usage`)).body.usage).toMatchObject({ used: quota });
+  expect((await api("GET", "/key")).status).toBe(403);
 });
 
 test("a big quota ends exactly too, whatever was reserved ahead", async () => {
