@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { DOCS_POLICY } from "./docs/policy.ts";
 import { writeDocs } from "./docs/write.ts";
 import { ar } from "./locales/ar.ts";
 import { de } from "./locales/de.ts";
@@ -14,19 +15,6 @@ const source = fileURLToPath(new URL(".", import.meta.url));
 
 /** The default output folder, which wrangler.toml names as `assets.directory`. */
 export const ASSETS = fileURLToPath(new URL("../../dist/web", import.meta.url));
-
-/** Its own script and style alone, and nothing in it can become markup. */
-const DOCS_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
 
 const SAME_ORIGIN = { "Cross-Origin-Resource-Policy": "same-origin" };
 const DOCUMENT = {
@@ -83,7 +71,7 @@ async function writeAll(out: string): Promise<Record<string, number>> {
   await build({
     entryPoints: {
       "web-assets/chat": join(source, "chat-page.tsx"),
-      "web-assets/docs": join(source, "docs/copy.ts"),
+      "web-assets/docs": join(source, "docs/client.ts"),
       widget: join(source, "widget.ts"),
     },
     outdir: out,

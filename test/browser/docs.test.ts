@@ -12,6 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
+const wide = { width: 1_400, height: 900 };
 const DOCUMENTS = ["/api/v1/openapi.json", "/admin/v1/openapi.json"];
 
 test.each([...DOCUMENTS.map((path) => [path, "application/json"]), ["/llms.txt", "text/plain; charset=utf-8"]])(
@@ -39,56 +40,119 @@ test("the documents that are served name the routes of their prefix", async () =
 });
 
 test.each([
-  ["/docs", "320 px", "html", { viewport: { width: 320, height: 568 } }],
-  ["/docs", "the dark", "[aria-labelledby=tag-messages]", { colorScheme: "dark" }],
-  // All of this page would take half a minute, and it is made like the other one.
-  ["/docs/operator", "a wide screen", "[aria-labelledby=tag-keys]", { viewport: { width: 1280, height: 900 } }],
-] as const)("%s, all of it opened, has no violation on %s in %s", { timeout: 60_000 }, async (path, _, part, look) => {
-  const page = await open(browser, look);
-  await page.goto(base + path);
-  await page.evaluate(() => {
-    for (const part of document.querySelectorAll("details")) part.open = true;
-  });
-  expect([await violations(page, part), page.faults]).toEqual([[], []]);
+  ["/docs", "320 px", { viewport: { width: 320, height: 568 } }],
+  ["/docs/errors-and-limits", "a wide screen in the dark", { viewport: wide, colorScheme: "dark" }],
+  ["/docs/web-chat", "320 px in the dark", { viewport: { width: 320, height: 568 }, colorScheme: "dark" }],
+  ["/docs/reference/key", "a wide screen", { viewport: wide }],
+  ["/docs/operator/errors", "320 px in the dark", { viewport: { width: 320, height: 568 }, colorScheme: "dark" }],
+] as const)(
+  "%s, all of it opened, has no violation and a contrast of 7:1 on %s",
+  { timeout: 60_000 },
+  async (path, _, look) => {
+    const page = await open(browser, look);
+    await page.goto(base + path);
+    await page.evaluate(() => {
+      for (const part of document.querySelectorAll("details")) part.open = true;
+    });
+    expect([await violations(page, "html", { aaa: true }), page.faults]).toEqual([[], []]);
+  },
+);
+
+test("every example names the address of the server that shows it, with its port", async () => {
+  const page = await open(browser, { viewport: wide });
+  for (const path of ["/docs/reference/messages", "/docs/quick-start", "/docs/web-chat"]) {
+    await page.goto(base + path);
+    const code = (await page.locator("pre code").allTextContents()).join("\n");
+    expect(code).toContain(base);
+    expect(code).not.toMatch(/parley\.example|localhost:8787/);
+  }
 });
 
-test("each route's line is copied by a press of its button, and says so", async () => {
+test("without its script a page shows every language of an example, and where the service's address belongs", async () => {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await page.goto(`${base}/docs/reference/messages`);
+  const samples = page.locator("[aria-labelledby=sendMessage] .panel");
+  expect(await samples.locator(".label").allTextContents()).toEqual(["curl", "TypeScript"]);
+  for (const sample of await samples.all()) expect(await sample.isVisible()).toBe(true);
+  expect(await samples.first().textContent()).toContain("https://parley.example/api/v1/chats/");
+});
+
+test("an example is copied by a press of its button, which says so", async () => {
   const page = await open(browser, { permissions: ["clipboard-read", "clipboard-write"] });
-  await page.goto(`${base}/docs`);
-  await page.getByRole("button", { name: "Copy the line for Send a message" }).click();
+  await page.goto(`${base}/docs/reference/messages`);
+  await page.getByRole("button", { name: "Copy curl of Send a message" }).click();
   await page.getByRole("status").filter({ hasText: "Copied" }).waitFor({ state: "attached" });
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
-    /^curl "\$PARLEY_URL\/api\/v1\/chats\/cht_\w+\/messages" \\\n {2}-H "Authorization: Bearer \$PARLEY_API_KEY" \\\n {2}-d '\{.+\}'$/,
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied.replace(base, "")).toMatch(
+    /^curl "\/api\/v1\/chats\/cht_\w+\/messages" \\\n {2}-H "Authorization: Bearer \$PARLEY_API_KEY" \\\n {2}-d '\{.+\}'$/,
   );
+});
+
+test("a language that is chosen by keyboard counts for all examples, and for the next page", async () => {
+  const page = await open(browser, { viewport: wide });
+  await page.goto(`${base}/docs/reference/chats`);
+  await page.getByRole("tab", { name: "curl" }).first().focus();
+  await page.keyboard.press("ArrowRight");
+  const chosen = () => page.locator("[role=tab][aria-selected=true]").allTextContents();
+  expect(new Set(await chosen())).toEqual(new Set(["TypeScript"]));
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("TypeScript");
+  await page.goto(`${base}/docs/sending`);
+  expect(await chosen()).toEqual(["TypeScript"]);
+  expect(await page.getByRole("tabpanel").textContent()).toContain("await fetch");
+});
+
+test("the search is reached and used by keyboard alone", async () => {
+  const page = await open(browser, { viewport: wide });
+  await page.goto(`${base}/docs`);
+  await page.keyboard.press("/");
+  const box = page.getByRole("combobox", { name: "Search the documentation" });
+  await box.pressSequentially("python hmac");
+  const option = page.getByRole("option", { name: /Web chat › Sign in your own users/ });
+  await option.waitFor();
+  expect(await violations(page, "header", { aaa: true })).toEqual([]);
+  expect(await box.getAttribute("aria-activedescendant")).toBe(await option.getAttribute("id"));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${base}/docs/web-chat#sign-in-your-own-users`);
+  await box.fill("no such words at all");
+  await page.getByText("Nothing is found for").waitFor();
+  await page.keyboard.press("Escape");
+  expect(await page.getByRole("listbox").isVisible()).toBe(false);
+  expect(page.faults).toEqual([]);
+});
+
+test("the list of pages leads to a route, on a wide screen and on a phone", async () => {
+  const page = await open(browser, { viewport: wide });
+  await page.goto(`${base}/docs/reference`);
+  const pages = page.getByRole("navigation", { name: "Pages", exact: true });
+  await pages.getByRole("link", { name: "Chats" }).click();
+  await page.waitForURL(`${base}/docs/reference/chats`);
+  await pages.getByRole("link", { name: "Read a chat" }).click();
+  expect(new URL(page.url()).hash).toBe("#readChat");
+  await page.setViewportSize({ width: 340, height: 700 });
+  await page.goto(`${base}/docs`);
+  await page.getByText("All pages").click();
+  await pages.getByRole("link", { name: "Sending" }).click();
+  await page.waitForURL(`${base}/docs/sending`);
 });
 
 test("a field that must be there is marked so within an object of a body too, and in an answer none is", async () => {
   const page = await open(browser);
-  await page.goto(`${base}/docs`);
+  await page.goto(`${base}/docs/reference/chats`);
   const marked = (part: string) =>
     page.$$eval(`${part} .required`, (marks) =>
       marks.map((mark) => mark.closest("dt")?.querySelector("code")?.textContent),
     );
   expect(await marked("[aria-labelledby=createChat]")).toEqual(["channelId", "contact", "address"]);
-  expect(await marked("[aria-labelledby=schemas]")).toEqual([]);
+  expect(await marked("[aria-labelledby=listChats]")).toEqual([]);
   expect(await (await fetch(`${base}/llms.txt`)).text()).toContain("- `contact.address` (body, required): ");
 });
 
-test("a link of the contents leads to its route, and no link leads nowhere", async () => {
-  for (const path of ["/docs", "/docs/operator"]) {
-    const page = await open(browser);
-    await page.goto(base + path);
-    await page.getByRole("navigation").getByRole("link", { name: "Read a chat" }).click();
-    expect(new URL(page.url()).hash).toBe("#readChat");
-    const dead = await page.evaluate(() => {
-      const links = [...document.querySelectorAll<HTMLAnchorElement>('a[href^="#"]')].map(({ hash }) => hash);
-      return links.filter((hash) => !document.querySelector(hash));
-    });
-    expect(dead).toEqual([]);
-    const named = await page.evaluate(() => {
-      const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
-      return [ids.length, new Set(ids).size];
-    });
-    expect(named[0]).toBe(named[1]);
-  }
+test("an answer's objects unfold in place", async () => {
+  const page = await open(browser);
+  await page.goto(`${base}/docs/reference/chats`);
+  const answer = page.locator("[aria-labelledby=readChat]");
+  const field = answer.locator("dt", { hasText: "lastMessageAt" });
+  expect(await field.isVisible()).toBe(false);
+  await answer.getByText("Fields of Chat").click();
+  expect(await field.isVisible()).toBe(true);
 });

@@ -1,10 +1,16 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 
-/** Violations in a part of a page as lines that can be read in a failed run, and whether the page scrolls sideways. */
-export async function violations(page: Page, part = "html"): Promise<string[]> {
+/**
+ * Violations in a part of a page as lines that can be read in a failed run, and whether the page scrolls sideways.
+ * `aaa` demands a contrast of 7:1.
+ */
+export async function violations(page: Page, part = "html", { aaa = false } = {}): Promise<string[]> {
   await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
-  const { violations } = await new AxeBuilder({ page }).include(part).analyze();
+  const { violations } = await new AxeBuilder({ page })
+    .options({ rules: { "color-contrast-enhanced": { enabled: aaa } } })
+    .include(part)
+    .analyze();
   const sideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
   const lines = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
   return sideways ? [...lines, "the page scrolls sideways"] : lines;

@@ -29,9 +29,9 @@ test("each command's help names its operands and options, and the overview names
   }
 });
 
-test("the README lists each command", async () => {
-  const readme = await readFile(new URL("../../README.md", import.meta.url).pathname, "utf8");
-  const listed = [...readme.matchAll(/^\| `parley (\w+)` \| (.*) \|$/gm)].flatMap(([, group = "", words = ""]) => {
+test("a guide lists each command", async () => {
+  const guide = await readFile(new URL("../../src/docs/command-line.md", import.meta.url).pathname, "utf8");
+  const listed = [...guide.matchAll(/^\| `parley (\w+)` \| (.*) \|$/gm)].flatMap(([, group = "", words = ""]) => {
     const actions = COMMANDS.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.split(" ")[1]);
     const named = [...words.matchAll(/`([a-z]+)`/g)].map(([, word = ""]) => word);
     return actions.length > 0 ? named.map((word) => `${group} ${word}`) : [group];

@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import readme from "../../README.md?raw";
+import guide from "../../src/docs/using-the-api.md?raw";
 import { tellOfOrder } from "../client-example.ts";
 import { newChat, newKey, newOrganization } from "../harness.ts";
 
@@ -10,11 +10,11 @@ const [example] = Object.values(
 
 afterEach(() => vi.unstubAllGlobals());
 
-test("the README shows the client's example as it is type-checked and run here", () => {
-  expect(readme).toContain(`\n\`\`\`ts\n${example ?? "no file"}\`\`\`\n`);
+test("a guide shows the client's example as it is type-checked and run here", () => {
+  expect(guide).toContain(`\n\`\`\`ts\n${example ?? "no file"}\`\`\`\n`);
 });
 
-test("the README's client sends a message, and reads what the chat holds", async () => {
+test("the guide's client sends a message, and reads what the chat holds", async () => {
   vi.stubGlobal("fetch", (request: Request) => exports.default.fetch(request));
   const { organizationId, api, channelId } = await newOrganization();
   const { id } = await newChat(api, channelId);

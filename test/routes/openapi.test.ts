@@ -1,9 +1,9 @@
 import type { Schema } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import manifest from "../../package.json?raw";
-import readme from "../../README.md?raw";
 import { app } from "../../src/app.ts";
 import { PERMISSIONS } from "../../src/db/schema.ts";
+import guide from "../../src/docs/sending.md?raw";
 import { ERRORS, type ErrorCode } from "../../src/http/errors.ts";
 import { documents } from "../../src/openapi/documents.ts";
 import { OF_NO_OPERATION } from "../../src/openapi/errors.ts";
@@ -106,8 +106,8 @@ test("each public operation names the permission that its route wants", async ()
   }
 });
 
-test("the codes of a message that failed are those of the README", () => {
-  const [, table = ""] = readme.split("| code of a FAILED message |");
+test("the codes of a message that failed are those of the guide", () => {
+  const [, table = ""] = guide.split("| code of a FAILED message |");
   const listed = [...(table.split("\n\n")[0] ?? "").matchAll(/^\| (.*?) \|/gm)].flatMap(
     ([, cell = ""]) => cell.match(/\w+/g) ?? [],
   );

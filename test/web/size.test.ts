@@ -23,7 +23,8 @@ test.for([
 });
 
 test("nothing is built that is not needed", async () => {
-  expect((await readdir(out, { recursive: true })).toSorted()).toEqual([
+  const files = await readdir(out, { recursive: true });
+  expect(files.filter((path) => !path.startsWith("docs/")).toSorted()).toEqual([
     "_headers",
     "admin",
     "admin/v1",
@@ -33,7 +34,6 @@ test("nothing is built that is not needed", async () => {
     "api/v1/openapi.json",
     "docs",
     "docs.html",
-    "docs/operator.html",
     "llms.txt",
     "web-assets",
     "web-assets/ar.json",

@@ -1,10 +1,13 @@
 import { escapeHtml } from "../../escape-html.ts";
-import { nameOf, type OpenApi, routesOf, type Schema } from "./document.ts";
+import { nameOf, type Schema } from "./document.ts";
 import { inline } from "./markup.ts";
 
-/** What a schema's value is, in a few words with links: `string, 1 to 64 characters`. */
+/** The named schemas of a document. */
+export type Schemas = Readonly<Record<string, Schema>>;
+
+/** What a schema's value is, in a few words: `string, 1 to 64 characters`. */
 export function kindOf(schema: Schema): string {
-  if (schema.$ref) return linkTo(nameOf(schema.$ref));
+  if (schema.$ref) return nameOf(schema.$ref);
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return choices.map(kindOf).join(" or ");
   if (schema.const !== undefined) return `<code>${escapeHtml(schema.const)}</code>`;
@@ -19,13 +22,11 @@ export function kindOf(schema: Schema): string {
   return pairs + format + (bounds && `, ${bounds}`) + (types.includes("null") ? ", or null" : "") + valuesOf(schema);
 }
 
-function linkTo(name: string): string {
-  return `<a href="#schema-${name}">${name}</a>`;
-}
-
 function boundsOf({ minimum, maximum, minLength, maxLength, maxItems, maxProperties }: Schema): string {
   const words = (least: number | undefined, most: number | undefined, what: string) => {
-    const [low, high] = [least?.toLocaleString("en"), most?.toLocaleString("en")];
+    const low = least?.toLocaleString("en");
+    // The highest number that a program can count to is no bound that a reader must know.
+    const high = most !== undefined && most < 1e12 ? most.toLocaleString("en") : undefined;
     if (high === undefined) return low === undefined || least === 0 ? "" : `at least ${low}${what}`;
     return low === undefined ? `at most ${high}${what}` : `${low} to ${high}${what}`;
   };
@@ -43,43 +44,53 @@ function valuesOf({ enum: values, default: usual }: Schema): string {
   const listed = values?.filter((value) => value !== null).map((value) => `<code>${escapeHtml(value)}</code>`);
   return (
     (listed ? `: ${listed.join(", ")}` : "") +
-    (usual === undefined ? "" : `; ${escapeHtml(JSON.stringify(usual))} unless given`)
+    (usual === undefined ? "" : `; default <code>${escapeHtml(JSON.stringify(usual))}</code>`)
   );
 }
 
-/**
- * A field or a parameter: what it is, whether it must be there, what it means, and of a parameter where it stands;
- * `given` as for the fields of an object.
- */
+/** What stands around a field. */
+interface Setting {
+  schemas: Schemas;
+  /** Fields of an answer, where all but the optional ones are always there: nothing is marked as required. */
+  isAnswer: boolean;
+}
+
+/** A field or a parameter: its name, its kind, whether it is required, and what it means. Objects inside unfold. */
 export function field(
   name: string,
   schema: Schema,
   required: boolean,
-  { description = schema.description ?? "", where = "", given = false } = {},
+  setting: Setting,
+  { description = schema.description ?? "", where = "" } = {},
 ): string {
   const kind = (where && `${where}, `) + kindOf(schema);
-  const must = required ? ` <strong class="required">required</strong>` : "";
+  const must = required && !setting.isAnswer ? ` <strong class="required">required</strong>` : "";
   return `<dt><code>${escapeHtml(name)}</code> <span class="kind">${kind}</span>${must}</dt>
-<dd>${inline(description)}${schema.properties ? fields(schema, given) : ""}</dd>`;
+<dd>${inline(description)}${objectsIn(schema, setting.schemas)
+    .map((each) => unfolding(each, setting))
+    .join("")}</dd>`;
 }
 
-/** The fields of an object; `given`: of an answer, where all but the optional ones are always there. */
-export function fields(schema: Schema, given: boolean): string {
-  const { properties = {}, required = [] } = schema;
-  const lines = Object.entries(properties).map(([name, each]) =>
-    field(name, each, !given && required.includes(name), { given }),
-  );
+/** The fields of an object. */
+export function fields({ properties = {}, required = [] }: Schema, setting: Setting): string {
+  const lines = Object.entries(properties).map(([name, each]) => field(name, each, required.includes(name), setting));
   return lines.length === 0 ? "" : `<dl class="fields">${lines.join("\n")}</dl>`;
 }
 
-/** The schemas that answers hold, without those of errors and of requests. */
-export function answerSchemas(document: OpenApi): [string, Schema][] {
-  const bodies = document.tags
-    .flatMap(({ name }) => routesOf(document, name))
-    .map(({ operation }) => {
-      return nameOf(operation.requestBody?.content["application/json"].schema?.$ref ?? "");
-    });
-  return Object.entries(document.components.schemas).filter(
-    ([name]) => !name.endsWith("Error") && !bodies.includes(name),
-  );
+/** An object's fields behind its name. Those of a body are open, for a caller must know them. */
+function unfolding({ name, schema }: NamedSchema, setting: Setting): string {
+  return `<details${setting.isAnswer ? "" : " open"}><summary>${name ? `Fields of ${name}` : "Fields"}</summary>${fields(schema, setting)}</details>`;
+}
+
+interface NamedSchema {
+  name: string;
+  schema: Schema;
+}
+
+/** The objects with fields of their own that a value is, holds or can be. */
+function objectsIn(schema: Schema, schemas: Schemas, name = ""): NamedSchema[] {
+  if (schema.$ref) return objectsIn(schemas[nameOf(schema.$ref)] ?? {}, schemas, nameOf(schema.$ref));
+  if (schema.properties) return [{ name, schema }];
+  const inside = [...(schema.anyOf ?? schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])];
+  return inside.flatMap((each) => objectsIn(each, schemas));
 }

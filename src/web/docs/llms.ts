@@ -1,28 +1,47 @@
-import { curlOf, type Variables, variablesOf } from "./curl.ts";
 import { nameOf, type OpenApi, type Response, type Route, resolved, routesOf, type Schema } from "./document.ts";
+import { curlOf, secretOf } from "./samples.ts";
+
+interface GuideGroup {
+  title: string;
+  pages: readonly { file: string; title: string; about: string }[];
+}
 
 /**
- * The same documents in plain Markdown, for programs that read: what each route does, takes and answers, with a line for
- * a shell.
+ * All documentation for programs that read: a list of the guides, then what each route does, takes and answers, in plain
+ * Markdown.
  * @see https://llmstxt.org
  */
-export function llmsText(documents: readonly { document: OpenApi; href: string }[]): string {
-  const parts = documents.map(({ document, href }, at) => part(document, href, at === 0 ? "#" : "##"));
-  return `${parts.join("\n\n")}\n`;
+export function llmsText(
+  guides: readonly GuideGroup[],
+  references: readonly { document: OpenApi; json: string }[],
+): string {
+  const lists = guides.map(({ title, pages }) => {
+    const lines = pages.map(({ file, title, about }) => `- [${title}](/docs/${file}): ${about}`);
+    return `## Guides: ${title}\n\n${lines.join("\n")}`;
+  });
+  const [first, ...others] = references.map(({ document, json }, at) => part(document, json, at === 0 ? "#" : "##"));
+  const [head = "", ...routes] = first ?? [];
+  return `${[head, ...lists, ...routes, ...others.flat()].join("\n\n")}\n`;
 }
 
-function part(document: OpenApi, href: string, level: string): string {
+/** The introduction of a document, then its routes. */
+function part(document: OpenApi, json: string, level: string): string[] {
   const { info, tags } = document;
-  const variables = variablesOf(document);
+  const secret = secretOf(document);
   const sections = tags.flatMap(({ name }) => [
     `## ${info.title}: ${name}`,
-    ...routesOf(document, name).map((route) => told(document, route, variables)),
+    ...routesOf(document, name).map((route) => routeText(document, route, secret)),
   ]);
-  const head = [`${level} ${info.title}`, `> ${info.summary} The whole document: ${href}`, info.description];
-  return [...head, `The lines below read \`${variables.url}\` and \`${variables.secret}\`.`, ...sections].join("\n\n");
+  const head = [
+    `${level} ${info.title}`,
+    `> ${info.summary} The OpenAPI document: ${json}`,
+    info.description,
+    `In the examples, replace https://parley.example with the address of this server. They read the secret from \`${secret}\`.`,
+  ];
+  return [head.join("\n\n"), ...sections];
 }
 
-function told(document: OpenApi, route: Route, variables: Variables): string {
+function routeText(document: OpenApi, route: Route, secret: string): string {
   const { method, path, operation } = route;
   const { parameters, requestBody } = operation;
   const schema = document.components.schemas[nameOf(requestBody?.content["application/json"].schema?.$ref ?? "")];
@@ -38,13 +57,13 @@ function told(document: OpenApi, route: Route, variables: Variables): string {
   return [
     `### ${operation.summary}: ${method} ${path}`,
     operation.description,
-    `\`\`\`sh\n${curlOf(route, variables)}\n\`\`\``,
+    `\`\`\`sh\n${curlOf(route, secret)}\n\`\`\``,
     ...(lines.length > 0 ? [lines.join("\n")] : []),
     `Answers: ${answers.join("; ")}`,
   ].join("\n\n");
 }
 
-/** A line a field, those of objects within by their dotted names. */
+/** One line for each field. Fields of nested objects have dotted names. */
 function bodyLines({ properties = {}, required = [] }: Schema = {}, within = ""): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const must = required.includes(name) ? ", required" : "";

@@ -1,4 +1,5 @@
 import { escapeHtml } from "../../escape-html.ts";
+import type { Highlighter } from "./highlight.ts";
 
 /** One line of a description: plain text, with code between backticks. */
 export function inline(text: string): string {
@@ -17,12 +18,42 @@ export function prose(text: string): string {
     .join("\n");
 }
 
-/** Text to copy; the page's script puts a button to it. */
-export function code(text: string, label: string): string {
-  return `<pre class="copied" data-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>`;
+/** A piece of code. `label` names its tab and its copy button. */
+export interface Sample {
+  code: string;
+  language: string;
+  label: string;
 }
 
-/** An example, as it lies. */
-export function json(value: unknown): string {
-  return `<pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`;
+/** A block of code. The client script adds a copy button to it. */
+export function codeBlock({ code, language, label }: Sample, { highlight }: Highlighter): string {
+  return `<div class="code" data-label="${escapeHtml(label)}"><pre tabindex="0"><code>${highlight(code, language)}</code></pre></div>`;
+}
+
+/** The same thing in several languages. Without the client script the blocks follow each other, each below its label. */
+export function codeTabs(samples: readonly Sample[], highlighter: Highlighter): string {
+  const panels = samples.map(
+    (sample) =>
+      `<div class="panel" data-tab="${escapeHtml(sample.label)}"><p class="label">${escapeHtml(sample.label)}</p>${codeBlock(sample, highlighter)}</div>`,
+  );
+  return `<div class="tabs">${panels.join("\n")}</div>`;
+}
+
+/** An HTTP method as a badge. */
+export function methodBadge(method: string): string {
+  return `<span class="method ${method.toLowerCase()}">${method}</span>`;
+}
+
+/** A status as a badge: its class says whether it is a success, the client's error or the server's. */
+export function statusBadge(status: number | string): string {
+  return `<span class="status s${String(status)[0]}xx">${status}</span>`;
+}
+
+/** The id of a heading: `Rate limits` becomes `rate-limits`, as on code hosts. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");
 }

@@ -1,36 +1,79 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { OpenApi } from "./document.ts";
+import { fileName, type Guide, readIndex, renderGuide } from "./guide.ts";
+import { openHighlighter } from "./highlight.ts";
+import { type Group, layout, type Page } from "./layout.ts";
 import { llmsText } from "./llms.ts";
-import { docsPage } from "./page.ts";
+import { type Reference, referencePages, referenceSections, routeAddresses } from "./reference.ts";
+import { searchIndex } from "./search-index.ts";
 
-/** Where each committed document, and the page made of it, is served from. Neither holds a secret: no key is asked for. */
-const DOCUMENTS = {
-  public: { json: "api/v1/openapi.json", page: "docs.html", text: "Clients' reference" },
-  operator: { json: "admin/v1/openapi.json", page: "docs/operator.html", text: "Operators' reference" },
-};
+const GUIDES = fileURLToPath(new URL("../../docs/", import.meta.url));
+const DOCUMENTS = fileURLToPath(new URL("../../openapi/", import.meta.url));
 
-const names = Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[];
-const source = join(import.meta.dirname, "../../openapi");
+/** Where each OpenAPI document, and the pages made of it, are served. Neither needs a key. */
+const REFERENCES = [
+  { file: "public.json", json: "/api/v1/openapi.json", base: "/docs/reference" },
+  { file: "operator.json", json: "/admin/v1/openapi.json", base: "/docs/operator" },
+];
 
-/** Writes the OpenAPI documents, a page of reference for each, and both in Markdown, below `out`. */
+/** The guide that is the front page: it lists all others. */
+const INDEX = "README.md";
+
+/**
+ * Writes the documentation below `out`: the guides as pages and as Markdown, the pages of reference, the index of the
+ * search, the OpenAPI documents and `llms.txt`.
+ */
 export async function writeDocs(out: string): Promise<void> {
-  const texts = await Promise.all(names.map((name) => readFile(join(source, `${name}.json`), "utf8")));
-  const all = names.map((name, at) => {
-    const text = texts[at] ?? "";
-    return { ...DOCUMENTS[name], raw: text, document: JSON.parse(text) as OpenApi };
-  });
   const write = async (path: string, text: string) => {
     await mkdir(dirname(join(out, path)), { recursive: true });
     await writeFile(join(out, path), text);
   };
-  for (const { json, page, raw, document } of all) {
-    const links = all
-      .filter((other) => other.page !== page)
-      .map(({ page, text }) => ({ href: `/${page.replace(".html", "")}`, text }));
-    const others = [...links, { href: `/${json}`, text: "OpenAPI" }, { href: "/llms.txt", text: "Markdown" }];
-    await write(json, raw);
-    await write(page, docsPage(document, others));
-  }
-  await write("llms.txt", llmsText(all.map(({ document, json }) => ({ document, href: `/${json}` }))));
+  const highlighter = await openHighlighter();
+  const references = await Promise.all(
+    REFERENCES.map(async ({ file, ...where }): Promise<Reference & { raw: string }> => {
+      const raw = await readFile(join(DOCUMENTS, file), "utf8");
+      return { ...where, raw, document: JSON.parse(raw) as OpenApi };
+    }),
+  );
+  const routes = new Map(references.flatMap(routeAddresses));
+
+  const index = await readFile(join(GUIDES, INDEX), "utf8");
+  const listed = readIndex(index);
+  const files = [INDEX, ...listed.flatMap(({ pages }) => pages.map(({ file }) => file))];
+  const groups: Group[] = listed.map(({ title, pages }) => {
+    return { title, links: pages.map(({ file, title }) => ({ href: addressOf(file), text: title })) };
+  });
+  const guides = await Promise.all(
+    files.map(async (file): Promise<Guide & { href: string; file: string; markdown: string }> => {
+      const markdown = await readFile(join(GUIDES, file), "utf8");
+      const href = addressOf(file);
+      return { ...renderGuide(markdown, href, { routes, highlighter }), href, file, markdown };
+    }),
+  );
+
+  const pages: Page[] = guides.map(({ file, ...guide }) => {
+    // On the front page a guide and what it tells are two lines of a card.
+    const body = file === INDEX ? `<div class="front">${guide.body.replaceAll("</a>: ", "</a> ")}</div>` : guide.body;
+    return { ...guide, body, area: "/docs", groups, headings: file === INDEX ? [] : guide.headings };
+  });
+  for (const reference of references) pages.push(...referencePages(reference, highlighter));
+  await Promise.all(pages.map((page) => write(`${page.href}.html`, layout(page))));
+
+  await Promise.all(guides.map(({ file, markdown }) => write(`docs/${file}`, markdown)));
+  const images = new Set(guides.flatMap(({ images }) => images));
+  await Promise.all([...images].map((image) => copyFile(join(GUIDES, image), join(out, "docs", fileName(image)))));
+  await Promise.all(references.map(({ json, raw }) => write(json, raw)));
+  const sections = [
+    ...guides.flatMap(({ title, sections }) => sections.map((section) => ({ ...section, page: title }))),
+    ...references.flatMap(referenceSections),
+  ];
+  await write("docs/search.json", JSON.stringify(searchIndex(sections)));
+  await write("llms.txt", llmsText(listed, references));
+  await highlighter.save();
+}
+
+function addressOf(file: string): string {
+  return file === INDEX ? "/docs" : `/docs/${file.replace(/\.md$/, "")}`;
 }

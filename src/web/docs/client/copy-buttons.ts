@@ -1,0 +1,41 @@
+/** Adds a copy button to each block of code, and a live region that says whether copying worked. */
+export function addCopyButtons(): void {
+  const status = document.createElement("p");
+  status.className = "visually-hidden";
+  status.setAttribute("role", "status");
+  document.body.append(status);
+
+  for (const block of document.querySelectorAll<HTMLElement>(".code")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", `Copy ${labelOf(block)}`);
+    button.addEventListener("click", () => {
+      void copy(block.querySelector("code")?.textContent ?? "").then((answer) => {
+        button.textContent = status.textContent = answer;
+        setTimeout(() => {
+          button.textContent = "Copy";
+          status.textContent = "";
+        }, 2_000);
+      });
+    });
+    block.append(button);
+  }
+}
+
+/** Names the block, and on a page of reference its route. */
+function labelOf(block: HTMLElement): string {
+  const route = block.closest("article")?.querySelector("h2")?.textContent;
+  return `${block.dataset.label ?? ""}${route ? ` of ${route}` : ""}`;
+}
+
+async function copy(text: string): Promise<string> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return "Copied";
+  } catch {
+    // A page that came by plain http, or a browser that refuses: the text can still be selected.
+    return "Can't copy";
+  }
+}

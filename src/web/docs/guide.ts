@@ -1,0 +1,175 @@
+import { Marked, type Token, type Tokens } from "marked";
+import { escapeHtml } from "../../escape-html.ts";
+import type { Highlighter } from "./highlight.ts";
+import type { Link } from "./layout.ts";
+import { codeBlock, codeTabs, methodBadge, type Sample, slugOf, statusBadge } from "./markup.ts";
+
+/** A piece of a guide that the search finds. */
+export interface Section {
+  /** Empty for the text before the first heading. */
+  heading: string;
+  /** With its anchor. */
+  href: string;
+  text: string;
+}
+
+/** A guide as it is shown. */
+export interface Guide {
+  title: string;
+  /** The first paragraph, without markup. */
+  description: string;
+  body: string;
+  headings: Link[];
+  sections: Section[];
+  /** Files that the guide shows, relative to its own folder. */
+  images: string[];
+}
+
+/** What links and routes in a guide lead to. */
+export interface Targets {
+  /** The address of a route's reference by its line: `POST /api/v1/chats`. */
+  routes: ReadonlyMap<string, string>;
+  highlighter: Highlighter;
+}
+
+/** Renders a guide, which is plain Markdown that also reads well on a code host. */
+export function renderGuide(markdown: string, href: string, { routes, highlighter }: Targets): Guide {
+  const marked = new Marked();
+  const tokens = marked.lexer(markdown);
+  const images: string[] = [];
+  marked.use({
+    renderer: {
+      heading({ tokens: inside, depth, text }) {
+        const id = slugOf(plain(text));
+        const words = this.parser.parseInline(inside);
+        return depth === 1
+          ? `<h1>${words}</h1>\n`
+          : `<h${depth} id="${id}"><a class="anchor" href="#${id}">${words}</a></h${depth}>\n`;
+      },
+      code: (token) => codeBlock(sampleOf(token), highlighter),
+      codespan({ text }) {
+        const route = routes.get(text);
+        const [, method = "", path = ""] = /^(GET|POST|PATCH|DELETE) (\/\S*)$/.exec(text) ?? [];
+        const code = method
+          ? `${methodBadge(method)} <code>${escapeHtml(path).replaceAll("/", "/<wbr>")}</code>`
+          : `<code>${escapeHtml(text)}</code>`;
+        return route ? `<a class="to-route" href="${route}">${code}</a>` : code;
+      },
+      link({ href: to, tokens: inside }) {
+        return `<a href="${escapeHtml(addressOf(to))}">${this.parser.parseInline(inside)}</a>`;
+      },
+      image({ href: file, text }) {
+        images.push(file);
+        return `<img src="/docs/${escapeHtml(fileName(file))}" alt="${escapeHtml(text)}">`;
+      },
+      table(table) {
+        const head = table.header.map((cell) => `<th scope="col">${this.parser.parseInline(cell.tokens)}</th>`);
+        const rows = table.rows.map(
+          (cells) => `<tr${rowId(cells)}>${cells.map((cell) => cellOf(cell, this.parser)).join("")}</tr>`,
+        );
+        const name = plain(table.header[0]?.text ?? "");
+        return `<div class="table" role="region" tabindex="0" aria-label="Table: ${escapeHtml(name)}"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>\n`;
+      },
+    },
+  });
+  const body = marked.parser(withTabs(tokens, highlighter));
+  const sections = sectionsOf(tokens, href);
+  const headings = tokens.flatMap((token) =>
+    token.type === "heading" && token.depth === 2
+      ? [{ href: `#${slugOf(plain(token.text))}`, text: plain(token.text) }]
+      : [],
+  );
+  const title = plain(tokens.find((token): token is Tokens.Heading => token.type === "heading")?.text ?? "");
+  const [first] = tokens.filter((token): token is Tokens.Paragraph => token.type === "paragraph");
+  return { title, description: plain(first?.text ?? ""), body, headings, sections, images };
+}
+
+/** The groups and pages that an index lists: a heading for each group, `- [Title](file.md): what it tells` for each page. */
+export function readIndex(
+  markdown: string,
+): { title: string; pages: { file: string; title: string; about: string }[] }[] {
+  return markdown
+    .split(/^## /m)
+    .slice(1)
+    .map((part) => ({
+      title: part.slice(0, part.indexOf("\n")),
+      pages: [...part.matchAll(/^- \[(.+?)\]\((.+?\.md)\): (.+)$/gm)].map(([, title = "", file = "", about = ""]) => {
+        return { file, title, about };
+      }),
+    }))
+    .filter(({ pages }) => pages.length > 0);
+}
+
+/** Blocks that follow each other directly and have a label behind their language (```` ```sh curl ````) become tabs. */
+function withTabs(tokens: readonly Token[], highlighter: Highlighter): Token[] {
+  const all: Token[] = [];
+  let samples: Sample[] = [];
+  const close = () => {
+    const raw = samples.length > 0 ? codeTabs(samples, highlighter) : "";
+    if (raw) all.push({ type: "html", raw, text: raw, block: true, pre: false } satisfies Tokens.HTML);
+    samples = [];
+  };
+  for (const token of tokens) {
+    const isLabelled = token.type === "code" && /\s/.test(token.lang ?? "");
+    if (isLabelled) samples.push(sampleOf(token as Tokens.Code));
+    else if (token.type !== "space" || samples.length === 0) {
+      close();
+      all.push(token);
+    }
+  }
+  close();
+  return all;
+}
+
+function sampleOf({ text, lang = "" }: Tokens.Code): Sample {
+  const [language = "", ...label] = lang.split(" ");
+  return { code: text, language, label: label.join(" ") || "this code" };
+}
+
+/** Another guide's page in place of its file; anything else stays. */
+function addressOf(to: string): string {
+  return to.replace(/^(?:\.\/)?README\.md/, "/docs").replace(/^(?:\.\/)?([\w-]+)\.md/, "/docs/$1");
+}
+
+/** The name under which a picture is served beside the pages. */
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** A row about an error can be linked: its `code` is the anchor. */
+function rowId([status, code]: readonly Tokens.TableCell[]): string {
+  const isError = /^[45]\d\d$/.test(status?.text ?? "") && /^`\w+`$/.test(code?.text ?? "");
+  return isError ? ` id="${code?.text.replaceAll("`", "")}"` : "";
+}
+
+function cellOf({ text, tokens }: Tokens.TableCell, parser: { parseInline(tokens: Token[]): string }): string {
+  return `<td>${/^[2-5]\d\d$/.test(text) ? statusBadge(text) : parser.parseInline(tokens)}</td>`;
+}
+
+/** The text of a guide in pieces, each below its heading. */
+function sectionsOf(tokens: readonly Token[], href: string): Section[] {
+  const sections: Section[] = [{ heading: "", href, text: "" }];
+  for (const token of tokens) {
+    if (token.type === "heading" && token.depth > 1) {
+      const heading = plain(token.text);
+      sections.push({ heading, href: `${href}#${slugOf(heading)}`, text: "" });
+    } else if (token.type !== "heading") {
+      const last = sections.at(-1);
+      if (last) last.text = `${last.text} ${plain(token.raw)}`.trim();
+    }
+  }
+  return sections;
+}
+
+/** Markdown without its marks, on one line. */
+function plain(markdown: string): string {
+  return markdown
+    .replace(/^```\S*(.*)$/gm, "$1")
+    .replace(/^\|[\s|:-]+\|$/gm, "")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/^\s*(?:[-\d]\.?|#+) /gm, "")
+    .replace(/[`*]/g, "")
+    .replaceAll("|", " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}

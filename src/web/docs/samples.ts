@@ -1,0 +1,79 @@
+import type { OpenApi, Route } from "./document.ts";
+import type { Sample } from "./markup.ts";
+
+/** Stands for the service in every example: the pages' script puts the address of the server in its place. */
+export const PLACEHOLDER = "https://parley.example";
+
+/** The variable of a shell that holds the secret for a document's routes: `parley` on the command line reads it too. */
+export function secretOf(document: OpenApi): string {
+  return document.servers[0]?.url.startsWith("/admin") ? "PARLEY_ADMIN_TOKEN" : "PARLEY_API_KEY";
+}
+
+/** A request to a route with its example values, for a shell and for TypeScript. */
+export function samplesOf(route: Route, secret: string): Sample[] {
+  return [
+    { label: "curl", language: "shellscript", code: curlOf(route, secret) },
+    { label: "TypeScript", language: "typescript", code: fetchOf(route, secret) },
+  ];
+}
+
+/** A command for a shell that calls a route. */
+export function curlOf(route: Route, secret: string): string {
+  const { method, operation } = route;
+  const body = bodyOf(route);
+  const isPlain = method === "GET" || (method === "POST" && body !== undefined);
+  return [
+    `curl ${isPlain ? "" : `-X ${method} `}"${addressOf(route)}"`,
+    ...(operation.security ? [] : [`  -H "Authorization: Bearer $${secret}"`]),
+    ...(body === undefined ? [] : [`  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`]),
+  ].join(" \\\n");
+}
+
+function fetchOf(route: Route, secret: string): string {
+  const { method, operation } = route;
+  const body = bodyOf(route);
+  const options = [
+    ...(method === "GET" ? [] : [`  method: "${method}",`]),
+    ...(operation.security ? [] : [`  headers: { Authorization: \`Bearer \${process.env.${secret}}\` },`]),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${literal(body)}),`]),
+  ];
+  const call =
+    options.length > 0 ? `fetch("${addressOf(route)}", {\n${options.join("\n")}\n})` : `fetch("${addressOf(route)}")`;
+  return `const response = await ${call};\n${readingOf(route)}`;
+}
+
+/** How the answer is read: the names of its fields, or its bytes. */
+function readingOf({ operation }: Route): string {
+  const [, good = {}] = Object.entries(operation.responses).find(([status]) => Number(status) < 300) ?? [];
+  const { content = {} } = good as { content?: Record<string, { schema?: { properties?: object } }> };
+  const names = Object.keys(content["application/json"]?.schema?.properties ?? {});
+  if (names.length > 0) return `const { ${names.join(", ")} } = await response.json();`;
+  if ("application/json" in content) return "const answer = await response.json();";
+  return "text/html; charset=utf-8" in content
+    ? "const page = await response.text();"
+    : "const bytes = await response.bytes();";
+}
+
+function addressOf({ path, operation }: Route): string {
+  const filled = operation.parameters.reduce(
+    (whole, { in: kind, name, example = name }) => (kind === "path" ? whole.replace(`{${name}}`, example) : whole),
+    path,
+  );
+  // A query that the route cannot do without.
+  const query = operation.parameters
+    .filter(({ in: kind, required, example }) => kind === "query" && required && example)
+    .map(({ name, example = "" }) => `${name}=${encodeURIComponent(example)}`);
+  return PLACEHOLDER + filled + (query.length > 0 ? `?${query.join("&")}` : "");
+}
+
+function bodyOf({ operation }: Route): unknown {
+  return operation.requestBody?.content["application/json"].example;
+}
+
+/** A value as TypeScript spells it, indented for the options of a call. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+    .replace(/^(\s*)"([A-Za-z_]\w*)":/gm, "$1$2:")
+    .replace(/([\]}"\w])\n/g, "$1,\n")
+    .replaceAll("\n", "\n  ");
+}
