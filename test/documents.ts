@@ -95,6 +95,13 @@ export function compareToDocuments(exchange: Exchange): void {
   throw new Error(`${what}, which is not as the OpenAPI document says:\n${faults.join("\n")}\n${exchange.text}`);
 }
 
+/** What the OpenAPI documents say against a request's body; empty if a client may send it. */
+export function faultsOfBody(method: string, path: string, sent: object): string[] {
+  const known = operations.find((each) => each.method === method && each.pattern.test(path));
+  if (!known) throw new Error(`${method} ${path} is no operation`);
+  return requestFaults(known, { path, requestHeaders: {}, sent });
+}
+
 function faultsOf(known: KnownOperation, exchange: Exchange): string[] {
   const { operation, document } = known;
   const { status, headers, ok } = exchange.response;
@@ -138,7 +145,10 @@ function bodyFaults(name: string, { content }: Described, { method, response, te
   return schema ? faultsIn(name, () => closed(withDefinitions(schema, of)), received) : [];
 }
 
-function requestFaults({ name, operation, document }: KnownOperation, { path, requestHeaders, sent }: Exchange) {
+function requestFaults(
+  { name, operation, document }: KnownOperation,
+  { path, requestHeaders, sent }: Pick<Exchange, "path" | "requestHeaders" | "sent">,
+) {
   const query = new URL(path, "https://parley.test").searchParams;
   const headers = new Headers(requestHeaders);
   const faults = operation.parameters.flatMap((parameter) => {

@@ -20,11 +20,17 @@ type ApiKey = typeof apiKeys.$inferSelect;
 
 export const MAX_PER_SECOND = 1_000;
 
+/** What the OpenAPI document shows of an address rule: no rule that the second check accepts has another form. */
+const ADDRESS_FORM = /^(\d{1,3}(\.\d{1,3}){3}|[\dA-Fa-f:.]*:[\dA-Fa-f:.]*)(\/\d{1,3})?$/;
+const NO_ADDRESS = "must be an IPv4 or IPv6 address, or a range in CIDR notation";
+
 const fields = {
   name: requiredText(256),
   permissions: z.array(z.enum(PERMISSIONS)).check(z.maxLength(100)),
   ipAllowlist: z
-    .array(z.string().check(z.refine(isAddressRule, "must be an IPv4 or IPv6 address, or a range in CIDR notation")))
+    .array(
+      z.string().check(z.regex(ADDRESS_FORM, { error: NO_ADDRESS, abort: true }), z.refine(isAddressRule, NO_ADDRESS)),
+    )
     .check(z.maxLength(1_000)),
   rateLimit: z.object({ limit: z.int().check(z.gte(1)), windowSeconds: z.int().check(z.gte(1), z.lte(3_600)) }).check(
     z.refine(({ limit, windowSeconds }) => limit <= MAX_PER_SECOND * windowSeconds, {

@@ -5,7 +5,7 @@ import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { atMost, optional, requiredText, wellFormed } from "../http/fields.ts";
+import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../http/fields.ts";
 import { keptPerEnv } from "../kept.ts";
 import type { Chat } from "./directory.ts";
 import { metadata } from "./message.ts";
@@ -16,11 +16,7 @@ type Channel = NewChat["channel"];
 /** The channels that this isolate has met. What is kept of them never changes. */
 const met = keptPerEnv(() => new BoundedMap<string, Channel>(1_000));
 
-const contactName = z.string().check(
-  z.refine((text) => text.trim() !== "", { error: "must not be blank", abort: true }),
-  wellFormed,
-  ...atMost(256),
-);
+const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
 
 /** The body of `POST /chats`. */
 export const newChatBody = z.object({

@@ -67,6 +67,8 @@ export const metadata = z.pipe(
 /** An https address without a user in it. It is handed to the networks; we never fetch it ourselves. */
 const httpsUrl = z.string().check(
   ...atMost(MAX_URL),
+  // Without a flag, because the OpenAPI document shows this pattern.
+  z.regex(/^[Hh][Tt][Tt][Pp][Ss]:\/\/[^\s\\]+$/, { error: "must be an https URL", abort: true }),
   z.refine((text) => linkIn(text) === text, "must be an https URL"),
 );
 

@@ -23,6 +23,12 @@ export function atMost(max: number) {
 /** Neither empty nor only white space. */
 export const notBlank = z.refine<string>((text) => text.trim() !== "", { error: REQUIRED, abort: true });
 
+/** An optional field that is given must not be empty or only white space. */
+export const notBlankIfGiven = z.refine<string>((text) => text.trim() !== "", {
+  error: "must not be blank",
+  abort: true,
+});
+
 /** Half a character would come back from the directory as another one. */
 export const wellFormed = z.refine<string>((text) => text.isWellFormed(), "must be well-formed Unicode");
 

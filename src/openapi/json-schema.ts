@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
-import { notBlank } from "../http/fields.ts";
+import { notBlank, notBlankIfGiven } from "../http/fields.ts";
 
 /** A JSON Schema of the draft 2020-12, as OpenAPI 3.1 wants it. */
 export interface JsonSchema {
@@ -56,7 +56,8 @@ function toJson(schema: core.$ZodType, options: core.ToJSONSchemaParams): JsonSc
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
         Object.assign(jsonSchema, seen);
       }
-      if (zodSchema._zod.def.checks?.includes(notBlank as never)) Object.assign(jsonSchema, NOT_BLANK);
+      const checks: readonly unknown[] = zodSchema._zod.def.checks ?? [];
+      if (checks.includes(notBlank) || checks.includes(notBlankIfGiven)) Object.assign(jsonSchema, NOT_BLANK);
       // A client must bear fields that are added later.
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
@@ -94,11 +95,18 @@ function tidy(value: unknown): unknown {
   const { anyOf, ...rest } = Object.fromEntries(entries) as JsonSchema & { anyOf?: JsonSchema[] };
   // Any name is a string.
   if (JSON.stringify(rest.propertyNames) === '{"type":"string"}') delete rest.propertyNames;
-  if (!anyOf) return rest;
+  if (!anyOf) return withoutListOfTypes(rest);
   const [one, other] = anyOf;
   if (anyOf.length !== 2 || !one || other?.type !== "null" || typeof one.type !== "string") return { ...rest, anyOf };
   const values = Array.isArray(one.enum) ? { enum: [...one.enum, null] } : {};
   return { ...one, ...values, type: [one.type, "null"], ...rest };
+}
+
+/** Generators of clients read `anyOf`, but no list of types, unless its second one is null. */
+function withoutListOfTypes({ type, ...rest }: JsonSchema): JsonSchema {
+  if (type === undefined) return rest;
+  if (!Array.isArray(type) || (type.length === 2 && type[1] === "null")) return { type, ...rest };
+  return { anyOf: type.map((each) => ({ type: each })), ...rest };
 }
 
 function referred(place: string): string {

@@ -2,13 +2,13 @@ import * as z from "zod/mini";
 import { atMost, optional } from "../../http/fields.ts";
 import type { ChannelForm } from "../form.ts";
 
+const NO_ORIGIN = "must be an origin, as https://example.com";
+
 const origin = z.string().check(
   ...atMost(255),
-  z.refine(
-    // A host of plain letters: others have a meaning of their own in the page's policy.
-    (text) => /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/.test(text) && URL.parse(text)?.origin === text,
-    "must be an origin, as https://example.com",
-  ),
+  // A host of plain letters: other characters have a meaning of their own in the page's policy.
+  z.regex(/^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/, { error: NO_ORIGIN, abort: true }),
+  z.refine((text) => URL.parse(text)?.origin === text, NO_ORIGIN),
 );
 
 /** A web chat wants no secrets; its contacts are the site's own users, and visitors whom no site has named. */
