@@ -83,7 +83,10 @@ export async function readChannel(env: Env, origin: string, id: string) {
   return presentChannel(env, origin, await rowOf(directory(env), channels, id, "channel_not_found"));
 }
 
-/** Changes a channel: what is left out stays, single credentials and settings too. Its health is that after the change. */
+/**
+ * Changes a channel: what is left out stays, single credentials and settings too. Its health is that after the change.
+ * @throws ApiError `unavailable` if the credentials are written and the channel's object could not be told: repeat it
+ */
 export async function patchChannel(env: Env, origin: string, id: string, patch: z.output<typeof channelPatch>) {
   const channel = await changeChannel(env, id, async (before) => ({
     ...(patch.name !== undefined && { name: patch.name }),
@@ -91,7 +94,9 @@ export async function patchChannel(env: Env, origin: string, id: string, patch: 
     ...(patch.credentials && (await mergeCredentials(env, before, patch.credentials))),
   }));
   const credentials = patch.credentials !== undefined;
-  if (credentials || patch.settings !== undefined) await tellChannel(env, id, credentials);
+  // An object that does not hear of new credentials leaves a broken channel broken until its next probe.
+  if (credentials) await tellChannel(env, id);
+  else if (patch.settings !== undefined) await tryToTellChannel(env, id);
   // With other credentials it counts as working again, which its object has written meanwhile.
   const told = credentials ? await directory(env).select().from(channels).where(eq(channels.id, id)).get() : undefined;
   return presentChannel(env, origin, told ?? channel);
@@ -111,7 +116,7 @@ export async function rotateIdentitySecret(env: Env, id: string, { overlapSecond
       identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
     };
   });
-  await tellChannel(env, id, false);
+  await tryToTellChannel(env, id);
   return { identitySecret };
 }
 
@@ -186,10 +191,18 @@ async function readVerifyToken(env: Env, id: string, sealed: string): Promise<st
   }
 }
 
-/** A channel that was broken is tried at once with its new credentials; one that does not answer finds out by itself, in 10 s. */
-async function tellChannel(env: Env, id: string, credentials: boolean): Promise<void> {
+/**
+ * Has the channel's object read its row again: with new credentials a broken channel is tried at once.
+ * @throws ApiError `unavailable` if the object does not answer; the row is written, and the call can be repeated
+ */
+function tellChannel(env: Env, id: string): Promise<void> {
+  return callObject(env.CHANNELS, id, (channel) => channel.changed(id));
+}
+
+/** The same if nothing fails because the object hears of it later: it reads the row again within 10 s. */
+async function tryToTellChannel(env: Env, id: string): Promise<void> {
   try {
-    await callObject(env.CHANNELS, id, (channel) => channel.changed(id, { credentials }));
+    await tellChannel(env, id);
   } catch (error) {
     console.warn({ event: "channel_not_told", channelId: id, error: causeOf(error) });
   }

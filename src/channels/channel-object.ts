@@ -16,33 +16,36 @@ import {
   endTrial,
   isNews,
   isStillGood,
-  mendChannel,
   mustStore,
   NEAR_MS,
   STEADY,
   slowDown,
   takeLeave,
   wakeMoreAt,
+  withCredentials,
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
 import { type LineNews, StatsBuffer } from "./stats.ts";
 import { type Terms, termsOf } from "./web/terms.ts";
 
-/** A chat that wants to call the network; `reservedAt` is a start that an earlier leave named. */
+/** A chat that wants to call the network. */
 export interface LeaveRequest {
   channelId: string;
   chatId: string;
+  /** A start that an earlier leave named. */
   reservedAt: number | null;
+  /** The value of `mended` when the message last met a broken channel; null if it never did. */
+  brokeIn: number | null;
 }
 
 /**
  * `go`: call the network now; the credentials are handed out with each leave and stored by no chat. With `brokenSince`
- * it is a probe of a broken channel. `later`: ask again at `at`; `broken` says why the channel as a whole can't be
+ * it is a probe of a broken channel. `provenIn`: the value of `mended` when the channel last showed that it works. `later`: ask again at `at`; `broken` says why the channel as a whole can't be
  * used, and since when.
  */
 export type LeaveAnswer =
-  | ({ leave: "go"; credentials: Credentials; brokenSince: number | null } & Attempt)
+  | ({ leave: "go"; credentials: Credentials; brokenSince: number | null; provenIn: number } & Attempt)
   | { leave: "later"; at: number; broken: { reason: string; since: number } | null };
 
 /** An attempt that the network answered by refusing the channel itself. */
@@ -106,7 +109,7 @@ export class ChannelObject extends DurableObject<Env> {
    * Gives a chat its start, or says when to ask again. A start that is near is waited for here: so none is given that
    * the channel's state has overtaken meanwhile. A chat that meets a broken channel is woken when it works.
    */
-  async leave({ channelId, chatId, reservedAt }: LeaveRequest): Promise<LeaveAnswer> {
+  async leave({ channelId, chatId, reservedAt, brokeIn }: LeaveRequest): Promise<LeaveAnswer> {
     let patience: Promise<unknown> | undefined;
     let isPatient = this.#patient < MAX_PATIENT;
     // A chat makes one attempt at a time: this one's is over, though nobody told of it.
@@ -116,10 +119,17 @@ export class ChannelObject extends DurableObject<Env> {
       const now = Date.now();
       // Being erased, and its chats before it.
       if (!record || record.kind === "web") return { leave: "later", at: now + GONE_MS, broken: null };
+      await this.#useCredentials(record);
       const perSecond = record.settings.perSecond ?? ADAPTERS[record.kind].defaults.perSecond;
-      const { leave, pace } = takeLeave(this.#state(), { reservedAt, isPatient }, perSecond, now, Math.random());
+      const { leave, pace } = takeLeave(
+        this.#state(),
+        { reservedAt, isPatient, brokeIn },
+        perSecond,
+        now,
+        Math.random(),
+      );
       this.#keep(pace);
-      const { mended, breaker } = pace;
+      const { mended, provenIn, breaker } = pace;
       if (leave.leave === "wait") {
         patience ??= scheduler.wait(NEAR_MS).then(() => {
           isPatient = false;
@@ -135,7 +145,7 @@ export class ChannelObject extends DurableObject<Env> {
         if (trial !== null) this.#tried = chatId;
         if (await this.#startOf(at, mended, now)) {
           const { credentials } = record;
-          return { leave: "go", probe, trial, mended, brokenSince: breaker?.since ?? null, credentials };
+          return { leave: "go", probe, trial, mended, provenIn, brokenSince: breaker?.since ?? null, credentials };
         }
         this.#trialEnded(trial);
       }
@@ -197,11 +207,18 @@ export class ChannelObject extends DurableObject<Env> {
     if (isBroken && !pace.breaker) await this.#tellHealth(channelId, Date.now());
   }
 
-  /** The operator changed the channel. With other credentials it is tried at once. */
-  async changed(channelId: string, { credentials }: { credentials: boolean }): Promise<void> {
-    this.#known = await channelRecord(this.env, channelId, { fresh: "now" });
-    // It may work with others.
-    if (credentials) await this.#change(channelId, mendChannel(this.#state(), null));
+  /** The operator changed the channel: its record is read anew. With other credentials it is tried at once. */
+  async changed(channelId: string): Promise<void> {
+    const record = await channelRecord(this.env, channelId, { fresh: "now" });
+    this.#known = record;
+    if (record) await this.#useCredentials(record);
+  }
+
+  /** Other credentials than before close the breaker, also if nobody told this object that they changed. */
+  async #useCredentials({ id, kind, credentialsVersion }: ChannelRecord): Promise<void> {
+    if (kind === "web") return;
+    const pace = withCredentials(this.#state(), credentialsVersion);
+    if (pace !== this.#state()) await this.#change(id, pace);
   }
 
   /** Whether a visitor from `network` may open one more chat, which is counted then. */
@@ -251,7 +268,10 @@ export class ChannelObject extends DurableObject<Env> {
   /** The channel; while the directory is down, as it was known last. */
   async #record(channelId: string): Promise<ChannelRecord | null> {
     try {
-      this.#known = await channelRecord(this.env, channelId);
+      const record = await channelRecord(this.env, channelId);
+      // A read that began before the one that is known may end after it.
+      const isOld = record !== null && this.#known !== null && record.readAt < this.#known.readAt;
+      if (!isOld) this.#known = record;
     } catch (error) {
       if (!isOutage(error) || !this.#known || Date.now() - this.#known.readAt > KNOWN_FOR_MS) throw error;
     }

@@ -7,10 +7,18 @@
 interface Breaker {
   since: number;
   reason: string;
-  /** How many probes found it still broken. */
+  /** How many probes of messages that had not met the broken channel before found it still broken. */
   failures: number;
+  /** How many probes did so of messages that had met it before. */
+  repeats: number;
   /** The next attempt that is let through, one at a time, to see whether it works again. */
   probeAt: number;
+  /** When a message that met the broken channel before may be the probe, at the earliest. */
+  repeatAt: number;
+  /** The number of the last probe. */
+  probes: number;
+  /** Whether that probe is still without its end. */
+  isProbing: boolean;
 }
 
 export interface ChannelPace {
@@ -23,6 +31,10 @@ export interface ChannelPace {
   breaker: Breaker | null;
   /** How often it was mended: an attempt that was let go before tells nothing of the channel as it is now. */
   mended: number;
+  /** The value of `mended` when an attempt last showed that the channel works. */
+  provenIn: number;
+  /** Which version of the credentials it has; null before it is known. */
+  credentials: string | null;
   /** When an attempt last showed that the channel works; null before, and since its credentials were changed. */
   provenAt: number | null;
   /** The trial under way, by the time until which it is waited for. */
@@ -34,6 +46,8 @@ export interface Ask {
   reservedAt: number | null;
   /** Whether it would wait for a trial's end, rather than come again. */
   isPatient: boolean;
+  /** The value of `mended` when this message last met a broken channel; null if it never did. */
+  brokeIn: number | null;
 }
 
 /**
@@ -41,7 +55,7 @@ export interface Ask {
  * `wait`: a trial is under way; ask again once it is over. `later`: ask again at `at`, with it as the reservation.
  */
 export type Leave =
-  | { leave: "go"; at: number; probe: boolean; trial: number | null }
+  | { leave: "go"; at: number; probe: number | null; trial: number | null }
   | { leave: "wait" }
   | { leave: "later"; at: number; broken: boolean };
 
@@ -53,6 +67,8 @@ export const STEADY: ChannelPace = {
   pausedUntil: 0,
   breaker: null,
   mended: 0,
+  provenIn: 0,
+  credentials: null,
   provenAt: null,
   trialUntil: 0,
 };
@@ -68,7 +84,7 @@ export const TRIAL_MS = 5_000;
 /** A probe whose end nobody told, because its chat was lost, is over then. */
 const PROBE_TAKES_MS = 60_000;
 const FIRST_PROBE_MS = 300_000;
-const MAX_PROBE_MS = 3_000_000;
+const MAX_PROBE_MS = 2_400_000;
 /** A clock that is this far ahead of what is stored is stored. */
 const CLOCK_AHEAD_MS = 5_000;
 /** Chats ask up to a fifth later than they could, so that they don't all ask at once: 5 to 60 minutes in all. */
@@ -83,12 +99,12 @@ const JITTER = 0.2;
  */
 export function takeLeave(
   pace: ChannelPace,
-  { reservedAt, isPatient }: Ask,
+  { reservedAt, isPatient, brokeIn }: Ask,
   perSecond: number,
   now: number,
   random: number,
 ): Answer {
-  if (pace.breaker) return probe(pace, pace.breaker, now, random);
+  if (pace.breaker) return probe(pace, pace.breaker, brokeIn, now, random);
   const interval = 1_000 / perSecond;
   const isOnTrial = now < pace.trialUntil;
   const provenFor = (pace.provenAt ?? Number.NEGATIVE_INFINITY) + PROVEN_FOR_MS - now;
@@ -106,20 +122,25 @@ export function takeLeave(
   const line = start + interval;
   const clock = isInTime ? pace.clock : line;
   return {
-    leave: { leave: "go", at, probe: false, trial },
+    leave: { leave: "go", at, probe: null, trial },
     pace: { ...pace, clock, line, ...(trial !== null && { trialUntil: trial }) },
   };
 }
 
-function probe(pace: ChannelPace, breaker: Breaker, now: number, random: number): Answer {
-  if (now < breaker.probeAt) {
-    const at = breaker.probeAt + Math.round(random * JITTER * probeDelay(breaker.failures));
+/**
+ * A message that met the broken channel before is let through after all others that wait: if the message itself is the
+ * cause, another one finds out that the channel works.
+ */
+function probe(pace: ChannelPace, breaker: Breaker, brokeIn: number | null, now: number, random: number): Answer {
+  const { failures, probeAt, repeatAt } = breaker;
+  const from = brokeIn === pace.mended ? Math.max(probeAt, repeatAt) : probeAt;
+  if (now < from) {
+    const at = from + Math.round(random * JITTER * probeDelay(failures));
     return { leave: { leave: "later", at, broken: true }, pace };
   }
-  return {
-    leave: { leave: "go", at: now, probe: true, trial: null },
-    pace: { ...pace, breaker: { ...breaker, probeAt: now + PROBE_TAKES_MS } },
-  };
+  const number = breaker.probes + 1;
+  const probing = { ...breaker, probes: number, isProbing: true, probeAt: now + PROBE_TAKES_MS };
+  return { leave: { leave: "go", at: now, probe: number, trial: null }, pace: { ...pace, breaker: probing } };
 }
 
 function reserve(pace: ChannelPace, earliest: number, interval: number): Answer {
@@ -143,51 +164,86 @@ export function slowDown(pace: ChannelPace, afterMs: number, now: number): Chann
 
 /** What an attempt was when it was let go. */
 export interface Attempt {
-  probe: boolean;
+  /** The number of the probe; null for an attempt that is no probe. */
+  probe: number | null;
   /** `mended` of the channel at that time. */
   mended: number;
   /** Which trial it was; null or absent where it was none. */
   trial?: number | null | undefined;
+  /** The value of `mended` when its message had last met a broken channel. */
+  brokeIn?: number | null | undefined;
 }
 
 /**
- * The network refused the channel itself: opens the breaker or, where a probe found that out, makes the wait for the
- * next one longer. What else was under way adds nothing, and what was sent before the channel was mended is old news.
+ * The network refused the channel itself: opens the breaker or, if a probe found that out, sets the next probe. All
+ * other attempts add nothing, and neither does a report that comes twice or is from before the channel was mended.
+ * A probe of a message that had met the broken channel before doubles the wait of such messages alone.
  */
 export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt, now: number): ChannelPace {
   const { breaker } = pace;
-  if (attempt.mended !== pace.mended || (breaker && !attempt.probe)) return pace;
-  const failures = breaker ? breaker.failures + 1 : 0;
-  const since = breaker?.since ?? now;
-  const opened = { since, reason, failures, probeAt: now + probeDelay(failures) };
-  return { ...pace, breaker: opened, provenAt: null, trialUntil: 0 };
+  if (attempt.mended !== pace.mended) return pace;
+  if (!breaker) {
+    const [probeAt, repeatAt] = [now + probeDelay(0), now + repeatDelay(0, 0)];
+    const opened = { since: now, reason, failures: 0, repeats: 0, probeAt, repeatAt, probes: 0, isProbing: false };
+    return { ...pace, breaker: opened, provenAt: null, trialUntil: 0 };
+  }
+  if (!isUnderWay(breaker, attempt)) return pace;
+  const over = { ...breaker, reason, isProbing: false };
+  if (attempt.brokeIn !== pace.mended) {
+    const failures = breaker.failures + 1;
+    return { ...pace, breaker: { ...over, failures, probeAt: now + probeDelay(failures) } };
+  }
+  const repeats = breaker.repeats + 1;
+  const probeAt = now + probeDelay(breaker.failures);
+  return { ...pace, breaker: { ...over, repeats, probeAt, repeatAt: now + repeatDelay(breaker.failures, repeats) } };
+}
+
+/** Longer than any message waits that has not met the broken channel. */
+function repeatDelay(failures: number, repeats: number): number {
+  return probeDelay(failures + repeats) + JITTER * probeDelay(failures);
+}
+
+function isUnderWay({ probes, isProbing }: Breaker, { probe }: Pick<Attempt, "probe">): boolean {
+  return isProbing && probe === probes;
 }
 
 /**
  * A probe ended without a word on the channel itself: the next one goes after the shortest wait. It may have been of a
  * chat whose contact is never reached, which must not keep the others from finding out that the channel works.
  */
-export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "mended">, now: number): ChannelPace {
+export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "mended" | "probe">, now: number): ChannelPace {
   const { breaker } = pace;
-  if (!breaker || attempt.mended !== pace.mended) return pace;
-  return { ...pace, breaker: { ...breaker, probeAt: now + FIRST_PROBE_MS } };
+  if (!breaker || attempt.mended !== pace.mended || !isUnderWay(breaker, attempt)) return pace;
+  return { ...pace, breaker: { ...breaker, isProbing: false, probeAt: now + FIRST_PROBE_MS } };
 }
 
 /** A trial ended: either it showed that the channel works, or the next attempt is one. */
 export function endTrial(pace: ChannelPace, attempt: Omit<Attempt, "probe">, works: boolean, now: number): ChannelPace {
   if (pace.breaker || attempt.mended !== pace.mended) return pace;
   const trialUntil = works || attempt.trial === pace.trialUntil ? 0 : pace.trialUntil;
-  return { ...pace, trialUntil, provenAt: works ? now : pace.provenAt };
+  if (!works) return { ...pace, trialUntil };
+  return { ...pace, trialUntil, provenAt: now, provenIn: pace.mended };
 }
 
-/** The channel works, as a probe showed at `provenAt`; or, where that is null, its credentials were changed. */
+/** The channel works, as a probe showed at `provenAt`; or, if that is null, its credentials were changed. */
 export function mendChannel(pace: ChannelPace, provenAt: number | null): ChannelPace {
-  return { ...pace, breaker: null, mended: pace.mended + 1, provenAt, trialUntil: 0 };
+  const mended = pace.mended + 1;
+  const provenIn = provenAt === null ? pace.provenIn : mended;
+  return { ...pace, breaker: null, mended, provenIn, provenAt, trialUntil: 0 };
+}
+
+/**
+ * The channel's record was read. With other credentials than before the channel may work: the breaker closes, and the
+ * next attempt is a trial.
+ */
+export function withCredentials(pace: ChannelPace, credentials: string): ChannelPace {
+  if (pace.credentials === credentials) return pace;
+  return { ...(pace.credentials === null ? pace : mendChannel(pace, null)), credentials };
 }
 
 /** What the end of a probe or a trial makes of the channel, where it was not found broken. Of an older breaker: nothing. */
 export function attemptEnded(pace: ChannelPace, attempt: Attempt, works: boolean, now: number): ChannelPace {
-  if (!attempt.probe) return endTrial(pace, attempt, works, now);
+  if (attempt.probe === null) return endTrial(pace, attempt, works, now);
   if (!works) return probeAgain(pace, attempt, now);
   return attempt.mended === pace.mended ? mendChannel(pace, now) : pace;
 }
@@ -204,7 +260,11 @@ export function isNews(before: ChannelPace, pace: ChannelPace): boolean {
  * @param storedClock the clock that was stored last
  */
 export function mustStore(before: ChannelPace, pace: ChannelPace, storedClock: number, now: number): boolean {
-  return isOther(before, pace) || pace.clock - Math.max(storedClock, now) >= CLOCK_AHEAD_MS;
+  return (
+    isOther(before, pace) ||
+    pace.provenIn !== before.provenIn ||
+    pace.clock - Math.max(storedClock, now) >= CLOCK_AHEAD_MS
+  );
 }
 
 function isOther(before: ChannelPace, pace: ChannelPace): boolean {
@@ -216,7 +276,7 @@ export function wakeMoreAt({ clock, provenAt }: ChannelPace, now: number): numbe
   return Math.max(provenAt === null ? now + NEAR_MS : now, clock - NEAR_MS);
 }
 
-/** 5 minutes, doubling to 50. */
+/** 5 minutes, doubling to 40. */
 function probeDelay(failures: number): number {
   return Math.min(MAX_PROBE_MS, FIRST_PROBE_MS * 2 ** failures);
 }

@@ -21,6 +21,8 @@ export interface ChannelRecord {
   region: Region | null;
   /** Opened; `{}` on a web channel. */
   credentials: Credentials;
+  /** Names the credentials without telling them: another value for each write of them; empty on a web channel. */
+  credentialsVersion: string;
   /** Opened; what the network shows to prove itself; null on a web channel. */
   verifyToken: string | null;
   /** The secrets that vouch for a site's users at `now`, opened when asked for; none on other kinds. */
@@ -185,6 +187,8 @@ async function openRecord(
     name,
     settings,
     region,
+    // The version byte and the nonce, which no two sealings share.
+    credentialsVersion: row.credentials?.slice(0, 16) ?? "",
     credentials: credentials === null ? {} : (JSON.parse(credentials) as Credentials),
     verifyToken: await openColumn("verify_token", row.verifyToken),
     identitySecrets,

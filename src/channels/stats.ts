@@ -1,3 +1,4 @@
+import { BoundedMap } from "../bounded-map.ts";
 import { added, type Counts } from "../counts.ts";
 import { causeOf } from "../log.ts";
 import type { Outcome } from "./adapter.ts";
@@ -13,6 +14,8 @@ export interface LineNews {
   /** When the one that has waited longest was sent; null where none waits. */
   oldest: number | null;
   attempts: AttemptCounts;
+  /** Names this report: one that comes again, because its answer was lost, counts once. */
+  report: string;
 }
 
 /** A channel's numbers, as its row of the directory has them. Attempts are counted since the channel was made. */
@@ -27,6 +30,8 @@ export interface ChannelStats {
 
 type Kept = { channelId: string } & Pick<ChannelStats, "depth" | "oldest" | "attempts" | "probeAt">;
 
+/** Kept in memory, as attempts are until they are flushed: a report comes again after 30 s at most, or not at all. */
+const MAX_REPORTS = 10_000;
 const FLUSH_AFTER_MS = 5_000;
 const FLUSH_AGAIN_AFTER_MS = 15_000;
 /** Longer than any message waits: a chat that has not told for so long is gone. */
@@ -41,6 +46,8 @@ export class StatsBuffer {
   readonly #storage: DurableObjectStorage;
   #prepared = false;
   #attempts: AttemptCounts = {};
+  /** Each chat's last report. */
+  readonly #reports = new BoundedMap<string, string>(MAX_REPORTS);
   /** What the directory has, as far as this instance has written it. */
   #written: Kept | undefined;
 
@@ -49,7 +56,7 @@ export class StatsBuffer {
   }
 
   /** A chat told of its line. @returns when the numbers should be flushed */
-  add(chatId: string, { channelId, depth, oldest, attempts }: LineNews, now: number): number {
+  add(chatId: string, { channelId, depth, oldest, attempts, report }: LineNews, now: number): number {
     this.#prepare();
     if (!this.#kept()) this.#keep({ channelId, ...NOTHING });
     if (depth > 0) {
@@ -62,7 +69,8 @@ export class StatsBuffer {
         now,
       );
     } else this.remove(chatId);
-    this.#attempts = added(this.#attempts, attempts);
+    if (this.#reports.get(chatId) !== report) this.#attempts = added(this.#attempts, attempts);
+    this.#reports.set(chatId, report);
     return now + FLUSH_AFTER_MS;
   }
 

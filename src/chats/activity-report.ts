@@ -19,6 +19,8 @@ export class ActivityReport {
   readonly #depth: () => number;
   #failed = false;
   #attempts: AttemptCounts = {};
+  /** The report that is under way, or whose answer was lost: it is repeated as it was. */
+  #report: { id: string; attempts: AttemptCounts } | null = null;
 
   /** @param depth how many messages wait */
   constructor({ kv }: DurableObjectStorage, log: MessageLog, depth: () => number) {
@@ -43,22 +45,32 @@ export class ActivityReport {
     if (this.#isTold()) return;
     const newest = this.#log.newest();
     const isActive = newest.seq > this.#toldSeq();
-    const attempts = this.#attempts;
     const depth = this.#depth();
-    this.#attempts = {};
+    if (!this.#report) {
+      this.#report = { id: crypto.randomUUID(), attempts: this.#attempts };
+      this.#attempts = {};
+    }
+    const report = this.#report;
+    const { attempts } = report;
     try {
       const oldest = depth > 0 ? (this.#log.head()?.message.createdAt ?? null) : null;
       const hasLine = depth > 0 || this.#toldDepth() > 0 || Object.keys(attempts).length > 0;
-      const line = { channelId, depth, oldest: oldest === null ? null : Date.parse(oldest), attempts };
+      const line = {
+        channelId,
+        depth,
+        oldest: oldest === null ? null : Date.parse(oldest),
+        attempts,
+        report: report.id,
+      };
       await callObject(env.CHANNELS, channelId, (channel) =>
         channel.active(chatId, isActive ? newest.at : 0, hasLine ? line : undefined),
       );
       // Erased in the meantime: the channel may have been told of that before it heard this.
       if (!exists()) await callObject(env.CHANNELS, channelId, (channel) => channel.gone(chatId));
       this.#failed = false;
+      if (this.#report === report) this.#report = null;
     } catch (error) {
       console.warn({ event: "activity_not_reported", chatId, error: causeOf(error) });
-      this.#attempts = added(attempts, this.#attempts);
       this.#failed = true;
       return;
     }
@@ -69,7 +81,7 @@ export class ActivityReport {
 
   #isTold(): boolean {
     if (this.#toldSeq() < this.#log.newest().seq || this.#toldDepth() !== this.#depth()) return false;
-    return Object.keys(this.#attempts).length === 0;
+    return this.#report === null && Object.keys(this.#attempts).length === 0;
   }
 
   #toldSeq(): number {

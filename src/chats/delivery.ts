@@ -23,6 +23,8 @@ export interface Delivery {
   heldMs: number;
   /** How often the channel had been mended when the last attempt was let go, once that attempt is over. */
   mended?: number;
+  /** How often the channel had been mended when this message last met it broken; absent if it never did. */
+  brokeIn?: number;
   /** How often in a row the channel did not answer; absent where it did. */
   aways?: number;
 }
@@ -73,6 +75,7 @@ export function begin(delivery: Delivery, now: number): Delivery {
     reserved: false,
     heldSince: null,
     heldMs: heldFor(delivery, now),
+    ...(delivery.brokeIn !== undefined && { brokeIn: delivery.brokeIn }),
   };
 }
 

@@ -12,14 +12,17 @@ type Leave = LeaveAnswer | { leave: "away" };
 /**
  * Asks a chat's channel whether a message may go now; never throws.
  * @param reservedAt a start that an earlier leave named
+ * @param brokeIn how often the channel had been mended when the message last met it broken
  */
 export async function askLeave(
   env: Env,
   { channelId, chatId }: ChatIdentity,
   reservedAt: number | null,
+  brokeIn: number | null,
 ): Promise<Leave> {
   try {
-    return await callObject(env.CHANNELS, channelId, (channel) => channel.leave({ channelId, chatId, reservedAt }));
+    const request = { channelId, chatId, reservedAt, brokeIn };
+    return await callObject(env.CHANNELS, channelId, (channel) => channel.leave(request));
   } catch (error) {
     console.warn({ event: "channel_away", channelId, cause: causeOf(error) });
     return { leave: "away" };
@@ -33,13 +36,13 @@ export async function report(
   outcome: Outcome,
   attempt: Attempt,
 ): Promise<void> {
-  const { probe, mended, trial } = attempt;
+  const { probe, mended, trial, brokeIn } = attempt;
   try {
     for (const told of reportsOf(outcome, attempt)) {
       await callObject(env.CHANNELS, channelId, (channel) => {
         if (told.report === "slow_down") return channel.slowDown(told.afterMs);
         if (told.report === "probed") return channel.probed({ channelId, works: told.works, probe, mended, trial });
-        return channel.broke({ channelId, chatId, reason: told.reason, probe, mended });
+        return channel.broke({ channelId, chatId, reason: told.reason, probe, mended, brokeIn });
       });
     }
   } catch (error) {

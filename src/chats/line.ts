@@ -24,6 +24,8 @@ import { attemptOver, type Known, withoutEarly } from "./parts.ts";
 const STEPS_A_RUN = 50;
 /** The platform ends an alarm after 15 minutes, and an attempt that is cut off may be repeated. */
 const RUN_MS = 300_000;
+/** The error of a message that the network refuses in the words in which it refuses a channel, while others come through. */
+const MESSAGE_REFUSED = "message_refused";
 const FIRST_AWAY_MS = 10_000;
 const MAX_AWAY_MS = 300_000;
 /** What a status says of the channel is old news when the message is older than this. */
@@ -134,7 +136,22 @@ export function shows<T extends { delivery: Delivery }>(row: T | null, { attempt
 
 /** How often the channel had been mended when an attempt is over: a probe that comes through mends it. */
 export function mendedBy({ mended, probe }: Attempt, { outcome }: Outcome): number {
-  return mended + Number(probe && outcome === "sent");
+  return mended + Number(probe !== null && outcome === "sent");
+}
+
+/**
+ * The outcome as it counts for the message. A message that breaks its channel a second time, after another chat's
+ * attempt came through in between, is itself the cause: it fails, and the channel is not told. So one message, or one
+ * recipient, can't hold up the chats of a channel. A probe breaks nothing.
+ */
+export function judged(
+  outcome: Outcome,
+  { probe, provenIn }: { probe: number | null; provenIn: number },
+  brokeIn: number | null,
+): Outcome {
+  if (outcome.outcome !== "channel_broken" || probe !== null || brokeIn === null || provenIn <= brokeIn) return outcome;
+  const { reason, parts } = outcome;
+  return { outcome: "failed", code: MESSAGE_REFUSED, message: reason, parts };
 }
 
 /** What an outcome makes of a message's row. `broken`: in which words a status said that the channel is broken. */
@@ -165,7 +182,9 @@ export function settled(
   const isOut = step.state === "sent" && row.error?.code === "redacted";
   const before: Known = isOut ? { ...row, status: "QUEUED", error: null } : row;
   const { status, error, parts, broken = null } = attemptOver(before, attempt?.first ?? row.parts.ids.length, outcome);
-  const closed: Delivery = step.state === "waiting" ? step.delivery : { ...delivery, startedAt: null };
+  const met: Delivery = step.state === "waiting" ? step.delivery : { ...delivery, startedAt: null };
+  const hasBroken = attempt !== undefined && outcome.outcome === "channel_broken";
+  const closed: Delivery = hasBroken ? { ...met, brokeIn: attempt.mended } : met;
   const isFailed = step.state === "failed" && status === "QUEUED";
   return {
     delivery: attempt ? { ...closed, mended: attempt.mended } : closed,
@@ -201,7 +220,7 @@ export function rowOf(
 export function newsOfChannel({ delivery, message }: { delivery: Delivery } & Dated, now: number): Attempt | null {
   const { mended } = delivery;
   if (mended === undefined || now - Date.parse(message.updatedAt) > CHANNEL_NEWS_MS) return null;
-  return { probe: false, mended };
+  return { probe: null, mended };
 }
 
 /** What the channel is told when it works again, or may: one that was held because it was broken may try now. */
@@ -222,13 +241,14 @@ export function reportsOf(outcome: Outcome, { probe, trial }: Pick<Attempt, "pro
   if (outcome.outcome === "retry" && outcome.wholeChannel) {
     reports.push({ report: "slow_down", afterMs: outcome.afterMs ?? 1_000 });
   }
-  if (probe || trial) reports.push({ report: "probed", works: hasAnswered(outcome) });
+  if (probe !== null || trial) reports.push({ report: "probed", works: hasAnswered(outcome) });
   return reports;
 }
 
-/** An answer to this message, or to its contact, shows that the channel itself works; one that was not asked for none. */
+/** An answer to this message, or to its contact, shows that the channel itself works. */
 function hasAnswered(outcome: Outcome): boolean {
-  if (outcome.outcome === "failed") return outcome.code !== MEDIA_URL_REQUIRED;
+  // The first one was decided without the network, and the second one's answer was about the channel.
+  if (outcome.outcome === "failed") return ![MEDIA_URL_REQUIRED, MESSAGE_REFUSED].includes(outcome.code);
   return outcome.outcome === "sent" || outcome.outcome === "moved";
 }
 

@@ -4,7 +4,19 @@ import type { StatusNews } from "./answers.ts";
 import { callNetwork, knownOf, save } from "./attempt.ts";
 import { type DeliveryError, isOverdue, wakeAt } from "./delivery.ts";
 import { askLeave, type Go, report } from "./leave.ts";
-import { held, isOldLeave, mayGoOn, mendedBy, newsOfChannel, rowOf, settled, shows, started, turnOf } from "./line.ts";
+import {
+  held,
+  isOldLeave,
+  judged,
+  mayGoOn,
+  mendedBy,
+  newsOfChannel,
+  rowOf,
+  settled,
+  shows,
+  started,
+  turnOf,
+} from "./line.ts";
 import type { Message } from "./message.ts";
 import type { ChatIdentity, DeliveryKnown, MessageLog, QueuedMessage } from "./message-log.ts";
 import { takeNews } from "./parts.ts";
@@ -91,7 +103,7 @@ export class Outbox {
       return true;
     }
     const asked = { seq: head.seq, wakes: this.#wakes };
-    const leave = await askLeave(host.env, host.identity, turn.reservedAt);
+    const leave = await askLeave(host.env, host.identity, turn.reservedAt, head.delivery.brokeIn ?? null);
     if (!host.exists()) return false;
     const current = host.log.head();
     const isBroken = leave.leave === "later" && leave.broken !== null;
@@ -118,9 +130,11 @@ export class Outbox {
     const { parts } = knownOf(host, head);
     const sending: Sending = { seq: head.seq, broken: null };
     this.#sending = sending;
-    const outcome = await callNetwork(host, { ...head, parts }, delivery, leave, network).finally(() => {
+    const answer = await callNetwork(host, { ...head, parts }, delivery, leave, network).finally(() => {
       this.#sending = null;
     });
+    const brokeIn = head.delivery.brokeIn ?? null;
+    const outcome = judged(answer, leave, brokeIn);
     console.log({
       event: "attempt",
       chatId: identity.chatId,
@@ -142,7 +156,7 @@ export class Outbox {
     }
     const { broken: reason } = sending;
     const told: Outcome = reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] };
-    await report(env, identity, told, leave);
+    await report(env, identity, told, { ...leave, brokeIn });
     return host.exists();
   }
 

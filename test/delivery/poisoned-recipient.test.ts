@@ -54,3 +54,11 @@ test.each([
   },
   60_000,
 );
+
+test("a recipient that Meta refuses in the words of a broken channel delays other chats by minutes, and its messages fail", async () => {
+  const { late, messages } = await threeHours(131_031, 400);
+  expect(late).toBeLessThanOrEqual(8);
+  expect(messages.slice(0, 10).map(({ status, error }) => [status, error?.code])).toEqual(
+    Array.from({ length: 10 }, () => ["FAILED", "message_refused"]),
+  );
+}, 60_000);

@@ -147,7 +147,15 @@ function stagedChannel(stage: Stage, leaves: ("go" | "pace" | "broken" | "away")
       if (leave === "away") throw new Error("internal error; reference = 0123456789abcdef");
       if (leave === "pace") return { leave: "later", at: now + 1_500, broken: null };
       if (leave === "broken") return { leave: "later", at: now + 300_000, broken: { reason: "Bad token", since: now } };
-      return { leave: "go", credentials: CREDENTIALS, brokenSince: null, probe: false, mended: 0, trial: null };
+      return {
+        leave: "go",
+        credentials: CREDENTIALS,
+        brokenSince: null,
+        provenIn: 0,
+        probe: null,
+        mended: 0,
+        trial: null,
+      };
     },
     slowDown: told("the channel is told to slow down"),
     probed: told("the channel is told of a probe"),

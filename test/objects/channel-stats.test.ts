@@ -237,3 +237,27 @@ test("a chat that tells of its line alone costs the directory nothing of its own
   await runDurableObjectAlarm(channel);
   expect((await channelStats(chat)).attempts).toEqual({ ...NO_ATTEMPTS, retry: 1, sent: 1 });
 });
+
+test.each([false, true])(
+  "attempts of a report whose answer was lost are counted once, though it is told again (at once: %s)",
+  async (retryable) => {
+    fakeNetworks(accept);
+    const chat = await conversation("telegram");
+    await send(chat.api, chat.chatId);
+    await chat.run();
+    const answerLost = () => {
+      throw Object.assign(new Error("Network connection lost."), { retryable });
+    };
+    aroundCall("CHANNELS", "active", { after: answerLost });
+    pass(2_000);
+    await chat.run();
+    vi.restoreAllMocks();
+    await send(chat.api, chat.chatId);
+    pass(30_000);
+    await chat.run();
+    await tellAll(chat);
+    await tellAll(chat);
+    expect((await channelStats(chat)).attempts).toEqual({ ...NO_ATTEMPTS, sent: 2 });
+    expect(await alarmOf(chat.object())).toBeNull();
+  },
+);

@@ -6,6 +6,8 @@ import type { World } from "./world.ts";
 export interface Grant extends Attempt {
   at: number;
   isBroken: boolean;
+  /** How often the channel was mended when it last showed that it works, as the judge knows it. */
+  judgedProvenIn: number;
 }
 
 /** What must hold of one channel, kept apart from what the channel itself knows. Times are the channel's. */
@@ -13,6 +15,7 @@ export class ChannelJudge {
   readonly #world: World;
   #mends = 0;
   #isBroken = false;
+  #provenIn = 0;
   #restUntil = 0;
   #lastStart = 0;
   #provenAt = Number.NEGATIVE_INFINITY;
@@ -24,11 +27,15 @@ export class ChannelJudge {
     this.#world = world;
   }
 
+  get provenIn(): number {
+    return this.#provenIn;
+  }
+
   granted(grant: Grant, perSecond: number, chat: SimulatedObject): void {
     const world = this.#world;
     if (this.#isBroken) {
       const text = () => `a start at ${grant.at} while broken, the next probe may start at ${this.#probeNotBefore}`;
-      world.check("probe", grant.probe && grant.at >= this.#probeNotBefore, text);
+      world.check("probe", grant.probe !== null && grant.at >= this.#probeNotBefore, text);
       world.count("a probe");
       this.#probeNotBefore = grant.at + 60_000;
       return;
@@ -78,12 +85,15 @@ export class ChannelJudge {
     }
     if (this.#isBroken) return;
     if (works || attempt.trial === this.#trial?.trial) this.#trial = null;
-    if (works) this.#provenAt = now;
+    if (!works) return;
+    this.#provenAt = now;
+    this.#provenIn = this.#mends;
   }
 
   /** @param provenAt null where the credentials were changed */
   mended(provenAt: number | null): void {
     this.#mends++;
+    if (provenAt !== null) this.#provenIn = this.#mends;
     this.#isBroken = false;
     this.#onWire = 0;
     this.#trial = null;

@@ -44,7 +44,11 @@ export class SimulatedChannel {
     return this.#world.now + this.#skew;
   }
 
-  leave(chat: SimulatedObject, reservedAt: number | null, answer: (given: Given) => void): void {
+  leave(
+    chat: SimulatedObject,
+    ask: { reservedAt: number | null; brokeIn: number | null },
+    answer: (given: Given) => void,
+  ): void {
     const world = this.#world;
     if (chat === this.#tried) this.#trialEnded(this.#pace.trialUntil);
     let isPatient = !world.fault("impatient channel", 0.3);
@@ -53,9 +57,9 @@ export class SimulatedChannel {
     const look = () => {
       const now = this.#now;
       const { takeLeave } = this.#decisions;
-      const { leave, pace } = takeLeave(this.#pace, { reservedAt, isPatient }, this.perSecond, now, world.random());
+      const { leave, pace } = takeLeave(this.#pace, { ...ask, isPatient }, this.perSecond, now, world.random());
       this.#keep(pace);
-      const { mended, breaker } = pace;
+      const { mended, provenIn, breaker } = pace;
       world.count(`leave: ${leave.leave}${leave.leave === "later" && leave.broken ? ", broken" : ""}`);
       if (leave.leave === "wait") {
         patience ??= world.now + NEAR_MS;
@@ -80,8 +84,10 @@ export class SimulatedChannel {
             probe,
             trial,
             mended,
+            provenIn,
             brokenSince: breaker?.since ?? null,
-            isBroken: probe,
+            isBroken: probe !== null,
+            judgedProvenIn: this.judge.provenIn,
           };
           // Its chat may have been lost and have asked again while this start was waited for: then nobody is on trial by it.
           const isTrial = trial === this.#pace.trialUntil;
@@ -143,6 +149,19 @@ export class SimulatedChannel {
       this.judge.probed(attempt, report.works, now);
       this.#change(attemptEnded(this.#pace, attempt, report.works, now));
     }
+  }
+
+  /** The same report comes again, because its answer was lost. */
+  takeAgain(report: Report, attempt: Attempt): void {
+    if (report.report === "slow_down") return;
+    const { breakChannel, attemptEnded } = this.#decisions;
+    const before = this.#pace;
+    const after =
+      report.report === "broke"
+        ? breakChannel(before, report.reason, attempt, this.#now)
+        : attemptEnded(before, attempt, report.works, this.#now);
+    const health = ({ breaker, mended, provenIn }: ChannelPace) => JSON.stringify([breaker, mended, provenIn]);
+    this.#world.check("twice", health(after) === health(before), () => `${health(before)} became ${health(after)}`);
   }
 
   /** The operator changed its credentials. */

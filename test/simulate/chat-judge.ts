@@ -1,5 +1,7 @@
+import type { Outcome } from "../../src/channels/adapter.ts";
 import { wakeAt } from "../../src/chats/delivery.ts";
 import type { QueuedMessage } from "../../src/chats/message-log.ts";
+import type { Grant } from "./channel-judge.ts";
 import type { Call } from "./network.ts";
 import type { SimulatedObject } from "./object.ts";
 import type { World } from "./world.ts";
@@ -78,6 +80,16 @@ export class ChatJudge {
     );
   }
 
+  /** An attempt is over: what the network answered, and what counts for the message. */
+  attempted(seq: number, { probe, judgedProvenIn }: Grant, answer: Outcome, outcome: Outcome): void {
+    if (answer.outcome !== "channel_broken") return;
+    const last = this.callsOf(seq).findLast((call) => call.answer?.outcome === "channel_broken");
+    const isCause = probe === null && last !== undefined && last.grant.mended < judgedProvenIn;
+    if (isCause) this.#world.count("a message that was the cause");
+    const text = () => `message ${seq} broke its channel: ${isCause}, taken as ${outcome.outcome}`;
+    this.#world.check("blame", (outcome.outcome === "failed") === isCause, text);
+  }
+
   failedLater(seq: number): void {
     this.#failed.add(seq);
   }
@@ -108,7 +120,9 @@ export class ChatJudge {
       world.count("given up after its time");
       world.check("cause", world.now - Date.parse(before.message.createdAt) >= DAY, text);
     } else if (error?.code !== "redacted") {
-      const isRefused = calls.some(({ given }) => given?.outcome === "failed" || given?.outcome === "retry");
+      const refusals: (string | undefined)[] = ["failed", "retry"];
+      if (error?.code === "message_refused") refusals.push("channel_broken");
+      const isRefused = calls.some(({ given }) => refusals.includes(given?.outcome));
       world.check("cause", isRefused || this.#failed.has(seq), text);
     }
   }

@@ -13,6 +13,7 @@ import { begin, isOverdue, NOT_TRIED, wakeAt } from "../../src/chats/delivery.ts
 import {
   held,
   isOldLeave,
+  judged,
   known,
   mayGoOn,
   mendedBy,
@@ -41,6 +42,7 @@ export const DECISIONS = {
   isOldLeave,
   isOverdue,
   isStillGood,
+  judged,
   known,
   mayGoOn,
   mendChannel,

@@ -71,7 +71,7 @@ export class SimulatedNetwork {
 
   #refusal(chat: SimulatedObject): Refusal | null {
     const world = this.#world;
-    if (chat.channel.isBroken) return { outcome: "channel_broken", reason: "Bad token" };
+    if (chat.channel.isBroken || chat.isPoisoned) return { outcome: "channel_broken", reason: "Bad token" };
     if (world.fault("429 for one chat", 0.1)) return { ...RETRY, afterMs: world.between(1, 60) * 1_000 };
     if (world.fault("429 for the channel", 0.1)) {
       return { ...RETRY, afterMs: world.pick([null, world.between(1, 120) * 1_000]), wholeChannel: true };

@@ -35,6 +35,8 @@ export abstract class SimulatedObject {
   readonly judge: ChatJudge;
   /** Its contact's network never answers. */
   isDeaf = false;
+  /** The network refuses its contact in the words in which it refuses a channel. */
+  isPoisoned = false;
   rows: QueuedMessage[] = [];
   alarm: number | null = null;
   protected readonly world: World;

@@ -56,7 +56,7 @@ export abstract class SimulatedOutbox extends SimulatedObject {
       return true;
     }
     const asked = { seq: head.seq, wakes: this.memory.wakes };
-    const leave = (yield this.#ask(turn.reservedAt)) as Given;
+    const leave = (yield this.#ask(turn.reservedAt, head.delivery.brokeIn ?? null)) as Given;
     const current = this.head();
     const isBroken = leave.leave === "later" && leave.broken !== null;
     if (!current || isOldLeave(isBroken, asked, { seq: current.seq, wakes: this.memory.wakes })) {
@@ -69,13 +69,13 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     return isOverdue((this.head() ?? current).delivery, world.now);
   }
 
-  #ask(reservedAt: number | null): Wait {
+  #ask(reservedAt: number | null, brokeIn: number | null): Wait {
     const world = this.world;
     return (goOn) => {
       if (world.fault("channel does not answer", 0.1))
         return world.after(world.between(5, 5_000), () => goOn({ leave: "away" }));
       return world.after(world.between(1, 50), () =>
-        this.channel.leave(this, reservedAt, (given) => {
+        this.channel.leave(this, { reservedAt, brokeIn }, (given) => {
           world.note(() => `${this.id} gets ${JSON.stringify(given)}`);
           world.after(world.between(1, 50), () => goOn(given));
         }),
@@ -96,8 +96,11 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     const { parts } = this.known(head);
     const sending = { seq: head.seq, broken: null as string | null };
     this.memory.sending = sending;
-    const outcome = yield* this.#call(head.seq, parts, delivery, leave);
+    const answer = yield* this.#call(head.seq, parts, delivery, leave);
     this.memory.sending = null;
+    const brokeIn = head.delivery.brokeIn ?? null;
+    const outcome = this.decisions.judged(answer, leave, brokeIn);
+    this.judge.attempted(head.seq, leave, answer, outcome);
     world.count(`outcome: ${outcome.outcome}`);
     const current = this.delivered(head.seq);
     if (shows(current, delivery)) {
@@ -105,7 +108,10 @@ export abstract class SimulatedOutbox extends SimulatedObject {
       sending.broken = this.#settle(current, outcome, attempt) ?? sending.broken;
     }
     const { broken: reason } = sending;
-    yield* this.report(reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] }, leave);
+    yield* this.report(reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] }, {
+      ...leave,
+      brokeIn,
+    });
     return true;
   }
 
@@ -150,6 +156,9 @@ export abstract class SimulatedOutbox extends SimulatedObject {
         world.after(world.between(1, 50), () => {
           isLost = world.fault("report lost", 0.1);
           if (!isLost) this.channel.take(this, report, attempt);
+          if (!isLost && world.fault("report twice", 0.1)) {
+            world.after(world.between(1, 2_000), () => this.channel.takeAgain(report, attempt));
+          }
           goOn();
         });
       // One that is not told breaks off what would be told after it.

@@ -4,6 +4,7 @@ const {
   attemptEnded,
   breakChannel,
   first,
+  judged,
   mendChannel,
   reportsOf,
   rowOf,
@@ -155,6 +156,17 @@ export const SABOTEURS: Record<string, Partial<Decisions>> = {
   },
   "all chats try an unproven channel": {
     takeLeave: (pace, ...rest) => takeLeave({ ...pace, trialUntil: 0 }, ...rest),
+  },
+  "a message that breaks its channel again and again is never the cause": { judged: (outcome) => outcome },
+  "a message is the cause though no other came through": {
+    judged: (outcome, { probe }, brokeIn) => judged(outcome, { probe, provenIn: Number.POSITIVE_INFINITY }, brokeIn),
+  },
+  "a probe's report counts each time that it comes": {
+    breakChannel: (pace, reason, attempt, now) => {
+      const { breaker } = pace;
+      const open = breaker && { ...breaker, isProbing: breaker.isProbing || breaker.probes === attempt.probe };
+      return breakChannel({ ...pace, breaker: open }, reason, attempt, now);
+    },
   },
   "the breaker is not stored": { mustStore: () => false },
 };

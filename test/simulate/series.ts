@@ -44,6 +44,7 @@ export const BRANCHES = [
   "FAILED to SENT",
   "FAILED to DELIVERED",
   "FAILED to READ",
+  "a message that was the cause",
   "given up after its time",
   "something stays broken",
 ] as const;

@@ -10,8 +10,10 @@ const OPERATIONS = 40;
 const MAX_EVENTS = 200_000;
 /** After this long all that waited for a pause has ended: back-off, network's rest, reserved start, a late status. */
 const DRAINED_MS = 20 * MINUTE;
-/** The longest wait for the probe of a broken channel; a chat that was not woken by then has asked by itself. */
+/** Two of the longest waits for a probe, of 48 minutes; a chat that was not woken by then has asked by itself. */
 const BROKEN_MS = 2 * 60 * MINUTE;
+/** One more wait, for the poisoned chat may be the probe. */
+const POISONED_MS = 3 * 60 * MINUTE;
 
 export interface Run {
   events: number;
@@ -65,6 +67,7 @@ function operate(world: World, channels: SimulatedChannel[], chats: SimulatedCha
   if (world.fault("eviction of a channel", 0.1)) channel.lose();
   if (channel.isBroken) channel.isBroken = world.random() > 0.15;
   else channel.isBroken = world.fault("channel broken", 0.1);
+  chat.isPoisoned = chat.isPoisoned ? world.random() > 0.1 : world.fault("poisoned recipient", 0.05);
   if (world.fault("credentials changed", 0.05)) channel.renew();
   if (chat.rows.length > 0 && world.fault("redacted", 0.1)) {
     world.after(world.between(0, 400), () => chat.redact());
@@ -76,19 +79,23 @@ function drain(world: World, channels: SimulatedChannel[], chats: SimulatedChat[
   const since = world.now;
   world.isFaulty = false;
   for (const channel of channels) channel.isBroken = false;
+  for (const chat of chats) chat.isPoisoned = false;
   const [deaf] = chats;
   const [dead] = channels;
   const staysDeaf = deaf && world.random() < 0.05;
   const staysBroken = dead && channels.length > 1 && world.random() < 0.05;
   if (staysDeaf) deaf.isDeaf = true;
+  else if (deaf) deaf.isPoisoned = world.random() < 0.05;
   if (staysBroken) dead.isBroken = true;
   for (const chat of chats) chat.send(1);
-  if (staysDeaf || staysBroken) world.count("something stays broken");
+  if (staysDeaf || staysBroken || deaf?.isPoisoned) world.count("something stays broken");
   const isLeft = world.run(EPOCH + 400 * DAY, MAX_EVENTS);
   world.check("ends", !isLeft, () => "it never comes to rest");
   for (const chat of chats) {
-    const isSick = chat.isDeaf || chat.channel.isBroken;
-    const limit = isSick ? chat.rows.length * 8.5 * DAY : chat.channel.wasBroken ? BROKEN_MS : DRAINED_MS;
+    const isSick = chat.isDeaf || chat.isPoisoned || chat.channel.isBroken;
+    const isBesidePoison = chats.some((other) => other.isPoisoned && other.channel === chat.channel);
+    const waitMs = isBesidePoison ? POISONED_MS : chat.channel.wasBroken ? BROKEN_MS : DRAINED_MS;
+    const limit = isSick ? chat.rows.length * 8.5 * DAY : waitMs;
     for (const { seq } of chat.rows) {
       const took = (chat.judge.doneAt.get(seq) ?? Number.POSITIVE_INFINITY) - since;
       const text = () => `${chat.id} message ${seq} ended ${Math.round(took / 1_000)} s after the faults`;

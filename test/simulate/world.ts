@@ -19,10 +19,12 @@ export const FAULTS = [
   "refused for good",
   "contact moved",
   "channel broken",
+  "poisoned recipient",
   "channel broken by a status",
   "credentials changed",
   "channel does not answer",
   "report lost",
+  "report twice",
   "wake-up lost",
   "impatient channel",
   "clocks apart",
@@ -56,6 +58,8 @@ export const INVARIANTS = {
   rest: "no start before the network's rest is over",
   pace: "starts lie apart as the channel's pace wants",
   trial: "a channel that is not proven has one trial at a time",
+  blame: "a message that breaks its channel again fails if another came through in between, and only then",
+  twice: "a report that comes twice changes nothing of a channel's health",
   ends: "once faults stop, every message ends in time; what stays broken delays no other",
 } as const;
 export type Invariant = keyof typeof INVARIANTS;

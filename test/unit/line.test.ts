@@ -172,9 +172,9 @@ test("a row shows an attempt until the next one begins", () => {
 });
 
 test("a probe that comes through mends the channel, and nothing else does", () => {
-  const mendedAfter = (probe: boolean, outcome: Outcome) => mendedBy({ mended: 4, probe }, outcome);
-  expect(mendedAfter(true, sent("a"))).toBe(5);
-  expect([mendedAfter(false, sent("a")), mendedAfter(true, unknown())]).toEqual([4, 4]);
+  const mendedAfter = (probe: number | null, outcome: Outcome) => mendedBy({ mended: 4, probe }, outcome);
+  expect(mendedAfter(1, sent("a"))).toBe(5);
+  expect([mendedAfter(null, sent("a")), mendedAfter(1, unknown())]).toEqual([4, 4]);
 });
 
 /** What the end of an attempt makes of a message; its row says `fields` of it. */
@@ -285,10 +285,10 @@ test("that the channel is broken is news for an hour, of the attempt that the me
     const { message, ...rest } = row(delivery);
     return { ...rest, message: { ...message, updatedAt: new Date(NOW - ago).toISOString() } };
   };
-  expect(newsOfChannel(changed(HOUR, { mended: 2 }), NOW)).toEqual({ probe: false, mended: 2 });
+  expect(newsOfChannel(changed(HOUR, { mended: 2 }), NOW)).toEqual({ probe: null, mended: 2 });
   expect(newsOfChannel(changed(HOUR + 1, { mended: 2 }), NOW)).toBeNull();
   expect(newsOfChannel(changed(0, {}), NOW)).toBeNull();
-  expect(newsOfChannel(changed(0, { mended: 0 }), NOW)).toEqual({ probe: false, mended: 0 });
+  expect(newsOfChannel(changed(0, { mended: 0 }), NOW)).toEqual({ probe: null, mended: 0 });
 });
 
 test("a channel that works again wakes what was held because it was broken, and nothing else", () => {
@@ -298,10 +298,10 @@ test("a channel that works again wakes what was held because it was broken, and 
   expect(woken({ ...broke, startedAt: NOW }, NOW)).toBeNull();
 });
 
-const plain = { probe: false, trial: null };
+const plain = { probe: null, trial: null };
 
 test("a channel is told of what concerns all its chats, and of no more", () => {
-  expect(reportsOf(broken, { probe: true, trial: 9 })).toEqual([{ report: "broke", reason: "Bad token" }]);
+  expect(reportsOf(broken, { probe: 1, trial: 9 })).toEqual([{ report: "broke", reason: "Bad token" }]);
   expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), plain)).toEqual([{ report: "slow_down", afterMs: 5 }]);
   expect(reportsOf(retry({ wholeChannel: true }), plain)).toEqual([{ report: "slow_down", afterMs: SECOND }]);
   expect(reportsOf(retry(), plain)).toEqual([]);
@@ -311,9 +311,9 @@ test("a channel is told of what concerns all its chats, and of no more", () => {
 test("the end of a probe is told, and that of a trial, after a wish to slow down", () => {
   const works = { report: "probed", works: true };
   const tellsNothing = { report: "probed", works: false };
-  expect(reportsOf(sent("a"), { probe: true })).toEqual([works]);
-  expect(reportsOf(sent("a"), { probe: false, trial: 9 })).toEqual([works]);
-  expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), { probe: true })).toEqual([
+  expect(reportsOf(sent("a"), { probe: 1 })).toEqual([works]);
+  expect(reportsOf(sent("a"), { probe: null, trial: 9 })).toEqual([works]);
+  expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), { probe: 1 })).toEqual([
     { report: "slow_down", afterMs: 5 },
     tellsNothing,
   ]);
@@ -327,5 +327,5 @@ test.each<[string, Outcome, boolean]>([
   ["a network that nobody heard", unknown(), false],
   ["a network that is busy", retry(), false],
 ])("that the channel works is shown, or not, by %s", (_what, outcome, works) => {
-  expect(reportsOf(outcome, { probe: true })).toEqual([{ report: "probed", works }]);
+  expect(reportsOf(outcome, { probe: 1 })).toEqual([{ report: "probed", works }]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  type Attempt,
   attemptEnded,
   breakChannel,
   type ChannelPace,
@@ -16,26 +17,30 @@ import {
   TRIAL_MS,
   takeLeave,
   wakeMoreAt,
+  withCredentials,
 } from "../../src/channels/pace.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const ATTEMPT = { probe: false, mended: 0 };
-const PROBE = { probe: true, mended: 0 };
+const ATTEMPT = { probe: null, mended: 0 };
+const PROBE = { probe: 1, mended: 0 };
 
 /** A channel that works, as an attempt has just shown. */
 const proven = (fields: Partial<ChannelPace> = {}): ChannelPace => ({ ...STEADY, provenAt: NOW, ...fields });
 const broken = (fields: Partial<ChannelPace> = {}) => breakChannel({ ...STEADY, ...fields }, "Bad token", ATTEMPT, NOW);
 
 /** What is answered to who asks for leave now, at ten starts a second. */
-function ask(pace: ChannelPace, { reservedAt = null as number | null, isPatient = true, now = NOW, random = 0 } = {}) {
-  return takeLeave(pace, { reservedAt, isPatient }, 10, now, random);
+function ask(
+  pace: ChannelPace,
+  { reservedAt = null as number | null, isPatient = true, brokeIn = null as number | null, now = NOW, random = 0 } = {},
+) {
+  return takeLeave(pace, { reservedAt, isPatient, brokeIn }, 10, now, random);
 }
 
 test("an attempt goes at once, and the next start lies an interval later", () => {
   expect(ask(proven())).toEqual({
-    leave: { leave: "go", at: NOW, probe: false, trial: null },
+    leave: { leave: "go", at: NOW, probe: null, trial: null },
     pace: proven({ clock: NOW + 100, line: NOW + 100 }),
   });
 });
@@ -49,7 +54,7 @@ test("a start up to a second ahead goes, and one that is further is reserved", (
 
 test("a start between two milliseconds is the later one, and the clock keeps the fraction", () => {
   const { leave, pace } = ask(proven({ clock: NOW + 0.25 }));
-  expect([leave, pace.clock]).toEqual([{ leave: "go", at: NOW + 1, probe: false, trial: null }, NOW + 100.25]);
+  expect([leave, pace.clock]).toEqual([{ leave: "go", at: NOW + 1, probe: null, trial: null }, NOW + 100.25]);
   expect(ask(proven({ clock: NOW + 5 * SECOND + 0.25 })).leave).toMatchObject({ leave: "later", at: NOW + 5_001 });
 });
 
@@ -87,12 +92,12 @@ test("a reserved start begins after the last one that was let go, and by the clo
 
 test("who did not reserve begins after the last one that was let go", () => {
   const { leave, pace } = ask(proven({ line: NOW + 300 }));
-  expect([leave, pace.clock]).toEqual([{ leave: "go", at: NOW + 300, probe: false, trial: null }, NOW + 400]);
+  expect([leave, pace.clock]).toEqual([{ leave: "go", at: NOW + 300, probe: null, trial: null }, NOW + 400]);
 });
 
 test("a channel that has yet to show that it works lets one go as a trial, and the others wait for its end", () => {
   const { leave, pace } = ask(STEADY);
-  expect(leave).toEqual({ leave: "go", at: NOW, probe: false, trial: NOW + TRIAL_MS });
+  expect(leave).toEqual({ leave: "go", at: NOW, probe: null, trial: NOW + TRIAL_MS });
   expect(pace.trialUntil).toBe(NOW + TRIAL_MS);
   expect(ask(pace)).toEqual({ leave: { leave: "wait" }, pace });
   expect(ask(pace, { isPatient: false }).leave).toEqual({ leave: "later", at: NOW + NEAR_MS, broken: false });
@@ -117,10 +122,40 @@ test("a trial that is asked for leaves the time of one under way", () => {
   expect(ask(proven({ trialUntil: NOW + 1 })).pace.trialUntil).toBe(NOW + 1);
 });
 
+const opened = {
+  since: NOW,
+  reason: "Bad token",
+  failures: 0,
+  repeats: 0,
+  probeAt: NOW + 5 * MINUTE,
+  repeatAt: NOW + 6 * MINUTE,
+  probes: 0,
+  isProbing: false,
+};
+
+/** A broken channel whose probe was let go when it was due. */
+function probing(pace = broken(), brokeIn: number | null = null): { pace: ChannelPace; attempt: Attempt; now: number } {
+  const now = Math.max(pace.breaker?.probeAt ?? 0, brokeIn === null ? 0 : (pace.breaker?.repeatAt ?? 0));
+  const { leave, pace: after } = ask(pace, { now, brokeIn });
+  if (leave.leave !== "go") throw new Error(`the probe is ${leave.leave}`);
+  return { pace: after, attempt: { probe: leave.probe, mended: after.mended, brokeIn }, now };
+}
+
+/** The waits of `count` probes in a row that find the channel still broken, in minutes. */
+function waits(count: number, brokeIn: number | null) {
+  let state = broken();
+  return Array.from({ length: count }, (_, n) => {
+    const { pace, attempt, now } = probing(state, brokeIn);
+    state = breakChannel(pace, `Bad token ${n}`, attempt, now);
+    const { probeAt = 0, repeatAt = 0 } = state.breaker ?? {};
+    return [(probeAt - now) / MINUTE, (repeatAt - now) / MINUTE];
+  });
+}
+
 test("a broken channel has a probe after five minutes, and the others come apart from each other", () => {
   expect(broken()).toEqual({
     ...STEADY,
-    breaker: { since: NOW, reason: "Bad token", failures: 0, probeAt: NOW + 5 * MINUTE },
+    breaker: opened,
   });
   const held = (random: number) => ask(broken(), { random }).leave;
   expect(held(0)).toEqual({ leave: "later", at: NOW + 5 * MINUTE, broken: true });
@@ -131,34 +166,79 @@ test("a broken channel has a probe after five minutes, and the others come apart
 test("a probe goes alone: until it is over, or a minute has passed, the others come later", () => {
   const now = NOW + 5 * MINUTE;
   const { leave, pace } = ask(broken(), { now });
-  expect(leave).toEqual({ leave: "go", at: now, probe: true, trial: null });
-  expect(pace.breaker).toEqual({ since: NOW, reason: "Bad token", failures: 0, probeAt: now + MINUTE });
+  expect(leave).toEqual({ leave: "go", at: now, probe: 1, trial: null });
+  expect(pace.breaker).toEqual({ ...opened, probes: 1, isProbing: true, probeAt: now + MINUTE });
   expect(ask(pace, { now }).leave).toEqual({ leave: "later", at: now + MINUTE, broken: true });
 });
 
-test("each probe that fails doubles the wait, up to fifty minutes", () => {
-  let pace = broken({ provenAt: NOW, trialUntil: NOW + 1 });
+test("each probe that fails doubles the wait, up to forty minutes", () => {
+  expect(waits(5, null).map(([wait]) => wait)).toEqual([10, 20, 40, 40, 40]);
+  const pace = broken({ provenAt: NOW, trialUntil: NOW + 1 });
   expect([pace.provenAt, pace.trialUntil]).toEqual([null, 0]);
-  const waits = Array.from({ length: 5 }, (_, n) => {
-    pace = breakChannel(pace, `Bad token ${n}`, PROBE, NOW);
-    return ((pace.breaker?.probeAt ?? 0) - NOW) / MINUTE;
-  });
-  expect(waits).toEqual([10, 20, 40, 50, 50]);
-  expect(pace.breaker).toMatchObject({ since: NOW, reason: "Bad token 4", failures: 5 });
-  expect(ask(pace, { random: 1 }).leave).toMatchObject({ at: NOW + 60 * MINUTE });
+  const { pace: second, attempt, now } = probing(pace);
+  const failed = breakChannel(second, "Still bad", attempt, now);
+  expect(failed.breaker).toMatchObject({ since: NOW, reason: "Still bad", failures: 1, isProbing: false });
+});
+
+test("a probe of a message that met the broken channel before doubles the wait of such messages alone", () => {
+  expect(waits(5, 0)).toEqual([
+    [5, 11],
+    [5, 21],
+    [5, 41],
+    [5, 41],
+    [5, 41],
+  ]);
+});
+
+test("a message that met the broken channel before waits until others had their turn", () => {
+  const held = (now: number, brokeIn: number | null) => ask(broken(), { now, brokeIn }).leave;
+  expect(held(NOW + 6 * MINUTE - 1, 0)).toEqual({ leave: "later", at: NOW + 6 * MINUTE, broken: true });
+  expect(held(NOW + 5 * MINUTE, null)).toMatchObject({ leave: "go" });
+  expect(held(NOW + 6 * MINUTE, 0)).toMatchObject({ leave: "go", probe: 1 });
+  // It met another breaker, not this one.
+  const another = { ...broken(), mended: 1 };
+  expect(ask(another, { now: NOW, brokeIn: 0 }).leave).toMatchObject({ at: NOW + 5 * MINUTE });
+});
+
+test("a report of a probe that comes twice changes nothing, and neither does one of a probe that another followed", () => {
+  const { pace, attempt, now } = probing();
+  for (const works of [false, true]) {
+    const after = attemptEnded(pace, attempt, works, now);
+    expect(attemptEnded(after, attempt, works, now + 1)).toBe(after);
+  }
+  const failed = breakChannel(pace, "Bad token", attempt, now);
+  expect(breakChannel(failed, "Bad token", attempt, now + 1)).toBe(failed);
+  expect(attemptEnded(failed, attempt, false, now + 1)).toBe(failed);
+  const { pace: next } = probing(pace);
+  expect(next.breaker?.probes).toBe(2);
+  expect(breakChannel(next, "Bad token", attempt, now)).toBe(next);
+});
+
+test("other credentials close the breaker, the same ones change nothing", () => {
+  const first = withCredentials(broken(), "one");
+  expect(first).toEqual({ ...broken(), credentials: "one" });
+  expect(withCredentials(first, "one")).toBe(first);
+  const second = withCredentials(first, "two");
+  expect(second).toEqual({ ...STEADY, mended: 1, credentials: "two" });
+  expect(withCredentials(second, "two")).toBe(second);
 });
 
 test("what was under way when a channel broke, or before it was mended, adds nothing to it", () => {
   const pace = broken();
   expect(breakChannel(pace, "Again", ATTEMPT, NOW + 1)).toBe(pace);
-  expect(breakChannel(pace, "Again", { probe: true, mended: 1 }, NOW + 1)).toBe(pace);
-  expect(breakChannel(STEADY, "Old", { probe: false, mended: 1 }, NOW)).toBe(STEADY);
+  expect(breakChannel(pace, "Again", { probe: 1, mended: 1 }, NOW + 1)).toBe(pace);
+  expect(breakChannel(pace, "Again", { probe: 1, mended: 0 }, NOW + 1)).toBe(pace);
+  expect(breakChannel(STEADY, "Old", { probe: null, mended: 1 }, NOW)).toBe(STEADY);
 });
 
 test("a probe that tells nothing is followed by one after the shortest wait", () => {
-  const failed = breakChannel(broken(), "Bad token", PROBE, NOW);
-  expect(probeAgain(failed, PROBE, NOW).breaker).toEqual({ ...failed.breaker, probeAt: NOW + 5 * MINUTE });
-  expect(probeAgain(failed, { mended: 1 }, NOW)).toBe(failed);
+  const { pace, attempt, now } = probing();
+  expect(probeAgain(pace, attempt, now).breaker).toEqual({
+    ...pace.breaker,
+    isProbing: false,
+    probeAt: now + 5 * MINUTE,
+  });
+  expect(probeAgain(pace, { ...attempt, mended: 1 }, now)).toBe(pace);
   expect(probeAgain(STEADY, PROBE, NOW)).toBe(STEADY);
 });
 
@@ -188,15 +268,17 @@ test("a trial's end is old news of a channel that broke, or was mended", () => {
 
 test("a channel is mended by a probe that came through, or by other credentials", () => {
   const pace = { ...broken(), trialUntil: FAR };
-  expect(mendChannel(pace, NOW)).toEqual({ ...STEADY, mended: 1, provenAt: NOW });
+  expect(mendChannel(pace, NOW)).toEqual({ ...STEADY, mended: 1, provenIn: 1, provenAt: NOW });
   expect(mendChannel(pace, null)).toEqual({ ...STEADY, mended: 1 });
 });
 
 test("the end of an attempt counts as what it was: a trial, or a probe of the breaker as it is", () => {
   const trial = { ...ATTEMPT, trial: FAR };
   expect(attemptEnded({ ...STEADY, trialUntil: FAR }, trial, true, NOW)).toEqual({ ...STEADY, provenAt: NOW });
-  expect(attemptEnded(broken(), PROBE, true, NOW)).toEqual({ ...STEADY, mended: 1, provenAt: NOW });
-  expect(attemptEnded(broken(), PROBE, false, NOW + 1).breaker?.probeAt).toBe(NOW + 1 + 5 * MINUTE);
+  expect(attemptEnded(broken(), PROBE, true, NOW)).toEqual({ ...STEADY, mended: 1, provenIn: 1, provenAt: NOW });
+  const { pace, attempt } = probing();
+  expect(attemptEnded(pace, attempt, false, NOW + 1).breaker?.probeAt).toBe(NOW + 1 + 5 * MINUTE);
+  expect(endTrial({ ...STEADY, mended: 3 }, { mended: 3 }, true, NOW).provenIn).toBe(3);
   const since = broken({ mended: 2 });
   expect(attemptEnded(since, PROBE, true, NOW)).toBe(since);
 });
@@ -225,6 +307,7 @@ test("a change of the breaker is stored at once, the clock once it is five secon
   expect([ahead(NOW + 6_999, NOW + 2_000), ahead(NOW + 7_000, NOW + 2_000)]).toEqual([false, true]);
   expect(mustStore(STEADY, broken(), 0, NOW)).toBe(true);
   expect(mustStore(STEADY, { ...STEADY, mended: 1 }, 0, NOW)).toBe(true);
+  expect(mustStore(STEADY, { ...STEADY, provenIn: 1 }, 0, NOW)).toBe(true);
 });
 
 test("further chats are woken once those before are about to be through; while nothing is shown, a second later", () => {

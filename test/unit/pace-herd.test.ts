@@ -106,7 +106,13 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
   function ask(chat: number, reservedAt: number | null = null, impatientAt = agenda.now + NEAR_MS): void {
     seen.leaves++;
     const isPatient = agenda.now < impatientAt;
-    const { leave, pace } = takeLeave(seen.pace, { reservedAt, isPatient }, PER_SECOND, agenda.now, random());
+    const { leave, pace } = takeLeave(
+      seen.pace,
+      { reservedAt, isPatient, brokeIn: null },
+      PER_SECOND,
+      agenda.now,
+      random(),
+    );
     const { mended } = pace;
     seen.pace = pace;
     if (leave.leave === "wait") {
@@ -128,7 +134,7 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
     }
   }
 
-  const isVoid = ({ probe, at }: Go, mended: number) => !probe && !isStillGood(seen.pace, at, mended);
+  const isVoid = ({ probe, at }: Go, mended: number) => probe === null && !isStillGood(seen.pace, at, mended);
 
   function call(chat: number, { probe, trial }: Go, mended: number): void {
     seen.starts.push(agenda.now);
@@ -188,8 +194,8 @@ test.each([1, 2])(
     begin(10_000);
     agenda.runUntil(200 * MINUTE);
     expect(seen.mostUnderWay).toBe(1);
-    // One at first, then probes after 5, 10, 20, 40, 50 and 50 minutes.
-    expect(seen.starts).toHaveLength(7);
+    // One at first, then probes after 5, 10, 20, 40, 40, 40 and 40 minutes.
+    expect(seen.starts).toHaveLength(8);
     expect(waiting.size).toBe(CHATS);
     const { starts, leaves } = seen;
     seen.starts = [];

@@ -18,8 +18,18 @@ import {
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const MINUTE = 60_000;
-const FRESH = { probe: false, mended: 0 };
-const PROBE = { probe: true, mended: 0 };
+const FRESH = { probe: null, mended: 0 };
+
+/** The channel after a probe that was let go found it still broken. */
+function probed(pace: ChannelPace, end = (under: ChannelPace, probe: number | null) => stillBroken(under, probe)) {
+  const now = pace.breaker?.probeAt ?? NOW;
+  const { leave, pace: under } = takeLeave(pace, { reservedAt: null, isPatient: true, brokeIn: null }, 25, now, 0);
+  return end(under, leave.leave === "go" ? leave.probe : null);
+}
+
+function stillBroken(pace: ChannelPace, probe: number | null): ChannelPace {
+  return breakChannel(pace, "Still bad", { probe, mended: 0 }, NOW);
+}
 
 /** Asks for leaves, one after the other, of a channel whose state goes along; it has just shown that it works. */
 function channel(perSecond = 25, pace: ChannelPace = STEADY) {
@@ -27,7 +37,13 @@ function channel(perSecond = 25, pace: ChannelPace = STEADY) {
     pace,
     ask(now: number, reservedAt: number | null = null, random = 0) {
       this.pace = { ...this.pace, provenAt: now };
-      const { leave, pace } = takeLeave(this.pace, { reservedAt, isPatient: true }, perSecond, now, random);
+      const { leave, pace } = takeLeave(
+        this.pace,
+        { reservedAt, isPatient: true, brokeIn: null },
+        perSecond,
+        now,
+        random,
+      );
       this.pace = pace;
       if (leave.leave === "wait") throw new Error("it waits");
       return leave;
@@ -40,7 +56,7 @@ function cold(perSecond = 10, pace: ChannelPace = STEADY) {
   return {
     pace,
     ask(now: number, isPatient = true, reservedAt: number | null = null) {
-      const answer = takeLeave(this.pace, { reservedAt, isPatient }, perSecond, now, 0);
+      const answer = takeLeave(this.pace, { reservedAt, isPatient, brokeIn: null }, perSecond, now, 0);
       this.pace = answer.pace;
       return answer.leave;
     },
@@ -82,14 +98,14 @@ test("no window of a second ever has more starts than the pace, whenever they ar
 
 test("a start that is near is waited for; one that is not is reserved, and holds", () => {
   const asked = channel(1);
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: false, trial: null });
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW + NEAR_MS, probe: false, trial: null });
+  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: null, trial: null });
+  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW + NEAR_MS, probe: null, trial: null });
   const third = asked.ask(NOW);
   expect(third).toEqual({ leave: "later", at: NOW + 2_000, broken: false });
   // Others ask meanwhile; its start is its own.
   for (let i = 0; i < 20; i++) asked.ask(NOW + 1_000);
   const { clock } = asked.pace;
-  expect(asked.ask(third.at, third.at)).toEqual({ leave: "go", at: third.at, probe: false, trial: null });
+  expect(asked.ask(third.at, third.at)).toEqual({ leave: "go", at: third.at, probe: null, trial: null });
   expect(asked.pace.clock).toBe(clock);
 });
 
@@ -128,12 +144,12 @@ test("a network that wants rest gets it: nobody starts before, reserved or not, 
 test("a broken channel lets nobody go for five minutes, then one at a time", () => {
   const asked = channel();
   asked.pace = breakChannel(asked.pace, "Bad token", FRESH, NOW);
-  expect(asked.pace.breaker).toEqual({ since: NOW, reason: "Bad token", failures: 0, probeAt: NOW + 5 * MINUTE });
+  expect(asked.pace.breaker).toMatchObject({ since: NOW, reason: "Bad token", failures: 0, probeAt: NOW + 5 * MINUTE });
   expect(asked.ask(NOW + 5 * MINUTE - 1)).toMatchObject({ leave: "later", broken: true });
-  expect(asked.ask(NOW + 5 * MINUTE)).toMatchObject({ leave: "go", at: NOW + 5 * MINUTE, probe: true });
+  expect(asked.ask(NOW + 5 * MINUTE)).toMatchObject({ leave: "go", at: NOW + 5 * MINUTE, probe: 1 });
   for (let i = 0; i < 100; i++) expect(asked.ask(NOW + 5 * MINUTE + i)).toMatchObject({ leave: "later" });
   // A probe that was lost is followed by another.
-  expect(asked.ask(NOW + 6 * MINUTE)).toMatchObject({ leave: "go", probe: true });
+  expect(asked.ask(NOW + 6 * MINUTE)).toMatchObject({ leave: "go", probe: 2 });
 });
 
 test("chats that meet a broken channel are told to come back after 5 to 60 minutes, apart from each other", () => {
@@ -141,7 +157,7 @@ test("chats that meet a broken channel are told to come back after 5 to 60 minut
     fc.property(fc.integer({ min: 0, max: 20 }), fc.double({ min: 0, max: 1, noNaN: true }), (failures, random) => {
       const asked = channel();
       asked.pace = breakChannel(asked.pace, "Bad token", FRESH, NOW);
-      for (let i = 0; i < failures; i++) asked.pace = breakChannel(asked.pace, "Bad token", PROBE, NOW);
+      for (let i = 0; i < failures; i++) asked.pace = probed(asked.pace);
       const wait = asked.ask(NOW, null, random).at - NOW;
       expect(wait).toBeGreaterThanOrEqual(5 * MINUTE);
       expect(wait).toBeLessThanOrEqual(60 * MINUTE);
@@ -155,10 +171,10 @@ test("each probe that fails makes the wait longer; what else was under way does 
   let pace = breakChannel(STEADY, "Bad token", FRESH, NOW);
   for (let i = 0; i < 60; i++) expect(breakChannel(pace, "Bad token", FRESH, NOW + i)).toBe(pace);
   const waits = Array.from({ length: 6 }, () => {
-    pace = breakChannel(pace, "Still bad", PROBE, NOW);
+    pace = probed(pace);
     return ((pace.breaker?.probeAt ?? 0) - NOW) / MINUTE;
   });
-  expect(waits).toEqual([10, 20, 40, 50, 50, 50]);
+  expect(waits).toEqual([10, 20, 40, 40, 40, 40]);
   expect(pace.breaker).toMatchObject({ since: NOW, reason: "Still bad", failures: 6 });
 });
 
@@ -166,7 +182,7 @@ test("a mended channel goes at its pace, and hears nothing of attempts from befo
   const asked = channel(10, mendChannel(breakChannel(STEADY, "Bad token", FRESH, NOW), NOW));
   expect(asked.pace).toMatchObject({ breaker: null, mended: 1 });
   expect(breakChannel(asked.pace, "Bad token", FRESH, NOW)).toBe(asked.pace);
-  expect(breakChannel(asked.pace, "Bad token", { probe: false, mended: 1 }, NOW).breaker).not.toBeNull();
+  expect(breakChannel(asked.pace, "Bad token", { probe: null, mended: 1 }, NOW).breaker).not.toBeNull();
   expect([asked.ask(NOW).at, asked.ask(NOW).at]).toEqual([NOW, NOW + 100]);
 });
 
@@ -192,12 +208,12 @@ test("reserved starts that come late together begin apart from each other, and s
 
 test("a channel that has yet to show that it works lets one attempt go, which tells how it ends", () => {
   const asked = cold();
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: false, trial: NOW + TRIAL_MS });
+  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: null, trial: NOW + TRIAL_MS });
   for (let i = 0; i < 50; i++) expect(asked.ask(NOW + i)).toEqual({ leave: "wait" });
   asked.end(NOW + TRIAL_MS, true, NOW + 200);
   const starts = Array.from({ length: 11 }, () => asked.ask(NOW + 200));
   expect(starts).toEqual(
-    Array.from({ length: 11 }, (_, i) => ({ leave: "go", at: NOW + 200 + i * 100, probe: false, trial: null })),
+    Array.from({ length: 11 }, (_, i) => ({ leave: "go", at: NOW + 200 + i * 100, probe: null, trial: null })),
   );
 });
 
@@ -241,28 +257,29 @@ test("other credentials are tried once before all follow; a probe that came thro
   const broken = breakChannel({ ...STEADY, provenAt: NOW }, "Bad token", FRESH, NOW);
   expect(broken.provenAt).toBeNull();
   const changed = cold(10, mendChannel(broken, null));
-  expect([changed.ask(NOW), changed.ask(NOW)]).toMatchObject([{ leave: "go", probe: false }, { leave: "wait" }]);
+  expect([changed.ask(NOW), changed.ask(NOW)]).toMatchObject([{ leave: "go", probe: null }, { leave: "wait" }]);
   const probed = cold(10, mendChannel(broken, NOW));
   expect([probed.ask(NOW), probed.ask(NOW)]).toMatchObject([{ leave: "go" }, { leave: "go", at: NOW + 100 }]);
 });
 
 test("a trial's end says nothing of a channel that broke, or was mended, meanwhile", () => {
   const trial = { mended: 0, trial: NOW + TRIAL_MS };
-  const { pace } = takeLeave(STEADY, { reservedAt: null, isPatient: true }, 10, NOW, 0);
+  const { pace } = takeLeave(STEADY, { reservedAt: null, isPatient: true, brokeIn: null }, 10, NOW, 0);
   const broken = breakChannel(pace, "Bad token", FRESH, NOW);
   expect(endTrial(broken, trial, true, NOW)).toBe(broken);
   // It was let go before the breaker opened, so it makes no wait longer.
-  expect(breakChannel(broken, "Bad token", { probe: false, ...trial }, NOW)).toBe(broken);
+  expect(breakChannel(broken, "Bad token", { probe: null, ...trial }, NOW)).toBe(broken);
   const mended = mendChannel(broken, null);
   expect(endTrial(mended, trial, true, NOW)).toBe(mended);
-  expect(probeAgain(mended, trial, NOW)).toBe(mended);
+  expect(probeAgain(mended, { probe: 1, ...trial }, NOW)).toBe(mended);
 });
 
 test("a probe that nobody answers makes no wait longer: its contact may be the one that is never reached", () => {
   let pace = breakChannel(STEADY, "Bad token", FRESH, NOW);
-  for (let failures = 0; failures < 5; failures++) pace = breakChannel(pace, "Bad token", PROBE, NOW);
-  expect(pace.breaker).toMatchObject({ failures: 5, probeAt: NOW + 50 * MINUTE });
-  expect(probeAgain(pace, PROBE, NOW).breaker).toMatchObject({ failures: 5, probeAt: NOW + 5 * MINUTE });
+  for (let failures = 0; failures < 5; failures++) pace = probed(pace);
+  expect(pace.breaker).toMatchObject({ failures: 5, probeAt: NOW + 40 * MINUTE });
+  const unanswered = probed(pace, (under, probe) => probeAgain(under, { probe, mended: 0 }, NOW));
+  expect(unanswered.breaker).toMatchObject({ failures: 5, probeAt: NOW + 5 * MINUTE });
 });
 
 test("a start that was waited for is void once the channel broke, was mended, or was told to rest for longer", () => {
