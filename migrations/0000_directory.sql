@@ -25,6 +25,7 @@ CREATE TABLE `channels` (
 	`name` text NOT NULL,
 	`settings` text NOT NULL,
 	`credentials` text,
+	`account` text,
 	`credential_hints` text NOT NULL,
 	`verify_token` text,
 	`identity_secret` text,
@@ -41,6 +42,7 @@ CREATE TABLE `channels` (
 );
 --> statement-breakpoint
 CREATE INDEX `channels_by_organization` ON `channels` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `channels_by_account` ON `channels` (`organization_id`,`account`);--> statement-breakpoint
 CREATE TABLE `chat_addresses` (
 	`channel_id` text NOT NULL,
 	`address` text NOT NULL,

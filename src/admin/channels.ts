@@ -62,6 +62,7 @@ export async function createChannel(
     name,
     settings,
     credentials: isWeb ? null : await seal(keys, { id, column: "credentials" }, JSON.stringify(credentials)),
+    account: KINDS[kind].accountOf?.(credentials) ?? null,
     credentialHints: hintsOf(credentials),
     verifyToken: isWeb ? null : await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)),
     identitySecret: identitySecret && (await seal(keys, { id, column: "identity_secret" }, identitySecret)),
@@ -224,6 +225,7 @@ async function mergeCredentials(env: Env, before: Channel, patch: Record<string,
   const isLost = isWhole && (await readVerifyToken(env, id, verifyToken)) === null;
   return {
     credentials: await seal(keys, place, JSON.stringify(merged)),
+    account: KINDS[kind].accountOf?.(merged) ?? null,
     credentialHints: hintsOf(merged),
     ...(isLost && { verifyToken: await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)) }),
   };

@@ -16,6 +16,8 @@ export interface ChannelForm {
   settings: z.ZodMiniType<ChannelSettings>;
   /** What a setting is that nobody chose. */
   defaults: ChannelSettings;
+  /** The network's name of the account that credentials are for. Only if the network calls one address for several. */
+  accountOf?: (credentials: Record<string, string>) => string | null;
   /** A contact's address as the channel stores it; null for a text that is none. */
   address(text: string): string | null;
   /** What is wrong with a text that is no address. */

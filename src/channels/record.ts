@@ -1,4 +1,4 @@
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { BoundedMap } from "../bounded-map.ts";
 import { directory } from "../db/client.ts";
 import { channels, organizations, type Region } from "../db/schema.ts";
@@ -156,6 +156,36 @@ async function askDirectory(env: Env, channelId: string, readAt: number): Promis
     .where(and(eq(channels.id, channelId), isNull(channels.erasingAt)))
     .get();
   return row ? openRecord(env, row.channel, row.region, readAt) : null;
+}
+
+/**
+ * The channels of an organization and a kind that have one of these accounts, the oldest first, in one query. A record
+ * is opened only when it is asked for.
+ */
+export async function findByAccounts(
+  env: Env,
+  { organizationId, kind }: Pick<ChannelRecord, "organizationId" | "kind">,
+  accounts: readonly string[],
+): Promise<{ account: string | null; open: () => Promise<ChannelRecord> }[]> {
+  const readAt = Date.now();
+  const rows = await directory(env)
+    .select({ channel: channels, region: organizations.region })
+    .from(channels)
+    .innerJoin(organizations, eq(organizations.id, channels.organizationId))
+    .where(
+      and(
+        eq(channels.organizationId, organizationId),
+        // A statement takes at most 100 parameters.
+        sql`${channels.account} in (select value from json_each(${JSON.stringify(accounts)}))`,
+        eq(channels.kind, kind),
+        isNull(channels.erasingAt),
+      ),
+    )
+    .orderBy(channels.createdAt, channels.id);
+  return rows.map(({ channel, region }) => ({
+    account: channel.account,
+    open: () => openRecord(env, channel, region, readAt),
+  }));
 }
 
 async function openRecord(

@@ -58,6 +58,8 @@ export const channels = sqliteTable(
     settings: text({ mode: "json" }).$type<ChannelSettings>().notNull(),
     /** Sealed JSON of the credentials' fields; null on a web channel. */
     credentials: text(),
+    /** The network's name of the channel's account; null if each account has a webhook address of its own. */
+    account: text(),
     /** The last four characters of each credential, for the eye. */
     credentialHints: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
     /** Sealed; what the network shows us to prove itself; null on a web channel. */
@@ -77,8 +79,12 @@ export const channels = sqliteTable(
     /** Written by the channel's object, every few seconds while it is used. */
     stats: text({ mode: "json" }).$type<ChannelStats>(),
   },
-  // The list of an organization's channels, and the sum of their chats.
-  (table) => [index("channels_by_organization").on(table.organizationId, table.createdAt, table.id)],
+  (table) => [
+    // The list of an organization's channels, and the sum of their chats.
+    index("channels_by_organization").on(table.organizationId, table.createdAt, table.id),
+    // The channels that a webhook's items are for.
+    index("channels_by_account").on(table.organizationId, table.account),
+  ],
 );
 
 export const templates = sqliteTable(

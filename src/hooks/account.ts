@@ -1,38 +1,36 @@
-import { and, eq } from "drizzle-orm";
-import { type ChannelRecord, channelRecord } from "../channels/record.ts";
+import { type ChannelRecord, findByAccounts } from "../channels/record.ts";
 import { ADAPTERS } from "../channels/registry.ts";
-import { directory } from "../db/client.ts";
-import { channels } from "../db/schema.ts";
+
+/** Finds the channel that the items for an account are for. */
+export type FindAccount = (account: string | null) => Promise<ChannelRecord | null>;
 
 /**
- * The channel that an item of a webhook is for. A network may call one address for several accounts: an item for
- * another account than the channel's goes to the channel of that account, if the same organization has one.
- * @returns null when there is none
- * @throws when there is none among those that could be read, and one could not
+ * Finds the channels that a webhook's items are for. A network may call one address for several accounts: items for
+ * another account than the called channel's go to the channel of that account, if the same organization has one.
+ * @param accounts all that the webhook names, so that one query finds their channels
+ * @returns a function that resolves to null if there is no such channel, and rejects if one may be it but can't be read
  */
-export async function findAccount(
-  env: Env,
-  channel: ChannelRecord,
-  account: string | null,
-): Promise<ChannelRecord | null> {
-  if (account === null || channel.kind === "web") return channel;
-  const adapter = ADAPTERS[channel.kind];
-  const isIts = ({ credentials }: ChannelRecord) => adapter.isFor?.(account, credentials, channel.credentials) ?? true;
-  if (isIts(channel)) return channel;
-  const siblings = await directory(env)
-    .select({ id: channels.id })
-    .from(channels)
-    .where(and(eq(channels.organizationId, channel.organizationId), eq(channels.kind, channel.kind)));
-  let unread: unknown = null;
-  for (const { id } of siblings) {
-    try {
-      const sibling = await channelRecord(env, id);
-      if (sibling && isIts(sibling)) return sibling;
-    } catch (error) {
-      // It may be the one; but another, that can be read, may be it as well.
-      unread = error;
+export function accountFinder(env: Env, called: ChannelRecord, accounts: Iterable<string | null>): FindAccount {
+  const isFor = called.kind === "web" ? undefined : ADAPTERS[called.kind].isFor;
+  const isOf = (account: string | null, { credentials }: ChannelRecord) =>
+    account === null || !isFor || isFor(account, credentials, called.credentials);
+  const others = [...new Set(accounts)].filter((account) => account !== null && !isOf(account, called));
+  let siblings: ReturnType<typeof findByAccounts> | undefined;
+  return async function findAccount(account) {
+    if (isOf(account, called)) return called;
+    siblings ??= findByAccounts(env, called, others as string[]);
+    let unread: unknown = null;
+    for (const sibling of await siblings) {
+      if (sibling.account !== account) continue;
+      try {
+        const record = await sibling.open();
+        if (isOf(account, record)) return record;
+      } catch (error) {
+        // It may be the channel, but a later one that opens may be it as well.
+        unread = error;
+      }
     }
-  }
-  if (unread) throw unread;
-  return null;
+    if (unread) throw unread;
+    return null;
+  };
 }

@@ -4,7 +4,7 @@ import type { ChannelRecord } from "../channels/record.ts";
 import { takeIn } from "../chats/inbound.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
-import { findAccount } from "./account.ts";
+import { accountFinder } from "./account.ts";
 
 /** A webhook's call: the channel that was called, where we are reached, and the request that the log names. */
 interface Call {
@@ -22,6 +22,11 @@ export async function takeAll(env: Env, call: Call, receipt: Receipt & { genuine
   for (const [note, { length }] of Map.groupBy(receipt.notes, (each) => each)) {
     log(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
   }
+  const findAccount = accountFinder(
+    env,
+    call.channel,
+    receipt.received.map(({ account }) => account),
+  );
   const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
   const lines = Map.groupBy(receipt.received, ({ account, item }) =>
     JSON.stringify([account, item.kind === "address" ? item.from : item.address]),
@@ -29,7 +34,7 @@ export async function takeAll(env: Env, call: Call, receipt: Receipt & { genuine
   await eachToItsEnd([...lines.values()], async (line) => {
     const [{ account } = { account: null }] = line;
     let found = accounts.get(account);
-    if (!found) accounts.set(account, (found = findAccount(env, call.channel, account)));
+    if (!found) accounts.set(account, (found = findAccount(account)));
     const channel = await found;
     if (channel) await takeLine(env, call, channel, line);
     else log(call, call.channel, `unknown_account, ${line.length} items`);

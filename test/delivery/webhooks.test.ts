@@ -1,10 +1,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { aroundCall, breakDirectory, breakObjects, OUTAGES } from "../faults.ts";
+import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../faults.ts";
 import { type Answer, admin, expectError, newChat, send } from "../harness.ts";
 import { fakeNetworks } from "../networks.ts";
-import { type Kind, newNetworkChannel, stopTheClock } from "./conversation.ts";
+import { type Kind, newNetworkChannel, pass, stopTheClock } from "./conversation.ts";
 import { fromMeta, fromTelegram, metadata, signed, taken, telegramText, whatsappText } from "./webhook-calls.ts";
 import { newContact, type Place, place, reader } from "./webhook-place.ts";
 
@@ -186,6 +186,36 @@ test("items for another number of the same app go to that number's channel", asy
   taken(await fromMeta(at.channel, values));
   expect(await at.texts()).toEqual({ [one]: ["One"] });
   expect(await reader(at, second.id).texts()).toEqual({ [other]: ["Two"] });
+});
+
+test("a webhook for other numbers of an app makes one query, however many numbers the app has", async () => {
+  const at = await place("whatsapp");
+  const numbers = Array.from({ length: 30 }, (_, i) => String(7_000 + i));
+  for (const phoneNumberId of numbers) {
+    await newNetworkChannel(at.organizationId, "whatsapp", { credentials: { phoneNumberId } });
+  }
+  const from = newContact();
+  const texts = (text: string) =>
+    numbers.slice(-3).map((number) => ({ ...whatsappText({ wa_id: from }, text), ...metadata(number) }));
+  taken(await fromMeta(at.channel, texts("One")));
+  pass(10_000);
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: from }, "The called channel is read again")]));
+  const trips = countRoundTrips();
+  taken(await fromMeta(at.channel, texts("Two")));
+  expect(trips()).toBe(1);
+  expect((await at.api("GET", `/chats?contact=${from}`)).body.chats).toHaveLength(4);
+});
+
+test("items go to the channel that has the number now", async () => {
+  const at = await place("whatsapp");
+  const second = await newNetworkChannel(at.organizationId, "whatsapp", { credentials: { phoneNumberId: "7100" } });
+  const patched = await admin("PATCH", `/channels/${second.id}`, { credentials: { phoneNumberId: "7200" } });
+  expect(patched.status).toBe(200);
+  const from = newContact();
+  for (const number of ["7100", "7200"]) {
+    taken(await fromMeta(at.channel, [{ ...whatsappText({ wa_id: from }, number), ...metadata(number) }]));
+  }
+  expect(await reader(at, second.id).texts()).toEqual({ [from]: ["7200"] });
 });
 
 test("items for a number that is unknown, another app's or another organization's are acknowledged and stored nowhere", async () => {

@@ -10,6 +10,7 @@ export const form = {
   }),
   settings: pace,
   defaults: { perSecond: 80 },
+  accountOf: ({ phoneNumberId = null }: Record<string, string | null>) => phoneNumberId,
   // A number is written in many ways and is one address: digits alone.
   address(text: string): string | null {
     const digits = text.replace(/^\s*\+/, "").replace(/[\s()[\]-]/g, "");
