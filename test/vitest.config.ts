@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import ProgressReporter from "./support/progress-reporter.ts";
 import { ALL_VARIABLES } from "./variables.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -11,6 +12,8 @@ function secret(): string {
 }
 
 const runtime = cloudflareTest({
+  // The runtime would print each error that a test makes on purpose.
+  verbose: false,
   wrangler: { configPath: `${root}wrangler.toml` },
   miniflare: {
     // No test reaches a network: one that does not fake its own meets one that is down.
@@ -42,6 +45,7 @@ export default defineConfig({
   root,
   test: {
     silent: "passed-only",
+    reporters: [new ProgressReporter()],
     maxWorkers: 2,
     projects: [
       { plugins: [runtime], test: { ...PATIENCE, name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },

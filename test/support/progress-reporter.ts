@@ -1,0 +1,36 @@
+import { DefaultReporter, type TestModule, type TestSpecification } from "vitest/node";
+
+/** How long a file takes before its time is printed, in milliseconds. */
+const SLOW_MS = 5_000;
+
+/** Prints one line for each test file, with how far the run is; then the failures, as Vitest's own reporters do. */
+export default class ProgressReporter extends DefaultReporter {
+  #files = 0;
+  #ended = 0;
+
+  constructor() {
+    super({ summary: false });
+  }
+
+  override onTestRunStart(specifications: readonly TestSpecification[]): void {
+    super.onTestRunStart(specifications);
+    this.#files = specifications.length;
+    this.#ended = 0;
+    this.log(`${this.#files} test files`);
+  }
+
+  override onTestModuleEnd(testModule: TestModule): void {
+    super.onTestModuleEnd(testModule);
+    const tests = [...testModule.children.allTests()];
+    const failed = tests.filter((test) => test.result().state === "failed");
+    const { duration } = testModule.diagnostic();
+    const time = duration < SLOW_MS ? "" : `, ${Math.round(duration / 1_000)} s`;
+    const verdict = testModule.ok() ? "" : `: ${failed.length} failed`;
+    const place = `${++this.#ended}`.padStart(`${this.#files}`.length);
+    this.log(`${place}/${this.#files} ${this.relative(testModule.moduleId)} (${tests.length} tests${time})${verdict}`);
+    for (const test of failed) this.log(`    failed: ${test.fullName}`);
+  }
+
+  /** The line of a file is printed above. */
+  protected override printTestModule(): void {}
+}
