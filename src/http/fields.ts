@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
-import en from "zod/v4/locales/en.js";
+import { issueText } from "./issue-text.ts";
 
 /** The words of a field that is missing, null or blank. */
 export const REQUIRED = "is required";
 
-// The words of all faults, for the whole program: what is imported for its fields speaks like the rest.
+// The messages of all schemas of the Worker.
 z.config({
-  ...en(),
+  localeError: issueText,
   customError: ({ code, input }) => ((input ?? null) === null && code !== "invalid_union" ? REQUIRED : undefined),
 });
 
