@@ -1,13 +1,16 @@
 import { readFile } from "node:fs/promises";
+import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { ADAPTERS } from "../../src/channels/registry.ts";
 import { graphUrl } from "../../src/channels/whatsapp/graph.ts";
 import { COMMON_OPTIONS, findCommand, pairs, readGiven, refuseSecrets } from "../../src/cli/parley/arguments.ts";
 import { COMMANDS } from "../../src/cli/parley/commands.ts";
+import { confirm } from "../../src/cli/parley/deletion.ts";
 import { BASES, GRAPH } from "../../src/cli/parley/doctor/networks.ts";
 import { waitAfter } from "../../src/cli/parley/follow.ts";
 import { helpOf, overview } from "../../src/cli/parley/help.ts";
+import { nearestCommand } from "../../src/cli/parley/nearest.ts";
 import { Output } from "../../src/cli/parley/output.ts";
 import { ServiceFault, Unreachable } from "../../src/cli/parley/service.ts";
 import { aligned, printable } from "../../src/cli/parley/table.ts";
@@ -78,6 +81,53 @@ test.for([
   expect(read).toThrow(/^(?!.*(extra|organizations))/);
 });
 
+test.for([
+  [["keys", "revoke", "key_g1", "--yess"], "There is no option --yess. Did you mean --yes?"],
+  [["keys", "list", "--organisation=hunter2"], "There is no option --organisation. Did you mean --organization?"],
+  [["keys", "list", "--nonsense"], "There is no option --nonsense."],
+  [["keys", "list", "--page"], "--page needs a value."],
+  [["keys", "list", "--json=yes"], "Option '--json' does not take an argument."],
+] as const)("%j is explained in plain words", ([argv, sentence]) => {
+  const found = findCommand(COMMANDS, [...argv]);
+  const usage = `${sentence} Run \`parley ${argv[0]} ${argv[1]} --help\` for details.`;
+  expect(() => found && readGiven(found.command, found.rest)).toThrow(expect.objectContaining({ message: usage }));
+});
+
+test.for([
+  [["keys", "lst"], "keys list"],
+  [["key", "list"], "keys list"],
+  [["chanels", "create"], "channels create"],
+  [["keys", "delete"], "keys revoke"],
+  [["chats", "get"], "chats show"],
+  [["templates", "update"], "templates change"],
+  [["member", "remove"], "members delete"],
+  [["tial", "cht_g1"], "tail"],
+  [["nonsense"], null],
+] as const)("for %j the nearest command is %s", ([words, name]) => {
+  expect(
+    nearestCommand(
+      COMMANDS.map((command) => command.name),
+      [...words],
+    ),
+  ).toBe(name);
+});
+
+test.for([
+  ["y\n", true],
+  ["Yes\n", true],
+  ["\n", false],
+  ["n\n", false],
+  [null, false],
+] as const)("on a terminal, %j to the question confirms: %s", async ([typed, confirms]) => {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const output = new PassThrough();
+  const asked = confirm("revoke key key_g1", undefined, input, output);
+  input.end(typed ?? "");
+  if (confirms) await asked;
+  else await expect(asked).rejects.toThrow("Cancelled. Nothing was changed.");
+  expect(String(output.read())).toContain("Revoke key key_g1? This can't be undone. [y/N] ");
+});
+
 test("who forgets the quotes around a text is told of them", () => {
   const words = (argv: string[]) => {
     const found = findCommand(COMMANDS, argv);
@@ -89,7 +139,7 @@ test("who forgets the quotes around a text is told of them", () => {
 
 test("pairs are split at their first equals sign", () => {
   expect(pairs("variable", ["a=1=2", "b="])).toEqual({ a: "1=2", b: "" });
-  expect(() => pairs("variable", ["=x"])).toThrow("--variable must be name=value.");
+  expect(() => pairs("variable", ["=x"])).toThrow("--variable must have the form name=value.");
 });
 
 test("only a terminal that does not mind is coloured", () => {

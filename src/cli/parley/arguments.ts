@@ -1,15 +1,16 @@
 import { parseArgs } from "node:util";
 import { CommandError } from "../command-error.ts";
 import type { Command } from "./command.ts";
+import { nearest } from "./nearest.ts";
 
-/** What every command takes. */
+/** The options of every command. */
 export const COMMON_OPTIONS = {
-  json: { type: "boolean", about: "the service's answer as JSON" },
-  profile: { type: "string", value: "name", about: "a service saved by parley login, instead of the environment" },
-  help: { type: "boolean", short: "h", about: "this text" },
+  json: { type: "boolean", about: "Print the service's answer as JSON" },
+  profile: { type: "string", value: "name", about: "Use a profile saved by parley login instead of the environment" },
+  help: { type: "boolean", short: "h", about: "Show this help" },
 } as const;
 
-/** Where a secret belongs that somebody gave as a flag: flags are seen by all of the machine, and kept by the shell. */
+/** Secrets are no options, because other users see a process's options and the shell stores them. */
 const SECRET_FLAGS: Record<string, string> = {
   token: "PARLEY_ADMIN_TOKEN",
   "admin-token": "PARLEY_ADMIN_TOKEN",
@@ -32,7 +33,7 @@ const ID_PREFIXES: Record<string, string> = {
   key: "key",
 };
 
-/** An API key's text, anywhere in an argument. */
+/** An API key anywhere in an argument. */
 const KEY_TEXT = /ply_[0-9A-Za-z]{20,}/;
 
 export interface Given {
@@ -42,7 +43,7 @@ export interface Given {
 }
 
 /**
- * Refuses secrets among the arguments, without repeating them.
+ * Refuses secrets in the arguments, without repeating them.
  * @throws CommandError with exit code 2
  */
 export function refuseSecrets(argv: string[]): void {
@@ -52,24 +53,24 @@ export function refuseSecrets(argv: string[]): void {
     const place = SECRET_FLAGS[flag.toLowerCase()];
     if (place) {
       throw new CommandError(
-        `--${flag.toLowerCase()} is not taken: a flag can be read by others on this machine and stays in the shell's ` +
-          `history. Put the secret in the environment variable ${place}, or save it with parley login.`,
+        `--${flag.toLowerCase()} is not supported, because other users of this machine can read arguments and the shell ` +
+          `stores them in its history. Set the environment variable ${place}, or run parley login.`,
         2,
       );
     }
   }
   if (argv.some((argument) => KEY_TEXT.test(argument))) {
     throw new CommandError(
-      "An API key is not taken as an argument: it can be read by others on this machine and stays in the shell's " +
-        "history. Put it in the environment variable PARLEY_API_KEY, or save it with parley login.",
+      "An API key can't be an argument, because other users of this machine can read arguments and the shell stores " +
+        "them in its history. Set the environment variable PARLEY_API_KEY, or run parley login.",
       2,
     );
   }
 }
 
 /**
- * Finds the command that the arguments begin with; the longest name wins.
- * @returns null when they name none
+ * Finds the command that the arguments begin with. The longest name wins.
+ * @returns null if there is none
  */
 export function findCommand(commands: Command[], argv: string[]): { command: Command; rest: string[] } | null {
   const words = argv.findIndex((argument) => argument.startsWith("-"));
@@ -83,8 +84,8 @@ export function findCommand(commands: Command[], argv: string[]): { command: Com
 }
 
 /**
- * Reads what stands behind a command's name.
- * @throws CommandError with exit code 2; it repeats no value, which may be a secret in the wrong place
+ * Parses the arguments after a command's name.
+ * @throws CommandError with exit code 2. It repeats no value, because the value may be a secret
  */
 export function readGiven(command: Command, rest: string[]): Given {
   const options = Object.fromEntries(
@@ -96,7 +97,7 @@ export function readGiven(command: Command, rest: string[]): Given {
   const { values, positionals } = parse(command, rest, options);
   if (values.help) return { command, operands: {}, options: values };
   const needed = command.operands.filter((name) => !name.startsWith("["));
-  const usage = `See parley ${command.name} --help.`;
+  const usage = `Run \`parley ${command.name} --help\` for details.`;
   if (positionals.length < needed.length) {
     throw new CommandError(
       `parley ${command.name} needs ${needed.slice(positionals.length).join(" and ")}. ${usage}`,
@@ -104,7 +105,7 @@ export function readGiven(command: Command, rest: string[]): Given {
     );
   }
   if (positionals.length > command.operands.length) {
-    const most = command.operands.length === 0 ? "nothing but options" : command.operands.join(" and ");
+    const most = command.operands.length === 0 ? "only options" : `only ${command.operands.join(" and ")}`;
     const quotes = command.operands.includes("text") ? " Put a text of several words in quotes." : "";
     throw new CommandError(`parley ${command.name} takes ${most}.${quotes} ${usage}`, 2);
   }
@@ -121,20 +122,20 @@ export function readGiven(command: Command, rest: string[]): Given {
   return { command, operands, options: values };
 }
 
-/** A whole number of an option. @throws CommandError with exit code 2 */
-export function wholeNumber(name: string, text: string): number {
+/** Parses the whole number of an option. @throws CommandError with exit code 2 */
+export function wholeNumber(text: string, flag: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new CommandError(`--${name} must be a whole number.`, 2);
+  throw new CommandError(`--${flag} must be a whole number.`, 2);
 }
 
-/** `name=value` pairs of an option that may be repeated. @throws CommandError with exit code 2 */
+/** Parses the `name=value` pairs of an option that can be repeated. @throws CommandError with exit code 2 */
 export function pairs(name: string, texts: string[] | undefined): Record<string, string> | undefined {
   return (
     texts &&
     Object.fromEntries(
       texts.map((text) => {
         const at = text.indexOf("=");
-        if (at < 1) throw new CommandError(`--${name} must be name=value.`, 2);
+        if (at < 1) throw new CommandError(`--${name} must have the form name=value.`, 2);
         return [text.slice(0, at), text.slice(at + 1)];
       }),
     )
@@ -151,15 +152,34 @@ function parse(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!code?.startsWith("ERR_PARSE_ARGS_")) throw error;
-    throw new CommandError(`${message.split(/\. |\n/)[0]}. See parley ${command.name} --help.`, 2);
+    throw new CommandError(`${usageError(message, options)} Run \`parley ${command.name} --help\` for details.`, 2);
   }
 }
 
-/** An id goes into a path: nothing but an id may. */
+/** Node's message in plain words, with the option that was probably meant. It repeats option names only. */
+function usageError(message: string, options: object): string {
+  const [, unknown] = /^Unknown option '(-[^\s'=]+)/.exec(message) ?? [];
+  if (unknown === undefined) {
+    const [, flag] = /'(?:-\w, )?(--[\w-]+)/.exec(message) ?? [];
+    return flag && /argument (missing|is ambiguous)/.test(message)
+      ? `${flag} needs a value.`
+      : `${message.split(/\. |\n/)[0]}.`;
+  }
+  const meant = nearest(
+    unknown,
+    Object.keys(options).map((name) => `--${name}`),
+  );
+  return `There is no option ${unknown}.${meant ? ` Did you mean ${meant}?` : ""}`;
+}
+
+/** Only an id may be part of a path. */
 function checkId(name: string, value: string | undefined): void {
   const prefix = ID_PREFIXES[name];
   if (value === undefined || prefix === undefined) return;
   if (!new RegExp(`^${prefix}_\\w{1,60}$`).test(value)) {
-    throw new CommandError(`The id of a ${name} begins with ${prefix}_ and letters and digits follow.`, 2);
+    throw new CommandError(
+      `The id of ${name === "organization" ? "an" : "a"} ${name} starts with ${prefix}_, followed by letters and digits.`,
+      2,
+    );
   }
 }

@@ -6,7 +6,7 @@ export interface Option {
   type: "string" | "boolean";
   multiple?: true;
   required?: true;
-  /** What stands for its value in the help. */
+  /** The placeholder of the value in the help. */
   value?: string;
   about: string;
 }
@@ -25,7 +25,7 @@ type Operands<P extends readonly string[]> = {
     : string;
 };
 
-/** What a command was called with. */
+/** The arguments of a command, and what it needs to run. */
 export interface Call<P extends readonly string[], O extends Record<string, Option>> {
   operands: Operands<P>;
   options: { [Name in keyof O]: Value<O[Name]> };
@@ -33,19 +33,19 @@ export interface Call<P extends readonly string[], O extends Record<string, Opti
   out: Output;
 }
 
-/** A command, as the table of commands has it. */
+/** A command of `parley`. */
 export interface Command {
-  /** Its words after `parley`: `keys create`. */
+  /** The words after `parley`: `keys create`. */
   name: string;
-  /** One line of what it does. */
+  /** The help's one-line description. */
   about: string;
-  /** What else its help says. */
+  /** More text for its help. */
   details: string;
-  /** What it is given by place; one in brackets may be left out. The name of a kind of id wants an id of that kind. */
+  /** Positional arguments; brackets mark an optional one. An operand named after a resource must be its id. */
   operands: readonly string[];
   options: Record<string, Option>;
-  /** @returns the code to exit with, where it is not 0 */
-  // A method: its argument may be narrower than this.
+  /** @returns the exit code, if it is not 0 */
+  // A method, so that its argument may be narrower than this.
   run(call: Call<readonly string[], Record<string, Option>>): Promise<number | undefined>;
 }
 
@@ -55,11 +55,11 @@ type Definition<P extends readonly string[], O extends Record<string, Option>> =
   details?: string;
   operands?: P;
   options?: O;
-  // biome-ignore lint/suspicious/noConfusingVoidType: most commands have nothing to give
+  // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
   run(call: Call<P, O>): Promise<number | void>;
 };
 
-/** Defines a command: what it is called with has the types that its operands and options say. */
+/** Defines a command. Its operands and options set the types of the call. */
 export function command<
   const P extends readonly string[] = [],
   const O extends Record<string, Option> = Record<never, Option>,
@@ -68,18 +68,18 @@ export function command<
   return defined as unknown as Command;
 }
 
-/** The options of every list by page. */
+/** The options of every list with pages. */
 export const PAGE_OPTIONS = {
-  page: { type: "string", value: "n", about: "which page (1)" },
-  limit: { type: "string", value: "n", about: "rows on a page, 1 to 100 (20)" },
+  page: { type: "string", value: "n", about: "The page; 1 by default" },
+  limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
 } as const;
 
-/** Which organization a command is about. */
+/** The organization of a command. */
 export const ORGANIZATION_OPTION = {
-  organization: { type: "string", value: "org_…", about: "the organization; the only one there is, if left out" },
+  organization: { type: "string", value: "org_…", about: "The organization; not needed if there is only one" },
 } as const;
 
-/** Erasing is for good. */
+/** Confirms what can't be undone. */
 export const YES_OPTION = {
-  yes: { type: "boolean", about: "yes, erase it for good" },
+  yes: { type: "boolean", about: "Confirm without being asked" },
 } as const;

@@ -1,23 +1,23 @@
 import type { Command } from "./command.ts";
 import { channelCommands } from "./commands/channels.ts";
-import { chatCommands } from "./commands/chats.ts";
 import { doctorCommands } from "./commands/doctor.ts";
 import { keyCommands } from "./commands/keys.ts";
 import { loginCommands } from "./commands/login.ts";
-import { memberCommands } from "./commands/members.ts";
 import { messageCommands } from "./commands/messages.ts";
-import { organizationCommands } from "./commands/organizations.ts";
 import { statsCommands } from "./commands/stats.ts";
 import { tailCommands } from "./commands/tail.ts";
-import { templateCommands } from "./commands/templates.ts";
+import { commandsOf } from "./resource.ts";
+import { RESOURCES } from "./resources.ts";
 
-/** All that `parley` can do, in the order of its help. */
+/** All commands, in the order of the help. */
 export const COMMANDS: Command[] = [
-  ...organizationCommands,
-  ...memberCommands,
+  ...commandsOf(RESOURCES.organizations),
+  ...commandsOf(RESOURCES.members),
+  ...commandsOf(RESOURCES.channels),
   ...channelCommands,
-  ...templateCommands,
-  ...chatCommands,
+  ...commandsOf(RESOURCES.templates),
+  ...commandsOf(RESOURCES.chats),
+  ...commandsOf(RESOURCES.keys),
   ...keyCommands,
   ...messageCommands,
   ...tailCommands,

@@ -1,11 +1,11 @@
 import { CommandError } from "../command-error.ts";
 import { readSecret } from "./secret-input.ts";
 
-/** The secrets of channels: what the service calls them, and where a person puts them. */
+/** The secrets of channels: their names in the API, and where the command line reads them. */
 const SECRETS = {
-  "bot-token": { field: "botToken", variable: "PARLEY_BOT_TOKEN", prompt: "Telegram's bot token" },
-  "access-token": { field: "accessToken", variable: "PARLEY_ACCESS_TOKEN", prompt: "WhatsApp's access token" },
-  "app-secret": { field: "appSecret", variable: "PARLEY_APP_SECRET", prompt: "The Meta app's secret" },
+  "bot-token": { field: "botToken", variable: "PARLEY_BOT_TOKEN", prompt: "Bot token from Telegram" },
+  "access-token": { field: "accessToken", variable: "PARLEY_ACCESS_TOKEN", prompt: "Access token from WhatsApp" },
+  "app-secret": { field: "appSecret", variable: "PARLEY_APP_SECRET", prompt: "Secret of the Meta app" },
 } as const;
 
 type Name = keyof typeof SECRETS;
@@ -13,30 +13,25 @@ const NAMES = Object.keys(SECRETS) as Name[];
 
 const OF_KIND: Record<string, Name[]> = { telegram: ["bot-token"], whatsapp: ["access-token", "app-secret"] };
 
-/** All that a new channel of a kind must show its network. What the kind may be is for the service to say. */
-export function credentialsOf(
-  kind: string,
-  phoneNumberId: string | undefined,
-): Promise<Record<string, string> | undefined> {
-  return read(OF_KIND[kind] ?? [], phoneNumberId);
+/** Reads the secrets of a new channel. The service checks the kind. */
+export function credentialsOf(kind: string): Promise<Record<string, string>> {
+  return read(OF_KIND[kind] ?? []);
 }
 
-/** Those that are to be replaced; undefined when there are none. @throws CommandError with exit code 2 */
-export function replaced(
-  names: string[],
-  phoneNumberId: string | undefined,
-): Promise<Record<string, string> | undefined> {
+/** Reads new values for the named secrets. @throws CommandError with exit code 2 for an unknown name */
+export function replaced(names: string[] = []): Promise<Record<string, string>> {
   const known = NAMES.filter((name) => names.includes(name));
-  if (known.length < new Set(names).size) throw new CommandError(`--replace takes the names ${NAMES.join(", ")}.`, 2);
-  return read(known, phoneNumberId);
+  if (known.length < new Set(names).size) {
+    throw new CommandError(`--replace must be one of ${NAMES.join(", ")}.`, 2);
+  }
+  return read(known);
 }
 
-async function read(names: Name[], phoneNumberId: string | undefined): Promise<Record<string, string> | undefined> {
+async function read(names: Name[]): Promise<Record<string, string>> {
   const credentials: Record<string, string> = {};
-  if (phoneNumberId !== undefined) credentials.phoneNumberId = phoneNumberId;
   for (const name of names) {
     const { field, variable, prompt } = SECRETS[name];
     credentials[field] = process.env[variable] || (await readSecret(`${prompt} (not shown): `));
   }
-  return Object.keys(credentials).length > 0 ? credentials : undefined;
+  return credentials;
 }

@@ -2,20 +2,20 @@ import { COMMON_OPTIONS } from "./arguments.ts";
 import type { Command, Option } from "./command.ts";
 import { aligned } from "./table.ts";
 
-const FOOT = `Where the service is and what it is shown: the environment variables PARLEY_URL, PARLEY_ADMIN_TOKEN and
-PARLEY_API_KEY; else what parley login saved; else the service of npm start on this machine, which needs nothing set
-but PARLEY_URL where it was given another port.
-Exit codes: 0 done, 1 refused or not reachable, 2 a mistake in the command.
+const FOOT = `The service's address and secrets are read from PARLEY_URL, PARLEY_ADMIN_TOKEN and PARLEY_API_KEY, then from the
+profile that parley login saved. Without either, parley uses the service that npm start runs on this machine. If that
+has another port than 8787, set PARLEY_URL.
+Exit codes: 0 success, 1 error or service not reachable, 2 wrong arguments.
 `;
 
-/** What there is, a line a command; of one group where `group` is given. */
+/** The help: a line for each command, or for each command of one group. */
 export function overview(commands: Command[], group?: string): string {
   const listed = commands.filter(({ name }) => group === undefined || name.split(" ")[0] === group);
   const lines = aligned(listed.map((command) => [`  ${usageOf(command)}`, command.about]));
-  return `Usage: parley <command> [options]\n\n${lines.join("\n")}\n\n--help behind a command tells more.\n\n${FOOT}`;
+  return `Usage: parley <command> [options]\n\n${lines.join("\n")}\n\nRun \`parley <command> --help\` for details.\n\n${FOOT}`;
 }
 
-/** All that there is to say of one command. */
+/** The help of one command. */
 export function helpOf(command: Command): string {
   const own = Object.entries(command.options).map(optionLine);
   const common = Object.entries(COMMON_OPTIONS).map(optionLine);
@@ -31,6 +31,6 @@ function usageOf({ name, operands, options }: Command): string {
 
 function optionLine([name, option]: [string, Option]): string[] {
   const value = option.type === "string" ? ` <${option.value ?? "text"}>` : "";
-  const may = option.multiple ? "; may be repeated" : "";
+  const may = option.multiple ? "; can be repeated" : "";
   return [`  --${name}${value}`, `${option.about}${may}`];
 }

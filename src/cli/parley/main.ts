@@ -5,18 +5,19 @@ import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { findConnection } from "./connection.ts";
 import { helpOf, overview } from "./help.ts";
+import { nearestCommand } from "./nearest.ts";
 import { Output } from "./output.ts";
 import { Service } from "./service.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-// Whoever reads our output may have enough of it: `parley … | head`.
+// The reader of the output may close it early: `parley … | head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
-// Not `process.exit`: it would cut off what a slow reader has not taken yet.
+// Not `process.exit`, which would cut off output that a slow reader has not read yet.
 process.exitCode = await main(process.argv.slice(2)).catch(exitCodeOf);
 
-/** `parley`. Gives the code to exit with. */
+/** `parley`. Returns the exit code. */
 async function main(argv: string[]): Promise<number> {
   refuseSecrets(argv);
   const found = findCommand(COMMANDS, argv);
@@ -29,19 +30,29 @@ async function main(argv: string[]): Promise<number> {
   const out = output(Boolean(given.options.json));
   const connection = await findConnection(root, process.env, given.options.profile as string | undefined);
   const { operands, options } = given;
-  // Their names and types are those of the command that asked for them.
+  // `readGiven` checked them against the command.
   const call = { operands, options, service: new Service(connection), out } as Parameters<Command["run"]>[0];
   return (await found.command.run(call)) ?? 0;
 }
 
-/** Help that was asked for is data; help because no command was named is a mistake. */
+/** Requested help goes to stdout. Without a command, or with an unknown one, it is an error. */
 function withoutCommand(argv: string[]): number {
   const asksHelp = argv.length === 0 || argv[0] === "help" || argv.includes("--help") || argv.includes("-h");
   const group = argv.find((word) => COMMANDS.some(({ name }) => name.startsWith(`${word} `)));
   if (asksHelp) process.stdout.write(overview(COMMANDS, group));
-  else if (group) process.stderr.write(overview(COMMANDS, group));
-  else output(false).complain("There is no such command: parley --help lists them.");
+  else if (group && argv.length === 1) process.stderr.write(overview(COMMANDS, group));
+  else output(false).complain(unknownCommand(argv));
   return asksHelp ? 0 : 2;
+}
+
+/** Repeats no word of the user's, which may be a secret in the wrong place. */
+function unknownCommand(argv: string[]): string {
+  const options = argv.findIndex((argument) => argument.startsWith("-"));
+  const meant = nearestCommand(
+    COMMANDS.map(({ name }) => name),
+    options === -1 ? argv : argv.slice(0, options),
+  );
+  return `There is no such command.${meant ? ` Did you mean parley ${meant}?` : ""} Run \`parley --help\` for a list.`;
 }
 
 function exitCodeOf(error: unknown): number {

@@ -2,8 +2,9 @@ import { styleText } from "node:util";
 import { aligned, printable } from "./table.ts";
 import { relativeTime } from "./times.ts";
 
-/** A column of a table: its title, where its value lies in a row (`contact.name`), and whether that is a time. */
-export type Column = [title: string, path: string, kind?: "time"];
+type Kind = "time" | "rate" | undefined;
+/** A column of a table: its title, the path of its value in a row (`contact.name`), and how the value is shown. */
+export type Column = [title: string, path: string, kind?: Kind];
 
 type Sink = { write(text: string): unknown; isTTY?: boolean };
 type Rows = Record<string, unknown>;
@@ -18,7 +19,7 @@ export interface OutputOptions {
   noColor: boolean;
 }
 
-/** What a command has to say: data goes to stdout, everything else to stderr. */
+/** The output of a command. Data goes to stdout, everything else to stderr. */
 export class Output {
   readonly json: boolean;
   readonly #stdout: Sink;
@@ -37,7 +38,7 @@ export class Output {
     this.#stdout.write(`${text}\n`);
   }
 
-  /** A document of data: the service's own, for programs. */
+  /** The service's answer as JSON, for programs. */
   document(value: unknown): void {
     this.line(JSON.stringify(value, null, 2));
   }
@@ -47,12 +48,12 @@ export class Output {
     this.#stderr.write(`${text}\n`);
   }
 
-  /** What went wrong. */
+  /** An error. */
   complain(text: string): void {
     this.note(`${this.paint("red", "✗", this.#stderr)} ${text}`);
   }
 
-  /** The service's list under `name`: a table, and what else there is of it. */
+  /** The service's list under `name` as a table, and a note if there are more pages. */
   list(answer: Rows, name: string, columns: Column[], now = Date.now()): void {
     if (this.json) {
       this.document(answer);
@@ -69,7 +70,7 @@ export class Output {
     this.#tellMore(answer, name, rows.length);
   }
 
-  /** One record, a line a field. */
+  /** One record, with a line for each field. */
   record(answer: Rows, record: unknown, now = Date.now()): void {
     if (this.json) {
       this.document(answer);
@@ -84,17 +85,17 @@ export class Output {
     }
   }
 
-  /** Colours a text for a terminal that wants it. */
+  /** Colours a text, if the stream is a terminal and NO_COLOR is not set. */
   paint(colour: Colour, text: string, stream: Sink = this.#stdout): string {
-    // Not styleText's own judgement: FORCE_COLOR would colour a pipe.
+    // Not styleText's own check, because FORCE_COLOR would colour a pipe.
     return stream.isTTY && !this.#noColor ? styleText(colour, text, { validateStream: false }) : text;
   }
 
   #tellMore(answer: Rows, name: string, shown: number): void {
     const { page, totalPages, total, hasMore } = (answer.pagination ?? {}) as Record<string, number | boolean>;
-    if (shown === 0) this.note(`No ${name}${Number(total) > 0 ? ` on this page, ${total} in all` : ""}.`);
-    else if (page === undefined && hasMore) this.note(`${shown} of ${total}; there are more.`);
-    else if (Number(totalPages) > 1) this.note(`Page ${page} of ${totalPages}, ${total} in all.`);
+    if (shown === 0) this.note(`No ${name}${Number(total) > 0 ? ` on this page, ${total} in total` : ""}.`);
+    else if (page === undefined && hasMore) this.note(`${shown} of ${total} shown.`);
+    else if (Number(totalPages) > 1) this.note(`Page ${page} of ${totalPages}, ${total} in total.`);
   }
 }
 
@@ -105,9 +106,13 @@ export function valueAt(row: unknown, path: string): unknown {
   return value;
 }
 
-function cellOf(value: unknown, kind: "time" | undefined, now: number): string {
+function cellOf(value: unknown, kind: Kind, now: number): string {
   if (value === null || value === undefined || value === "") return "–";
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => cellOf(one, kind, now)).join(", ");
+  if (kind === "rate") {
+    const { limit, windowSeconds } = value as { limit: number; windowSeconds: number };
+    return `${limit}/${windowSeconds}s`;
+  }
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return printable(kind === "time" ? relativeTime(text, now) : text);
 }

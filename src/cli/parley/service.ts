@@ -2,7 +2,9 @@ import { CommandError } from "../command-error.ts";
 import type { Connection, Secret } from "./connection.ts";
 import { printable } from "./table.ts";
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
+/** The most organizations that an error lists. */
+const CANDIDATES = 10;
 
 export type Body = Record<string, unknown>;
 type Query = Record<string, string | number | undefined>;
@@ -11,21 +13,23 @@ export interface ServiceRequest {
   query?: Query;
   body?: Body;
   headers?: Record<string, string>;
+  /** The option that sets each field of the body, by the field's path. Errors name the option. */
+  optionOf?: Record<string, string>;
 }
 
-/** What the service answered, where that is no error. */
+/** An answer that is no error. */
 export interface ServiceResponse {
   status: number;
-  /** `{}` of an answer without a body. */
+  /** `{}` if the answer has no body. */
   body: Body;
   headers: Headers;
 }
 
-/** The service said no. */
+/** The service answered with an error. */
 export class ServiceFault extends CommandError {
   readonly status: number;
   readonly code: string | null;
-  /** Seconds that the service asks to wait; null where it does not. */
+  /** The seconds of `Retry-After`, or null. */
   readonly retryAfter: number | null;
 
   constructor(sentence: string, status: number, code: string | null, retryAfter: number | null) {
@@ -36,7 +40,7 @@ export class ServiceFault extends CommandError {
   }
 }
 
-/** Nobody answered. */
+/** The service did not answer. */
 export class Unreachable extends CommandError {
   readonly advice: string;
 
@@ -46,7 +50,7 @@ export class Unreachable extends CommandError {
   }
 }
 
-/** The service, as the operator and as a client of an organization. */
+/** The service, called as its operator or as a client of an organization. */
 export class Service {
   readonly connection: Connection;
 
@@ -54,37 +58,37 @@ export class Service {
     this.connection = connection;
   }
 
-  /** A call under `/admin/v1`. @throws ServiceFault, Unreachable; CommandError where no token is known */
+  /** A call under `/admin/v1`. @throws ServiceFault, Unreachable; CommandError if no token is known */
   asOperator(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
     const { adminToken } = this.connection;
     if (adminToken) return this.#call(method, `/admin/v1${path}`, request, adminToken);
     throw missing("the operator's token", "PARLEY_ADMIN_TOKEN", this.connection);
   }
 
-  /** A call under `/api/v1`. @throws ServiceFault, Unreachable; CommandError where no key is known */
+  /** A call under `/api/v1`. @throws ServiceFault, Unreachable; CommandError if no key is known */
   asClient(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
     const { apiKey } = this.connection;
     if (apiKey) return this.#call(method, `/api/v1${path}`, request, apiKey);
     throw missing("an API key", "PARLEY_API_KEY", this.connection);
   }
 
-  /** A call that shows no secret. @throws ServiceFault, Unreachable */
+  /** A call without a secret. @throws ServiceFault, Unreachable */
   asStranger(method: string, path: string): Promise<ServiceResponse> {
     return this.#call(method, path, {}, null);
   }
 
-  /** The id that was given, or that of the only organization there is. @throws CommandError with exit code 2 */
+  /** The given id, or the id of the only organization. @throws CommandError with exit code 2, naming the candidates */
   async organization(given: string | undefined): Promise<string> {
     if (given !== undefined) return given;
-    const { body } = await this.asOperator("GET", "/organizations", { query: { limit: 2 } });
-    const [first, second] = body.organizations as { id: string }[];
-    if (first && !second) return first.id;
-    throw new CommandError(
-      first
-        ? "There are several organizations: say which with --organization; parley organizations list shows them."
-        : "There is no organization yet: parley organizations create makes one.",
-      2,
-    );
+    const { body } = await this.asOperator("GET", "/organizations", { query: { limit: CANDIDATES } });
+    const organizations = body.organizations as { id: string; name: string }[];
+    const [first, ...others] = organizations;
+    if (first && others.length === 0) return first.id;
+    if (!first) throw new CommandError("There is no organization yet. Create one with parley organizations create.", 2);
+    const { total } = body.pagination as { total: number };
+    const lines = organizations.map(({ id, name }) => `\n  --organization ${id}  # ${printable(name)}`);
+    const more = total > organizations.length ? "\nparley organizations list shows all." : "";
+    throw new CommandError(`There are ${total} organizations. Choose one:${lines.join("")}${more}`, 2);
   }
 
   async #call(method: string, path: string, request: ServiceRequest, secret: Secret | null): Promise<ServiceResponse> {
@@ -97,8 +101,8 @@ export class Service {
     let response: Response;
     let text: string;
     try {
-      // Followed, a redirect would show the secret to whoever it names.
-      const init = { method, headers, body, redirect: "manual" as const, signal: AbortSignal.timeout(PATIENCE_MS) };
+      // A redirect is not followed, because it would send the secret to another server.
+      const init = { method, headers, body, redirect: "manual" as const, signal: AbortSignal.timeout(TIMEOUT_MS) };
       response = await fetch(url, init);
       text = await response.text();
     } catch (error) {
@@ -106,35 +110,47 @@ export class Service {
     }
     const answer = { status: response.status, body: parsed(text), headers: response.headers };
     if (response.ok || response.status === 304) return answer;
-    throw faultOf(answer, secret);
+    throw faultOf(answer, secret, request.optionOf ?? {});
   }
 
   #adviceOnSilence(): string {
     const { isHere, urlFrom } = this.connection;
-    if (isHere) return "npm start starts the service; PARLEY_URL says where it is, if elsewhere.";
-    return `That address is from ${urlFrom}.`;
+    if (isHere) return "Start the service with npm start, or set PARLEY_URL to its address.";
+    return `The address comes from ${urlFrom}.`;
   }
 }
 
-/** The service's own words, its code, and the id under which its log has the request. */
-function faultOf({ status, body, headers }: ServiceResponse, secret: Secret | null): ServiceFault {
+/** An error with the service's message and code, and the request's id in the service's log. */
+function faultOf(
+  { status, body, headers }: ServiceResponse,
+  secret: Secret | null,
+  optionOf: Record<string, string>,
+): ServiceFault {
   const code = typeof body.code === "string" ? body.code : null;
   const said = body.message ?? body.error;
   const id = headers.get("X-Request-Id");
   const names = [code ?? `status ${status}`, ...(id ? [`request ${id}`] : [])].map(printable).join(", ");
-  const text = typeof said === "string" ? printable(said) : "The answer is none of Parley's";
+  const text = typeof said === "string" ? printable(said) : "The answer is not from Parley";
   const faults = Array.isArray(body.errors) ? (body.errors as { path: string; message: string }[]) : [];
-  const lines = faults.map(({ path, message }) => `\n  ${printable(path || "the body")}: ${printable(message)}`);
-  const whose = status === 401 && secret ? ` It was shown the secret of ${secret.from}.` : "";
+  const lines = faults.map(({ path, message }) => `\n  ${nameOf(path, optionOf)}: ${printable(message)}`);
+  const whose = status === 401 && secret ? ` The secret comes from ${secret.from}.` : "";
   const seconds = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   const wait = status === 429 && seconds >= 0 ? ` Try again in ${seconds} s.` : "";
   const sentence = `${text} (${names}).${whose}${wait}${lines.join("")}`;
   return new ServiceFault(sentence, status, code, seconds >= 0 ? seconds : null);
 }
 
+/** The option that sets a field, with the rest of the field's path; else the path alone. */
+function nameOf(path: string, optionOf: Record<string, string>): string {
+  const option = Object.keys(optionOf).find((field) => path === field || path.startsWith(`${field}.`));
+  if (option === undefined) return printable(path || "the body");
+  const rest = path.slice(option.length + 1);
+  return `${optionOf[option]}${rest && !/^\d+$/.test(rest) ? ` (${printable(rest)})` : ""}`;
+}
+
 function missing(what: string, variable: string, { url, isHere }: Connection): CommandError {
-  const local = isHere ? " npm start makes one for the service on this machine." : "";
-  return new CommandError(`This needs ${what} for ${url}: set ${variable}, or run parley login.${local}`, 2);
+  const local = isHere ? " For the service on this machine, npm start creates it." : "";
+  return new CommandError(`This command needs ${what} for ${url}. Set ${variable}, or run parley login.${local}`, 2);
 }
 
 function parsed(text: string): Body {
@@ -146,9 +162,9 @@ function parsed(text: string): Body {
   }
 }
 
-/** `ECONNREFUSED`, where Node says so; never the address that was called. */
+/** Node's error code, such as `ECONNREFUSED`. Never the address. */
 function causeIn(error: unknown): string {
-  if (error instanceof Error && error.name === "TimeoutError") return `nothing came in ${PATIENCE_MS / 1_000} s`;
+  if (error instanceof Error && error.name === "TimeoutError") return `no answer in ${TIMEOUT_MS / 1_000} s`;
   const cause = (error as { cause?: { code?: string; errors?: { code?: string }[] } }).cause;
   return cause?.code ?? cause?.errors?.[0]?.code ?? "the connection failed";
 }

@@ -99,7 +99,7 @@ export function doctorTests(placeOf: () => Place): void {
       await made({}),
       await made({ monthlyQuota: 1 }),
     ];
-    await place.run(["keys", "revoke", revoked.key.id]);
+    await place.run(["keys", "revoke", revoked.key.id, "--yes"]);
     await place.run(["keys", "rotate", rotated.key.id]);
     const said = async (key: string, env = {}) => {
       const [line = ""] = wrongIn(await doctor({ PARLEY_API_KEY: key, ...env }));
@@ -147,7 +147,7 @@ export function doctorTests(placeOf: () => Place): void {
     ]);
     expect(ran.code).toBe(1);
     const { stderr } = await place.run(["channels", "rotate", other.id]);
-    expect(stderr).toBe("The identity secret is in this answer alone: keep it now.\n");
+    expect(stderr).toBe("The secret is shown only once. Store it now.\n");
     expect((await doctor(env, organization)).code).toBe(0);
   });
 
@@ -162,7 +162,9 @@ export function doctorTests(placeOf: () => Place): void {
   test("no service at the address is one line, and what to do", async () => {
     const ran = await doctor({ PARLEY_URL: "http://127.0.0.1:9" });
     expect(wrongIn(ran)).toEqual([
-      expect.stringMatching("^✗ service at http://127.0.0.1:9: does not answer. To do: npm"),
+      expect.stringMatching(
+        "^✗ service at http://127.0.0.1:9: does not answer. To do: Start the service with npm start",
+      ),
     ]);
   });
 

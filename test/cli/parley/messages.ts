@@ -70,7 +70,7 @@ export function messageTests(placeOf: () => Place): void {
     expect(await lines()).toMatch(/^\d\d:\d\d:\d\d {2}msg_\w+ {2}> SENT {7}last$/);
     const notes = linesOf(tail.stderr);
     const exited = once(tail, "exit");
-    await place.run(["keys", "revoke", keyId]);
+    await place.run(["keys", "revoke", keyId, "--yes"]);
     expect(await notes()).toContain("invalid_api_key");
     expect(await exited).toEqual([1, null]);
   });
@@ -108,7 +108,7 @@ export function messageTests(placeOf: () => Place): void {
     const { code, stderr } = await placeOf().run(["list", "cht_g1"], env);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "✗ This needs an API key for https://parley.example: set PARLEY_API_KEY, or run parley login.\n",
+      "✗ This command needs an API key for https://parley.example. Set PARLEY_API_KEY, or run parley login.\n",
     );
   });
 }

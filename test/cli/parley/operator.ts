@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
-import { newChannel, newOrganization } from "./made.ts";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { newChannel, newChat, newOrganization } from "./made.ts";
 import type { Place } from "./place.ts";
 
 const BOT_TOKEN = "123456:test-bot-token";
@@ -18,11 +21,11 @@ export function operatorTests(placeOf: () => Place): void {
     expect(more).toEqual([]);
   });
 
-  test("an organization is made with its first member", async () => {
+  test("an organization is created with its first member", async () => {
     const made = await placeOf().run(["organizations", "create", "--name", "Acme", "--owner", "Ann"]);
     expect(made.code).toBe(0);
-    expect(made.stdout).toMatch(/^organization\.id +org_g\w+$/m);
-    expect(made.stdout).toMatch(/^organization\.createdAt +\d{4}-\S+Z \((now|\d+ (sec|min)\. ago)\)$/m);
+    expect(made.stdout).toMatch(/^id +org_g\w+$/m);
+    expect(made.stdout).toMatch(/^createdAt +\d{4}-\S+Z \((now|\d+ (sec|min)\. ago)\)$/m);
     expect(made.stdout).toMatch(/^member\.name +Ann$/m);
   });
 
@@ -35,7 +38,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect((await place.run(["members", "create", "--name", "Ben", ...of])).stdout).toMatch(/^name +Ben$/m);
     const page = await place.run(["members", "list", "--limit", "1", ...of]);
     expect(page.stdout.trimEnd().split("\n")).toHaveLength(2);
-    expect(page.stderr).toBe("Page 1 of 2, 2 in all.\n");
+    expect(page.stderr).toBe("Page 1 of 2, 2 in total.\n");
   });
 
   test("the numbers are a table of channels and one of keys, and it is said once that there are more pages", async () => {
@@ -64,14 +67,14 @@ export function operatorTests(placeOf: () => Place): void {
     expect(answer.members[0]?.createdAt).toMatch(/^\d{4}-.*Z$/);
   });
 
-  test("a template is made, changed from standard input, shown and deleted", async () => {
+  test("a template is created, changed from standard input, shown and deleted", async () => {
     const place = placeOf();
     const organization = await newOrganization(place);
     const words = ["templates", "create", "--name", "hi", "--language", "en", "--body", "Hi {{name}}"];
     const { template } = await place.json<{ template: { id: string } }>([...words, "--organization", organization]);
     const changed = await place.run(["templates", "change", template.id, "--body", "-"], {}, "Hello {{who}}\n");
     expect(changed.stdout).toMatch(/^body +Hello \{\{who\}\}$/m);
-    const deleted = await place.run(["templates", "delete", template.id]);
+    const deleted = await place.run(["templates", "delete", template.id, "--yes"]);
     expect(deleted.stdout).toMatch(/^variables +who$/m);
     expect((await place.run(["templates", "show", template.id])).code).toBe(1);
   });
@@ -87,13 +90,13 @@ export function operatorTests(placeOf: () => Place): void {
     const rotated = await place.run(["keys", "rotate", id]);
     const [, next = ""] = /^secret +(ply_\w+)$/m.exec(rotated.stdout) ?? [];
     expect(next).not.toBe(secret);
-    expect(rotated.stderr).toBe("The secret is in this answer alone: keep it now.\n");
+    expect(rotated.stderr).toBe("The secret is shown only once. Store it now.\n");
     expect((await place.run(["usage"], { PARLEY_API_KEY: next })).stdout).toMatch(/^used +1$/m);
-    const revoked = await place.json(["keys", "revoke", id]);
+    const revoked = await place.json(["keys", "revoke", id, "--yes"]);
     expect(revoked).toMatchObject({ key: { revokedAt: expect.any(String) } });
     const refused = await place.run(["usage"], { PARLEY_API_KEY: next });
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain("It was shown the secret of PARLEY_API_KEY.");
+    expect(refused.stderr).toContain("The secret comes from PARLEY_API_KEY.");
   });
 
   test("a channel's secret comes from the environment or a line of standard input, and is never shown", async () => {
@@ -114,24 +117,88 @@ export function operatorTests(placeOf: () => Place): void {
     expect(registered).toMatchObject({ webhook: { ok: true, url: `${place.url()}/hooks/telegram/${id}` } });
   });
 
-  test("nothing is erased without --yes", async () => {
+  test("without a terminal, nothing is deleted or revoked unless --yes confirms it", async () => {
     const place = placeOf();
-    const organization = await newOrganization(place);
-    const { id } = await newChannel(place, organization);
-    const asked = await place.run(["channels", "delete", id]);
-    expect(asked).toMatchObject({ code: 2, stdout: "" });
-    expect(asked.stderr).toContain("--yes");
+    const { organization, channelId: id, chatId, keyId } = await newChat(place);
+    const refused = (action: string) => ({
+      code: 2,
+      stdout: "",
+      stderr: `✗ ${action}? This can't be undone. Repeat the command with --yes to confirm.\n`,
+    });
+    expect(await place.run(["channels", "delete", id])).toEqual(refused(`Delete channel ${id} with its chats`));
+    expect(await place.run(["keys", "revoke", keyId])).toEqual(refused(`Revoke key ${keyId}`));
+    expect(await place.run(["redact", chatId, "msg_g1"])).toEqual(refused("Redact message msg_g1"));
+    expect(await place.json(["keys", "show", keyId])).toMatchObject({ key: { revokedAt: null } });
     expect((await place.run(["organizations", "delete", organization, "--yes"])).code).toBe(0);
     expect((await place.run(["channels", "show", id])).stderr).toContain("channel_not_found");
   });
 
-  test("what the service refuses is told on stderr with its code, each fault and the request's id", async () => {
+  test("an error of the service names its code, the request and the option of each fault", async () => {
     const place = placeOf();
     const { code, stdout, stderr } = await place.run(["organizations", "create", "--name", " ", "--owner", " "]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(
-      /^✗ Validation failed \(validation_failed, request [0-9a-f-]{36}\)\.\n {2}name: .+\n {2}owner\.name: .+\n$/,
+      /^✗ Validation failed \(validation_failed, request [0-9a-f-]{36}\)\.\n {2}--name: is required\n {2}--owner: is required\n$/,
     );
+  });
+
+  test("an impossible value is explained in plain words, with the name of its option", async () => {
+    const place = placeOf();
+    const of = ["--organization", await newOrganization(place)];
+    const faultsOf = async (...words: string[]) => {
+      const { stderr } = await place.run(["keys", "create", "--name", "Shop", ...words, ...of]);
+      return stderr.split("\n").slice(1, -1);
+    };
+    expect(await faultsOf("--rate-limit", "0/9999")).toEqual([
+      "  --rate-limit (limit): must be at least 1",
+      "  --rate-limit (windowSeconds): must be at most 3600",
+    ]);
+    expect(await faultsOf("--expires", "tomorrow")).toEqual([
+      "  --expires: must be a time such as 2027-01-31T00:00:00Z",
+    ]);
+    expect(await faultsOf("--permission", "everything")).toEqual([
+      expect.stringMatching(/^ {2}--permission: must be one of .*messages:send/),
+    ]);
+  });
+
+  test("keys list shows each key's rate limit, age and last use", async () => {
+    const place = placeOf();
+    const { organization, keyId } = await newChat(place);
+    const stats = JSON.stringify({ admitted: 3, refused: {}, at: Date.now() - 7_200_000 });
+    place.sql("update api_keys set stats = ?, created_at = ? where id = ?", stats, Date.now() - 3 * 86_400_000, keyId);
+    const { stdout, stderr } = await place.run(["keys", "list", "--organization", organization]);
+    const [head = "", row = ""] = stdout.split("\n");
+    expect(stderr).toBe("");
+    expect(head).toMatch(/^ID +NAME +PERMISSIONS +RATE LIMIT +QUOTA +CREATED +LAST USED +EXPIRES +REVOKED$/);
+    expect(row).toMatch(new RegExp(`^${keyId} +Test .* 300/60s +– +3 days ago +2 hr. ago +– +–$`));
+  });
+
+  test("without --organization, a command lists the organizations to choose from", async () => {
+    const place = placeOf();
+    const id = await newOrganization(place);
+    await newOrganization(place);
+    const { code, stdout, stderr } = await place.run(["members", "list"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    const [head = "", candidate = ""] = stderr.split("\n");
+    expect(head).toMatch(/^✗ There are \d+ organizations\. Choose one:$/);
+    expect(candidate).toMatch(/^ {2}--organization org_\w+ {2}# \w+/);
+    expect((await place.run(["members", "list", "--organization", id])).code).toBe(0);
+  });
+
+  test("without --organization, a command uses the only organization", async () => {
+    const place = placeOf();
+    const { ADMIN_TOKEN } = place.secrets;
+    const alone = createServer((request, response) => {
+      const isAllowed = request.headers.authorization === `Bearer ${ADMIN_TOKEN}`;
+      const list = request.url?.startsWith("/admin/v1/organizations?")
+        ? { organizations: [{ id: "org_g1", name: "Acme" }], pagination: { total: 1 } }
+        : { members: [{ id: "mbr_g1", name: request.url }], pagination: {} };
+      response.writeHead(isAllowed ? 200 : 401).end(JSON.stringify(list));
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void alone.close());
+    await once(alone, "listening");
+    const env = { PARLEY_URL: `http://127.0.0.1:${(alone.address() as AddressInfo).port}` };
+    expect((await place.run(["members", "list"], env)).stdout).toContain("/admin/v1/organizations/org_g1/members");
   });
 
   test("a service that does not answer is exit 1, and what to do", async () => {
@@ -140,11 +207,14 @@ export function operatorTests(placeOf: () => Place): void {
       PARLEY_ADMIN_TOKEN: "token",
     });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^✗ http:\/\/127\.0\.0\.1:9 does not answer \(\w.*\)\. npm start starts the service/);
+    expect(stderr).toMatch(/^✗ http:\/\/127\.0\.0\.1:9 does not answer \(\w.*\)\. Start the service with npm start/);
   });
 
   test("a Node that can't read TypeScript hands over to the one of npm ci, its exit code too", async () => {
     const { code, stderr } = await placeOf().run(["nonsense"], {}, "", ["--no-experimental-strip-types"]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: "✗ There is no such command: parley --help lists them.\n" });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "✗ There is no such command. Run `parley --help` for a list.\n",
+    });
   });
 }

@@ -131,7 +131,7 @@ export class Place {
   }
 
   /** Changes the directory behind the service's back. */
-  sql(statement: string, ...values: string[]): void {
+  sql(statement: string, ...values: (string | number)[]): void {
     const folder = join(this.state, "v3", "d1", "miniflare-D1DatabaseObject");
     for (const file of readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))) {
       const database = new DatabaseSync(join(folder, file));

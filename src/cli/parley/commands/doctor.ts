@@ -15,20 +15,20 @@ const SIGNS = {
   unknown: ["·", "dim"],
 } as const satisfies Record<State, readonly [string, string]>;
 
-/** Looks at what may be wrong. */
+/** Finds faults in the configuration. */
 export const doctorCommands = [
   command({
     name: "doctor",
-    about: "Checks configuration, database, secrets, channels and webhooks, and says what to do",
-    details: `One line a check: ✓ good, ! works but should be changed, ✗ wrong, · can't be told from here. It ends with 1 when one is
-wrong, and changes nothing. With a channel's own secrets in PARLEY_BOT_TOKEN, or in PARLEY_ACCESS_TOKEN and
-PARLEY_PHONE_NUMBER_ID, its network is asked whether the token works and where the webhook points.`,
+    about: "Check configuration, database, secrets, channels and webhooks, and say what to do",
+    details: `Prints one line for each check: ✓ good, ! works but should be changed, ✗ wrong, · can't be checked. Changes nothing, and
+exits with 1 if something is wrong. If PARLEY_BOT_TOKEN, or PARLEY_ACCESS_TOKEN and PARLEY_PHONE_NUMBER_ID, hold a
+channel's secrets, doctor asks the network whether the token works and where the webhook points.`,
     options: {
-      organization: { type: "string", value: "org_…", about: "the channels of this organization alone" },
+      organization: { type: "string", value: "org_…", about: "Only this organization's channels" },
       state: {
         type: "string",
         value: "folder",
-        about: "where npm start keeps its data, if not where it does by itself",
+        about: "The data folder of npm start; .wrangler/state by default",
       },
     },
     async run({ options, service, out }) {

@@ -5,16 +5,16 @@ import { DEFAULT_PROFILE, merged, profilesPath, readProfiles, writeProfiles } fr
 import { readSecret } from "../secret-input.ts";
 import { Service } from "../service.ts";
 
-/** Services that are remembered with their secrets. */
+/** Saved services and their secrets. */
 export const loginCommands = [
   command({
     name: "login",
-    about: "Saves a secret for a service, once it has accepted it",
-    details: `The secret, the operator's token or an API key, is asked for and not shown, or read as a line of standard input.
-It is kept in the user's folder for configuration, in a file that only its owner can read.`,
+    about: "Save the operator's token or an API key for a service, after checking it",
+    details: `The command asks for the secret without showing it, or reads a line of standard input. It saves the secret in your
+configuration folder, in a file that only you can read.`,
     options: {
-      url: { type: "string", value: "address", about: "the service (PARLEY_URL, else that of the profile)" },
-      save: { type: "string", value: "name", about: `the profile to save it in (${DEFAULT_PROFILE})` },
+      url: { type: "string", value: "address", about: "The service; PARLEY_URL or the saved profile by default" },
+      save: { type: "string", value: "name", about: `The profile to save; ${DEFAULT_PROFILE} by default` },
     },
     async run({ options, service, out }) {
       const name = options.save ?? DEFAULT_PROFILE;
@@ -43,7 +43,7 @@ It is kept in the user's folder for configuration, in a file that only its owner
   }),
   command({
     name: "logout",
-    about: "Forgets a saved service and its secrets",
+    about: "Delete a saved profile with its secrets",
     operands: ["[name]"],
     async run({ operands, out }) {
       const name = operands.name ?? DEFAULT_PROFILE;
@@ -51,12 +51,12 @@ It is kept in the user's folder for configuration, in a file that only its owner
       const { [name]: forgotten, ...others } = await readProfiles(path);
       if (!forgotten) throw new CommandError(`There is no profile ${JSON.stringify(name)}.`);
       await writeProfiles(path, others);
-      out.note(`Forgot ${forgotten.url}, profile ${name}.`);
+      out.note(`Deleted profile ${name} of ${forgotten.url}.`);
     },
   }),
 ];
 
-/** What the environment says wins over what is saved, as everywhere. */
+/** The environment wins over the profile, as in every command. */
 function urlOf(connection: Connection, saved: string | undefined): string {
   return connection.urlFrom === "PARLEY_URL" ? connection.url : (saved ?? connection.url);
 }

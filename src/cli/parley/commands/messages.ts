@@ -3,19 +3,20 @@ import { text } from "node:stream/consumers";
 import { CommandError } from "../../command-error.ts";
 import { pairs } from "../arguments.ts";
 import { command, YES_OPTION } from "../command.ts";
+import { confirm } from "../deletion.ts";
 import { Unreachable } from "../service.ts";
 
-/** The messages of a chat, for whoever has an API key. */
+/** The messages of a chat, for clients with an API key. */
 export const messageCommands = [
   command({
     name: "list",
-    about: "A chat's messages, most recent first",
+    about: "List a chat's messages, newest first",
     operands: ["chat"],
     options: {
-      page: { type: "string", value: "n", about: "which page (1)" },
-      before: { type: "string", value: "msg_…", about: "instead of a page: those that are older than this one" },
-      after: { type: "string", value: "msg_…", about: "instead of a page: the oldest that are newer than this one" },
-      limit: { type: "string", value: "n", about: "rows on a page, 1 to 100 (20)" },
+      page: { type: "string", value: "n", about: "The page; 1 by default" },
+      before: { type: "string", value: "msg_…", about: "Instead of a page: the messages before this one" },
+      after: { type: "string", value: "msg_…", about: "Instead of a page: the next messages after this one" },
+      limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
     },
     async run({ operands, options, service, out }) {
       const { page, before, after, limit } = options;
@@ -35,17 +36,22 @@ export const messageCommands = [
   }),
   command({
     name: "send",
-    about: "Sends a message in a chat; - reads the text from standard input",
-    details: `With an idempotency key a send is safe to repeat. Where none is given one is made, and told if no answer comes.`,
+    about: "Send a message in a chat; the text - reads standard input",
+    details: `The idempotency key makes a send safe to repeat. Without one, the command creates a key and prints it if the service
+doesn't answer.`,
     operands: ["chat", "text"],
     options: {
-      type: { type: "string", value: "type", about: "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE (TEXT)" },
-      media: { type: "string", value: "url", about: "https address of the media; the text is its caption" },
-      sender: { type: "string", value: "mbr_…", about: "the member who sends" },
-      template: { type: "string", value: "tpl_…", about: "the template to fill" },
-      variable: { type: "string", multiple: true, value: "name=value", about: "what fills a placeholder" },
-      metadata: { type: "string", multiple: true, value: "name=value", about: "a pair of your own" },
-      "idempotency-key": { type: "string", value: "text", about: "the same one sends once" },
+      type: {
+        type: "string",
+        value: "type",
+        about: "TEXT, IMAGE, DOCUMENT, AUDIO, VIDEO or TEMPLATE; TEXT by default",
+      },
+      media: { type: "string", value: "url", about: "The https address of the media; the text is its caption" },
+      sender: { type: "string", value: "mbr_…", about: "The member who sends the message" },
+      template: { type: "string", value: "tpl_…", about: "The template to fill" },
+      variable: { type: "string", multiple: true, value: "name=value", about: "The value of a placeholder" },
+      metadata: { type: "string", multiple: true, value: "name=value", about: "A pair of metadata" },
+      "idempotency-key": { type: "string", value: "text", about: "Sends with the same key create one message" },
     },
     async run({ operands, options, service, out }) {
       const idempotencyKey = options["idempotency-key"] ?? randomUUID();
@@ -62,21 +68,23 @@ export const messageCommands = [
             variables: pairs("variable", options.variable),
             metadata: pairs("metadata", options.metadata),
           },
+          optionOf: { mediaUrl: "--media", senderId: "--sender", templateId: "--template", content: "text" },
         });
         out.record(body, body.message);
       } catch (error) {
-        if (error instanceof Unreachable) out.note(`To repeat it safely: --idempotency-key ${idempotencyKey}`);
+        if (error instanceof Unreachable)
+          out.note(`To repeat the send safely, add --idempotency-key ${idempotencyKey}`);
         throw error;
       }
     },
   }),
   command({
     name: "redact",
-    about: "Blanks what a message said, for the operator",
+    about: "Redact a message for good (as the operator)",
     operands: ["chat", "message"],
     options: YES_OPTION,
     async run({ operands, options, service, out }) {
-      if (!options.yes) throw new CommandError("That blanks the message for good: say --yes if that is meant.", 2);
+      await confirm(`redact message ${operands.message}`, options.yes);
       const { body } = await service.asOperator("POST", `/chats/${operands.chat}/messages/${operands.message}/redact`);
       out.record(body, body.message);
     },
@@ -85,5 +93,5 @@ export const messageCommands = [
 
 function headerText(text: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;
-  throw new CommandError("--idempotency-key must be 1 to 255 ASCII letters, digits and signs without spaces.", 2);
+  throw new CommandError("--idempotency-key must be 1 to 255 ASCII letters, digits or symbols, without spaces.", 2);
 }

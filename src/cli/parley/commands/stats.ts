@@ -1,12 +1,12 @@
 import { command, PAGE_OPTIONS } from "../command.ts";
 
-/** What an operator watches. */
+/** Numbers of channels and keys. */
 export const statsCommands = [
   command({
     name: "stats",
-    about: "What waits in channels and how attempts ended; how often keys were admitted and refused",
+    about: "Show the queues and attempts of channels, and the accepted and refused requests of keys",
     options: {
-      organization: { type: "string", value: "org_…", about: "those of this organization alone" },
+      organization: { type: "string", value: "org_…", about: "Only this organization's channels and keys" },
       ...PAGE_OPTIONS,
     },
     async run({ options: { organization, page, limit }, service, out }) {
@@ -38,9 +38,9 @@ export const statsCommands = [
         ["ADDRESS", "refused.ip_not_allowed"],
         ["INVALID", "refused.invalid_api_key"],
       ]);
-      // Said once, and not of either list: the total is that of the longer one.
-      const place = pagination as { page: number; totalPages: number };
-      if (place.totalPages > 1) out.note(`Page ${place.page} of ${place.totalPages}.`);
+      // One note for both lists, without a total: the service counts the longer list only.
+      const { page: current, totalPages } = pagination as { page: number; totalPages: number };
+      if (totalPages > 1) out.note(`Page ${current} of ${totalPages}.`);
     },
   }),
 ];

@@ -11,19 +11,19 @@ const MAX_LINES = 100;
 export const tailCommands = [
   command({
     name: "tail",
-    about: "Follows a chat: its last messages, and each new one once",
-    details: `Goes on when the connection is lost, or the limit is used up, until Ctrl-C. With --json a line a message.
-Each question counts as a request of the key; one that finds nothing new costs the service little.`,
+    about: "Follow a chat: show its last messages, then each new one",
+    details: `Runs until Ctrl-C, even if the connection is lost or the rate limit is exceeded. With --json, prints one line for
+each message. Each poll counts as a request of the API key.`,
     operands: ["chat"],
     options: {
-      lines: { type: "string", value: "n", about: "how many earlier messages to begin with, 0 to 100 (10)" },
-      interval: { type: "string", value: "seconds", about: "how often to ask (2)" },
+      lines: { type: "string", value: "n", about: "How many earlier messages to show first, 0 to 100; 10 by default" },
+      interval: { type: "string", value: "seconds", about: "The time between two polls; 2 by default" },
     },
     async run({ operands, options, service, out }) {
-      const lines = wholeNumber("lines", options.lines ?? "10");
+      const lines = wholeNumber(options.lines ?? "10", "lines");
       if (lines > MAX_LINES) throw new CommandError(`--lines must be at most ${MAX_LINES}.`, 2);
       const interval = secondsOf("interval", options.interval ?? "2") * 1_000;
-      // Ended by its user, it has done what it was asked to.
+      // Ctrl-C is the normal end.
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(0));
       const follower = new Follower(service, operands.chat);
       const show = (message: Followed) => out.line(out.json ? JSON.stringify(message) : lineOf(message));
