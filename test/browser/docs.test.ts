@@ -135,7 +135,7 @@ test("the list of pages leads to a route, on a wide screen and on a phone", asyn
   await page.waitForURL(`${base}/docs/sending`);
 });
 
-test("a field that must be there is marked so within an object of a body too, and in an answer none is", async () => {
+test("a field that must be there is marked so within an object of a body too, and in a response none is", async () => {
   const page = await open(browser);
   await page.goto(`${base}/docs/reference/chats`);
   const marked = (part: string) =>
@@ -147,12 +147,12 @@ test("a field that must be there is marked so within an object of a body too, an
   expect(await (await fetch(`${base}/llms.txt`)).text()).toContain("- `contact.address` (body, required): ");
 });
 
-test("an answer's objects unfold in place", async () => {
+test("a response's objects unfold in place", async () => {
   const page = await open(browser);
   await page.goto(`${base}/docs/reference/chats`);
-  const answer = page.locator("[aria-labelledby=readChat]");
-  const field = answer.locator("dt", { hasText: "lastMessageAt" });
+  const article = page.locator("[aria-labelledby=readChat]");
+  const field = article.locator("dt", { hasText: "lastMessageAt" });
   expect(await field.isVisible()).toBe(false);
-  await answer.getByText("Fields of Chat").click();
+  await article.getByText("Fields of Chat").click();
   expect(await field.isVisible()).toBe(true);
 });

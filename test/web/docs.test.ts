@@ -97,7 +97,7 @@ test("the README is a door: at most 200 lines", async () => {
   expect(readme.split("\n").length).toBeLessThanOrEqual(201);
 });
 
-test("every route has a request in curl and TypeScript and an answer beside it", () => {
+test("every route has a request in curl and TypeScript and a response beside it", () => {
   const page = pages.get("/docs/reference/messages") ?? "";
   const articles = page.split("<article ").slice(1);
   expect(articles.length).toBe(4);

@@ -51,8 +51,8 @@ function valuesOf({ enum: values, default: usual }: Schema): string {
 /** What stands around a field. */
 interface Setting {
   schemas: Schemas;
-  /** Fields of an answer, where all but the optional ones are always there: nothing is marked as required. */
-  isAnswer: boolean;
+  /** Fields of a response are present unless they are optional, so none is marked as required. */
+  isResponse: boolean;
 }
 
 /** A field or a parameter: its name, its kind, whether it is required, and what it means. Objects inside unfold. */
@@ -64,7 +64,7 @@ export function field(
   { description = schema.description ?? "", where = "" } = {},
 ): string {
   const kind = (where && `${where}, `) + kindOf(schema);
-  const must = required && !setting.isAnswer ? ` <strong class="required">required</strong>` : "";
+  const must = required && !setting.isResponse ? ` <strong class="required">required</strong>` : "";
   return `<dt><code>${escapeHtml(name)}</code> <span class="kind">${kind}</span>${must}</dt>
 <dd>${inline(description)}${objectsIn(schema, setting.schemas)
     .map((each) => unfolding(each, setting))
@@ -79,7 +79,7 @@ export function fields({ properties = {}, required = [] }: Schema, setting: Sett
 
 /** An object's fields behind its name. Those of a body are open, for a caller must know them. */
 function unfolding({ name, schema }: NamedSchema, setting: Setting): string {
-  return `<details${setting.isAnswer ? "" : " open"}><summary>${name ? `Fields of ${name}` : "Fields"}</summary>${fields(schema, setting)}</details>`;
+  return `<details${setting.isResponse ? "" : " open"}><summary>${name ? `Fields of ${name}` : "Fields"}</summary>${fields(schema, setting)}</details>`;
 }
 
 interface NamedSchema {

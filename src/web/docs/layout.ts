@@ -96,7 +96,7 @@ function onThisPage(headings: readonly Link[]): string {
 
 /** Links to the page before and the page after, in the order of the side bar. */
 function pager({ groups, href }: Page): string {
-  const pages = groups.flatMap(({ links }) => links).filter((each) => !each.href.includes("#"));
+  const pages = groups.flatMap(({ links }) => links).filter(({ href }) => /^\/docs[\w/-]*$/.test(href));
   const at = pages.findIndex((each) => each.href === href);
   const [before, after] = at < 0 ? [] : [pages[at - 1], pages[at + 1]];
   const one = (each: Link | undefined, label: string) =>

@@ -7,7 +7,7 @@ interface GuideGroup {
 }
 
 /**
- * All documentation for programs that read: a list of the guides, then what each route does, takes and answers, in plain
+ * All documentation for programs that read: a list of the guides, then what each route does, takes and returns, in plain
  * Markdown.
  * @see https://llmstxt.org
  */
@@ -49,7 +49,7 @@ function routeText(document: OpenApi, route: Route, secret: string): string {
     ...parameters.map(({ name, in: where, description }) => `- \`${name}\` (${where}): ${description}`),
     ...bodyLines(schema),
   ];
-  const answers = Object.entries(operation.responses).map(([status, response]) => {
+  const responses = Object.entries(operation.responses).map(([status, response]) => {
     const { content = {}, description } = resolved<Response>(response, document.components.responses);
     const { examples } = content["application/json"] ?? {};
     return examples ? `${status} (${Object.keys(examples).join(", ")})` : `${status}: ${description}`;
@@ -59,7 +59,7 @@ function routeText(document: OpenApi, route: Route, secret: string): string {
     operation.description,
     `\`\`\`sh\n${curlOf(route, secret)}\n\`\`\``,
     ...(lines.length > 0 ? [lines.join("\n")] : []),
-    `Answers: ${answers.join("; ")}`,
+    `Responses: ${responses.join("; ")}`,
   ].join("\n\n");
 }
 

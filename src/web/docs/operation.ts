@@ -13,7 +13,7 @@ export interface Source {
   errorsHref: string;
 }
 
-/** One route: what it does, takes and answers, with a request and its answer beside it. */
+/** One route: what it does, takes and returns, with an example beside it. */
 export function operationArticle(route: Route, source: Source): string {
   const { method, path, operation } = route;
   const { operationId, summary, description } = operation;
@@ -24,7 +24,7 @@ export function operationArticle(route: Route, source: Source): string {
 ${prose(description)}
 ${parametersOf(operation, source)}
 ${bodyOf(operation, source)}
-${answersOf(operation, source)}
+${responsesMarkup(operation, source)}
 </div>
 <div class="shown">
 <h3>Request</h3>
@@ -35,7 +35,7 @@ ${exampleOf(operation, source)}
 }
 
 function parametersOf({ parameters }: Operation, { document }: Source): string {
-  const setting = { schemas: document.components.schemas, isAnswer: false };
+  const setting = { schemas: document.components.schemas, isResponse: false };
   const lines = parameters.map(({ name, in: where, schema, required = false, description }) =>
     field(name, schema, required, setting, { description, where }),
   );
@@ -47,17 +47,17 @@ function bodyOf({ requestBody }: Operation, { document }: Source): string {
   const { schemas } = document.components;
   const { schema = {} } = requestBody.content["application/json"];
   const whole = schemas[nameOf(schema.$ref ?? "")] ?? schema;
-  return `<h3>Body</h3>\n<p>${inline(requestBody.description)}</p>\n${fields(whole, { schemas, isAnswer: false })}`;
+  return `<h3>Request body</h3>\n<p>${inline(requestBody.description)}</p>\n${fields(whole, { schemas, isResponse: false })}`;
 }
 
-/** The answers of an operation, each with its status. */
+/** The responses of an operation, each with its status. */
 export function responsesOf(document: OpenApi, { responses }: Operation): { status: string; response: Response }[] {
   return Object.entries(responses).map(([status, response]) => {
     return { status, response: resolved<Response>(response, document.components.responses) };
   });
 }
 
-function answersOf(operation: Operation, { document, errorsHref }: Source): string {
+function responsesMarkup(operation: Operation, { document, errorsHref }: Source): string {
   const all = responsesOf(document, operation);
   const isError = ({ status }: { status: string }) => Number(status) >= 400;
   const errors = all
@@ -68,15 +68,15 @@ function answersOf(operation: Operation, { document, errorsHref }: Source): stri
           `<li>${statusBadge(status)} <a href="${errorsHref}#${code}"><code>${code}</code></a> <span>${inline(summary)}</span></li>`,
       ),
     );
-  return `<h3>Answers</h3>
+  return `<h3>Responses</h3>
 ${all
   .filter((each) => !isError(each))
-  .map(({ status, response }) => answer(status, response, document))
+  .map(({ status, response }) => success(status, response, document))
   .join("\n")}
 ${errors.length > 0 ? `<details class="errors"><summary>Errors (${errors.length})</summary><ul>${errors.join("\n")}</ul></details>` : ""}`;
 }
 
-function answer(status: string, { description, headers = {}, content = {} }: Response, document: OpenApi): string {
+function success(status: string, { description, headers = {}, content = {} }: Response, document: OpenApi): string {
   const [[type, media] = []] = Object.entries(content);
   const schema = media?.schema;
   const { schemas } = document.components;
@@ -85,16 +85,16 @@ function answer(status: string, { description, headers = {}, content = {} }: Res
   const note = type && !named ? ` <code>${escapeHtml(type)}</code>` : "";
   const listed = names.length > 0 ? `<details><summary>Headers</summary><ul>${names.join("")}</ul></details>` : "";
   return `<p>${statusBadge(status)} ${inline(description)}${note}</p>
-${named ? fields(named, { schemas, isAnswer: true }) : ""}${listed}`;
+${named ? fields(named, { schemas, isResponse: true }) : ""}${listed}`;
 }
 
-/** The example of the answer when all went well. */
+/** The example of a successful response. */
 function exampleOf(operation: Operation, { document, highlighter }: Source): string {
   for (const { status, response } of responsesOf(document, operation)) {
     const example = response.content?.["application/json"]?.example;
     if (example === undefined) continue;
-    const sample = { code: JSON.stringify(example, null, 2), language: "json", label: "the answer" };
-    return `<h3>Answer ${statusBadge(status)}</h3>\n${codeBlock(sample, highlighter)}`;
+    const sample = { code: JSON.stringify(example, null, 2), language: "json", label: "the response" };
+    return `<h3>Response ${statusBadge(status)}</h3>\n${codeBlock(sample, highlighter)}`;
   }
   return "";
 }

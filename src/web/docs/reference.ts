@@ -9,6 +9,7 @@ import { PLACEHOLDER, secretOf } from "./samples.ts";
 
 /** A document and where its pages lie. */
 export interface Reference {
+  title: string;
   document: OpenApi;
   /** The address of its first page: `/docs/reference`. */
   base: string;
@@ -17,18 +18,19 @@ export interface Reference {
 }
 
 /** The pages of a document: an overview, one for each resource, and one of all errors. */
-export function referencePages({ document, base, json }: Reference, highlighter: Highlighter): Page[] {
+export function referencePages(reference: Reference, highlighter: Highlighter): Page[] {
+  const { title, document, base } = reference;
   const { info, tags } = document;
   const errorsHref = `${base}/errors`;
   const source: Source = { document, highlighter, errorsHref };
-  const groupsFor = (current: string): Group[] => sideBar({ document, base, json }, current);
+  const groupsFor = (current: string): Group[] => sideBar(reference, current);
   const shared = { area: base, wide: true };
   const overview: Page = {
     ...shared,
     href: base,
-    title: info.title,
+    title,
     description: info.summary,
-    body: overviewBody({ document, base, json }, highlighter),
+    body: overviewBody(reference, highlighter),
     headings: tags.map(({ name }) => ({ href: `#${slugOf(name)}`, text: name })),
     wide: false,
     groups: groupsFor(base),
@@ -43,7 +45,7 @@ export function referencePages({ document, base, json }: Reference, highlighter:
     ...shared,
     href: errorsHref,
     title: "Errors",
-    description: "Every error that these routes answer.",
+    description: "Every error that these routes return.",
     body: errorsBody(document, highlighter),
     groups: groupsFor(errorsHref),
   };
@@ -61,11 +63,10 @@ export function routeAddresses({ document, base }: Reference): [string, string][
 }
 
 /** What the search finds in a document: each route, and each error. */
-export function referenceSections({ document, base }: Reference): (Section & { page: string })[] {
-  const { info } = document;
+export function referenceSections({ title, document, base }: Reference): (Section & { page: string })[] {
   const routes = document.tags.flatMap(({ name }) =>
     routesOf(document, name).map(({ method, path, operation }) => ({
-      page: `${info.title}: ${name}`,
+      page: `${title}: ${name}`,
       heading: operation.summary,
       href: `${base}/${slugOf(name)}#${operation.operationId}`,
       text: `${method} ${path} ${operation.description}`.replaceAll("`", "").replace(/\s+/g, " "),
@@ -73,7 +74,7 @@ export function referenceSections({ document, base }: Reference): (Section & { p
   );
   const errors = errorsOf(document).map(({ status, code, summary }) => {
     return {
-      page: `${info.title}: Errors`,
+      page: `${title}: Errors`,
       heading: code,
       href: `${base}/errors#${code}`,
       text: `${status} ${summary.replaceAll("`", "")}`,
@@ -82,7 +83,7 @@ export function referenceSections({ document, base }: Reference): (Section & { p
   return [...routes, ...errors];
 }
 
-function sideBar({ document, base, json }: Reference, current: string): Group[] {
+function sideBar({ title, document, base, json }: Reference, current: string): Group[] {
   const resources = document.tags.flatMap(({ name }): Link[] => {
     const href = `${base}/${slugOf(name)}`;
     const routes = routesOf(document, name).map(({ method, operation }) => {
@@ -92,20 +93,20 @@ function sideBar({ document, base, json }: Reference, current: string): Group[] 
   });
   return [
     {
-      title: document.info.title,
+      title,
       links: [{ href: base, text: "Overview" }, ...resources, { href: `${base}/errors`, text: "Errors" }],
     },
     {
       title: "For programs",
       links: [
-        { href: `${json}#`, text: "OpenAPI document" },
-        { href: "/llms.txt#", text: "Plain Markdown" },
+        { href: json, text: "OpenAPI document" },
+        { href: "/llms.txt", text: "Plain Markdown" },
       ],
     },
   ];
 }
 
-function overviewBody({ document, base, json }: Reference, highlighter: Highlighter): string {
+function overviewBody({ title, document, base, json }: Reference, highlighter: Highlighter): string {
   const { info, tags } = document;
   const secret = secretOf(document);
   const server = `${PLACEHOLDER}${document.servers[0]?.url ?? ""}`;
@@ -117,10 +118,12 @@ function overviewBody({ document, base, json }: Reference, highlighter: Highligh
     );
     return `<h2 id="${slugOf(name)}"><a href="${href}">${escapeHtml(name)}</a></h2>\n<p>${inline(description)}</p>\n<ul class="routes">${lines.join("\n")}</ul>`;
   });
-  return `<h1>${escapeHtml(info.title)} <small>${escapeHtml(info.version)}</small></h1>
+  return `<h1>${escapeHtml(title)} <small>${escapeHtml(info.version)}</small></h1>
 ${prose(info.description)}
-<p>The base address, and the secret that the examples read from your shell:</p>
-${codeBlock({ code: `${server}\nexport ${secret}=…`, language: "shellscript", label: "the base address and the variable" }, highlighter)}
+<p>The base address:</p>
+${codeBlock({ code: server, language: "text", label: "the base address" }, highlighter)}
+<p>The examples read the secret from a variable of your shell:</p>
+${codeBlock({ code: `export ${secret}=…`, language: "shellscript", label: "the variable" }, highlighter)}
 <p>The same as an <a href="${json}">OpenAPI document</a>, and in <a href="/llms.txt">plain Markdown</a>.</p>
 ${lists.join("\n")}`;
 }
@@ -132,7 +135,7 @@ interface KnownError {
   value: unknown;
 }
 
-/** Every error that the routes of a document answer, once, by its status. */
+/** Every error that the routes of a document return, once, by its status. */
 function errorsOf(document: OpenApi): KnownError[] {
   const all = document.tags
     .flatMap(({ name }) => routesOf(document, name))
@@ -155,6 +158,6 @@ function errorsBody(document: OpenApi, highlighter: Highlighter): string {
 </article>`,
   );
   return `<h1>Errors</h1>
-<p class="lead">Every error that these routes answer. <code>code</code> never changes; the text can.</p>
+<p class="lead">Every error that these routes return. <code>code</code> never changes; the text can.</p>
 ${articles.join("\n")}`;
 }

@@ -42,13 +42,13 @@ function fetchOf(route: Route, secret: string): string {
   return `const response = await ${call};\n${readingOf(route)}`;
 }
 
-/** How the answer is read: the names of its fields, or its bytes. */
+/** How the response is read: the names of its fields, or its bytes. */
 function readingOf({ operation }: Route): string {
   const [, good = {}] = Object.entries(operation.responses).find(([status]) => Number(status) < 300) ?? [];
   const { content = {} } = good as { content?: Record<string, { schema?: { properties?: object } }> };
   const names = Object.keys(content["application/json"]?.schema?.properties ?? {});
   if (names.length > 0) return `const { ${names.join(", ")} } = await response.json();`;
-  if ("application/json" in content) return "const answer = await response.json();";
+  if ("application/json" in content) return "const result = await response.json();";
   return "text/html; charset=utf-8" in content
     ? "const page = await response.text();"
     : "const bytes = await response.bytes();";

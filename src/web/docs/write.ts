@@ -14,8 +14,8 @@ const DOCUMENTS = fileURLToPath(new URL("../../openapi/", import.meta.url));
 
 /** Where each OpenAPI document, and the pages made of it, are served. Neither needs a key. */
 const REFERENCES = [
-  { file: "public.json", json: "/api/v1/openapi.json", base: "/docs/reference" },
-  { file: "operator.json", json: "/admin/v1/openapi.json", base: "/docs/operator" },
+  { title: "API reference", file: "public.json", json: "/api/v1/openapi.json", base: "/docs/reference" },
+  { title: "Operator API", file: "operator.json", json: "/admin/v1/openapi.json", base: "/docs/operator" },
 ];
 
 /** The guide that is the front page: it lists all others. */

@@ -12,8 +12,8 @@ export function addCopyButtons(): void {
     button.textContent = "Copy";
     button.setAttribute("aria-label", `Copy ${labelOf(block)}`);
     button.addEventListener("click", () => {
-      void copy(block.querySelector("code")?.textContent ?? "").then((answer) => {
-        button.textContent = status.textContent = answer;
+      void copy(block.querySelector("code")?.textContent ?? "").then((result) => {
+        button.textContent = status.textContent = result;
         setTimeout(() => {
           button.textContent = "Copy";
           status.textContent = "";
