@@ -116,8 +116,12 @@ export async function revokeKey(env: Env, id: string) {
 }
 
 /**
- * Gives a key a new secret. The old one lives for `overlapSeconds` more; one that was living out an earlier overlap
- * ends now, so that at most two live. Limits, counts and `expiresAt` stay.
+ * Gives a key a new secret. The old one lives for `overlapSeconds` more, and any before it ends now, so that at most two
+ * live. Limits, counts and `expiresAt` stay.
+ *
+ * A rotation whose answer was lost can be repeated: while the secret of the last rotation was never admitted, another
+ * rotation replaces it, and the secret before it keeps the end that the last rotation gave it.
+ * @throws ApiError `key_not_found`; `key_revoked` for a revoked or expired key
  */
 export async function rotateKey(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
   const db = directory(env);
@@ -128,17 +132,21 @@ export async function rotateKey(env: Env, id: string, { overlapSeconds }: z.outp
   }
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const hash = await hashOf(secret);
-  const [key] = await changeKeys(env, [id], () =>
-    db
+  const [key] = await changeKeys(env, [id], async () => {
+    const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash());
+    // `previousUntil` is set by every rotation. In SQL, so that of two rotations at once the later sees the earlier.
+    const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
+    const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until: now + overlapSeconds * 1_000 };
+    return db
       .update(apiKeys)
       .set({
         hash,
-        previousHash: overlapSeconds > 0 ? apiKeys.hash : null,
-        previousUntil: overlapSeconds > 0 ? now + overlapSeconds * 1_000 : null,
+        previousHash: sql`case when ${isUnused} then ${apiKeys.previousHash} else ${ended.hash} end`,
+        previousUntil: sql`case when ${isUnused} then ${apiKeys.previousUntil} else ${ended.until} end`,
       })
       .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
-      .returning(),
-  );
+      .returning();
+  });
   if (!key) throw new ApiError("key_revoked");
   return { key: presentKey(key, now), secret };
 }

@@ -161,7 +161,7 @@ export const apiKeys = sqliteTable(
     name: text().notNull(),
     /** SHA-256 of the key's text, hex. The text itself is stored nowhere. */
     hash: text().notNull(),
-    /** The hash before a rotation, which lives until `previousUntil`. */
+    /** The secret before a rotation, if it was given an overlap. It lives until `previousUntil`, which each rotation sets. */
     previousHash: text(),
     previousUntil: integer(),
     permissions: text({ mode: "json" }).$type<Permission[]>().notNull(),

@@ -45,7 +45,8 @@ export type Admission =
   /** `final`: no change of the key will ever make it good. */
   | { outcome: "refused"; reason: Refusal; window: WindowState | null; final?: boolean };
 
-type StoredCounters = Counters & { stats?: StoredStats };
+/** `admittedHash`: the hash of the newest secret that was ever admitted. In this row because it costs no row of its own. */
+type StoredCounters = Counters & { stats?: StoredStats | undefined; admittedHash?: string | undefined };
 
 interface HeldRecord {
   record: KeyRecord;
@@ -86,6 +87,7 @@ export class KeyObject extends DurableObject<Env> {
     settle: () => this.#settle(),
   });
   #counters: Counters | undefined;
+  #admittedHash: string | undefined;
   #spare = NO_SPARE;
   #held: HeldRecord | undefined;
   /** When the record may be read again, after the directory did not answer. */
@@ -143,8 +145,10 @@ export class KeyObject extends DurableObject<Env> {
     this.#spare = decision.spare;
     const isSettled = decision.write && decision.spare.units === 0;
     this.#count(id, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
+    const isFirstUse = asked.hash === record.hash && asked.hash !== this.#admittedHash;
+    if (isFirstUse) this.#admittedHash = asked.hash;
     // The output gate holds the answer until this is on disk.
-    if (decision.write) this.#store();
+    if (decision.write || isFirstUse) this.#store();
     const { organizationId, defaultSenderId, region } = record;
     return {
       outcome: "admitted",
@@ -172,6 +176,12 @@ export class KeyObject extends DurableObject<Env> {
     };
   }
 
+  /** The hash of the newest secret that was ever admitted; null if none was. A rotation asks whether a secret is in use. */
+  admittedHash(): string | null {
+    this.#storedCounters();
+    return this.#admittedHash ?? null;
+  }
+
   /** Step one of a change: forgets the record and, for a minute at most, keeps none. Repeating it changes nothing. */
   beginChange(change: string): void {
     if (this.#gone) return;
@@ -197,6 +207,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#gone = true;
     this.#held = undefined;
     this.#counters = undefined;
+    this.#admittedHash = undefined;
     this.#spare = NO_SPARE;
     this.#stats.erased();
     await this.ctx.storage.deleteAll();
@@ -215,8 +226,9 @@ export class KeyObject extends DurableObject<Env> {
   #storedCounters(): Counters {
     if (!this.#counters) {
       const stored: StoredCounters = this.ctx.storage.kv.get("counters") ?? NO_COUNTERS;
-      const { stats: _stats, ...counters } = stored;
+      const { stats: _stats, admittedHash, ...counters } = stored;
       this.#counters = counters;
+      this.#admittedHash = admittedHash;
     }
     return this.#counters;
   }
@@ -229,7 +241,9 @@ export class KeyObject extends DurableObject<Env> {
   }
 
   #store(): void {
-    this.ctx.storage.kv.put("counters", { ...this.#storedCounters(), stats: this.#stats.current });
+    const counters = this.#storedCounters();
+    const stored: StoredCounters = { ...counters, stats: this.#stats.current, admittedHash: this.#admittedHash };
+    this.ctx.storage.kv.put("counters", stored);
   }
 
   /** Changes under way and when each ends by itself. */

@@ -54,6 +54,9 @@ export class KeyModel {
   /** What an eviction may cost at most: what was reserved ahead with the last request. */
   block = 0;
   #lastAt: number | null = null;
+  #isRotated = false;
+  /** The newest secret that was ever admitted. */
+  #admitted = "";
   #remembered = new Map<string, { until: number; answer: Answer }>();
 
   constructor(now: number, rules: Rules, secret: string) {
@@ -89,6 +92,7 @@ export class KeyModel {
     }
     if (quotaLeft < 1) return { verdict: "quota_exceeded", window };
 
+    if (this.secrets.get(secret) === null) this.#admitted = secret;
     this.#reserve(quotaLeft);
     const month = this.month();
     this.counts = {
@@ -128,12 +132,17 @@ export class KeyModel {
     };
   }
 
-  /** A new secret; the one before lives on for a while, any before that no more. */
+  /**
+   * A new secret. The one before it lives on for a while, any other ends; but a rotated secret that was never admitted is
+   * replaced, and the one before it keeps its end.
+   */
   rotate(secret: string, overlapSeconds: number): void {
     const current = [...this.secrets.keys()].at(-1) ?? "";
-    if (overlapSeconds > 0) this.secrets = new Map([[current, this.now + overlapSeconds * 1_000]]);
+    if (this.#isRotated && current !== this.#admitted) this.secrets.delete(current);
+    else if (overlapSeconds > 0) this.secrets = new Map([[current, this.now + overlapSeconds * 1_000]]);
     else this.secrets = new Map();
     this.secrets.set(secret, null);
+    this.#isRotated = true;
   }
 
   isExpired(): boolean {

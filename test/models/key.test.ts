@@ -59,11 +59,11 @@ function realKey(id: string, secret: string): RealKey {
     setClock: (now) => void vi.setSystemTime(now),
     lose: async (how) => {
       const stored = await runInDurableObject(object(), (_object, { storage }) =>
-        storage.kv.get<Counts & { stats: unknown }>("counters"),
+        storage.kv.get<Counts & { stats: unknown; admittedHash: unknown }>("counters"),
       );
       await (how === "crashed" ? crash(object()) : evictDurableObject(object()));
       if (!stored) return null;
-      const { stats: _stats, ...counts } = stored;
+      const { stats: _stats, admittedHash: _hash, ...counts } = stored;
       return counts;
     },
     loseIsolate: (isolate) => {

@@ -1,3 +1,4 @@
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { admin, client, created, expectError, expectFaults, newKey, newOrganization } from "../harness.ts";
@@ -180,13 +181,72 @@ test("through an overlap both secrets live, and the key says until when", async 
   expect((await admin("GET", `/keys/${key.id}`)).body.key.previousSecretExpiresAt).toBeNull();
 });
 
-test("at most two secrets live: a second rotation ends the first one's overlap", async () => {
+test("at most two secrets live: a rotation of a secret in use ends the overlap before it", async () => {
   const { secret, status, rotate } = await someKey();
   const second = (await rotate({ overlapSeconds: 600 })).secret;
+  expect(await status(second)).toBe(200);
   const third = (await rotate({ overlapSeconds: 600 })).secret;
   expect([await status(secret), await status(second), await status(third)]).toEqual([401, 200, 200]);
   const fourth = (await rotate({ overlapSeconds: 0 })).secret;
   expect([await status(second), await status(third), await status(fourth)]).toEqual([401, 401, 200]);
+});
+
+test("a rotation that is repeated because its answer was lost leaves the secret in use its overlap", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { secret, status, rotate } = await someKey();
+  expect(await status()).toBe(200);
+  const until = Date.now() + 600_000;
+  const lost = [await rotate({ overlapSeconds: 600 })];
+  vi.setSystemTime(Date.now() + 10_000);
+  lost.push(await rotate({ overlapSeconds: 600 }));
+  const { key, secret: last } = await rotate({ overlapSeconds: 600 });
+  expect(key.previousSecretExpiresAt).toBe(new Date(until).toISOString());
+  const all = [secret, ...lost.map((each) => each.secret), last];
+  expect(await Promise.all(all.map(status))).toEqual([200, 401, 401, 200]);
+  vi.setSystemTime(until);
+  expect(await Promise.all(all.map(status))).toEqual([401, 401, 401, 200]);
+});
+
+test.each([0, 60, 6_000])(
+  "a repetition with an overlap of %i s leaves the secret in use the first overlap",
+  async (overlapSeconds) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const { status, rotate } = await someKey();
+    const first = await rotate({ overlapSeconds: 600 });
+    const { key, secret } = await rotate({ overlapSeconds });
+    expect(key.previousSecretExpiresAt).toBe(first.key.previousSecretExpiresAt);
+    expect([await status(), await status(first.secret), await status(secret)]).toEqual([200, 401, 200]);
+  },
+);
+
+test("after a rotation without an overlap a repetition revives no secret, whatever overlap it asks for", async () => {
+  const { secret, status, rotate } = await someKey();
+  expect(await status()).toBe(200);
+  const lost = await rotate();
+  const { key, secret: last } = await rotate({ overlapSeconds: 600 });
+  expect(key.previousSecretExpiresAt).toBeNull();
+  expect([await status(secret), await status(lost.secret), await status(last)]).toEqual([401, 401, 200]);
+});
+
+test("a secret in use is known as such by its key's object after an eviction, and after many other requests", async () => {
+  const { key, secret, status, rotate } = await someKey();
+  const second = (await rotate({ overlapSeconds: 600 })).secret;
+  // The object has reserved units for the next requests, so that it need not write for each.
+  for (let n = 0; n < 4; n++) expect(await status(secret)).toBe(200);
+  expect(await status(second)).toBe(200);
+  expect(await status(secret)).toBe(200);
+  await evictDurableObject(env.KEYS.getByName(key.id));
+  const third = (await rotate({ overlapSeconds: 600 })).secret;
+  expect([await status(secret), await status(second), await status(third)]).toEqual([401, 200, 200]);
+});
+
+test("a new secret that was only refused is not in use", async () => {
+  const { key, secret, status, rotate } = await someKey({ monthlyQuota: 0 });
+  const second = (await rotate({ overlapSeconds: 600 })).secret;
+  expect(await status(second)).toBe(403);
+  const third = (await rotate({ overlapSeconds: 600 })).secret;
+  await admin("PATCH", `/keys/${key.id}`, { monthlyQuota: null });
+  expect([await status(secret), await status(second), await status(third)]).toEqual([200, 401, 200]);
 });
 
 test("revoking a key ends both of its secrets", async () => {

@@ -102,7 +102,8 @@ export const keyOperations: readonly Operation[] = [
     id: "rotateKey",
     tag,
     summary: "Rotate a key's secret",
-    description: "A new secret for the same key, its limits and its counts. At most two secrets live at a time.",
+    description:
+      "A new secret for the same key, its limits and its counts. The old secret lives through the overlap; at most two secrets live at a time. A rotation whose answer was lost can be repeated: while the newest secret was never admitted, another rotation replaces that secret, and the one before it keeps its overlap.",
     body: overlap,
     answers: [answered(201, "The key and its new text.", withSecret, { key, secret })],
     errors: ["key_not_found", "key_revoked"],
