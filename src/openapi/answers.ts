@@ -46,6 +46,7 @@ const FAILURES = [
   "`outside_messaging_window` (WhatsApp: the contact wrote more than 24 hours ago; send a template)",
   "`template_rejected` (WhatsApp does not have the template as it was sent)",
   "`contact_unreachable` (Telegram: the contact has blocked the bot, or never wrote to it)",
+  "`message_refused` (the network refuses this message as if the channel were broken, and accepts those of other chats)",
   "`delivery_timeout` (a day of trying is over)",
   "`redacted` (it was redacted before it was delivered)",
   "`network_error`, or `network_` and the network's own code",

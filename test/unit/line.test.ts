@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../src/channels/adapter.ts";
-import { type Delivery, type DeliveryError, NOT_TRIED } from "../../src/chats/delivery.ts";
+import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../../src/chats/delivery.ts";
 import {
   held,
   isOldLeave,
+  judged,
   known,
+  mayGoOn,
   mendedBy,
   newsOfChannel,
   partsKept,
@@ -184,6 +186,36 @@ function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError 
   const made = isLost ? undefined : { first: 0, mended: 3 };
   return settled({ delivery: open, lastError: last }, before, outcome, POLICY, NOW, 0.5, made);
 }
+
+const refused: Outcome = { outcome: "channel_broken", reason: "131031: Locked", parts: ["a"] };
+
+test("a message that breaks its channel again after another attempt came through fails, and the channel is not told", () => {
+  const again = judged(refused, { probe: null, provenIn: 3 }, 2);
+  expect(again).toEqual({ outcome: "failed", code: "message_refused", message: "131031: Locked", parts: ["a"] });
+  // The network's answer was about the channel: it does not show that the channel works.
+  expect(reportsOf(again, { probe: null, trial: 9 })).toEqual([{ report: "probed", works: false }]);
+});
+
+test.each<[string, Outcome, number | null, number, number | null]>([
+  ["that meets a broken channel for the first time", refused, null, 3, null],
+  ["that breaks it again before any other came through", refused, null, 2, 2],
+  ["that is the probe", refused, 1, 3, 2],
+  ["that the network accepts", sent("a"), null, 3, 2],
+])("a message %s is not the cause", (_which, outcome, probe, provenIn, brokeIn) => {
+  expect(judged(outcome, { probe, provenIn }, brokeIn)).toBe(outcome);
+});
+
+test("a message keeps in which state of the channel it met it broken, through its next attempt", () => {
+  const { delivery } = end(refused);
+  expect(delivery.brokeIn).toBe(3);
+  expect(begin(hold(delivery, NOW + 1, "broken", NOW), NOW + 1).brokeIn).toBe(3);
+  expect(end(refused, {}, null, true).delivery.brokeIn).toBeUndefined();
+});
+
+test("a run ends after fifty steps or five minutes", () => {
+  expect([mayGoOn(49, NOW, NOW), mayGoOn(50, NOW, NOW)]).toEqual([true, false]);
+  expect([mayGoOn(0, NOW, NOW + 299_999), mayGoOn(0, NOW, NOW + 300_000)]).toEqual([true, false]);
+});
 
 test("a message that was sent is SENT, has its part's id and no error left", () => {
   expect(end(sent("a"), {}, FAULT)).toEqual({
