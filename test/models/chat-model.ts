@@ -3,6 +3,7 @@ import type { Message } from "../../src/chats/message.ts";
 const DAY = 86_400_000;
 /** Why a message failed that the network had taken. */
 export const GONE = { code: "network_131026", message: "Gone" };
+const REDACTED = "The message was redacted";
 const RANK = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 } as const;
 
 /** What the network does with the calls that come: it takes them, refuses them for good or for now, or is not heard. */
@@ -138,16 +139,17 @@ export class ChatModel {
     // Of a copy: what else was sent stands for it.
     if (told === "FAILED" && row.named !== null && row.named !== id && row.attempts > 1) return;
     row.named ??= id;
-    if (isNews(row.status, told)) this.#become(row, told, told === "FAILED" ? GONE : null);
+    const why = row.isRedacted ? { ...GONE, message: REDACTED } : GONE;
+    if (isNews(row.status, told)) this.#become(row, told, told === "FAILED" ? why : null);
   }
 
   redact(row: Row): void {
     row.isRedacted = true;
     row.content = "";
-    if (row.error) row.error = { ...row.error, message: "The message was redacted" };
+    if (row.error) row.error = { ...row.error, message: REDACTED };
     if (row.status !== "QUEUED") return;
     row.status = "FAILED";
-    row.error = { code: "redacted", message: "The message was redacted before it was delivered" };
+    row.error = { code: "redacted", message: `${REDACTED} before it was delivered` };
   }
 
   #become(row: Row, status: Message["status"], error: Message["error"]): void {
