@@ -125,6 +125,27 @@ export function loseAnswers(outage: Outage, pattern: RegExp): void {
   vi.spyOn(statements, "run").mockImplementation(lost as never);
 }
 
+/** Each write of the directory is made, and its answer lost. `vi.restoreAllMocks()` ends it. */
+export function loseWrites(outage: Outage): void {
+  type Statement = D1PreparedStatement & { statement: string };
+  const isWrite = ({ statement }: Statement) => /^\s*(insert|update|delete)/i.test(statement);
+  for (const method of ["all", "run", "raw", "first"] as const) {
+    const original = Reflect.get(statements, method) as unknown as (...options: unknown[]) => Promise<unknown>;
+    const lost = async function lost(this: Statement, ...options: unknown[]) {
+      const answer = await original.apply(this, options);
+      if (isWrite(this)) throw outageError(outage);
+      return answer;
+    };
+    vi.spyOn(statements, method).mockImplementation(lost as never);
+  }
+  const batch = env.DB.batch.bind(env.DB);
+  vi.spyOn(env.DB, "batch").mockImplementation(async (given) => {
+    const answers = await batch(given);
+    if ((given as Statement[]).some(isWrite)) throw outageError(outage);
+    return answers as never;
+  });
+}
+
 /** Counts the round trips to the directory from here on. */
 export function countRoundTrips(): () => number {
   const spies = [

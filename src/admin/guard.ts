@@ -6,7 +6,7 @@ import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { isSameSecret } from "../same-secret.ts";
 
-export type AdminEnv = { Bindings: Env; Variables: RequestVariables };
+export type AdminEnv = { Bindings: Env; Variables: RequestVariables & { isAudited?: boolean } };
 
 /** For the whole prefix: the operator's token, compared in constant time. */
 export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
@@ -17,7 +17,27 @@ export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
   };
 }
 
-/** The one line that each write of the operator leaves in the log: which route, and the id of what it changed. */
+/** Logs a write of the operator: the route, and the id of the resource that it changed. Each write has one such line. */
 export function audit(c: Context<AdminEnv>, id: string | null): void {
-  console.log({ event: "audit", requestId: c.var.requestId, method: c.req.method, route: routePath(c), id });
+  writeLine(c, id);
+  c.set("isAudited", true);
+}
+
+/**
+ * For the whole prefix: logs a write that fails with a 5xx as one of unknown outcome, because a lost answer doesn't say
+ * whether the write was made. The id is then that of the path.
+ */
+export function auditFailures(): MiddlewareHandler<AdminEnv> {
+  return async function auditFailure(c, next) {
+    await next();
+    const isRead = c.req.method === "GET" || c.req.method === "HEAD";
+    if (isRead || c.res.status < 500 || c.var.isAudited) return;
+    writeLine(c, c.req.param("messageId") ?? c.req.param("id") ?? null, "unknown");
+  };
+}
+
+function writeLine(c: Context<AdminEnv>, id: string | null, outcome?: "unknown"): void {
+  const { requestId } = c.var;
+  const line = { event: "audit", requestId, method: c.req.method, route: routePath(c), id };
+  console.log(outcome ? { ...line, outcome } : line);
 }

@@ -4,7 +4,7 @@ import { refusePreflight } from "../http/preflight.ts";
 import { holdStrangers } from "../http/strangers.ts";
 import { channelRoutes } from "./channel-routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
-import { type AdminEnv, authenticateOperator } from "./guard.ts";
+import { type AdminEnv, auditFailures, authenticateOperator } from "./guard.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { organizationRoutes } from "./organization-routes.ts";
 import { statsRoutes } from "./stats-routes.ts";
@@ -20,7 +20,7 @@ adminRoutes.use("/organizations/:id/channels", needsSealing);
 adminRoutes.use("/channels/*", needsSealing);
 adminRoutes.use("/reseal", needsSealing);
 adminRoutes.on("POST", ["/organizations/:id/keys", "/keys/:id/rotate"], needs("KEY_SECRET"));
-adminRoutes.use(holdStrangers(), refusePreflight(), authenticateOperator());
+adminRoutes.use(holdStrangers(), refusePreflight(), authenticateOperator(), auditFailures());
 
 adminRoutes.route("/", organizationRoutes);
 adminRoutes.route("/", channelRoutes);

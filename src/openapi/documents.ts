@@ -91,7 +91,7 @@ const OPERATOR: Document = {
 
 ${CONVENTIONS}
 
-Each request that wrote leaves one audit line in the log. While the service's own configuration lacks what a route needs, the route answers 503.`,
+Each request that wrote leaves one audit line in the log. A write that fails with a 5xx leaves one with the outcome "unknown": the write may have been made. While the service's own configuration lacks what a route needs, the route answers 503.`,
   server: { url: "/admin/v1", description: "The service that this document comes from" },
   security: { name: "adminToken", description: "The operator's token, which the service knows as `ADMIN_TOKEN`." },
   tags: {

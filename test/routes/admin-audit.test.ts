@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { breakDirectory, breakObjects, OUTAGES } from "../faults.ts";
-import { admin, created, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
+import { breakDirectory, breakObjects, loseWrites, OUTAGES } from "../faults.ts";
+import { admin, created, expectError, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -191,16 +191,47 @@ test.each<[string, (ids: Everything) => string]>([
   expect(ended.audits).toHaveLength(1);
 });
 
-test.each(OUTAGES)(
-  "a deletion of which not even the mark was written leaves no audit line (%s error)",
-  async (outage) => {
-    const ids = await everything();
-    breakDirectory(outage);
-    for (const path of [`/organizations/${ids.organizationId}`, `/channels/${ids.channelId}`, `/chats/${ids.chatId}`]) {
-      expect((await linesOf(() => admin("DELETE", path))).audits).toEqual([]);
-    }
-  },
-);
+/** Writes of which no statement of the directory is a part, or that leave their line first. */
+const ELSEWHERE = ["/chats/:id/messages/:messageId/redact", "/reseal"];
+
+test.each(
+  WRITES.filter(([, route]) => !ELSEWHERE.includes(route)).flatMap(([method, route, request]) =>
+    OUTAGES.map((outage) => [method, route, outage, request] as const),
+  ),
+)("%s %s leaves an audit line of unknown outcome if the directory's answer is lost (%s error)", async (...write) => {
+  const [method, route, outage, request] = write;
+  const ids = await everything();
+  const [path, body] = request(ids);
+  loseWrites(outage);
+  const { answer, audits } = await linesOf(() => admin(method, path, body));
+  expectError(answer, 503, "unavailable");
+  const requestId = answer.headers.get("X-Request-Id");
+  const id = path.split("/")[2] ?? null;
+  expect(audits).toEqual([{ event: "audit", requestId, method, route: `/admin/v1${route}`, id, outcome: "unknown" }]);
+});
+
+test("a redaction whose answer is lost leaves an audit line of unknown outcome", async () => {
+  const { chatId, messageId } = await everything();
+  breakObjects("CHATS", "redact");
+  const { answer, audits } = await linesOf(() => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`));
+  expectError(answer, 503, "unavailable");
+  expect(audits).toEqual([expect.objectContaining({ id: messageId, outcome: "unknown" })]);
+});
+
+test("a read that fails leaves no audit line", async () => {
+  const { organizationId } = await everything();
+  breakDirectory("bare");
+  for (const method of ["GET", "HEAD"]) {
+    const { answer, audits } = await linesOf(() => admin(method, `/organizations/${organizationId}`));
+    expect([answer.status, audits]).toEqual([503, []]);
+  }
+});
+
+test("a call without the operator's token that fails leaves no audit line", async () => {
+  const bindings = { ADMIN_TOKEN: "" };
+  const { answer, audits } = await linesOf(() => admin("POST", "/organizations", {}, bindings));
+  expect([answer.status, audits]).toEqual([503, []]);
+});
 
 test("a write that was refused leaves no audit line", async () => {
   const { ownerId, organizationId, keyId } = await newOrganization();
