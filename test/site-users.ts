@@ -1,16 +1,21 @@
-/** The subprotocols of a user of the site: `hash` is what the site computed. */
-export function asUser(user: string, hash: string): string[] {
-  return [
-    "parley.v1",
-    `user.${new TextEncoder().encode(user).toBase64({ alphabet: "base64url", omitPadding: true })}.${hash}`,
-  ];
+/** The subprotocols of a user of the site. `hash` is what the site computed; `expires` makes it the dated form. */
+export function asUser(user: string, hash: string, expires?: number | string): string[] {
+  const id = new TextEncoder().encode(user).toBase64({ alphabet: "base64url", omitPadding: true });
+  return ["parley.v1", `user.${id}.${hash}${expires === undefined ? "" : `.${expires}`}`];
 }
 
-/** The hex HMAC-SHA-256 that a site shows for its user. */
-export async function signUser(user: string, secret: string): Promise<string> {
+/** The undated hash of a user: hex HMAC-SHA-256 of the id. */
+export function signUser(user: string, secret: string): Promise<string> {
+  return sign("SHA-256", user, secret);
+}
+
+/** The dated hash of a user: hex HMAC-SHA-512 of the expiry in Unix seconds, a dot and the id. */
+export function signUserUntil(user: string, expires: number | string, secret: string): Promise<string> {
+  return sign("SHA-512", `${expires}.${user}`, secret);
+}
+
+async function sign(hash: string, text: string, secret: string): Promise<string> {
   const bytes = new TextEncoder();
-  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
-    "sign",
-  ]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(user))).toHex();
+  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), { name: "HMAC", hash }, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(text))).toHex();
 }

@@ -6,7 +6,7 @@ import { randomBase62 } from "../src/ids.ts";
 import { plant } from "./canaries.ts";
 import { admin, created, newOrganization } from "./harness.ts";
 
-export { asUser, signUser } from "./site-users.ts";
+export { asUser, signUser, signUserUntil } from "./site-users.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a frame is whatever the test expects of it
 export type Frame = any;

@@ -1,9 +1,16 @@
-/** Who the visitor is: someone whom the embedding site names and vouches for, or whoever holds this browser's token. */
-export type Identity = { kind: "user"; user: string; hash: string } | { kind: "token"; token: string };
+/**
+ * Who the visitor is: a user whom the embedding site names and vouches for, or the holder of this browser's token.
+ * `expires` is in Unix seconds, as text; null for a hash that never expires.
+ */
+export type Identity =
+  | { kind: "user"; user: string; hash: string; expires: string | null }
+  | { kind: "token"; token: string };
 
 /** What `localStorage` offers us; each call may throw where a browser blocks it. */
 type Store = Pick<Storage, "getItem" | "setItem">;
 
+const UNDATED = /^[0-9a-f]{64}$/i;
+const DATED = /^[0-9a-f]{128}\.[1-9]\d{0,10}$/i;
 const TOKEN = /^[\w-]{22}$/;
 // Under a partitioned or blocked storage a visitor is a new one at each load; within a load it is always the same.
 const memory = new Map<string, string>();
@@ -16,18 +23,20 @@ export function randomToken(): string {
 /** The visitor of this page. A user that comes without a hash is still that user, so that the server refuses it. */
 export function identify(fragment: URLSearchParams, channelId: string, store: () => Store): Identity {
   const user = fragment.get("user");
-  if (user) return { kind: "user", user, hash: fragment.get("hash") ?? "" };
+  if (user) return { kind: "user", user, hash: fragment.get("hash") ?? "", expires: fragment.get("expires") };
   return { kind: "token", token: tokenOf(`parley.token.${channelId}`, store) };
 }
 
 /**
- * The socket's subprotocols: the identity travels in this header, never in a URL. Null for a hash that is none: it
- * could not be sent, and would be refused.
+ * The socket's subprotocols: the identity travels in this header, never in a URL. Null if the hash or its expiry is
+ * malformed: a browser could not send it, and the server would refuse it.
  */
 export function subprotocols(identity: Identity): string[] | null {
   if (identity.kind === "token") return ["parley.v1", `token.${identity.token}`];
-  if (!/^[0-9a-f]{64}$/i.test(identity.hash)) return null;
-  return ["parley.v1", `user.${base64url(new TextEncoder().encode(identity.user))}.${identity.hash}`];
+  const { user, hash, expires } = identity;
+  const proof = expires === null ? hash : `${hash}.${expires}`;
+  if (!(expires === null ? UNDATED : DATED).test(proof)) return null;
+  return ["parley.v1", `user.${base64url(new TextEncoder().encode(user))}.${proof}`];
 }
 
 /** A token per channel: two companies that use this service can't tell that they talk to the same person. */

@@ -8,8 +8,8 @@ const GRACE_MS = 1_000;
 
 /**
  * `<script src="…/widget.js" data-channel="chn_…">`: a button on the site, and the chat in a frame of our own origin,
- * which the site can neither read nor restyle. Optional: `data-user` with `data-user-hash`, `data-locale`,
- * `data-position` (`left` or `right`), `data-color-scheme` (`light` or `dark`).
+ * which the site can neither read nor restyle. Optional: `data-user` with `data-user-hash` and `data-user-expires`,
+ * `data-locale`, `data-position` (`left` or `right`), `data-color-scheme` (`light` or `dark`).
  */
 function start(script: HTMLScriptElement): void {
   const { channel, position, colorScheme } = script.dataset;
@@ -128,11 +128,12 @@ function start(script: HTMLScriptElement): void {
 
 /** The page in the frame. What it must know stands in the fragment, which no server ever sees. */
 function frameAddress(script: HTMLScriptElement, channel: string): URL {
-  const { user, userHash, locale, colorScheme } = script.dataset;
+  const { user, userHash, userExpires, locale, colorScheme } = script.dataset;
   const url = new URL(`/web/${encodeURIComponent(channel)}`, script.src);
   const fragment = new URLSearchParams({ host: location.origin });
   if (user) fragment.set("user", user);
   if (userHash) fragment.set("hash", userHash);
+  if (userExpires !== undefined) fragment.set("expires", userExpires);
   if (locale) fragment.set("locale", locale);
   if (colorScheme) fragment.set("scheme", colorScheme);
   url.hash = String(fragment);

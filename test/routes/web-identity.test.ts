@@ -5,7 +5,7 @@ import { webChatId } from "../../src/channels/web/chat-id.ts";
 import { type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { newId } from "../../src/ids.ts";
 import { admin, call, expectError, newChannel, newOrganization, send } from "../harness.ts";
-import { asUser, connect, newSite, newToken, Page, signUser, upgrade, visit } from "../sockets.ts";
+import { asUser, connect, newSite, newToken, Page, signUser, signUserUntil, upgrade, visit } from "../sockets.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
@@ -54,6 +54,71 @@ test.each([
 function signUser7(secret: string): Promise<string> {
   return signUser("user-7", secret);
 }
+
+/** A second that lies so far ahead, as Unix seconds. */
+const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
+
+test("a dated hash lets its user in until it expires, and a socket that is open then stays open", async () => {
+  const { channelId, secret } = await newSite();
+  const expires = inSeconds(60);
+  const protocols = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);
+  const { page } = await visit(channelId, { protocols });
+  vi.setSystemTime(expires * 1_000 - 1);
+  expect(await outcome(channelId, protocols)).toBe("ready");
+  vi.setSystemTime(expires * 1_000);
+  expect(await outcome(channelId, protocols)).toBe(4401);
+  expect(await page.write("a")).toMatchObject({ type: "stored" });
+});
+
+test("a dated and an undated hash lead to the same contact", async () => {
+  const { channelId, secret } = await newSite();
+  const expires = inSeconds(60);
+  const dated = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);
+  await (await visit(channelId, { protocols: dated })).page.write("a");
+  const undated = asUser("user-7", await signUser("user-7", secret));
+  expect((await visit(channelId, { protocols: undated })).ready.messages).toMatchObject([{ seq: 1 }]);
+});
+
+type Forgery = (secret: string) => Promise<string[]>;
+
+test.each<[string, Forgery]>([
+  [
+    "a dated hash with a later expiry",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", inSeconds(60), secret), inSeconds(61)),
+  ],
+  [
+    "a dated hash without its expiry",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", inSeconds(60), secret)),
+  ],
+  [
+    "an undated hash with an expiry",
+    async (secret) => asUser("user-7", await signUser("user-7", secret), inSeconds(60)),
+  ],
+  [
+    "a dated hash of another user",
+    async (secret) => asUser("user-7", await signUserUntil("user-8", inSeconds(60), secret), inSeconds(60)),
+  ],
+  [
+    "the undated hash of a user whose id looks like a dated text",
+    async (secret) => asUser("user-7", await signUser(`${inSeconds(60)}.user-7`, secret), inSeconds(60)),
+  ],
+  [
+    "a dated hash as the undated hash of a user whose id looks like a dated text",
+    async (secret) => asUser(`${inSeconds(60)}.user-7`, await signUserUntil("user-7", inSeconds(60), secret)),
+  ],
+  [
+    "an expiry in milliseconds",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", Date.now() * 2, secret), Date.now() * 2),
+  ],
+  [
+    "an expiry with a leading zero",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", `0${inSeconds(60)}`, secret), `0${inSeconds(60)}`),
+  ],
+  ["an empty expiry", async (secret) => asUser("user-7", await signUserUntil("user-7", "", secret), "")],
+])("%s is refused", async (_, forge) => {
+  const { channelId, secret } = await newSite();
+  expect(await outcome(channelId, await forge(secret))).toBe(4401);
+});
 
 test.each([
   ["an address like a token's", "web_abc", 4401],

@@ -72,16 +72,16 @@ test("a token's address is web_ and the base62 SHA-256 of it", async () => {
 test("a user is vouched for under any of the living secrets, and under no other", async () => {
   const hash = async (user: string, secret: string) => Uint8Array.fromHex(await signUser(user, secret));
   const old = await hash("user-7", "old");
-  expect(await voucherOf("user-7", old, ["new", "old"])).toBe("old");
-  expect(await voucherOf("user-7", old, ["new"])).toBeNull();
-  expect(await voucherOf("user-8", old, ["new", "old"])).toBeNull();
-  expect(await voucherOf("user-7", old, [])).toBeNull();
+  expect(await voucherOf({ user: "user-7", hash: old, expires: null }, ["new", "old"], 0)).toBe("old");
+  expect(await voucherOf({ user: "user-7", hash: old, expires: null }, ["new"], 0)).toBeNull();
+  expect(await voucherOf({ user: "user-8", hash: old, expires: null }, ["new", "old"], 0)).toBeNull();
+  expect(await voucherOf({ user: "user-7", hash: old, expires: null }, [], 0)).toBeNull();
 });
 
 test("no changed bit of a hash vouches for anyone", async () => {
   const hash = Uint8Array.fromHex(await signUser("user-7", "secret"));
   for (let bit = 0; bit < 256; bit++) {
     const changed = hash.with(bit >> 3, (hash[bit >> 3] ?? 0) ^ (1 << (bit & 7))) as Uint8Array<ArrayBuffer>;
-    expect(await voucherOf("user-7", changed, ["secret"])).toBeNull();
+    expect(await voucherOf({ user: "user-7", hash: changed, expires: null }, ["secret"], 0)).toBeNull();
   }
 });

@@ -45,6 +45,16 @@ test("a user travels in the subprotocol, whatever the id is made of", () => {
   expect(Buffer.from(named?.split(".")[1] ?? "", "base64url").toString()).toBe("ada@example.com ✓");
 });
 
+test("a dated user travels with the expiry, and a hash of the other form is never sent", () => {
+  const user = (hash: string, expires: string) =>
+    subprotocols(identify(new URLSearchParams({ user: "ada", hash, expires }), "chn_a", blocked));
+  expect(user("ab".repeat(64), "1900000000")).toEqual(["parley.v1", `user.YWRh.${"ab".repeat(64)}.1900000000`]);
+  for (const expires of ["", "0", "01900000000", "1900000000000", "soon", "-1"]) {
+    expect(user("ab".repeat(64), expires), expires).toBeNull();
+  }
+  expect(user("ab".repeat(32), "1900000000")).toBeNull();
+});
+
 test("a user without a hash is refused and never a stranger with a token", () => {
   expect(subprotocols(identify(new URLSearchParams({ user: "ada" }), "chn_a", blocked))).toBeNull();
   expect(subprotocols(identify(new URLSearchParams({ user: "ada", hash: "x y" }), "chn_a", blocked))).toBeNull();

@@ -85,15 +85,14 @@ async function proofOf(
   claim: Claim,
 ): Promise<{ address: string; mark: string | null } | null> {
   if (claim.kind === "token") return { address: await addressOfToken(claim.token), mark: null };
-  const { user, hash } = claim;
   // A secret that was rotated away must not vouch for anyone new; it costs at most one read a connection.
   const checked = await verifyChannel(
     env,
     channelId,
-    async (record) => voucherOf(user, hash, await record.identitySecrets(Date.now())),
+    async (record) => voucherOf(claim, await record.identitySecrets(Date.now()), Date.now()),
     { fresh: true },
   );
-  return checked?.verified ? { address: user, mark: await markOf(checked.verified) } : null;
+  return checked?.verified ? { address: claim.user, mark: await markOf(checked.verified) } : null;
 }
 
 /**

@@ -8,17 +8,28 @@ const MAX_ADDRESS = 256;
 /** 22 characters of base62 or base64url are the fewest that hold 128 bits. */
 const TOKEN = /^token\.([\w-]{22,64})$/;
 const USER = /^user\.([\w-]{1,1024})\.([0-9a-fA-F]{64})$/;
+/** Seconds: a time in milliseconds has 13 digits and would never expire. */
+const DATED_USER = /^user\.([\w-]{1,1024})\.([0-9a-fA-F]{128})\.([1-9]\d{0,10})$/;
 /** 62^43 is just above 2^256. */
 const DIGEST_LENGTH = 43;
 
 const encoder = new TextEncoder();
 
-/** Who a visitor says to be: whoever holds a random token, or a user of the site, whom the site's hash vouches for. */
-export type Claim = { kind: "token"; token: string } | { kind: "user"; user: string; hash: Uint8Array<ArrayBuffer> };
+/** A user of the site, with the hash by which the site vouches. `expires` is in Unix seconds, null for the undated form. */
+export interface UserClaim {
+  kind: "user";
+  user: string;
+  hash: Uint8Array<ArrayBuffer>;
+  expires: number | null;
+}
+
+/** Who a visitor claims to be: the holder of a random token, or a user of the site. */
+export type Claim = { kind: "token"; token: string } | UserClaim;
 
 /**
- * The claim in a `Sec-WebSocket-Protocol` header: `parley.v1` and one of `token.<token>` and
- * `user.<base64url of the user id>.<hex hash>`. Null for anything else.
+ * The claim in a `Sec-WebSocket-Protocol` header: `parley.v1` and one of `token.<token>`,
+ * `user.<base64url of the user id>.<hex hash>` and `user.<base64url of the user id>.<hex hash>.<expires>`.
+ * Null for anything else.
  */
 export function readClaim(header: string | null): Claim | null {
   const protocols = (header ?? "").split(",").map((protocol) => protocol.trim());
@@ -26,9 +37,10 @@ export function readClaim(header: string | null): Claim | null {
   if (claim === undefined || more.length > 0 || protocols.length !== 2) return null;
   const [, token] = TOKEN.exec(claim) ?? [];
   if (token) return { kind: "token", token };
-  const [, encoded, hash] = USER.exec(claim) ?? [];
+  const [, encoded, hash, expires] = USER.exec(claim) ?? DATED_USER.exec(claim) ?? [];
   const user = encoded ? decodeUser(encoded) : null;
-  return user !== null && hash ? { kind: "user", user, hash: Uint8Array.fromHex(hash) } : null;
+  if (user === null || !hash) return null;
+  return { kind: "user", user, hash: Uint8Array.fromHex(hash), expires: expires ? Number(expires) : null };
 }
 
 /** Where a token's holder is reached: `web_` and the base62 SHA-256 of the token, which itself is stored nowhere. */
@@ -37,18 +49,29 @@ export async function addressOfToken(token: string): Promise<string> {
   return `web_${toBase62(new Uint8Array(digest), DIGEST_LENGTH)}`;
 }
 
-/** Which of the secrets `hash` is the HMAC-SHA-256 of a user's id under; null for none of them. */
+/**
+ * Finds the secret that a user's hash was made with; null if there is none, or if the hash has expired at `now`
+ * (Unix milliseconds).
+ *
+ * - Undated: HMAC-SHA-256 of the user id.
+ * - Dated: HMAC-SHA-512 of `<expires>.<user id>`, with `expires` as decimal Unix seconds. Digits end at the first dot,
+ *   so no two pairs give the same text.
+ *
+ * The two forms use different hash functions, so a hash of one form never counts in the other, whatever a user's id is.
+ */
 export async function voucherOf(
-  user: string,
-  hash: Uint8Array<ArrayBuffer>,
+  claim: Omit<UserClaim, "kind">,
   secrets: string[],
+  now: number,
 ): Promise<string | null> {
+  const { user, hash, expires } = claim;
+  if (expires !== null && expires * 1_000 <= now) return null;
+  const algorithm = { name: "HMAC", hash: expires === null ? "SHA-256" : "SHA-512" };
+  const text = encoder.encode(expires === null ? user : `${expires}.${user}`);
   for (const secret of secrets) {
-    const key = await crypto.subtle.importKey("raw", encoder.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
-      "verify",
-    ]);
+    const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["verify"]);
     // The platform compares in constant time.
-    if (await crypto.subtle.verify("HMAC", key, hash, encoder.encode(user))) return secret;
+    if (await crypto.subtle.verify("HMAC", key, hash, text)) return secret;
   }
   return null;
 }
