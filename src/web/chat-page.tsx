@@ -41,7 +41,7 @@ function start(root: HTMLElement, channelId: string): void {
   let words: Words | null = null;
   // The socket is opened meanwhile.
   const drawn = wordsOf(fragment.get("locale"), root.dataset.name ?? "").then((found) => {
-    words = found;
+    words = { ...found, user: identity.kind === "user" ? identity.user : null };
     draw();
   });
   const focusBox = () => void drawn.then(() => document.querySelector("textarea")?.focus());
@@ -84,7 +84,7 @@ function start(root: HTMLElement, channelId: string): void {
 }
 
 /** How the page speaks to this visitor; it says so of itself, too. `name` is what stands at its top, if it has one. */
-async function wordsOf(wish: string | null, name: string): Promise<Words> {
+async function wordsOf(wish: string | null, name: string): Promise<Omit<Words, "user">> {
   const chosen = chooseLanguage([wish, ...navigator.languages]);
   const { language, texts } = await textsIn(chosen.language);
   const locale = language === chosen.language ? chosen.locale : language;

@@ -30,6 +30,20 @@ export function reasonOf(trouble: Trouble, texts: Texts, locale: string): string
   return trouble.message || texts.refused;
 }
 
+/** What the visitor can do about a connection that won't come back; null while there is hope. */
+export function helpText(link: LinkState, texts: Texts): string | null {
+  switch (link) {
+    case 4401:
+      return texts.wrongIdentityHelp;
+    case 4403:
+      return texts.wrongOriginHelp;
+    case 4404:
+      return texts.noChannelHelp;
+    default:
+      return null;
+  }
+}
+
 /** What stands between the visitor and the chat, or null when nothing does. */
 export function linkText(link: LinkState, texts: Texts): string | null {
   switch (link) {

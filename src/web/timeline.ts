@@ -17,7 +17,9 @@ export interface Line {
   newDay: boolean;
   first: boolean;
   last: boolean;
-  /** The newest of the visitor's own: how far it has come is written out. */
+  /** Its time is shown: it ends a run, or the next message of the run has another time of day. */
+  timed: boolean;
+  /** The newest of the visitor's own messages that was stored: its progress is written out. */
   latest: boolean;
 }
 
@@ -48,15 +50,22 @@ export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "
     const before = lines[index - 1];
     current.newDay = !before || !sameDay(before.at, current.at);
     current.first = !before || current.newDay || !isRun(before, current);
-    if (before) before.last = current.first;
+    if (before) {
+      before.last = current.first;
+      before.timed = before.last || minuteOf(before.at) !== minuteOf(current.at);
+    }
   }
-  const latest = lines.findLast(({ own }) => own);
+  const latest = lines.findLast(({ own, progress }) => own && progress !== "sending" && progress !== "notSent");
   if (latest) latest.latest = true;
   return lines;
 }
 
-function line(part: Omit<Line, "newDay" | "first" | "last" | "latest">): Line {
-  return { ...part, newDay: false, first: true, last: true, latest: false };
+function line(part: Omit<Line, "newDay" | "first" | "last" | "timed" | "latest">): Line {
+  return { ...part, newDay: false, first: true, last: true, timed: true, latest: false };
+}
+
+function minuteOf(at: number): number {
+  return Math.floor(at / 60_000);
 }
 
 function isRun(before: Line, current: Line): boolean {

@@ -50,14 +50,14 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.getByText("This message was removed").waitFor();
     await write(page, "one");
     await write(page, "two");
-    await page.getByText("You write quickly").waitFor();
+    await page.getByText("Sending shortly").waitFor();
     expect(await violations(page)).toEqual([]);
     await eventually(() => place.heard(user), ["one", "two"]);
     weather.refuse = (id) => ({ type: "refused", id, code: "chat_full", message: "", retryAfter: null });
     await write(page, "see https://example.com");
     await page.getByRole("button", { name: "Send again" }).waitFor();
     await weather.storm(1013);
-    await page.getByText("Offline, trying again").waitFor();
+    await page.getByText("Connection lost. Reconnecting").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("textbox", { name: "Message" }).fill("x".repeat(5_000));
     expect(await violations(page)).toEqual([]);
@@ -66,7 +66,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 
 test("a chat that is over has no violation", async () => {
   const page = await visit(browser, { ...place, hashOf: () => "0".repeat(64) });
-  await page.getByText("We could not confirm who you are").waitFor();
+  await page.getByText("We couldn’t confirm who you are").waitFor();
   expect(await violations(page)).toEqual([]);
 });
 
@@ -79,7 +79,7 @@ test("a past that can't be loaded and news below have no violation", async () =>
   await page.getByRole("button", { name: "New messages" }).waitFor();
   await weather.storm(1013);
   await page.getByRole("button", { name: "Show earlier messages" }).click();
-  await page.getByText("They could not be loaded").waitFor();
+  await page.getByText("Couldn’t load earlier messages").waitFor();
   expect(await violations(page)).toEqual([]);
 });
 

@@ -202,7 +202,7 @@ test("a text that is too long stays in the box, whole", async () => {
   const page = await visit(browser, place, { user });
   const text = "x".repeat(4_100);
   await write(page, text);
-  await page.getByText("4 characters too many").waitFor();
+  await page.getByText("4 characters over the limit").waitFor();
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe(text);
   expect(await place.heard(user)).toEqual([]);
 });
@@ -236,10 +236,39 @@ test.for(["0".repeat(64), "no hash at all", ""])(
   async (hash) => {
     const page = await open(browser);
     await page.goto(pageUrl({ ...place, hashOf: () => hash }, newUser()));
-    await page.getByRole("status").getByText("We could not confirm who you are").waitFor();
+    await page.getByRole("status").getByText("We couldn’t confirm who you are").waitFor();
+    await page.getByRole("status").getByText("Reload the page or sign in again.").waitFor();
     expect(await page.getByRole("textbox").count()).toBe(0);
+    // It fills the page: no empty list stands beside it.
+    expect((await page.getByRole("status").boundingBox())?.height).toBeGreaterThan(150);
+    expect(await page.getByRole("log").isVisible()).toBe(false);
   },
 );
+
+test("the page says as whom a user of the site writes, and says nothing to an anonymous visitor", async () => {
+  const user = newUser();
+  const page = await visit(browser, place, { user });
+  await page.getByText(`Writing as ${user}`).waitFor();
+  const anonymous = await open(browser);
+  await anonymous.goto(`${place.base}/web/${place.channelId}`);
+  await anonymous.getByText("How can we help?").waitFor();
+  expect(await anonymous.getByText("Writing as").count()).toBe(0);
+});
+
+test("a dated link works until it expires", async () => {
+  const at = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds);
+  const linkUntil = (user: string, expires: string) =>
+    pageUrl({ ...place, hashOf: () => place.hashUntil(user, expires) }, user, { expires });
+  const user = newUser();
+  const page = await open(browser);
+  await page.goto(linkUntil(user, at(3_600)));
+  await write(page, "hello");
+  await eventually(() => place.heard(user), ["hello"]);
+  const late = await open(browser);
+  await late.goto(linkUntil(user, at(-1)));
+  await late.getByText("We couldn’t confirm who you are").waitFor();
+  expect(await late.getByText("hello").count()).toBe(0);
+});
 
 test("the identity is in no address that is asked for", async () => {
   const user = newUser();

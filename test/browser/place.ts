@@ -22,6 +22,8 @@ export interface Place {
   name: string;
   /** What identifies a user in the page's fragment. */
   hashOf(user: string): string;
+  /** The dated form; `expires` in Unix seconds. */
+  hashUntil(user: string, expires: string): string;
   /** The company's chat with a user, made where there is none; a visitor may not begin many. */
   meet(user: string): Promise<string>;
   /** The company writes to a user. */
@@ -73,6 +75,7 @@ export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promi
     channelId: channel.id,
     name,
     hashOf: (user) => createHmac("sha256", identitySecret).update(user).digest("hex"),
+    hashUntil: (user, expires) => createHmac("sha512", identitySecret).update(`${expires}.${user}`).digest("hex"),
     meet,
     say,
     fill: async (user, count) => {

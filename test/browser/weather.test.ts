@@ -18,14 +18,14 @@ test("what is written offline is shown, and sent once when the server is back", 
   await write(page, "before");
   await page.getByText("Sent", { exact: true }).waitFor();
   await weather.storm(1013);
-  await page.getByRole("status").getByText("Offline, trying again").waitFor();
+  await page.getByRole("status").getByText("Connection lost. Reconnecting").waitFor();
   await write(page, "meanwhile");
   await page.getByText("Sending", { exact: true }).waitFor();
   await place.say(user, "are you there?");
   weather.clear();
   await eventually(() => place.heard(user), ["before", "meanwhile"]);
   await eventually(() => shown(page), ["before", "are you there?", "meanwhile"]);
-  await eventually(() => page.getByText("Offline, trying again").count(), 0);
+  await eventually(() => page.getByText("Connection lost. Reconnecting").count(), 0);
 });
 
 test("an acknowledgement that never came makes no second message, on the screen or in the chat", async () => {
@@ -73,7 +73,7 @@ test("whoever writes too fast is told, and all of it is sent in its order", asyn
   const user = newUser();
   const page = await visit(browser, place, { user });
   for (const text of ["one", "two", "three"]) await write(page, text);
-  await page.getByRole("alert").getByText("You write quickly").waitFor();
+  await page.getByRole("alert").getByText("Sending shortly").waitFor();
   await eventually(() => place.heard(user), ["one", "two", "three"]);
   await eventually(() => page.getByRole("alert").textContent(), "");
 });
@@ -105,8 +105,8 @@ test("a network that begins too many chats is told when to go on, and goes on wh
 });
 
 test.for([
-  [4403, "This chat may not be used on this website."],
-  [4404, "This chat does not exist any more."],
+  [4403, "This chat isn’t available here"],
+  [4404, "This chat no longer exists"],
 ] as const)("a socket that is closed with %i is not tried again, and the page says why", async ([code, why]) => {
   const { page, weather } = await visitInWeather(browser, place, {});
   await page.getByText("How can we help?").waitFor();
@@ -122,7 +122,7 @@ test("what waits when the server lets a page in no more is not sent, and the pag
   await write(page, "too late");
   await page.getByText("Sending", { exact: true }).waitFor();
   await weather.storm(4401);
-  await page.getByRole("status").getByText("We could not confirm who you are").waitFor();
+  await page.getByRole("status").getByText("We couldn’t confirm who you are").waitFor();
   await page.getByText("Not sent", { exact: true }).waitFor();
   expect(await page.getByText("Sending", { exact: true }).count()).toBe(0);
 });
@@ -180,7 +180,7 @@ test("a device without a network says so, and catches up when it is back", async
   await write(page, "before");
   await eventually(() => place.heard(user), ["before"]);
   await page.context().setOffline(true);
-  await page.getByRole("status").getByText("Offline, trying again").waitFor();
+  await page.getByRole("status").getByText("Connection lost. Reconnecting").waitFor();
   await write(page, "mine");
   await place.say(user, "theirs");
   await page.context().setOffline(false);
@@ -208,7 +208,7 @@ test("the past that can't be loaded is said so, and can be asked for again", asy
   await page.getByText("Message 201 of 201").waitFor();
   await weather.storm(1013);
   await page.getByRole("button", { name: "Show earlier messages" }).click();
-  await page.getByText("They could not be loaded. Try again.").waitFor();
+  await page.getByText("Couldn’t load earlier messages. Try again.").waitFor();
   weather.clear();
   await page.getByRole("button", { name: "Show earlier messages" }).click();
   await page.getByText("Message 2 of 201", { exact: true }).waitFor({ state: "attached" });

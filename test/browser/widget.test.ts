@@ -150,6 +150,17 @@ test("it is open again on the site's next page, without taking the focus", async
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
 });
 
+test("a user with a dated hash is let in", async () => {
+  const user = newUser();
+  const expires = String(Math.floor(Date.now() / 1_000) + 3_600);
+  const page = await visitSite(user, { "user-hash": place.hashUntil(user, expires), "user-expires": expires });
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await chat(page).getByText(`Writing as ${user}`).waitFor();
+  await box(page).fill("dated");
+  await page.keyboard.press("Enter");
+  await eventually(() => place.heard(user), ["dated"]);
+});
+
 test("what another window says is not believed", async () => {
   const page = await visitSite(newUser());
   await page.getByRole("button", { name: "Open chat" }).click();

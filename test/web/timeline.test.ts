@@ -120,3 +120,17 @@ test("the next to send is the first that is neither stored nor refused", () => {
   expect(nextToSend(conversation([], outbox))?.id).toBe("c");
   expect(nextToSend(conversation([], outbox.slice(0, 2)))).toBeUndefined();
 });
+
+test("the newest stored message keeps its mark in words while a later one waits or was refused", () => {
+  const stored = [at(inbound(1, "a"), NOON)];
+  for (const waiting of [own("b"), own("b", { trouble: TROUBLE })]) {
+    expect(timelineOf(conversation(stored, [waiting])).map(({ latest }) => latest)).toEqual([true, false]);
+  }
+});
+
+test("each message of a run shows its time unless the next one repeats it", () => {
+  const times = [NOON, NOON + 20_000, NOON + MINUTE, NOON + 4 * MINUTE, NOON + 4 * MINUTE + 1];
+  const lines = timelineOf(conversation(times.map((time, n) => at(inbound(n + 1, "x"), time))));
+  expect(lines.map(({ first }) => first)).toEqual([true, false, false, false, false]);
+  expect(lines.map(({ timed }) => timed)).toEqual([false, true, true, false, true]);
+});

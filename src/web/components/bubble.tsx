@@ -26,7 +26,7 @@ export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
         <MessageText message={message} texts={texts} />
         <Media message={message} texts={texts} />
       </div>
-      <div class={line.last || inWords ? "meta" : "meta quiet"}>
+      <div class={line.timed || inWords ? "meta" : "meta quiet"}>
         <time dateTime={isoOf(line.at)} title={times.full(line.at)}>
           {times.time(line.at)}
         </time>

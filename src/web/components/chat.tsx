@@ -17,17 +17,26 @@ interface ChatProps {
 
 /** The whole chat: who it is with, what was said, how things stand, and the box. */
 export function Chat({ view, words, kept, actions }: ChatProps): JSX.Element {
-  const { texts, title } = words;
+  const { texts, title, user } = words;
   const ended = typeof view.link === "number" && isFinal(view.link);
+  const { entries, outbox } = view.conversation;
+  const isEmpty = entries.length === 0 && outbox.length === 0;
   return (
     <div class="chat">
       <header class="header">
         <span class="avatar" aria-hidden="true">
           {Array.from(title)[0]?.toLocaleUpperCase()}
         </span>
-        <h1 class="title" dir="auto">
-          {title}
-        </h1>
+        <div class="names">
+          <h1 class="title" dir="auto">
+            {title}
+          </h1>
+          {user !== null && !ended && (
+            <p class="user" title={user}>
+              {texts.as} <bdi>{user}</bdi>
+            </p>
+          )}
+        </div>
         {actions.close && (
           <button type="button" class="plain" aria-label={texts.close} onClick={actions.close}>
             <Icon name="close" />
@@ -35,7 +44,7 @@ export function Chat({ view, words, kept, actions }: ChatProps): JSX.Element {
         )}
       </header>
       <main class="main">
-        <ConnectionStatus link={view.link} texts={texts} />
+        <ConnectionStatus link={view.link} texts={texts} alone={isEmpty} />
         <MessageList view={view} words={words} actions={actions} />
         <RefusalNotice notice={view.notice} words={words} />
         {!ended && <Composer texts={texts} locale={words.locale} kept={kept} onSend={actions.write} />}

@@ -2,19 +2,41 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Texts } from "../locales/en.ts";
 import type { LinkState, SessionView } from "../session.ts";
-import { linkText, reasonOf } from "../texts.ts";
+import { helpText, linkText, reasonOf } from "../texts.ts";
+import { Icon } from "./icons.tsx";
 import type { Words } from "./words.ts";
 
-/** How the page stands with the server. The element is always there: only then is a change in it announced. */
-export function ConnectionStatus({ link, texts }: { link: LinkState; texts: Texts }): JSX.Element {
+/**
+ * The state of the connection. `alone`: there are no messages, so a chat that is over fills the page. The element is
+ * always there, because only a change within it is announced.
+ */
+export function ConnectionStatus({
+  link,
+  texts,
+  alone,
+}: {
+  link: LinkState;
+  texts: Texts;
+  alone: boolean;
+}): JSX.Element {
   const [wasAway, setWasAway] = useState(false);
   useEffect(() => {
     if (link === "offline" || link === "crowded") setWasAway(true);
   }, [link]);
   const text = linkText(link, texts);
+  const help = helpText(link, texts);
+  const state = alone && help !== null ? "empty alone" : `status status-${help === null ? link : "ended"}`;
   return (
-    <div role="status" class={text === null ? "hidden" : `status status-${typeof link === "number" ? "ended" : link}`}>
-      {text ?? (wasAway ? texts.connected : "")}
+    <div role="status" class={text === null ? "hidden" : state}>
+      {help === null ? (
+        (text ?? (wasAway ? texts.connected : ""))
+      ) : (
+        <>
+          {alone && <Icon name="notSent" />}
+          <p class="empty-title">{text}</p>
+          <p>{help}</p>
+        </>
+      )}
     </div>
   );
 }
