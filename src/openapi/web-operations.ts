@@ -51,7 +51,7 @@ export const WEB_OPERATIONS: readonly Operation[] = [
     tag: "Web chat",
     summary: "Open the web chat",
     description:
-      "A page with the chat of a web channel. A site that knows its user names them in the fragment, which is never sent: `#user=…&hash=…`, the hash being the hex HMAC-SHA-256 of the user's id under the channel's identity secret. The same chat comes to any page with a script tag whose `src` is `/widget.js` and whose `data-channel` is the channel's id.",
+      "A page with the chat of a web channel. A site that knows its user names the user in the fragment, which a browser never sends: `#user=…&hash=…`. The hash is the hex HMAC-SHA-256 of the user's id under the channel's identity secret, and never expires. For a link that expires, use `#user=…&hash=…&expires=…`: `expires` is in Unix seconds, and the hash is the hex HMAC-SHA-512 of `<expires>.<user id>`. To show the same chat on any page, add a script tag whose `src` is `/widget.js` and whose `data-channel` is the channel's id. If the channel does not exist, a browser (`Accept: text/html`) gets a page with status 404.",
     answers: [{ status: 200, description: "The page.", contentType: "text/html; charset=utf-8" }],
     errors: ["channel_not_found"],
   },

@@ -3,6 +3,9 @@ import { chooseLanguage, directionOf } from "./language.ts";
 import { WIDGET_STYLE } from "./widget-style.ts";
 import { WIDGET_TEXTS } from "./widget-texts.ts";
 
+/** The channels whose chats this page has, should a site include the script twice. Shared by all copies of the script. */
+const started = ((window as { parleyStarted?: Set<string> }).parleyStarted ??= new Set());
+
 /** How long a chat may take to speak up when its frame is loaded. */
 const GRACE_MS = 1_000;
 
@@ -13,7 +16,8 @@ const GRACE_MS = 1_000;
  */
 function start(script: HTMLScriptElement): void {
   const { channel, position, colorScheme } = script.dataset;
-  if (!channel || document.querySelector(`[data-parley="${CSS.escape(channel)}"]`)) return;
+  if (!channel || started.has(channel)) return;
+  started.add(channel);
   const { language } = chooseLanguage([script.dataset.locale ?? null, ...navigator.languages]);
   const texts = WIDGET_TEXTS[language];
   const address = frameAddress(script, channel);
@@ -82,9 +86,13 @@ function start(script: HTMLScriptElement): void {
     if (!open && focus) button.focus();
   }
 
-  function miss(next: boolean): void {
+  function warn(): void {
     const asks = `Is ${channel} a web channel, and do its allowedOrigins name ${location.origin}?`;
-    if (next) console.warn(`Parley: no chat at ${address.origin}. ${asks}`);
+    console.warn(`Parley: no chat at ${address.origin}. ${asks}`);
+  }
+
+  function miss(next: boolean): void {
+    if (next) warn();
     missing = next;
     box.classList.toggle("missing", missing);
     describe();
@@ -121,9 +129,23 @@ function start(script: HTMLScriptElement): void {
   followKeyboard(box);
 
   describe();
-  document.body.append(element);
-  if (wasOpen.get() && innerWidth > 480) toggle(true, false);
-  else if (known.get() || script.dataset.user) whenIdle(load);
+  void isAvailable(address).then((available) => {
+    if (!available) return warn();
+    document.body.append(element);
+    if (wasOpen.get() && innerWidth > 480) toggle(true, false);
+    else if (known.get() || script.dataset.user) whenIdle(load);
+  });
+}
+
+/** Whether this site may show the chat. True if nobody can say: the frame then finds out. */
+async function isAvailable({ origin, pathname }: URL): Promise<boolean> {
+  try {
+    const response = await fetch(`${origin}${pathname}/availability`, { credentials: "omit" });
+    const { available } = (await response.json()) as { available?: boolean };
+    return available !== false;
+  } catch {
+    return true;
+  }
 }
 
 /** The page in the frame. What it must know stands in the fragment, which no server ever sees. */

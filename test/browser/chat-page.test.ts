@@ -2,6 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { openPlace, type Place, pageUrl } from "./place.ts";
+import { violations } from "./violations.ts";
 import { eventually, newUser, open, shown, visit, write } from "./visitor.ts";
 
 let browser: Browser;
@@ -268,6 +269,15 @@ test("a dated link works until it expires", async () => {
   await late.goto(linkUntil(user, at(-1)));
   await late.getByText("We couldn’t confirm who you are").waitFor();
   expect(await late.getByText("hello").count()).toBe(0);
+});
+
+test("a link to a chat that does not exist opens a page that says so", async () => {
+  const page = await open(browser);
+  const response = await page.goto(`${place.base}/web/chn_gNoSuchChannel00`);
+  expect(response?.status()).toBe(404);
+  await page.getByRole("heading", { name: "This chat doesn’t exist" }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(page.faults).toEqual([]);
 });
 
 test("the identity is in no address that is asked for", async () => {

@@ -118,13 +118,13 @@ test("on a phone it fills the screen, and its own button closes it", async () =>
   await eventually(() => page.locator("iframe").isVisible(), false);
 });
 
-test("a stranger's page loads nothing of the chat until it is asked for", async () => {
+test("a stranger's page asks only whether the chat can be shown until it is opened", async () => {
   const page = await open(browser);
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await page.goto(`${site}/?channel=${place.channelId}`);
   await page.getByRole("button", { name: "Open chat" }).waitFor();
-  expect(asked.filter((path) => path.startsWith("/web"))).toEqual([]);
+  expect(asked.filter((path) => path.startsWith("/web"))).toEqual([`/web/${place.channelId}/availability`]);
 });
 
 test("a stranger who has written is counted for on the next page, without opening it", async () => {
@@ -187,22 +187,16 @@ test("on a site that its channel allows it is as everywhere", async () => {
   expect(page.faults).toEqual([]);
 });
 
-test("on a site that its channel does not allow it says that it can't be shown, and gets no socket", async () => {
+test("on a site that its channel does not allow, no button shows, the console says why, and no socket opens", async () => {
   const elsewhere = await openPlace({ allowedOrigins: ["https://shop.example"] });
-  const page = await visitSite(newUser(), {}, elsewhere);
+  const page = await open(browser, { viewport: DESK });
   const warned = page.waitForEvent("console", (message) => message.type() === "warning");
-  await page.getByRole("button", { name: "Open chat" }).click();
-  await page.getByRole("status").getByText("The chat can’t be shown on this page.").waitFor();
-  expect(await page.locator("iframe").isVisible()).toBe(false);
-  expect(page.faults).toEqual([expect.stringContaining("frame-ancestors")]);
-  // The browser tells the site no more than that the frame stayed empty: both that it may be are named.
+  await page.goto(siteUrl(newUser(), {}, elsewhere));
   expect((await warned).text()).toBe(
     `Parley: no chat at ${place.base}. Is ${elsewhere.channelId} a web channel, and do its allowedOrigins name ${site}?`,
   );
-  const { violations } = await new AxeBuilder({ page }).include("parley-chat").analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
-  await page.getByRole("button", { name: "Close chat" }).click();
-  await eventually(() => page.getByText("can’t be shown").count(), 0);
+  expect(await page.locator("parley-chat").count()).toBe(0);
+  expect(page.faults).toEqual([]);
 
   const code = await page.evaluate(
     (url) =>
@@ -213,6 +207,45 @@ test("on a site that its channel does not allow it says that it can't be shown, 
     socketUrl(elsewhere),
   );
   expect(code).toBe(4403);
+});
+
+test("for a channel that does not exist no button shows, and the console says why", async () => {
+  const page = await open(browser, { viewport: DESK });
+  const warned = page.waitForEvent("console", (message) => message.type() === "warning");
+  await page.goto(`${site}/?channel=chn_gNoSuchChannel00`);
+  expect((await warned).text()).toContain("Is chn_gNoSuchChannel00 a web channel");
+  expect(await page.locator("parley-chat").count()).toBe(0);
+});
+
+test("if nobody can say whether the chat may be shown, the frame finds out, and the button says so", async () => {
+  const elsewhere = await openPlace({ allowedOrigins: ["https://shop.example"] });
+  const page = await open(browser, { viewport: DESK });
+  await page.route("**/availability", (route) => route.abort());
+  await page.goto(siteUrl(newUser(), {}, elsewhere));
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await page.getByRole("status").getByText("The chat can’t be shown on this page.").waitFor();
+  expect(await page.locator("iframe").isVisible()).toBe(false);
+  const { violations } = await new AxeBuilder({ page }).include("parley-chat").analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+  await page.getByRole("button", { name: "Close chat" }).click();
+  await eventually(() => page.getByText("can’t be shown").count(), 0);
+});
+
+test("two script tags of one channel show one button", async () => {
+  const page = await visitSite(newUser());
+  await page.getByRole("button", { name: "Open chat" }).waitFor();
+  await page.evaluate(
+    ({ src, channel }) =>
+      new Promise((resolve) => {
+        const script = document.createElement("script");
+        script.src = src;
+        script.dataset.channel = channel;
+        script.addEventListener("load", resolve);
+        document.head.append(script);
+      }),
+    { src: `${place.base}/widget.js`, channel: place.channelId },
+  );
+  expect(await page.locator("parley-chat").count()).toBe(1);
 });
 
 test("closed and open it has no violation", async () => {

@@ -81,6 +81,7 @@ export const SHAPES: Record<string, Shape> = {
   "POST /hooks/whatsapp/:channelId": { ids: ["wap"], weight: 6 },
   "GET /hooks/whatsapp/:channelId": { ids: ["wap"] },
   "GET /web/:channelId": { ids: channel },
+  "GET /web/:channelId/availability": { ids: channel },
   "GET /web/:channelId/socket": { ids: ["web"], weight: 3 },
 };
 

@@ -15,6 +15,7 @@ const PUBLIC = [
   "ALL /hooks/*",
   "GET /hooks/whatsapp/:channelId",
   "GET /web/:channelId",
+  "GET /web/:channelId/availability",
   "GET /web/:channelId/socket",
 ];
 
@@ -142,6 +143,7 @@ const STRANGE: Record<string, Record<string, number>> = {
   "/hooks/telegram/:channelId": { POST: 401 },
   "/hooks/whatsapp/:channelId": { GET: 403, HEAD: 403, POST: 401 },
   "/web/:channelId": { GET: 404, HEAD: 404 },
+  "/web/:channelId/availability": { GET: 200, HEAD: 200 },
   "/web/:channelId/socket": { GET: 101, HEAD: 400 },
 };
 

@@ -61,3 +61,35 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
   };
 }
+
+/** What a visitor sees if a link names no web channel. It repeats nothing of the link. */
+export const NO_CHANNEL_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Chat not found</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLE}">
+</head>
+<body class="no-channel">
+<main class="empty">
+<h1 class="empty-title">This chat doesn’t exist</h1>
+<p>Check the link, or ask the company for a new one.</p>
+</main>
+</body>
+</html>
+`;
+
+/** Nothing but the style sheet is loaded, and no site may frame the page. */
+export const NO_CHANNEL_PAGE_HEADERS: Record<string, string> = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Cache-Control": "no-cache",
+  "Referrer-Policy": "no-referrer",
+  Vary: "Accept",
+  "X-Content-Type-Options": "nosniff",
+};

@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
 import { ApiError } from "../../http/errors.ts";
 import { isTooMany, tooMany } from "../../http/strangers.ts";
 import { fault } from "../../http/validation.ts";
@@ -6,19 +7,43 @@ import { causeOf } from "../../log.ts";
 import { callObject } from "../../objects.ts";
 import { admitVisitor, REFUSALS, type Refusal, webChannel } from "./admit.ts";
 import { PROTOCOL } from "./identity.ts";
-import { chatPage, chatPageHeaders } from "./page.ts";
+import { isAllowedOrigin } from "./origin.ts";
+import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE, NO_CHANNEL_PAGE_HEADERS } from "./page.ts";
 import { visitorHeaders } from "./visitor.ts";
+
+/**
+ * Any site may read the answer, so that its widget can tell "not here" from a lost connection. The answer is no secret:
+ * the page's own policy and the socket say the same.
+ */
+const AVAILABILITY_HEADERS = {
+  "Access-Control-Allow-Origin": "*",
+  "Cache-Control": "private, max-age=60",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  Vary: "Origin",
+};
 
 type WebContext = Context<{ Bindings: Env }>;
 
-/** The visitors' page and their socket, under /web; neither asks for a key. */
+/**
+ * The visitors' routes under /web. None of them needs a key: the page, its socket, and whether a widget may show the
+ * chat on the site that asks (`{ available: boolean }`).
+ */
 export const webRoutes = new Hono<{ Bindings: Env }>()
   .get("/:channelId", async (c) => {
     if (await isTooMany(c)) throw tooMany();
     const record = await webChannel(c.env, c.req.param("channelId"));
-    if (!record) throw new ApiError("channel_not_found");
+    if (!record) return noChannel(c);
     const headers = chatPageHeaders(new URL(c.req.url), record.settings.allowedOrigins ?? []);
     return c.body(chatPage({ channelId: record.id, name: record.name }), 200, headers);
+  })
+  .get("/:channelId/availability", async (c) => {
+    if (await isTooMany(c)) throw tooMany();
+    const record = await webChannel(c.env, c.req.param("channelId"));
+    const own = new URL(c.req.url).origin;
+    // A browser names no origin when a page of our own asks.
+    const origin = c.req.header("Origin") ?? own;
+    const available = record !== null && isAllowedOrigin(origin, own, record.settings.allowedOrigins);
+    return c.json({ available }, 200, AVAILABILITY_HEADERS);
   })
   .get("/:channelId/socket", async (c) => {
     // A HEAD comes here too, and its answer can't be a socket.
@@ -27,6 +52,14 @@ export const webRoutes = new Hono<{ Bindings: Env }>()
     const socket = await openSocket(c, c.req.param("channelId"));
     return new Response(null, { status: 101, webSocket: socket, headers: protocolHeader(c) });
   });
+
+/** A page for people, and the error as JSON for programs. */
+function noChannel(c: WebContext): Response {
+  const supports = ["application/json", "text/html"];
+  const wanted = accepts(c, { header: "Accept", supports, default: "application/json" });
+  if (wanted !== "text/html") throw new ApiError("channel_not_found", { headers: { Vary: "Accept" } });
+  return c.body(NO_CHANNEL_PAGE, 404, NO_CHANNEL_PAGE_HEADERS);
+}
 
 /** The visitor's end of a socket: of the chat's own object, or of one that is closed at once and says why. */
 async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> {
