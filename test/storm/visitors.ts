@@ -31,7 +31,7 @@ export async function visitors({ rounds, random, log }: Force, { server }: Groun
   async function visitor(nth: number): Promise<void> {
     const user = `user-${nth}-${randomUUID()}`;
     const hash = createHmac("sha256", channel.identitySecret).update(user).digest("hex");
-    const protocols = subprotocols({ kind: "user", user, hash }) ?? [];
+    const protocols = subprotocols({ kind: "user", user, hash, expires: null }) ?? [];
     const url = `ws://${line.host}/web/${channel.id}/socket`;
     const place: TabPlace = { url, protocols, from: `198.51.100.${nth}`, random, acknowledged: 0, faults: [] };
     const chatId = await parley.chat(channel.id, user);
