@@ -44,7 +44,7 @@ export const WIDGET_STYLE = `
 @media (max-width: 480px), (max-height: 480px) {
   .frame { inset: 0; width: 100%; height: var(--height, 100dvh); border-radius: 0; box-shadow: none; }
   .left .frame { left: 0; }
-  .open:not(.missing) .launcher { display: none; }
+  .open.here .launcher { display: none; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .frame { transform: translateY(12px); transition: opacity .16s, transform .16s, visibility 0s .16s; }

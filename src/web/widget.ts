@@ -116,6 +116,8 @@ function start(script: HTMLScriptElement): void {
     if (!frame || source !== frame.contentWindow || origin !== address.origin) return;
     if (data?.parley === "here") {
       here = true;
+      // On a phone the chat's own button closes it, and until then the launcher does.
+      box.classList.add("here");
       miss(false);
       if (open) post({ parley: "opened", focus: focused });
     }

@@ -261,6 +261,7 @@ test("a dated link works until it expires", async () => {
   const linkUntil = (user: string, expires: string) =>
     pageUrl({ ...place, hashOf: () => place.hashUntil(user, expires) }, user, { expires });
   const user = newUser();
+  await place.meet(user);
   const page = await open(browser);
   await page.goto(linkUntil(user, at(3_600)));
   await write(page, "hello");

@@ -114,7 +114,19 @@ test("on a phone it fills the screen, and its own button closes it", async () =>
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).waitFor();
   await eventually(() => page.locator("iframe").boundingBox(), { x: 0, y: 0, width: 360, height: 640 });
+  expect(await page.getByRole("button", { name: "Close chat" }).count()).toBe(0);
   await chat(page).getByRole("button", { name: "Close chat" }).click();
+  await eventually(() => page.locator("iframe").isVisible(), false);
+});
+
+test("on a phone the launcher closes a chat that is still loading", async () => {
+  const user = newUser();
+  await place.meet(user);
+  const page = await open(browser, { viewport: { width: 360, height: 640 } });
+  await page.route("**/web-assets/chat.js", () => undefined);
+  await page.goto(siteUrl(user));
+  await page.getByRole("button", { name: "Open chat" }).click();
+  await page.getByRole("button", { name: "Close chat" }).click();
   await eventually(() => page.locator("iframe").isVisible(), false);
 });
 
