@@ -1,6 +1,6 @@
 import type { ChatMessage, ReadyFrame, RefusedFrame, ServerFrame } from "./frames.ts";
 
-/** Why a message of the visitor's could not be sent. */
+/** Why a visitor's message could not be sent. */
 export interface Trouble {
   code: string;
   /** The server's own words, for a code that this page has none for. */

@@ -9,7 +9,7 @@ import { isAllowedOrigin } from "./origin.ts";
 import { markOf } from "./terms.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** Why a socket is closed at once, as a browser can read it, for it can't read the status of a refused upgrade. */
+/** Why a new socket is closed at once. A browser can read a close code, but not the status of a refused upgrade. */
 export const REFUSALS = {
   bad_request: { code: 1008, reason: "after must be a number" },
   try_later: { code: 1013, reason: "Try again later" },
@@ -20,15 +20,15 @@ export const REFUSALS = {
 
 export type Refusal = keyof typeof REFUSALS;
 
-/** A web channel, or null where there is none of this id. */
+/** A web channel; null if no web channel has this id. */
 export async function webChannel(env: Env, channelId: string): Promise<ChannelRecord | null> {
   const record = await channelRecord(env, channelId);
   return record?.kind === "web" ? record : null;
 }
 
 /**
- * Lets a visitor's socket in, or says why not: the channel, then the origin, then the identity. It writes nothing.
- * @throws where the directory or a secret can't be read
+ * Decides whether to accept a visitor's socket: checks the channel, then the origin, then the identity. Writes nothing.
+ * @throws if the directory or a secret can't be read
  */
 export async function admitVisitor(
   env: Env,
@@ -78,14 +78,14 @@ async function welcomingRecord(
   return checked?.verified ? checked.record : null;
 }
 
-/** The address that a claim proves, and the mark of the secret that vouched for it; null where it proves none. */
+/** The address that a claim proves, and the mark of the secret that vouched for it; null if the claim is not valid. */
 async function proofOf(
   env: Env,
   channelId: string,
   claim: Claim,
 ): Promise<{ address: string; mark: string | null } | null> {
   if (claim.kind === "token") return { address: await addressOfToken(claim.token), mark: null };
-  // A secret that was rotated away must not vouch for anyone new; it costs at most one read a connection.
+  // A secret that was rotated away must not vouch for new sockets. The fresh record costs at most one read a second.
   const checked = await verifyChannel(
     env,
     channelId,

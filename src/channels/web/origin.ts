@@ -1,10 +1,10 @@
-/** No host has a longer name, and what let a socket in is kept with it. */
+/** No host has a longer name. The origin is kept with the socket, whose attachment is limited in size. */
 const MAX_ORIGIN = 300;
 
 /**
- * Whether a page of `origin` may open a visitor's socket: our own page always, and others where the channel's
- * `allowedOrigins` name them, or where it names none. Every browser sends `Origin` with a socket and no script can
- * change it; a channel with a list refuses what has none.
+ * Whether a page of `origin` may open a visitor's socket. Our own page always may. Other pages may if the channel's
+ * `allowedOrigins` name their origin or are empty. Every browser sends `Origin` with a socket and no script can change
+ * it, so a channel with a list refuses a request without one.
  */
 export function isAllowedOrigin(
   origin: string | null,

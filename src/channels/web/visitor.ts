@@ -1,6 +1,6 @@
 import type { Admission } from "./terms.ts";
 
-/** What the Worker has found out about a visitor, as it tells the chat's object with the socket. */
+/** A visitor as the Worker verified them. It goes to the chat's object with the socket. */
 export interface Visitor {
   /** The chat of this visitor, or the id that it will have. */
   chatId: string;
@@ -24,7 +24,7 @@ export function visitorHeaders(visitor: Visitor): Record<string, string> {
   return { Upgrade: "websocket", [HEADER]: encodeURIComponent(JSON.stringify(visitor)) };
 }
 
-/** The visitor of an upgrade. An object is called by our Worker alone, so what stands there has been verified. */
+/** The visitor of an upgrade. Only our Worker calls an object, so the header has been verified. */
 export function readVisitor(headers: Headers): Visitor {
   return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as Visitor;
 }

@@ -5,11 +5,11 @@ import { causeOf } from "../../log.ts";
 import { callObject } from "../../objects.ts";
 import { close, TRY_LATER } from "./sockets.ts";
 
-/** For how long what let a socket in counts without being asked about. */
+/** How long a check stays valid, in milliseconds. */
 const HOLD_MS = 10_000;
-/** When a channel that did not answer is asked again. */
+/** The pause after a check that failed because the channel did not answer, in milliseconds. */
 const AGAIN_MS = 1_000;
-/** How long a socket that was welcome last stays while nobody can say whether it still is. */
+/** How long a socket stays open after its last good check while the channel does not answer, in milliseconds. */
 const KNOWN_FOR_MS = 3_600_000;
 
 /** What is needed of the sockets' owner. */
@@ -21,9 +21,9 @@ export interface AdmittanceHost {
 }
 
 /**
- * Whether the open sockets would still be let in. The channel's object is asked at most every 10 seconds, and only when
- * a frame is to pass, in whichever direction: the frame waits for the answer, and a socket that would be refused ends
- * before it. So an idle socket costs nothing, and no frame passes 10 seconds after an origin or a secret went.
+ * Checks that open sockets would still be accepted. Asks the channel's object at most every 10 seconds, and only when a
+ * frame is about to pass in either direction. The frame waits for the answer, and a socket that would be refused is
+ * closed first. So an idle socket costs nothing, and 10 seconds after an origin or a secret was removed no frame passes.
  */
 export class Admittance {
   readonly #host: AdmittanceHost;

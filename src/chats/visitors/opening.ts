@@ -17,9 +17,9 @@ export type OpenedChat =
   | { outcome: "erasing" };
 
 /**
- * The chat of a visitor in the directory: the one that a `POST /chats` has made, or a new one, where the channel allows
- * one more to the network that the visitor came from. One that was there when the socket was opened counts for nobody.
- * @throws where the directory or the channel's object does not answer
+ * Finds the visitor's chat in the directory, or creates it if the channel's limits of new chats allow. A chat that
+ * existed when the socket was opened doesn't count towards the limits.
+ * @throws if the directory or the channel's object does not answer
  */
 export async function openVisitorChat(env: Env, visitor: Visitor): Promise<OpenedChat> {
   const { chatId, organizationId, channelId, address } = visitor;

@@ -29,8 +29,8 @@ export const PAGE_COST = 10;
 const SILENT_MS = 180_000;
 
 /**
- * Whether no page can be behind a socket any more: `opened` and `answered`, when the platform last answered its ping,
- * lie minutes back. A phone that lost its network says nothing, and the platform counts its socket as open for long.
+ * Whether a socket's page has been silent for minutes. A phone that loses its network sends no close, and the platform
+ * counts its socket as open for a long time. `answered` is when the platform last answered a ping.
  */
 export function isAbandoned(opened: number, answered: Date | null, now: number): boolean {
   return Math.max(opened, answered?.getTime() ?? 0) + SILENT_MS < now;
@@ -67,7 +67,7 @@ export function close(socket: WebSocket, { code, reason }: Close): void {
   }
 }
 
-/** How many frames a socket may send in a second. Counted in memory: an object that is asked this much does not sleep. */
+/** How many frames a socket may send in a second. Counted in memory: an object this busy does not sleep. */
 export class FrameBudget {
   readonly #counts = new WeakMap<WebSocket, { second: number; count: number }>();
 
