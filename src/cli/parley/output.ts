@@ -2,9 +2,8 @@ import { styleText } from "node:util";
 import { aligned, printable } from "./table.ts";
 import { relativeTime } from "./times.ts";
 
-type Kind = "time" | "rate" | undefined;
-/** A column of a table: its title, the path of its value in a row (`contact.name`), and how the value is shown. */
-export type Column = [title: string, path: string, kind?: Kind];
+/** The columns of a table: the path of the value in a row (`contact.name`), by the column's title. */
+export type Columns = Record<string, string>;
 
 type Sink = { write(text: string): unknown; isTTY?: boolean };
 type Rows = Record<string, unknown>;
@@ -54,15 +53,15 @@ export class Output {
   }
 
   /** The service's list under `name` as a table, and a note if there are more pages. */
-  list(answer: Rows, name: string, columns: Column[], now = Date.now()): void {
+  list(answer: Rows, name: string, columns: Columns, now = Date.now()): void {
     if (this.json) {
       this.document(answer);
       return;
     }
     const rows = Array.isArray(answer[name]) ? (answer[name] as Rows[]) : [];
     if (rows.length > 0) {
-      const titles = columns.map(([title]) => title);
-      const cells = rows.map((row) => columns.map(([, path, kind]) => cellOf(valueAt(row, path), kind, now)));
+      const titles = Object.keys(columns);
+      const cells = rows.map((row) => Object.values(columns).map((path) => cellOf(valueAt(row, path), path, now)));
       const [head = "", ...lines] = aligned([titles, ...cells]);
       this.line(this.paint("bold", head));
       for (const line of lines) this.line(line);
@@ -80,7 +79,7 @@ export class Output {
     const width = Math.max(0, ...fields.map(([name]) => name.length));
     for (const [name, value] of fields) {
       const isTime = typeof value === "string" && TIME_FIELD.test(name) && !Number.isNaN(Date.parse(value));
-      const cell = isTime ? `${printable(value)} (${relativeTime(value, now)})` : cellOf(value, undefined, now);
+      const cell = isTime ? `${printable(value)} (${relativeTime(value, now)})` : cellOf(value, "", now);
       this.line(`${this.paint("dim", name.padEnd(width))}  ${cell}`);
     }
   }
@@ -106,18 +105,19 @@ export function valueAt(row: unknown, path: string): unknown {
   return value;
 }
 
-function cellOf(value: unknown, kind: Kind, now: number): string {
+/** A value as text. The end of its path says whether it is a time or a rate limit. */
+function cellOf(value: unknown, path: string, now: number): string {
   if (value === null || value === undefined || value === "") return "–";
-  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => cellOf(one, kind, now)).join(", ");
-  if (kind === "rate") {
+  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => cellOf(one, path, now)).join(", ");
+  if (path.endsWith("rateLimit")) {
     const { limit, windowSeconds } = value as { limit: number; windowSeconds: number };
     return `${limit}/${windowSeconds}s`;
   }
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return printable(kind === "time" ? relativeTime(text, now) : text);
+  return printable(TIME_FIELD.test(path) ? relativeTime(text, now) : text);
 }
 
-/** The fields of a record, those of records in it by their dotted names. */
+/** The fields of a record. A nested field has a dotted name. */
 function flattened(value: unknown, name: string): [string, unknown][] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [[name, value]];
   return Object.entries(value).flatMap(([key, inner]) => flattened(inner, name ? `${name}.${key}` : key));

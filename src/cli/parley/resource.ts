@@ -1,9 +1,10 @@
 import { type Command, command, type Option, ORGANIZATION_OPTION, PAGE_OPTIONS, YES_OPTION } from "./command.ts";
 import { confirm, deleteUntilDone } from "./deletion.ts";
-import type { Column } from "./output.ts";
-import type { Body, Service, ServiceRequest, ServiceResponse } from "./service.ts";
+import type { Columns } from "./output.ts";
+import type { Body, Query, Service, ServiceRequest } from "./service.ts";
 
 type Given = Record<string, string | string[] | boolean | undefined>;
+type Verb = { about: string; details?: string };
 
 /** An option that sets a field of a resource. */
 export interface Field extends Option {
@@ -11,12 +12,6 @@ export interface Field extends Option {
   to: string;
   /** Parses the given text. By default the text is sent as it is. @throws CommandError with exit code 2 */
   read?: (given: never, flag: string) => unknown;
-}
-
-interface Verb {
-  /** The help's one-line description. */
-  about: string;
-  details?: string;
 }
 
 /** A resource of the operator's API. Its commands are made from this description. */
@@ -27,9 +22,8 @@ export interface Resource {
   one: string;
   /** `clients` may also use an API key. */
   scope: "service" | "organization" | "clients";
-  columns: Column[];
-  /** Adds to the rows of a list what the API keeps elsewhere. */
-  complete?: (service: Service, organization: string, query: ServiceRequest["query"], rows: Body[]) => Promise<void>;
+  columns: Columns;
+  /** Options of `list`, besides its pages. */
   filters?: Record<string, Option>;
   fields: Record<string, Field>;
   /** The fields that `create` requires. */
@@ -37,12 +31,34 @@ export interface Resource {
   list: Verb;
   create: Verb;
   show?: Verb;
-  /** `fields`: those that can be changed, all by default. `options`: options that set no field by themselves. */
-  change?: Verb & { fields?: string[]; options?: Record<string, Option> };
+  /** `fixed`: the fields that can't be changed. `options`: options that set no field by themselves. */
+  change?: Verb & { fixed?: string[]; options?: Record<string, Option> };
   /** `word`: the command, if not `delete`. `loss`: what is deleted with it, for the confirmation. */
   delete: Verb & { word?: string; loss?: string };
-  /** More of the request body, by path, that no single option sets. */
-  body?: (options: Given, verb: "create" | "change") => Promise<Record<string, unknown>>;
+  /** Adds to a list's rows what the API keeps elsewhere. */
+  complete?: (rows: Body[], service: Service, query: Query) => Promise<void>;
+  /** More fields of the request body, by path, that no single option sets. */
+  more?: (options: Given, verb: "create" | "change") => Promise<Record<string, unknown>>;
+}
+
+/** A field that is set once. `value` is its placeholder in the help. */
+export function field(
+  value: string,
+  to: string,
+  about: string,
+  read: (given: string, flag: string) => unknown = (given) => given,
+) {
+  return { type: "string", value, to, about, read } as const;
+}
+
+/** A field whose option can be repeated. */
+export function listField(
+  value: string,
+  to: string,
+  about: string,
+  read: (given: string[], flag: string) => unknown = (given) => given,
+) {
+  return { type: "string", multiple: true, value, to, about, read } as const;
 }
 
 /** The note on a secret that the service never shows again. */
@@ -50,116 +66,90 @@ export const SHOWN_ONCE = "The secret is shown only once. Store it now.";
 
 /** The commands of a resource: `list`, `create`, `show`, `change`, `delete`. */
 export function commandsOf(resource: Resource): Command[] {
-  const { show, change } = resource;
-  return [
-    listCommand(resource),
-    createCommand(resource),
-    ...(show ? [showCommand(resource, show)] : []),
-    ...(change ? [changeCommand(resource, change)] : []),
-    deleteCommand(resource),
+  const { name, one, scope, columns, filters, fields, required, show, change, complete } = resource;
+  const { word = "delete", loss, ...deletion } = resource.delete;
+  const organization: Record<string, Option> = scope === "service" ? {} : ORGANIZATION_OPTION;
+  const recordOf = ({ [one]: record, ...more }: Body) => ({ ...(record as Body | undefined), ...more });
+  const commands = [
+    command({
+      ...resource.list,
+      name: `${name} list`,
+      options: { ...filters, ...PAGE_OPTIONS, ...organization } as Record<string, Option>,
+      async run({ options, service, out }) {
+        const [owner, call] = await collection(resource, service, options);
+        const names = Object.keys({ ...filters, ...PAGE_OPTIONS });
+        const query = Object.fromEntries(names.map((option) => [option, options[option] as string | undefined]));
+        const { body } = await call("GET", { query });
+        if (owner && !out.json) await complete?.(body[name] as Body[], service, { organization: owner, ...query });
+        out.list(body, name, columns);
+      },
+    }),
+    command({
+      ...resource.create,
+      name: `${name} create`,
+      options: { ...withRequired(fields, required), ...organization },
+      async run({ options, service, out }) {
+        const [, call] = await collection(resource, service, options);
+        const { body } = await call("POST", await bodyOf(resource, options, "create"));
+        out.record(body, recordOf(body));
+        if (body.secret || body.identitySecret) out.note(SHOWN_ONCE);
+      },
+    }),
   ];
-}
-
-function listCommand(resource: Resource): Command {
-  const { name, list, filters = {}, columns, complete } = resource;
-  return command({
-    ...list,
-    name: `${name} list`,
-    options: { ...filters, ...PAGE_OPTIONS, ...organizationOption(resource) } as Record<string, Option>,
-    async run({ options, service, out }) {
-      const owner = await ownerOf(resource, service, options.organization as string | undefined);
-      const names = Object.keys({ ...filters, ...PAGE_OPTIONS });
-      const query = Object.fromEntries(names.map((name) => [name, options[name] as string | undefined]));
-      const { body } = await collection(resource, service, owner)("GET", { query });
-      if (complete && owner && !out.json) await complete(service, owner, query, body[name] as Body[]);
-      out.list(body, name, columns);
-    },
-  });
-}
-
-function createCommand(resource: Resource): Command {
-  const { name, one, create, fields, required } = resource;
-  const needed = Object.entries(fields).map(([flag, field]) => [
-    flag,
-    required.includes(flag) ? { ...field, required: true } : field,
-  ]);
-  return command({
-    ...create,
-    name: `${name} create`,
-    options: { ...Object.fromEntries(needed), ...organizationOption(resource) } as Record<string, Option>,
-    async run({ options, service, out }) {
-      const owner = await ownerOf(resource, service, options.organization as string | undefined);
-      const { body } = await collection(resource, service, owner)("POST", await bodyOf(resource, options, "create"));
-      out.record(body, recordOf(body, one));
-      if (body.secret || body.identitySecret) out.note(SHOWN_ONCE);
-    },
-  });
-}
-
-function showCommand({ name, one, scope }: Resource, show: Verb): Command {
-  return command({
-    ...show,
-    name: `${name} show`,
-    operands: [one],
-    async run({ operands, service, out }) {
+  if (show) {
+    const run: Command["run"] = async ({ operands, service, out }) => {
       const path = `/${name}/${operands[one]}`;
       const isClient = scope === "clients" && service.connection.adminToken === null;
       const { body } = await (isClient ? service.asClient("GET", path) : service.asOperator("GET", path));
-      out.record(body, recordOf(body, one));
-    },
-  });
-}
-
-function changeCommand(resource: Resource, change: NonNullable<Resource["change"]>): Command {
-  const { name, one, fields } = resource;
-  const { fields: changeable = Object.keys(fields), options: more = {}, ...texts } = change;
-  const own = Object.entries(fields).filter(([flag]) => changeable.includes(flag));
-  return command({
-    ...texts,
-    name: `${name} change`,
-    operands: [one],
-    options: { ...Object.fromEntries(own), ...more } as Record<string, Option>,
-    async run({ operands, options, service, out }) {
+      out.record(body, recordOf(body));
+      return undefined;
+    };
+    commands.push(command({ ...show, name: `${name} show`, operands: [one], run }));
+  }
+  if (change) {
+    const { fixed = [], options: more, ...texts } = change;
+    const changeable = Object.fromEntries(Object.entries(fields).filter(([flag]) => !fixed.includes(flag)));
+    const run: Command["run"] = async ({ operands, options, service, out }) => {
       const request = await bodyOf(resource, options, "change");
       const { body } = await service.asOperator("PATCH", `/${name}/${operands[one]}`, request);
-      out.record(body, recordOf(body, one));
-    },
-  });
+      out.record(body, recordOf(body));
+      return undefined;
+    };
+    commands.push(
+      command({ ...texts, name: `${name} change`, operands: [one], options: { ...changeable, ...more }, run }),
+    );
+  }
+  return [
+    ...commands,
+    command({
+      ...deletion,
+      name: `${name} ${word}`,
+      operands: [one],
+      options: YES_OPTION,
+      async run({ operands, options, service, out }) {
+        await confirm(`${word} ${one} ${operands[one]}${loss ? ` with ${loss}` : ""}`, options.yes);
+        const body = await deleteUntilDone(service, out, `/${name}/${operands[one]}`);
+        out.record(body, recordOf(body));
+      },
+    }),
+  ];
 }
 
-function deleteCommand({ name, one, delete: { word = "delete", loss, ...texts } }: Resource): Command {
-  return command({
-    ...texts,
-    name: `${name} ${word}`,
-    operands: [one],
-    options: YES_OPTION,
-    async run({ operands, options, service, out }) {
-      const id = operands[one] ?? "";
-      await confirm(`${word} ${one} ${id}${loss ? ` with ${loss}` : ""}`, options.yes);
-      const body = await deleteUntilDone(service, out, `/${name}/${id}`);
-      out.record(body, recordOf(body, one));
-    },
-  });
+function withRequired(fields: Record<string, Field>, required: string[]): Record<string, Option> {
+  const options = Object.entries(fields);
+  return Object.fromEntries(
+    options.map(([flag, option]) => [flag, required.includes(flag) ? { ...option, required: true } : option]),
+  );
 }
 
-function organizationOption({ scope }: Resource): Record<string, Option> {
-  return scope === "service" ? {} : ORGANIZATION_OPTION;
-}
-
-/** The organization to call as its operator. Null for a resource without one, or if the call uses the API key. */
-async function ownerOf({ scope }: Resource, service: Service, given: string | undefined): Promise<string | null> {
-  const usesKey = scope === "clients" && given === undefined && service.connection.apiKey !== null;
-  return scope === "service" || usesKey ? null : service.organization(given);
-}
-
-/** Calls the list that the resource is in. */
-function collection({ name, scope }: Resource, service: Service, owner: string | null) {
-  return (method: string, request: ServiceRequest): Promise<ServiceResponse> => {
-    if (owner) return service.asOperator(method, `/organizations/${owner}/${name}`, request);
-    return scope === "clients"
-      ? service.asClient(method, `/${name}`, request)
-      : service.asOperator(method, `/${name}`, request);
-  };
+/** The organization of a resource, and a function that calls its list. Null if the call uses no organization's path. */
+async function collection({ name, scope }: Resource, service: Service, { organization }: Given) {
+  const usesKey = scope === "clients" && organization === undefined && service.connection.apiKey !== null;
+  const owner = scope === "service" || usesKey ? null : await service.organization(organization as string | undefined);
+  const path = owner ? `/organizations/${owner}/${name}` : `/${name}`;
+  const call = (method: string, request: ServiceRequest) =>
+    usesKey ? service.asClient(method, path, request) : service.asOperator(method, path, request);
+  return [owner, call] as const;
 }
 
 /** The request body, and the option that sets each field of it, for the service's errors. */
@@ -171,24 +161,13 @@ async function bodyOf(resource: Resource, options: Given, verb: "create" | "chan
     optionOf[to] = `--${flag}`;
     if (given !== undefined) put(body, to, read ? await read(given as never, flag) : given);
   }
-  const more = Object.entries((await resource.body?.(options, verb)) ?? {});
+  const more = Object.entries((await resource.more?.(options, verb)) ?? {});
   for (const [path, value] of more) put(body, path, value);
   return { body, optionOf };
 }
 
 function put(body: Body, path: string, value: unknown): void {
-  const names = path.split(".");
-  const last = names.pop() ?? "";
-  let at = body;
-  for (const name of names) {
-    at[name] ??= {};
-    at = at[name] as Body;
-  }
-  at[last] = value;
-}
-
-/** The fields of the record itself first, then those of everything else in the answer. */
-function recordOf(body: Body, one: string): Body {
-  const { [one]: record, ...more } = body;
-  return { ...(record as Body | undefined), ...more };
+  const [name = "", ...rest] = path.split(".");
+  if (rest.length === 0) body[name] = value;
+  else put((body[name] ??= {}) as Body, rest.join("."), value);
 }

@@ -2,35 +2,28 @@ import { text } from "node:stream/consumers";
 import { CommandError } from "../command-error.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { credentialsOf, replaced } from "./credentials.ts";
-import type { Resource } from "./resource.ts";
+import { field, listField, type Resource } from "./resource.ts";
 import type { Body } from "./service.ts";
 
-const NAME = { type: "string", value: "name", to: "name" } as const;
+const WHOSE_CHATS =
+  "Uses the API key, which belongs to one organization. With --organization, uses the operator's token.";
 
-/** All resources with commands of their own, in the order of the help. */
+const SECRETS = `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
+If a variable is not set, the command asks for the secret or reads a line of standard input.`;
+
+/** All resources with commands of their own. */
 export const RESOURCES = {
   organizations: {
     name: "organizations",
     one: "organization",
     scope: "service",
-    columns: [
-      ["ID", "id"],
-      ["NAME", "name"],
-      ["JURISDICTION", "jurisdiction"],
-      ["REGION", "region"],
-      ["CREATED", "createdAt", "time"],
-    ],
+    columns: { ID: "id", NAME: "name", JURISDICTION: "jurisdiction", REGION: "region", CREATED: "createdAt" },
     fields: {
-      name: { ...NAME, about: "The organization's name" },
-      owner: { ...NAME, to: "owner.name", about: "The first member's name" },
-      "owner-email": {
-        type: "string",
-        value: "address",
-        to: "owner.email",
-        about: "The first member's e-mail address",
-      },
-      jurisdiction: { type: "string", value: "eu|us", to: "jurisdiction", about: "Where the data must stay, for good" },
-      region: { type: "string", value: "region", to: "region", about: "Where the data should be, for example weur" },
+      name: field("name", "name", "The organization's name"),
+      owner: field("name", "owner.name", "The first member's name"),
+      "owner-email": field("address", "owner.email", "The first member's e-mail address"),
+      jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay, for good"),
+      region: field("region", "region", "Where the data should be, for example weur"),
     },
     required: ["name", "owner"],
     list: { about: "List all organizations, oldest first" },
@@ -46,21 +39,13 @@ export const RESOURCES = {
     name: "members",
     one: "member",
     scope: "organization",
-    columns: [
-      ["ID", "id"],
-      ["NAME", "name"],
-      ["EMAIL", "email"],
-      ["CREATED", "createdAt", "time"],
-    ],
+    columns: { ID: "id", NAME: "name", EMAIL: "email", CREATED: "createdAt" },
     fields: {
-      name: { ...NAME, about: "The member's name" },
-      email: { type: "string", value: "address", to: "email", about: "The member's e-mail address" },
+      name: field("name", "name", "The member's name"),
+      email: field("address", "email", "The member's e-mail address"),
     },
     required: ["name"],
-    list: {
-      about: "List an organization's members, oldest first",
-      details: "The first member sends the messages that name no sender.",
-    },
+    list: { about: "List members, oldest first; the first one sends messages that name no sender" },
     create: { about: "Create a member" },
     delete: { about: "Delete a member, unless it is the last one" },
   },
@@ -68,88 +53,49 @@ export const RESOURCES = {
     name: "channels",
     one: "channel",
     scope: "organization",
-    columns: [
-      ["ID", "id"],
-      ["KIND", "kind"],
-      ["NAME", "name"],
-      ["HEALTH", "health.state"],
-      ["SINCE", "health.since", "time"],
-      ["REASON", "health.reason"],
-    ],
+    columns: {
+      ID: "id",
+      KIND: "kind",
+      NAME: "name",
+      HEALTH: "health.state",
+      SINCE: "health.since",
+      REASON: "health.reason",
+    },
     fields: {
-      kind: { type: "string", value: "kind", to: "kind", about: "whatsapp, telegram or web" },
-      name: { ...NAME, about: "The channel's name" },
-      "phone-number-id": {
-        type: "string",
-        value: "digits",
-        to: "credentials.phoneNumberId",
-        about: "whatsapp: the number's id at Meta",
-      },
-      "per-second": {
-        type: "string",
-        value: "n",
-        to: "settings.perSecond",
-        read: wholeNumber,
-        about: "whatsapp, telegram: messages per second",
-      },
-      "allowed-origin": {
-        type: "string",
-        multiple: true,
-        value: "origin",
-        to: "settings.allowedOrigins",
-        about: "web: a site that may embed the chat",
-      },
+      kind: field("kind", "kind", "whatsapp, telegram or web"),
+      name: field("name", "name", "The channel's name"),
+      "phone-number-id": field("digits", "credentials.phoneNumberId", "whatsapp: the number's id at Meta"),
+      "per-second": field("n", "settings.perSecond", "whatsapp, telegram: messages per second", wholeNumber),
+      "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
     },
     required: ["kind", "name"],
     list: { about: "List an organization's channels and their health, oldest first" },
     create: {
       about: "Create a channel",
-      details: `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
-If a variable is not set, the command asks for the secret or reads a line of standard input.
-The identity secret of a web channel is shown only once, in the output of this command.`,
+      details: `${SECRETS}\nThe identity secret of a web channel is shown only once, in the output of this command.`,
     },
     show: { about: "Show a channel with its health and the webhook to register at its network" },
     change: {
       about: "Change a channel's name, settings or secrets",
-      details: `New secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
-If a variable is not set, the command asks for the secret or reads a line of standard input.`,
-      fields: ["name", "phone-number-id", "per-second", "allowed-origin"],
-      options: {
-        replace: {
-          type: "string",
-          multiple: true,
-          value: "secret",
-          about: "The secret to replace: bot-token, access-token or app-secret",
-        },
-      },
+      details: SECRETS,
+      fixed: ["kind"],
+      options: { replace: listField("secret", "", "A secret to replace: bot-token, access-token or app-secret") },
     },
     delete: { about: "Delete a channel with its chats", loss: "its chats" },
-    async body(options, verb) {
-      const secrets = verb === "create" ? credentialsOf(String(options.kind)) : replaced(options.replace as string[]);
-      return Object.fromEntries(Object.entries(await secrets).map(([name, value]) => [`credentials.${name}`, value]));
+    async more({ kind, replace }, verb) {
+      const secrets = await (verb === "create" ? credentialsOf(String(kind)) : replaced(replace as string[]));
+      return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`credentials.${name}`, value]));
     },
   },
   templates: {
     name: "templates",
     one: "template",
     scope: "organization",
-    columns: [
-      ["ID", "id"],
-      ["NAME", "name"],
-      ["LANGUAGE", "language"],
-      ["VARIABLES", "variables"],
-      ["CHANGED", "updatedAt", "time"],
-    ],
+    columns: { ID: "id", NAME: "name", LANGUAGE: "language", VARIABLES: "variables", CHANGED: "updatedAt" },
     fields: {
-      name: { ...NAME, about: "The name; for WhatsApp, the name that Meta approved" },
-      language: { type: "string", value: "code", to: "language", about: "The language, for example en_US" },
-      body: {
-        type: "string",
-        value: "text",
-        to: "body",
-        read: async (given: string) => (given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given),
-        about: "The text with {{placeholders}}; - reads it from standard input",
-      },
+      name: field("name", "name", "The name; for WhatsApp, the name that Meta approved"),
+      language: field("code", "language", "The language, for example en_US"),
+      body: field("text", "body", "The text with {{placeholders}}; - reads it from standard input", textOf),
     },
     required: ["name", "language", "body"],
     list: { about: "List an organization's templates, oldest first" },
@@ -162,45 +108,27 @@ If a variable is not set, the command asks for the secret or reads a line of sta
     name: "chats",
     one: "chat",
     scope: "clients",
-    columns: [
-      ["ID", "id"],
-      ["CHANNEL", "channel.kind"],
-      ["CONTACT", "contact.address"],
-      ["NAME", "contact.name"],
-      ["LAST MESSAGE", "lastMessageAt", "time"],
-    ],
+    columns: {
+      ID: "id",
+      CHANNEL: "channel.kind",
+      CONTACT: "contact.address",
+      NAME: "contact.name",
+      "LAST MESSAGE": "lastMessageAt",
+    },
     filters: {
-      channel: { type: "string", value: "id|kind", about: "Only chats of one channel, or of one kind of channel" },
-      contact: { type: "string", value: "address", about: "Only the chat with this contact" },
-      before: { type: "string", value: "cht_…", about: "Instead of a page: the chats after this one in the list" },
+      channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),
+      contact: field("address", "", "Only the chat with this contact"),
+      before: field("cht_…", "", "Instead of a page: the chats after this one in the list"),
     },
     fields: {
-      channel: { type: "string", value: "chn_…", to: "channelId", about: "The channel" },
-      address: {
-        type: "string",
-        value: "address",
-        to: "contact.address",
-        about: "The contact's address on the channel",
-      },
-      name: { ...NAME, to: "contact.name", about: "The contact's name" },
-      metadata: {
-        type: "string",
-        multiple: true,
-        value: "name=value",
-        to: "metadata",
-        read: (texts: string[], flag: string) => pairs(flag, texts),
-        about: "A pair of metadata",
-      },
+      channel: field("chn_…", "channelId", "The channel"),
+      address: field("address", "contact.address", "The contact's address on the channel"),
+      name: field("name", "contact.name", "The contact's name"),
+      metadata: listField("name=value", "metadata", "A pair of metadata", (texts, flag) => pairs(flag, texts)),
     },
     required: ["channel", "address"],
-    list: {
-      about: "List an organization's chats, latest activity first",
-      details: "Uses the API key, which belongs to one organization. With --organization, uses the operator's token.",
-    },
-    create: {
-      about: "Create a chat with a contact, or get the existing one",
-      details: "Uses the API key, which belongs to one organization. With --organization, uses the operator's token.",
-    },
+    list: { about: "List an organization's chats, latest activity first", details: WHOSE_CHATS },
+    create: { about: "Create a chat with a contact, or get the existing one", details: WHOSE_CHATS },
     show: { about: "Show a chat, with its waiting messages if you are the operator" },
     delete: { about: "Delete a chat with its messages", loss: "its messages" },
   },
@@ -208,62 +136,39 @@ If a variable is not set, the command asks for the secret or reads a line of sta
     name: "keys",
     one: "key",
     scope: "organization",
-    columns: [
-      ["ID", "id"],
-      ["NAME", "name"],
-      ["PERMISSIONS", "permissions"],
-      ["RATE LIMIT", "rateLimit", "rate"],
-      ["QUOTA", "monthlyQuota"],
-      ["CREATED", "createdAt", "time"],
-      ["LAST USED", "lastUsedAt", "time"],
-      ["EXPIRES", "expiresAt", "time"],
-      ["REVOKED", "revokedAt", "time"],
-    ],
-    async complete(service, organization, { page, limit } = {}, rows) {
-      // Both lists have the same order and pages.
-      const { body } = await service.asOperator("GET", "/stats", { query: { organization, page, limit } });
-      const used = new Map((body.keys as Body[]).map(({ id, updatedAt }) => [id, updatedAt]));
-      for (const row of rows) row.lastUsedAt = used.get(row.id);
+    columns: {
+      ID: "id",
+      NAME: "name",
+      PERMISSIONS: "permissions",
+      "RATE LIMIT": "rateLimit",
+      QUOTA: "monthlyQuota",
+      CREATED: "createdAt",
+      "LAST USED": "lastUsedAt",
+      EXPIRES: "expiresAt",
+      REVOKED: "revokedAt",
     },
     fields: {
-      name: { ...NAME, about: "The key's name" },
-      permission: {
-        type: "string",
-        multiple: true,
-        value: "name",
-        to: "permissions",
-        read: listOrDefault,
-        about: "A permission, for example messages:send; all by default",
-      },
-      allow: {
-        type: "string",
-        multiple: true,
-        value: "address",
-        to: "ipAllowlist",
-        read: listOrDefault,
-        about: "An IP address or range that may use the key; any by default",
-      },
-      "rate-limit": {
-        type: "string",
-        value: "n/seconds",
-        to: "rateLimit",
-        read: orDefault(rateLimitOf),
-        about: "Requests in a window of time, for example 300/60",
-      },
-      quota: {
-        type: "string",
-        value: "n",
-        to: "monthlyQuota",
-        read: orDefault(wholeNumber),
-        about: "Requests in a month; no quota by default",
-      },
-      expires: {
-        type: "string",
-        value: "time",
-        to: "expiresAt",
-        read: orDefault((given) => given),
-        about: "The end of the key, for example 2027-01-31T00:00:00Z; never by default",
-      },
+      name: field("name", "name", "The key's name"),
+      permission: listField(
+        "name",
+        "permissions",
+        "A permission, for example messages:send; all by default",
+        listOrNull,
+      ),
+      allow: listField(
+        "address",
+        "ipAllowlist",
+        "An IP address or range that may use the key; any by default",
+        listOrNull,
+      ),
+      "rate-limit": field("n/seconds", "rateLimit", "Requests in a window, for example 300/60", orNull(rateLimitOf)),
+      quota: field("n", "monthlyQuota", "Requests in a month; no quota by default", orNull(wholeNumber)),
+      expires: field(
+        "time",
+        "expiresAt",
+        "The end of the key, for example 2027-01-31T00:00:00Z; never by default",
+        orNull(String),
+      ),
     },
     required: ["name"],
     list: {
@@ -277,21 +182,30 @@ If a variable is not set, the command asks for the secret or reads a line of sta
       details: "The value default restores an option's default: --quota default, --allow default.",
     },
     delete: { word: "revoke", about: "Revoke an API key for good, from its next request on" },
+    async complete(rows, service, query) {
+      // Both lists have the same order and pages.
+      const { body } = await service.asOperator("GET", "/stats", { query });
+      const used = new Map((body.keys as Body[]).map(({ id, updatedAt }) => [id, updatedAt]));
+      for (const row of rows) row.lastUsedAt = used.get(row.id);
+    },
   },
 } satisfies Record<string, Resource>;
 
-function listOrDefault(texts: string[]): string[] | null {
+async function textOf(given: string): Promise<string> {
+  return given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given;
+}
+
+/** Null restores the default of a key's option. */
+function listOrNull(texts: string[]): string[] | null {
   return texts.length === 1 && texts[0] === "default" ? null : texts;
 }
 
-/** Reads a value, or null for the word `default`. */
-function orDefault<T>(read: (given: string, flag: string) => T): (given: string, flag: string) => T | null {
+function orNull<T>(read: (given: string, flag: string) => T): (given: string, flag: string) => T | null {
   return (given, flag) => (given === "default" ? null : read(given, flag));
 }
 
 function rateLimitOf(given: string): { limit: number; windowSeconds: number } {
   const [, limit, windowSeconds] = /^(\d{1,9})\/(\d{1,9})$/.exec(given) ?? [];
-  if (limit === undefined)
-    throw new CommandError("--rate-limit must have the form requests/seconds, for example 300/60.", 2);
-  return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
+  if (limit !== undefined) return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
+  throw new CommandError("--rate-limit must have the form requests/seconds, for example 300/60.", 2);
 }

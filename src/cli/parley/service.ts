@@ -7,7 +7,7 @@ const TIMEOUT_MS = 60_000;
 const CANDIDATES = 10;
 
 export type Body = Record<string, unknown>;
-type Query = Record<string, string | number | undefined>;
+export type Query = Record<string, string | number | undefined>;
 
 export interface ServiceRequest {
   query?: Query;

@@ -23,15 +23,15 @@ export const messageCommands = [
       const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, {
         query: { page, before, after, limit },
       });
-      out.list(body, "messages", [
-        ["SEQ", "seq"],
-        ["ID", "id"],
-        ["WHEN", "createdAt", "time"],
-        ["FROM", "direction"],
-        ["STATUS", "status"],
-        ["ERROR", "error.code"],
-        ["TEXT", "text"],
-      ]);
+      out.list(body, "messages", {
+        SEQ: "seq",
+        ID: "id",
+        WHEN: "createdAt",
+        FROM: "direction",
+        STATUS: "status",
+        ERROR: "error.code",
+        TEXT: "text",
+      });
     },
   }),
   command({

@@ -16,28 +16,28 @@ export const statsCommands = [
         return;
       }
       const { pagination, ...lists } = body;
-      out.list(lists, "channels", [
-        ["CHANNEL", "id"],
-        ["NAME", "name"],
-        ["KIND", "kind"],
-        ["HEALTH", "health.state"],
-        ["WAITING", "queue.depth"],
-        ["OLDEST", "queue.oldest", "time"],
-        ["SENT", "attempts.sent"],
-        ["RETRY", "attempts.retry"],
-        ["FAILED", "attempts.failed"],
-        ["UNKNOWN", "attempts.unknown"],
-      ]);
-      out.list(lists, "keys", [
-        ["KEY", "id"],
-        ["NAME", "name"],
-        ["ADMITTED", "admitted"],
-        ["RATE LIMITED", "refused.rate_limited"],
-        ["OVER QUOTA", "refused.quota_exceeded"],
-        ["NO PERMISSION", "refused.permission_denied"],
-        ["ADDRESS", "refused.ip_not_allowed"],
-        ["INVALID", "refused.invalid_api_key"],
-      ]);
+      out.list(lists, "channels", {
+        CHANNEL: "id",
+        NAME: "name",
+        KIND: "kind",
+        HEALTH: "health.state",
+        WAITING: "queue.depth",
+        OLDEST: "queue.oldest",
+        SENT: "attempts.sent",
+        RETRY: "attempts.retry",
+        FAILED: "attempts.failed",
+        UNKNOWN: "attempts.unknown",
+      });
+      out.list(lists, "keys", {
+        KEY: "id",
+        NAME: "name",
+        ADMITTED: "admitted",
+        "RATE LIMITED": "refused.rate_limited",
+        "OVER QUOTA": "refused.quota_exceeded",
+        "NO PERMISSION": "refused.permission_denied",
+        ADDRESS: "refused.ip_not_allowed",
+        INVALID: "refused.invalid_api_key",
+      });
       // One note for both lists, without a total: the service counts the longer list only.
       const { page: current, totalPages } = pagination as { page: number; totalPages: number };
       if (totalPages > 1) out.note(`Page ${current} of ${totalPages}.`);
