@@ -1,6 +1,6 @@
 import type { ChatIdentity } from "./message-log.ts";
 
-/** Which chat an object is, as the first caller who knows the directory told it; kept for good, or until it is erased. */
+/** The identity of a chat object: stored by its first caller who knows the directory, and kept until the chat is erased. */
 export class Adoption {
   readonly #kv: SyncKvStorage;
   readonly #prepare: () => void;
@@ -12,22 +12,22 @@ export class Adoption {
     this.#prepare = prepare;
   }
 
-  /** Who the chat is; undefined before it was adopted. */
+  /** The chat's identity; undefined before its adoption. */
   identity(): ChatIdentity | undefined {
     if (!this.#identity) {
       const identity = this.#kv.get<ChatIdentity>("identity");
-      // First: where it fails, the next caller tries again.
+      // Before the identity is kept: if this fails, the next caller tries again.
       if (identity) this.#prepare();
       this.#identity = identity;
     }
     return this.#identity;
   }
 
-  /** Who the chat is to an organization, adopting it where `told` says so; undefined where it is unknown. */
+  /** Adopts the chat if `told` names this organization. @returns undefined if the organization has no such chat */
   open(organizationId: string, told: ChatIdentity | null): ChatIdentity | undefined {
     if (told?.organizationId === organizationId && !this.identity()) {
       const erasedAt = this.#kv.get<number>("erased");
-      // What was made anew since may be adopted; what a late caller read before the erasure may not.
+      // A late caller may have read the directory before the erasure: only a chat made after it is adopted.
       if (erasedAt === undefined || told.createdAt > erasedAt) {
         this.#kv.delete("erased");
         this.#kv.put("identity", told);
@@ -42,7 +42,7 @@ export class Adoption {
     this.#identity = undefined;
   }
 
-  /** Leaves the mark that keeps a late caller from adopting what was erased. */
+  /** Remembers the erasure, so that a late caller does not adopt the erased chat. */
   markErased(at: number): void {
     this.#kv.put("erased", at);
   }

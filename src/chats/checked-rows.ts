@@ -1,8 +1,8 @@
 import type { SeqRange } from "./message-log.ts";
 
 /**
- * The rows of a log that this instance has found whole, or has written. A file is damaged at rest: what was looked at
- * once need not be looked at again.
+ * The rows of a log that this instance has checked or written. Files are damaged at rest, so one check of each row is
+ * enough.
  */
 export class CheckedRows {
   #range: SeqRange = { low: 1, high: 0 };
@@ -11,7 +11,7 @@ export class CheckedRows {
     return low >= this.#range.low && high <= this.#range.high;
   }
 
-  /** One range is kept: one that lies apart from it takes its place. */
+  /** Extends the range that is kept. A range that does not touch it replaces it. */
   add({ low, high }: SeqRange): void {
     const { low: from, high: to } = this.#range;
     const joins = low <= to + 1 && high >= from - 1;
@@ -25,8 +25,8 @@ export class CheckedRows {
 }
 
 /**
- * The sequence has no gap: where rows are missing, or are no JSON, the file is damaged, and the rest must not pass for
- * all. @throws Error as SQLite's own for a damaged file
+ * The sequence has no gap. If rows are missing or hold no JSON, the file is damaged, and a partial page must not look
+ * complete. @throws Error like SQLite's own for a damaged file
  */
 export function checkWhole(found: number, wanted: number): void {
   if (found < wanted) throw new Error(`${found} of ${wanted} messages are whole: SQLITE_CORRUPT`);

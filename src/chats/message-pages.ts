@@ -4,12 +4,12 @@ import type { MessageLog } from "./message-log.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./message-ranges.ts";
 
 /**
- * The pages of a chat's messages, most recent first, as they go to the client. The first page is what clients poll: the
- * one that was asked for last is kept ready until the chat changes.
+ * The pages of a chat's messages, most recent first, as they go to the client. Clients poll the first page, so the one
+ * that was read last stays in memory until the chat changes.
  */
 export class MessagePages {
   readonly #log: MessageLog;
-  /** Versions are this instance's own: another one, after an eviction, gives none of these names. */
+  /** Part of each version: after an eviction, a new instance never repeats an old version. */
   readonly #instance = crypto.randomUUID();
   #first: { version: string; limit: number; body: Uint8Array } | undefined;
 
@@ -17,7 +17,7 @@ export class MessagePages {
     this.#log = log;
   }
 
-  /** @param newest the highest number @param have the version of the page that the caller has of this place */
+  /** @param newest the highest number @param have the version of this page that the caller holds */
   read(newest: number, place: Place, have: string | undefined): ListAnswer {
     const version = `${this.#instance} ${this.#log.changes}`;
     if (have === version) return { outcome: "unchanged" };

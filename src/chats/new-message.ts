@@ -2,7 +2,7 @@ import type { Draft, InboundDraft, Prepared, SendAnswer } from "./answers.ts";
 import type { Message } from "./message.ts";
 import type { ChatIdentity } from "./message-log.ts";
 
-/** Where a new message stands in its chat. */
+/** The number and time of a new message. */
 interface NewPlace {
   chatId: string;
   seq: number;
@@ -10,7 +10,7 @@ interface NewPlace {
   at: string;
 }
 
-/** Stamps are `now`, but never before the chat or the newest message: they don't run backwards, even where the clock does. */
+/** The next number, at `now`. Times never run backwards, even if the clock does. */
 export function nextPlace(
   newest: { seq: number; at: number },
   { chatId, createdAt }: ChatIdentity,
@@ -19,7 +19,7 @@ export function nextPlace(
   return { chatId, seq: newest.seq + 1, at: new Date(Math.max(now, newest.at, createdAt)).toISOString() };
 }
 
-/** A message to the contact, as it is stored: in line for its network, or SENT where its reader comes to us. */
+/** A message to the contact, as it is stored. `waits`: it is QUEUED for a network; else it is SENT at once. */
 export function outboundMessage(
   { id, type, content, mediaUrl, templateId, variables, metadata }: Draft,
   { senderId, text }: Prepared,

@@ -13,7 +13,7 @@ import type { ChatsContext } from "./context.ts";
 /** The query of `GET /chats/{id}/messages`. */
 export const messagesQuery = z.object(placeParameters);
 
-/** A first page that this isolate has, and the chat's own name of the state that it shows. */
+/** A first page that this isolate holds, and the chat's version that it shows. */
 type HeldPage = TaggedJson & { version: string };
 
 const MAX_HELD_BYTES = 32_768;
@@ -42,7 +42,7 @@ async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Prom
 }
 
 /**
- * A page of a chat's messages. The chat is asked each time; a first page that this isolate has is not sent again.
+ * A page of a chat's messages. Each call asks the chat, which does not send a first page again that this isolate holds.
  * @throws ApiError `chat_not_found`; `validation_failed` for a cursor that is no message of the chat
  */
 async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {

@@ -2,14 +2,14 @@ import type { StateAnswer } from "./answers.ts";
 import { wakeAt } from "./delivery.ts";
 import type { ChatIdentity, MessageLog } from "./message-log.ts";
 
-/** When a chat had its last message, `last`, and what waits in it at `now`, Unix milliseconds. */
+/** The state of a chat: the time of its last message and its queue. `last.at` and `now` are in Unix milliseconds. */
 export function stateOf(
   log: MessageLog,
   { channelKind }: ChatIdentity,
   last: { seq: number; at: number },
   now: number,
 ): StateAnswer {
-  // A web message is never queued, and looking for one would read the whole chat.
+  // A web message is never queued. Looking for the first queued one would read the whole chat.
   const waits = channelKind !== "web";
   const head = waits ? log.head() : null;
   return {

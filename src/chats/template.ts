@@ -6,8 +6,8 @@ const NAME = /^(?!__proto__$)[A-Za-z0-9_]{1,64}$/;
 type Part = { literal: string } | { name: string };
 
 /**
- * The parts of a template's body: text, and `{{name}}` placeholders with optional spaces inside the braces. One scan
- * from left to right, so that no body costs more than its length.
+ * The parts of a template's body: text, and `{{name}}` placeholders with optional spaces inside the braces. It scans
+ * once from left to right, so the cost grows only with the length.
  * @returns null when a placeholder is not closed or its name is not 1 to 64 letters, digits or underscores
  */
 function parseTemplate(body: string): Part[] | null {
