@@ -62,6 +62,12 @@ test.each([
   ["an overloaded object is not asked again", { retryable: true, overloaded: true }, "unavailable"],
   ["what may have taken effect is not repeated", {}, "unavailable"],
   ["a fault in the object's own code is told as it came", { remote: true }, "broke off"],
+  ["an object that was reset is an outage", { remote: true, durableObjectReset: true }, "unavailable"],
+  [
+    "an outage of D1 that the object met is an outage",
+    { remote: true, cause: Object.assign(new Error("Network connection lost."), { directoryDown: true }) },
+    "unavailable",
+  ],
   [
     "storage that is full is an outage",
     { remote: true, message: "database or disk is full: SQLITE_FULL" },
@@ -74,7 +80,7 @@ test.each([
   ],
   [
     "a failure that the platform keeps to itself is an outage",
-    { remote: true, message: "internal error" },
+    { remote: true, message: "internal error; reference = 0123456789abcdef" },
     "unavailable",
   ],
   [
