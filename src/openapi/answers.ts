@@ -43,7 +43,6 @@ const limit = count.describe("How many a page holds at most");
 
 const FAILURES = [
   `\`${MEDIA_URL_REQUIRED}\` (a media message without a link)`,
-  "`message_refused` (the network refuses this message with an error about the channel, while other chats get through)",
   "`outside_messaging_window` (WhatsApp: the contact wrote more than 24 hours ago; send a template)",
   "`template_rejected` (WhatsApp does not have the template as it was sent)",
   "`contact_unreachable` (Telegram: the contact has blocked the bot, or never wrote to it)",
