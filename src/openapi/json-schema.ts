@@ -103,9 +103,9 @@ function tidy(value: unknown): unknown {
 }
 
 /** Generators of clients read `anyOf`, but no list of types, unless its second one is null. */
-function withoutListOfTypes({ type, ...rest }: JsonSchema): JsonSchema {
-  if (type === undefined) return rest;
-  if (!Array.isArray(type) || (type.length === 2 && type[1] === "null")) return { type, ...rest };
+function withoutListOfTypes(schema: JsonSchema): JsonSchema {
+  const { type, ...rest } = schema;
+  if (!Array.isArray(type) || (type.length === 2 && type[1] === "null")) return schema;
   return { anyOf: type.map((each) => ({ type: each })), ...rest };
 }
 

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { exitCodeOf, Mistake } from "../mistake.ts";
 import { Secrets, shownIn } from "../secrets.ts";
 import { startService } from "../wire/service.ts";
+import { proxied, startLocalServer } from "./local-server.ts";
 import { type Ask, Place, type Told } from "./place.ts";
 import { fuzz, neverGood, type Tally } from "./run.ts";
 import { StrictProxy } from "./strict-proxy.ts";
@@ -12,6 +13,7 @@ const USAGE = `npm run test:fuzz -- [options]
 
   --requests <n>  how many requests are made of all routes (200000)
   --seed <n>      those of an earlier run
+  --local         the requests go to the server of npm start, through its proxy; its log is not looked into
   --strict        the public requests go through Prism, which compares each answer to the OpenAPI document
 `;
 
@@ -35,6 +37,7 @@ async function main(argv: string[]): Promise<number> {
     options: {
       requests: { type: "string", default: "200000" },
       seed: { type: "string" },
+      local: { type: "boolean", default: false },
       strict: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -48,11 +51,12 @@ async function main(argv: string[]): Promise<number> {
     const secret = secrets.in(text);
     if (secret !== null) found.push(`${what}: ${secret}`);
   };
-  const service = await startService((line) => look("the log", line));
+  const service = values.local ? await startLocalServer() : await startService((line) => look("the log", line));
   for (const secret of [...Object.values(service.secrets), ...FAKED]) secrets.plant(secret);
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
   const proxy = values.strict ? await StrictProxy.begin(service.url) : null;
-  const askAt = (url: URL, ...request: Parameters<Ask>) => askOver(agent, url, ...request);
+  const askAt = (url: URL, ...[method, path, sent]: Parameters<Ask>) =>
+    askOver(agent, url, method, path, values.local ? proxied(method, sent) : sent);
   const askService: Ask = proxy ? proxy.through(askAt, service.url) : (...request) => askAt(service.url, ...request);
   const ask: Ask = async (method, path, sent) => {
     const told = await askService(method, path, sent);
@@ -86,7 +90,7 @@ async function main(argv: string[]): Promise<number> {
   } catch (error) {
     const lives = await fetch(new URL("/healthz", service.url)).then(({ status }) => status, String);
     return print(
-      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}${proxy ? " --strict" : ""}\n`,
+      `${String(error)}\n/healthz says ${lives}\n\nAgain: npm run test:fuzz -- --requests ${count} --seed ${seed}${values.local ? " --local" : ""}${proxy ? " --strict" : ""}\n`,
       1,
     );
   } finally {

@@ -74,7 +74,7 @@ export async function startService(onLine: (line: string) => void = () => undefi
 }
 
 /** Both networks, as far as they take whatever they are sent and have the file that they are asked for. */
-function answerOf(url: string): Response {
+export function answerOf(url: string): Response {
   if (url.includes("/file/")) return new Response("a file", { headers: { "Content-Type": "image/jpeg" } });
   if (url.endsWith("/getFile")) return Response.json({ ok: true, result: { file_path: "photos/file_1.jpg" } });
   return Response.json({ ok: true, result: { message_id: 1 }, messages: [{ id: "wamid.1" }] });

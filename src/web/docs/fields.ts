@@ -16,7 +16,9 @@ export function kindOf(schema: Schema): string {
   const listed = schema.items ? `list of ${kindOf(schema.items)}` : plain;
   const { additionalProperties: values } = schema;
   const pairs =
-    typeof values === "object" && values.type && !schema.properties ? `object of ${kindOf(values)}` : listed;
+    typeof values === "object" && (values.type ?? values.anyOf) && !schema.properties
+      ? `object of ${kindOf(values)}`
+      : listed;
   const format = schema.format ? ` (${escapeHtml(schema.format)})` : "";
   const bounds = boundsOf(schema);
   return pairs + format + (bounds && `, ${bounds}`) + (types.includes("null") ? ", or null" : "") + valuesOf(schema);
