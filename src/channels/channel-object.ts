@@ -4,7 +4,6 @@ import { StandingAlarm } from "../alarm.ts";
 import { directory, isOutage } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
-import { callObject } from "../objects.ts";
 import { ActivityBuffer } from "./activity.ts";
 import type { Credentials } from "./adapter.ts";
 import { type Opening, Openings } from "./openings.ts";
@@ -21,12 +20,12 @@ import {
   STEADY,
   slowDown,
   takeLeave,
-  wakeMoreAt,
   withCredentials,
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
 import { type LineNews, StatsBuffer } from "./stats.ts";
+import { WaitingChats } from "./waiting-chats.ts";
 import { type Terms, termsOf } from "./web/terms.ts";
 
 /** A chat that wants to call the network. */
@@ -64,8 +63,6 @@ export interface ProbeReport extends Attempt {
 
 const GONE_MS = 60_000;
 const AGAIN_AFTER_MS = 15_000;
-const WOKEN_A_RUN = 200;
-const WOKEN_AT_ONCE = 20;
 /** So many may wait for a trial's end here; more than that come again. */
 const MAX_PATIENT = 1_000;
 /** How long a channel is served as it was known last while the directory is down. */
@@ -79,6 +76,7 @@ export class ChannelObject extends DurableObject<Env> {
   readonly #activity = new ActivityBuffer(this.ctx.storage);
   readonly #stats = new StatsBuffer(this.ctx.storage);
   readonly #openings = new Openings(this.ctx.storage);
+  readonly #waiting = new WaitingChats(this.ctx.storage, this.env);
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   #known: ChannelRecord | null = null;
   #pace: ChannelPace | undefined;
@@ -137,7 +135,7 @@ export class ChannelObject extends DurableObject<Env> {
         await this.#wait(patience);
       } else if (leave.leave === "later") {
         if (!leave.broken || !breaker) return { ...leave, broken: null };
-        this.#await(chatId);
+        this.#waiting.add(chatId);
         return { ...leave, broken: { reason: breaker.reason, since: breaker.since } };
       } else {
         const { at, probe, trial } = leave;
@@ -190,7 +188,7 @@ export class ChannelObject extends DurableObject<Env> {
     const before = this.#state();
     const pace = breakChannel(before, reason, attempt, Date.now());
     this.#keep(pace);
-    if (pace.breaker) this.#await(chatId);
+    if (pace.breaker) this.#waiting.add(chatId);
     if (pace.breaker && !before.breaker) await this.#tellHealth(channelId, Date.now() + AGAIN_AFTER_MS);
   }
 
@@ -250,7 +248,11 @@ export class ChannelObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const safety = Date.now() + AGAIN_AFTER_MS;
     await this.#alarm.set(safety);
-    const flushed = [await this.#activity.flush(this.env.DB), await this.#flushHealth(), await this.#wakeChats()];
+    const flushed = [
+      await this.#activity.flush(this.env.DB),
+      await this.#flushHealth(),
+      await this.#waiting.wake(() => this.#state()),
+    ];
     const [activityAt = null, healthAt = null, wakeAt = null] = flushed;
     const statsAt = await this.#stats.flush(this.env.DB, this.#probeAt(), Date.now());
     // What came in meanwhile may have found this alarm early enough, and set none for itself.
@@ -329,25 +331,5 @@ export class ChannelObject extends DurableObject<Env> {
       console.warn({ event: "health_not_written", channelId, error: causeOf(error) });
       return Date.now() + AGAIN_AFTER_MS;
     }
-  }
-
-  #await(chatId: string): void {
-    const key = `waiting:${chatId}`;
-    if (!this.ctx.storage.kv.get(key)) this.ctx.storage.kv.put(key, true);
-  }
-
-  /** Wakes chats that met the broken channel, as many as begin soon: others that have something to send come between. */
-  async #wakeChats(): Promise<number | null> {
-    if (this.#state().breaker) return null;
-    const waiting = [...this.ctx.storage.kv.list<true>({ prefix: "waiting:", limit: WOKEN_A_RUN })].map(([key]) => key);
-    for (let from = 0; from < waiting.length && !this.#state().breaker; from += WOKEN_AT_ONCE) {
-      const keys = waiting.slice(from, from + WOKEN_AT_ONCE);
-      // First, for a chat that is woken may find the channel broken once more, and wait again.
-      for (const key of keys) this.ctx.storage.kv.delete(key);
-      const calls = keys.map((key) => callObject(this.env.CHATS, key.slice("waiting:".length), (chat) => chat.wake()));
-      // One that could not be woken wakes by its own alarm, later.
-      await Promise.allSettled(calls);
-    }
-    return waiting.length === WOKEN_A_RUN ? wakeMoreAt(this.#state(), Date.now()) : null;
   }
 }

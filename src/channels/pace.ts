@@ -1,25 +1,9 @@
+import { type Breaker, isUnderWay, openBreaker, probeFailed, probeUnanswered, takeProbe } from "./breaker.ts";
+
 /**
  * When the chats of a channel may call their network: the decisions, as functions of the channel's state and now.
  * Times are Unix milliseconds.
  */
-
-/** A network that refuses the channel itself, not a message: a wrong token, a blocked account. */
-interface Breaker {
-  since: number;
-  reason: string;
-  /** How many probes of messages that had not met the broken channel before found it still broken. */
-  failures: number;
-  /** How many probes did so of messages that had met it before. */
-  repeats: number;
-  /** The next attempt that is let through, one at a time, to see whether it works again. */
-  probeAt: number;
-  /** When a message that met the broken channel before may be the probe, at the earliest. */
-  repeatAt: number;
-  /** The number of the last probe. */
-  probes: number;
-  /** Whether that probe is still without its end. */
-  isProbing: boolean;
-}
 
 export interface ChannelPace {
   /** The virtual clock: the earliest start that no attempt has yet. */
@@ -81,14 +65,8 @@ const RESERVED_FOR_MS = 10_000;
 export const PROVEN_FOR_MS = 60_000;
 /** A trial holds the others for this long, should its answer take longer: then one more is made. */
 export const TRIAL_MS = 5_000;
-/** A probe whose end nobody told, because its chat was lost, is over then. */
-const PROBE_TAKES_MS = 60_000;
-const FIRST_PROBE_MS = 300_000;
-const MAX_PROBE_MS = 2_400_000;
 /** A clock that is this far ahead of what is stored is stored. */
 const CLOCK_AHEAD_MS = 5_000;
-/** Chats ask up to a fifth later than they could, so that they don't all ask at once: 5 to 60 minutes in all. */
-const JITTER = 0.2;
 
 /**
  * Gives an attempt its start. Starts lie `1000 / perSecond` ms apart on the virtual clock, so that a burst over many
@@ -104,7 +82,11 @@ export function takeLeave(
   now: number,
   random: number,
 ): Answer {
-  if (pace.breaker) return probe(pace, pace.breaker, brokeIn, now, random);
+  if (pace.breaker) {
+    const { probe, at, breaker } = takeProbe(pace.breaker, brokeIn === pace.mended, now, random);
+    if (probe === null) return { leave: { leave: "later", at, broken: true }, pace };
+    return { leave: { leave: "go", at, probe, trial: null }, pace: { ...pace, breaker } };
+  }
   const interval = 1_000 / perSecond;
   const isOnTrial = now < pace.trialUntil;
   const provenFor = (pace.provenAt ?? Number.NEGATIVE_INFINITY) + PROVEN_FOR_MS - now;
@@ -125,22 +107,6 @@ export function takeLeave(
     leave: { leave: "go", at, probe: null, trial },
     pace: { ...pace, clock, line, ...(trial !== null && { trialUntil: trial }) },
   };
-}
-
-/**
- * A message that met the broken channel before is let through after all others that wait: if the message itself is the
- * cause, another one finds out that the channel works.
- */
-function probe(pace: ChannelPace, breaker: Breaker, brokeIn: number | null, now: number, random: number): Answer {
-  const { failures, probeAt, repeatAt } = breaker;
-  const from = brokeIn === pace.mended ? Math.max(probeAt, repeatAt) : probeAt;
-  if (now < from) {
-    const at = from + Math.round(random * JITTER * probeDelay(failures));
-    return { leave: { leave: "later", at, broken: true }, pace };
-  }
-  const number = breaker.probes + 1;
-  const probing = { ...breaker, probes: number, isProbing: true, probeAt: now + PROBE_TAKES_MS };
-  return { leave: { leave: "go", at: now, probe: number, trial: null }, pace: { ...pace, breaker: probing } };
 }
 
 function reserve(pace: ChannelPace, earliest: number, interval: number): Answer {
@@ -182,39 +148,16 @@ export interface Attempt {
 export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt, now: number): ChannelPace {
   const { breaker } = pace;
   if (attempt.mended !== pace.mended) return pace;
-  if (!breaker) {
-    const [probeAt, repeatAt] = [now + probeDelay(0), now + repeatDelay(0, 0)];
-    const opened = { since: now, reason, failures: 0, repeats: 0, probeAt, repeatAt, probes: 0, isProbing: false };
-    return { ...pace, breaker: opened, provenAt: null, trialUntil: 0 };
-  }
-  if (!isUnderWay(breaker, attempt)) return pace;
-  const over = { ...breaker, reason, isProbing: false };
-  if (attempt.brokeIn !== pace.mended) {
-    const failures = breaker.failures + 1;
-    return { ...pace, breaker: { ...over, failures, probeAt: now + probeDelay(failures) } };
-  }
-  const repeats = breaker.repeats + 1;
-  const probeAt = now + probeDelay(breaker.failures);
-  return { ...pace, breaker: { ...over, repeats, probeAt, repeatAt: now + repeatDelay(breaker.failures, repeats) } };
+  if (!breaker) return { ...pace, breaker: openBreaker(reason, now), provenAt: null, trialUntil: 0 };
+  if (!isUnderWay(breaker, attempt.probe)) return pace;
+  return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokeIn === pace.mended, now) };
 }
 
-/** Longer than any message waits that has not met the broken channel. */
-function repeatDelay(failures: number, repeats: number): number {
-  return probeDelay(failures + repeats) + JITTER * probeDelay(failures);
-}
-
-function isUnderWay({ probes, isProbing }: Breaker, { probe }: Pick<Attempt, "probe">): boolean {
-  return isProbing && probe === probes;
-}
-
-/**
- * A probe ended without a word on the channel itself: the next one goes after the shortest wait. It may have been of a
- * chat whose contact is never reached, which must not keep the others from finding out that the channel works.
- */
+/** A probe ended without a word on the channel itself. */
 export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "mended" | "probe">, now: number): ChannelPace {
   const { breaker } = pace;
-  if (!breaker || attempt.mended !== pace.mended || !isUnderWay(breaker, attempt)) return pace;
-  return { ...pace, breaker: { ...breaker, isProbing: false, probeAt: now + FIRST_PROBE_MS } };
+  if (!breaker || attempt.mended !== pace.mended || !isUnderWay(breaker, attempt.probe)) return pace;
+  return { ...pace, breaker: probeUnanswered(breaker, now) };
 }
 
 /** A trial ended: either it showed that the channel works, or the next attempt is one. */
@@ -274,9 +217,4 @@ function isOther(before: ChannelPace, pace: ChannelPace): boolean {
 /** When further chats may be woken that waited for the channel: those woken before have nearly all begun by then. */
 export function wakeMoreAt({ clock, provenAt }: ChannelPace, now: number): number {
   return Math.max(provenAt === null ? now + NEAR_MS : now, clock - NEAR_MS);
-}
-
-/** 5 minutes, doubling to 40. */
-function probeDelay(failures: number): number {
-  return Math.min(MAX_PROBE_MS, FIRST_PROBE_MS * 2 ** failures);
 }

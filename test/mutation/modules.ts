@@ -21,6 +21,7 @@ export const PURE = [
   "src/channels/kinds.ts",
   "src/channels/link.ts",
   "src/channels/network-answer.ts",
+  "src/channels/breaker.ts",
   "src/channels/pace.ts",
   "src/channels/registry.ts",
   "src/channels/telegram/adapter.ts",
