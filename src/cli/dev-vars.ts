@@ -10,7 +10,7 @@ export type Variables = Record<string, string>;
 const REQUIRED = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"];
 
 const FORMS: Record<string, { form: RegExp; rule: string }> = {
-  ADMIN_TOKEN: { form: /^[\x21-\x7e]+$/, rule: "ASCII letters, digits and signs without spaces" },
+  ADMIN_TOKEN: { form: /^[\x21-\x7e]+$/, rule: "ASCII letters, digits and symbols without spaces" },
   KEY_SECRET: SECRET_KEY,
   KEY_SECRET_PREVIOUS: SECRET_KEY,
   CREDENTIALS_KEY: SECRET_KEY,

@@ -95,7 +95,7 @@ test("on a new account all is made in order; what stops it is told, and repeatin
 test("where everything exists only a new version is made", { timeout: PATIENCE_MS }, async () => {
   deployBefore();
   const { code, stdout, stderr } = await deploy();
-  expect(stderr).toContain("✓ Database parley found; its id is in wrangler.toml");
+  expect(stderr).toContain("✓ Database parley found; commit its id in wrangler.toml");
   expect(stderr).toContain("✓ Secrets are all there");
   expect(code).toBe(0);
   expect(cloudflare.done).not.toContain("POST d1/database");
@@ -126,7 +126,7 @@ test("a refusal of Cloudflare's says which step it met, and leaves the file as i
   const configuration = await read("wrangler.toml");
   cloudflare.refuses = "POST d1/database";
   const { code, stderr } = await deploy();
-  expect(stderr).toContain("✗ The database can't be made. wrangler says:\n  A request to the Cloudflare API");
+  expect(stderr).toContain("✗ The database can't be created. wrangler says:\n  A request to the Cloudflare API");
   expect(stderr).toContain("Authentication error [code: 10000]\n");
   expect(stderr).not.toContain("open an issue");
   expect(code).toBe(1);
@@ -141,8 +141,8 @@ test("in a build of Cloudflare's no secret is made, and it says which are missin
   cloudflare.refuses = "POST workers/scripts/parley/assets-upload-session";
   await writeFile(join(checkout, "wrangler.toml"), (await read("wrangler.toml")).replace(NO_DATABASE, DATABASE_ID));
   const { stderr } = await deploy([], { WORKERS_CI: "1" });
-  expect(stderr).toContain("  wrangler.toml names the database parley: kept\n");
-  expect(stderr).toContain("! KEY_SECRET, CREDENTIALS_KEY: missing, and not made here");
+  expect(stderr).toContain("  Using the database parley of wrangler.toml\n");
+  expect(stderr).toContain("! KEY_SECRET, CREDENTIALS_KEY: missing, and not created here");
   expect(stderr).toContain("✗ The Worker can't be deployed. wrangler says:\n");
   await expect(read(".deploy.vars")).rejects.toThrow("ENOENT");
 });
@@ -151,8 +151,8 @@ test("--dry-run says what would be done, and does nothing", { timeout: PATIENCE_
   const configuration = await read("wrangler.toml");
   await writeFile(join(checkout, ".deploy.vars"), "ADMIN_TOKEN=kept\n");
   const { code, stderr } = await deploy(["--dry-run"]);
-  expect(stderr).toContain("make the database parley\n");
-  expect(stderr).toContain("set ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and make KEY_SECRET, CREDENTIALS_KEY\n");
+  expect(stderr).toContain("create the database parley\n");
+  expect(stderr).toContain("set ADMIN_TOKEN, KEY_SECRET, CREDENTIALS_KEY, and create KEY_SECRET, CREDENTIALS_KEY\n");
   expect(code).toBe(0);
   expect(cloudflare.done).toEqual([]);
   expect(await read("wrangler.toml")).toBe(configuration);
@@ -161,6 +161,6 @@ test("--dry-run says what would be done, and does nothing", { timeout: PATIENCE_
 
 test("an argument that would choose another Worker is refused before anything is asked", async () => {
   const { code, stderr } = await deploy(["--name", "other"]);
-  expect(stderr).toMatch(/^✗ npm run deploy can't take --name: .*\n$/);
+  expect(stderr).toMatch(/^✗ npm run deploy doesn't support --name, .*\n$/);
   expect(code).toBe(2);
 });

@@ -26,7 +26,7 @@ export async function awaitAnswer(
     signal.throwIfAborted();
     throw new CommandError(
       `The Worker is deployed, but ${address}/healthz has not answered for ${withinMs / 1_000} seconds. ` +
-        "A new name can take some minutes; npx wrangler tail shows what the Worker says.",
+        "A new name can take some minutes. Run npx wrangler tail to see the Worker's log.",
     );
   }
 }

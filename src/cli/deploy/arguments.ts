@@ -10,10 +10,10 @@ export interface DeployArguments {
 
 export const USAGE = `Usage: npm run deploy -- [options of wrangler deploy]
 
-Deploys Parley to Cloudflare: the database, its migrations, the secrets and the Worker. What exists is kept, so it can be
-repeated at any time.
+Deploys Parley to Cloudflare: the database, its migrations, the secrets and the Worker. Keeps what exists, so you can
+repeat it at any time.
 
-  --dry-run  says what it would do, and changes nothing
+  --dry-run  Shows what it would do and changes nothing.
 `;
 
 // They choose another account, Worker or file than those that the steps look at.
@@ -48,8 +48,8 @@ export function readArguments(argv: string[]): DeployArguments {
     const name = token.kind === "option" ? token.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : "";
     if (token.kind === "option" && REFUSED.includes(name)) {
       throw new CommandError(
-        `npm run deploy can't take ${token.rawName}: it deploys wrangler.toml as it stands; ` +
-          "for anything else call npx wrangler deploy.",
+        `npm run deploy doesn't support ${token.rawName}, because it always uses wrangler.toml. ` +
+          "Run npx wrangler deploy instead.",
         2,
       );
     }

@@ -27,14 +27,14 @@ export class Cloudflare {
     const user = parsed<{ loggedIn: boolean; accounts?: Account[] }>(answer.stdout);
     if (user?.loggedIn === false) throw new CommandError(`Not logged in to Cloudflare. ${LOG_IN}`);
     // A token may be good for all that follows and not for this question.
-    if (answer.code !== 0 && !given) throw failure("Cloudflare does not say who you are", answer, LOG_IN);
+    if (answer.code !== 0 && !given) throw failure("Cloudflare can't identify you", answer, LOG_IN);
     const accounts = user?.accounts ?? [];
     const id = given ?? (accounts.length === 1 ? accounts[0]?.id : undefined);
     if (!id) {
       const list = accounts.map(
         (account) => `\n  CLOUDFLARE_ACCOUNT_ID=${account.id} npm run deploy  # ${account.name}`,
       );
-      const several = `This login has ${accounts.length} accounts; say which one:${list.join("")}`;
+      const several = `This login has ${accounts.length} accounts. Choose one:${list.join("")}`;
       throw new CommandError(accounts.length > 0 ? several : `This login has no account. ${LOG_IN}`);
     }
     this.#account = { CLOUDFLARE_ACCOUNT_ID: id };
@@ -50,9 +50,9 @@ export class Cloudflare {
 
   /** Makes a database. @returns its id */
   async createDatabase(name: string): Promise<string> {
-    const { stdout } = await this.#done(["d1", "create", name], "The database can't be made");
+    const { stdout } = await this.#done(["d1", "create", name], "The database can't be created");
     const id = /"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/.exec(stdout)?.[1];
-    if (!id) throw new CommandError(`wrangler made the database ${name} and did not say its id. ${AGAIN}`);
+    if (!id) throw new CommandError(`wrangler created the database ${name} without printing its id. ${AGAIN}`);
     return id;
   }
 
@@ -113,7 +113,7 @@ type Account = { id: string; name: string };
 
 const LOG_IN =
   "Run npx wrangler login, or set CLOUDFLARE_API_TOKEN to a token that may edit Workers Scripts and D1; then repeat.";
-const AGAIN = "Once that is mended, repeat: what exists is kept.";
+const AGAIN = "Fix this, then repeat the command: what exists is kept.";
 
 /** At most so many lines of wrangler's are repeated. */
 const MAX_LINES = 8;

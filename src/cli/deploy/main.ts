@@ -33,7 +33,7 @@ async function main(argv: string[]): Promise<number> {
   const target = readTarget(text);
   await step(
     () => cloudflare.logIn(target.accountId ?? process.env.CLOUDFLARE_ACCOUNT_ID),
-    (account) => `Logged in; all goes into the account ${account}`,
+    (account) => `Logged in to the account ${account}`,
   );
   if (given.dryRun) await rehearse(target, given.others);
   else await deploy(target, text, given.others);
@@ -49,8 +49,8 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
   const { values, lacking } = await prepareSecrets();
   if (lacking.length > 0) {
     warn(
-      `${lacking.join(", ")}: missing, and not made here, where they would be lost. Until each is set, with ` +
-        "npx wrangler secret put NAME and what openssl rand -base64 32 prints, the routes that need it answer 503.",
+      `${lacking.join(", ")}: missing, and not created here, because this checkout is temporary. Set each with ` +
+        "npx wrangler secret put NAME and a value from openssl rand -base64 32. Until then, the routes that need it answer 503.",
     );
   }
   const set = Object.keys(values);
@@ -71,7 +71,7 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
 
 /** Makes sure that there is a database, and that `wrangler.toml` names it. */
 async function prepareDatabase({ databaseName: name, databaseId }: Target, text: string): Promise<void> {
-  if (databaseId) return log(`  wrangler.toml names the database ${name}: kept`);
+  if (databaseId) return log(`  Using the database ${name} of wrangler.toml`);
   await step(
     async () => {
       const found = await cloudflare.findDatabase(name);
@@ -83,7 +83,7 @@ async function prepareDatabase({ databaseName: name, databaseId }: Target, text:
       });
       return found;
     },
-    (found) => `Database ${name} ${found ? "found" : "made"}; its id is in wrangler.toml, for you to commit`,
+    (found) => `Database ${name} ${found ? "found" : "created"}; commit its id in wrangler.toml`,
   );
 }
 
@@ -101,7 +101,7 @@ async function prepareSecrets() {
       return { values, made, lacking };
     },
     ({ values, made, lacking }) => {
-      if (made.length > 0) return `Secrets made, and kept in ${KEPT_IN}: ${made.join(", ")}`;
+      if (made.length > 0) return `Secrets created and saved in ${KEPT_IN}: ${made.join(", ")}`;
       if (lacking.length > 0) return `Secrets missing: ${lacking.join(", ")}`;
       return Object.keys(values).length > 0 ? `Secrets taken from ${KEPT_IN}` : "Secrets are all there";
     },
@@ -113,18 +113,18 @@ async function rehearse({ databaseName: name, databaseId }: Target, others: stri
   const found = databaseId ?? (await cloudflare.findDatabase(name));
   const names = await cloudflare.secrets();
   const { missing, toMake } = planSecrets(names, await keptSecrets(root));
-  const making = isBuild ? "leave out" : "make";
+  const making = isBuild ? "leave out" : "create";
   await step(
     () => cloudflare.build(others),
     () => "The Worker builds",
   );
   log("Without --dry-run this would:");
-  if (!found) log(`  make the database ${name}`);
+  if (!found) log(`  create the database ${name}`);
   if (!databaseId) log("  write the database's id into wrangler.toml");
   log("  apply the migrations that the database lacks");
   if (missing.length > 0)
     log(`  set ${missing.join(", ")}${toMake.length > 0 ? `, and ${making} ${toMake.join(", ")}` : ""}`);
-  log(names ? "  deploy the Worker, which exists, anew" : "  make the Worker");
+  log(names ? "  deploy a new version of the Worker" : "  create the Worker");
 }
 
 /** @param set the secrets that this deploy gave to the Worker: they stand in the file of kept ones */
@@ -134,7 +134,7 @@ function introduce(address: string, set: string[]): void {
     warn(`Move what is in ${KEPT_IN} to your password manager: Cloudflare never shows a secret again.`);
   }
   process.stdout.write(`
-# Log in as the operator, look whether all is well, and make the first organization
+# Log in as the operator, check the service, and create the first organization
 ${token}npx parley login --url ${address}
 npx parley doctor
 npx parley organizations create --name 'My company' --owner 'My name'
@@ -142,7 +142,7 @@ npx parley organizations create --name 'My company' --owner 'My name'
 }
 
 function exitCodeOf(error: unknown): number {
-  if (stop.signal.aborted) complain("Stopped. What is done stays; repeat it to go on.");
+  if (stop.signal.aborted) complain("Stopped. Completed steps stay. Repeat the command to continue.");
   else
     complain(
       error instanceof Error && !(error instanceof CommandError) ? (error.stack ?? error.message) : reasonOf(error),

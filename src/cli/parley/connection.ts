@@ -41,7 +41,10 @@ export async function findConnection(
   const name = profileName ?? DEFAULT_PROFILE;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profileName !== undefined && !profile) {
-    throw new CommandError(`There is no profile ${JSON.stringify(profileName)}: parley login --profile makes it.`, 2);
+    throw new CommandError(
+      `There is no profile ${JSON.stringify(profileName)}. Create it with parley login --save.`,
+      2,
+    );
   }
   const given = profileName === undefined ? env : {};
   const { url, from } = addressOf(given.PARLEY_URL, profile, name);
@@ -70,11 +73,11 @@ export async function findConnection(
 export function originOf(text: string, from: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash) {
-    throw new CommandError(`${from} must be the service's address alone, as https://parley.example.`, 2);
+    throw new CommandError(`${from} must be the service's address alone, for example https://parley.example.`, 2);
   }
   if (url.username || url.password) throw new CommandError(`${from} must not hold a user or a password.`, 2);
   if (url.protocol === "http:" && !isLocal(url.origin)) {
-    throw new CommandError(`${from} must begin with https://: a secret would cross the network readable by all.`, 2);
+    throw new CommandError(`${from} must start with https://, because a secret would be readable on the network.`, 2);
   }
   return url.origin;
 }
@@ -82,7 +85,7 @@ export function originOf(text: string, from: string): string {
 /** A token as a header may hold it. @throws CommandError with exit code 2 */
 export function tokenOf(text: string, from: string): string {
   if (TOKEN.test(text)) return text;
-  throw new CommandError(`${from} holds no token: it must be ASCII letters, digits and signs without spaces.`, 2);
+  throw new CommandError(`${from} is not a token. A token has ASCII letters, digits and symbols, without spaces.`, 2);
 }
 
 /** What stands in the checkout's `.dev.vars`; null where there is none. */

@@ -23,10 +23,11 @@ export async function confirm(
   if (!input.isTTY)
     throw new CommandError(`${sentence}? This can't be undone. Repeat the command with --yes to confirm.`, 2);
   const terminal = createInterface({ input, output });
-  // Ctrl-C and Ctrl-D close the prompt without an answer.
-  const closed = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
+  // Ctrl-C and Ctrl-D close the prompt without an answer, and leave the cursor behind it.
+  const closed = new Promise<string>((resolve) => terminal.once("close", () => resolve("\n")));
   const answer = await Promise.race([terminal.question(`${sentence}? This can't be undone. [y/N] `), closed]);
   terminal.close();
+  if (answer === "\n") output.write(answer);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Cancelled. Nothing was changed.");
 }
 

@@ -31,7 +31,9 @@ export async function readProfiles(path: string): Promise<Profiles> {
   try {
     const { mode } = await stat(path);
     if (process.platform !== "win32" && mode & 0o077) {
-      throw new CommandError(`${path} holds secrets and can be read by others: chmod 600 it, and give it new secrets.`);
+      throw new CommandError(
+        `${path} holds secrets and other users can read it. Run chmod 600 on it, and replace the secrets.`,
+      );
     }
     text = await readFile(path, "utf8");
   } catch (error) {
@@ -39,7 +41,7 @@ export async function readProfiles(path: string): Promise<Profiles> {
     throw error instanceof CommandError ? error : new CommandError(`${path} can't be read: ${reasonOf(error)}.`);
   }
   const profiles = parsed(text);
-  if (!profiles) throw new CommandError(`${path} is damaged: remove it, and run parley login again.`);
+  if (!profiles) throw new CommandError(`${path} is damaged. Remove it and run parley login again.`);
   return profiles;
 }
 

@@ -48,7 +48,7 @@ export function doctorTests(placeOf: () => Place): void {
     await place.devVars({ ...place.secrets, [name]: "" });
     const ran = await doctor();
     expect(wrongIn(ran)).toEqual([
-      expect.stringMatching(`^✗ ${name} in .dev.vars: is missing. To do: npm start makes`),
+      expect.stringMatching(`^✗ ${name} in .dev.vars: is missing. To do: npm start creates`),
     ]);
     expect(ran.code).toBe(1);
   });
@@ -83,7 +83,7 @@ export function doctorTests(placeOf: () => Place): void {
     onTestFinished(() => place.devVars(place.secrets));
     await place.devVars({ ...place.secrets, ADMIN_TOKEN: "changed" });
     expect(wrongIn(await doctor())).toEqual([
-      expect.stringMatching("^✗ operator's token: is refused .from .dev.vars.. To do: start npm start again if"),
+      expect.stringMatching("^✗ operator's token: is refused .from .dev.vars.. To do: restart npm start if"),
     ]);
   });
 
@@ -105,15 +105,13 @@ export function doctorTests(placeOf: () => Place): void {
       const [line = ""] = wrongIn(await doctor({ PARLEY_API_KEY: key, ...env }));
       return line.slice(line.indexOf("To do: ") + "To do: ".length);
     };
-    expect(await said(expired.secret)).toBe(`${expired.key.id} is expired: parley keys create makes another`);
-    expect(await said(revoked.secret)).toBe(`${revoked.key.id} was revoked: parley keys create makes another`);
+    expect(await said(expired.secret)).toBe(`${expired.key.id} is expired; create another with parley keys create`);
+    expect(await said(revoked.secret)).toBe(`${revoked.key.id} was revoked; create another with parley keys create`);
     expect(await said(rotated.secret)).toMatch(
-      new RegExp(
-        `^${rotated.key.id} itself is good: .* KEY_SECRET was changed: .*parley keys rotate ${rotated.key.id}$`,
-      ),
+      new RegExp(`^${rotated.key.id} is valid, .* KEY_SECRET was changed: .*parley keys rotate ${rotated.key.id}$`),
     );
-    expect(await said(`ply_${"a".repeat(54)}`)).toMatch(/^there is no key_a{16} at this service: /);
-    expect(await said("ply_hunter2")).toMatch(/^it has not the form of an API key: /);
+    expect(await said(`ply_${"a".repeat(54)}`)).toMatch(/^there is no key_a{16} at this service; /);
+    expect(await said("ply_hunter2")).toMatch(/^it doesn't have the form of an API key; /);
   });
 
   test("a key over its limit is told, and how long that lasts", async () => {
@@ -135,14 +133,14 @@ export function doctorTests(placeOf: () => Place): void {
     const place = placeOf();
     const { organization, channelId, env } = await newChat(place);
     const good = await doctor(env, organization);
-    expect(good.stdout).toContain(`✓ web channel Desk (${channelId}): tells the users whom a site vouches for`);
+    expect(good.stdout).toContain(`✓ web channel Desk (${channelId}): checks the identity of a site's users`);
     expect(good.code).toBe(0);
     const other = await newChannel(place, organization);
     place.sql("update channels set identity_secret = ? where id = ?", "v1.other", other.id);
     const ran = await doctor(env, organization);
     expect(wrongIn(ran)).toEqual([
       expect.stringMatching(
-        `^✗ web channel Desk .${other.id}.: can't check .* under CREDENTIALS_KEY. To do: .* channels rotate ${other.id}$`,
+        `^✗ web channel Desk .${other.id}.: can't check .* with CREDENTIALS_KEY. To do: .* channels rotate ${other.id}$`,
       ),
     ]);
     expect(ran.code).toBe(1);
@@ -205,7 +203,7 @@ export function doctorTests(placeOf: () => Place): void {
     ]);
     await place.run(["channels", "webhook", channelId]);
     const here = await doctor(asks, organization);
-    expect(here.stdout).toContain(`✓ webhook of ${channelId}: comes here\n`);
+    expect(here.stdout).toContain(`✓ webhook of ${channelId}: points to this service\n`);
     expect(here.code).toBe(0);
   });
 

@@ -38,7 +38,7 @@ each message. Each poll counts as a request of the API key.`,
           if (!hasMore) await delay(interval);
         } catch (error) {
           const wait = waitAfter(error, ++failures, Math.random());
-          if (failures === 1) out.note(`${(error as Error).message} Trying again until it answers.`);
+          if (failures === 1) out.note(`${(error as Error).message} Trying again.`);
           await delay(wait);
         }
       }

@@ -50,10 +50,10 @@ function healthCheck(channel: Channel, now: number): Check {
   const what = nameOf(channel);
   const replace = `parley channels change ${id} --replace ${kind === "web" ? "" : SECRET_OF[kind]}`;
   if (webhook?.verifyToken === null) {
-    const advice = `set CREDENTIALS_KEY_PREVIOUS to the key before and run parley channels reseal, or give it its secrets again`;
-    return bad(what, "fails", "its secrets do not open under CREDENTIALS_KEY", advice);
+    const advice = `set CREDENTIALS_KEY_PREVIOUS to the previous key and run parley channels reseal, or replace its secrets`;
+    return bad(what, "fails", "its secrets can't be decrypted with CREDENTIALS_KEY", advice);
   }
-  if (health.state === "ok") return ok(what, `has met no refusal since ${relativeTime(health.since, now)}`);
+  if (health.state === "ok") return ok(what, `works; last change ${relativeTime(health.since, now)}`);
   const reason = printable(health.reason ?? "no reason");
   return bad(
     what,
@@ -84,7 +84,7 @@ function networkChecks(channel: Channel, answer: NetworkAnswer | "not asked"): C
   const what = `${kind === "telegram" ? "Telegram" : "Meta"} about ${id}`;
   if (answer === "not asked") {
     const variables = kind === "telegram" ? "PARLEY_BOT_TOKEN" : "PARLEY_ACCESS_TOKEN and PARLEY_PHONE_NUMBER_ID";
-    return [bad(what, "unknown", "was not asked for its webhook", `set ${variables} to have it asked`)];
+    return [bad(what, "unknown", "was not asked about the webhook", `set ${variables} to check it`)];
   }
   if (answer.answer === "none") return [bad(what, "unknown", printable(answer.said), "run doctor again later")];
   if (answer.answer === "refused") {
@@ -93,7 +93,7 @@ function networkChecks(channel: Channel, answer: NetworkAnswer | "not asked"): C
       bad(what, "fails", `the token is refused: ${answer.said}`, `parley channels change ${id} --replace ${name}`),
     ];
   }
-  return [ok(what, "the token is good"), webhookCheck(channel, answer)];
+  return [ok(what, "the token works"), webhookCheck(channel, answer)];
 }
 
 function webhookCheck(channel: Channel, { webhook, trouble }: Extract<NetworkAnswer, { answer: "works" }>): Check {
@@ -102,10 +102,15 @@ function webhookCheck(channel: Channel, { webhook, trouble }: Extract<NetworkAns
   const ours = channel.webhook?.url ?? "";
   const advice =
     kind === "telegram" ? `parley channels webhook ${id}` : `enter ${ours} as callback URL in the app at Meta`;
-  if (webhook === null) return bad(what, "fails", "none is registered: what contacts write comes nowhere", advice);
+  if (webhook === null) return bad(what, "fails", "none is registered, so messages from contacts don't arrive", advice);
   if (webhook !== ours) return bad(what, "fails", `points elsewhere, to ${placeOf(webhook, ours)}`, advice);
-  if (trouble === null) return ok(what, "comes here");
-  return bad(what, "warns", `comes here; the network met: ${trouble}`, "the service's log has the calls that came");
+  if (trouble === null) return ok(what, "points to this service");
+  return bad(
+    what,
+    "warns",
+    `points to this service, but the network reports: ${trouble}`,
+    "see the calls in the service's log",
+  );
 }
 
 /** Of somebody else's address the path may be a secret. */

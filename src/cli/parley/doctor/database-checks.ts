@@ -12,7 +12,7 @@ export async function migrationsCheck(root: string, state: string): Promise<Chec
   // wrangler's layout.
   const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
   const files = (await readdir(folder).catch(() => [])).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  if (files.length === 0) return bad(WHAT, "unknown", `there is no database in ${state}`, "npm start makes it");
+  if (files.length === 0) return bad(WHAT, "unknown", `there is no database in ${state}`, "npm start creates it");
   let applied: string[] = [];
   try {
     for (const file of files) applied = [...applied, ...appliedIn(join(folder, file))];
@@ -21,7 +21,7 @@ export async function migrationsCheck(root: string, state: string): Promise<Chec
   }
   const missing = names.filter((name) => !applied.includes(name));
   if (missing.length === 0) return ok(WHAT, `all ${names.length} applied`);
-  return bad(WHAT, "fails", `not applied: ${missing.join(", ")}`, "start npm start again, which applies them");
+  return bad(WHAT, "fails", `not applied: ${missing.join(", ")}`, "restart npm start, which applies them");
 }
 
 function appliedIn(path: string): string[] {

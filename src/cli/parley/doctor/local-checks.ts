@@ -14,12 +14,12 @@ export async function localChecks(root: string, isHere: boolean): Promise<Check[
 async function secretChecks(root: string): Promise<Check[]> {
   const variables = await devVariables(root);
   if (!variables) {
-    return [bad(".dev.vars", "fails", "is not there", "npm start makes it, with a secret for each name")];
+    return [bad(".dev.vars", "fails", "is not there", "npm start creates it with all secrets")];
   }
   const missing = missingSecrets(variables);
   const required = missingSecrets({}).map((name) =>
     missing.includes(name)
-      ? bad(`${name} in .dev.vars`, "fails", "is missing", `npm start makes a new one${whatNewMeans(name)}`)
+      ? bad(`${name} in .dev.vars`, "fails", "is missing", `npm start creates a new one${whatNewMeans(name)}`)
       : formOf(name, variables),
   );
   const others = Object.keys(variables).filter((name) => /_PREVIOUS$|_API_BASE$/.test(name) && variables[name]);
@@ -31,7 +31,7 @@ function formOf(name: string, variables: Variables): Check {
   const what = `${name} in .dev.vars`;
   const malformed = malformedSecret({ [name]: variables[name] ?? "" });
   if (malformed) {
-    const advice = `put back the one it had, or remove the line: npm start makes a new one${whatNewMeans(name)}`;
+    const advice = `restore its previous value, or remove the line: npm start creates a new one${whatNewMeans(name)}`;
     return bad(what, "fails", `is malformed: it must be ${malformed.rule}`, advice);
   }
   if (name.endsWith("_API_BASE") && !/^https?:$/.test(URL.parse(variables[name] ?? "")?.protocol ?? "")) {
@@ -42,8 +42,8 @@ function formOf(name: string, variables: Variables): Check {
 
 /** What is lost with the old value. */
 function whatNewMeans(name: string): string {
-  if (name === "KEY_SECRET") return "; under a new one no API key of before is good";
-  if (name === "CREDENTIALS_KEY") return "; under a new one channels must be given their secrets again";
+  if (name === "KEY_SECRET") return "; a new one makes all existing API keys invalid";
+  if (name === "CREDENTIALS_KEY") return "; with a new one, all channels need their secrets again";
   return "";
 }
 

@@ -22,7 +22,12 @@ async function answersCheck(service: Service): Promise<Check> {
     if (error instanceof Unreachable) return bad(what, "fails", "does not answer", error.advice);
     if (!(error instanceof ServiceFault)) throw error;
   }
-  return bad(what, "fails", "is no Parley: its /healthz answers otherwise", "set PARLEY_URL to the service's address");
+  return bad(
+    what,
+    "fails",
+    "is not Parley: its /healthz has another answer",
+    "set PARLEY_URL to the service's address",
+  );
 }
 
 /** A secret that is missing or malformed is answered 503 before anything else, also to a stranger. */
@@ -37,7 +42,7 @@ async function secretChecks(service: Service): Promise<Check[]> {
     const what = `${name} at the service`;
     const status = await statusOf(service.asStranger("GET", path));
     const isBehindAdmin = path.startsWith("/admin") && checks[0]?.state === "fails";
-    if (isBehindAdmin) checks.push(bad(what, "unknown", "can't be told without ADMIN_TOKEN", "set that first"));
+    if (isBehindAdmin) checks.push(bad(what, "unknown", "can't be checked without ADMIN_TOKEN", "set that first"));
     else if (status === 401) checks.push(ok(what, "is there"));
     else if (status === 503) checks.push(bad(what, "fails", `${which} missing or malformed`, setIt(service, name)));
     else checks.push(bad(what, "unknown", `the service answered ${status}`, "run doctor again in a minute"));
@@ -46,8 +51,8 @@ async function secretChecks(service: Service): Promise<Check[]> {
 }
 
 function setIt({ connection }: Service, name: string): string {
-  if (connection.isHere) return "start npm start again: it makes those that are missing, and says which are malformed";
-  const made = "the value that it had, else a new one from openssl rand -base64 32";
+  if (connection.isHere) return "restart npm start, which creates missing secrets and names malformed ones";
+  const made = "its previous value, or a new one from openssl rand -base64 32";
   return `npx wrangler secret put ${name}, with ${made}`;
 }
 
@@ -56,7 +61,7 @@ async function operatorChecks(service: Service): Promise<Check[]> {
   const { adminToken } = service.connection;
   const what = "operator's token";
   if (!adminToken) {
-    const advice = "set PARLEY_ADMIN_TOKEN or run parley login, and doctor looks at the database and the channels too";
+    const advice = "set PARLEY_ADMIN_TOKEN or run parley login to check the database and the channels too";
     return [bad(what, "unknown", "none is known for this service", advice)];
   }
   try {
@@ -69,7 +74,7 @@ async function operatorChecks(service: Service): Promise<Check[]> {
       // Only a token of .dev.vars can differ from the service's by a restart that is due.
       const advice =
         adminToken.from === ".dev.vars"
-          ? "start npm start again if .dev.vars was changed; is it this checkout's service that answers?"
+          ? "restart npm start if .dev.vars was changed, and check that the service belongs to this checkout"
           : adviceOnToken(service, adminToken.from);
       return [bad(what, "fails", `is refused (from ${adminToken.from})`, advice)];
     }
@@ -106,7 +111,7 @@ function noDatabase(error: ServiceFault): Check {
 async function apiKeyCheck(service: Service): Promise<Check> {
   const { apiKey } = service.connection;
   const what = "API key";
-  if (!apiKey) return bad(what, "unknown", "none is known for this service", "set PARLEY_API_KEY to have it checked");
+  if (!apiKey) return bad(what, "unknown", "none is known for this service", "set PARLEY_API_KEY to check it");
   try {
     const { body } = await service.asClient("GET", "/key");
     return ok(what, `is good (from ${apiKey.from}): ${(body.key as { id: string }).id}`);
@@ -120,23 +125,23 @@ async function apiKeyCheck(service: Service): Promise<Check> {
 
 /** Why a key is refused, as far as the operator can be asked for it: its text names its id. */
 async function adviceOnKey(service: Service, text: string, status: number): Promise<string> {
-  const another = "parley keys create makes another";
-  if (status !== 401) return "parley keys change widens it";
+  const another = "create another with parley keys create";
+  if (status !== 401) return "change its limits with parley keys change";
   const id = /^ply_([0-9A-Za-z]{16})[0-9A-Za-z]{38}$/.exec(text)?.[1];
-  if (!id) return `it has not the form of an API key: was all of it taken over? ${another}`;
-  if (!service.connection.adminToken) return `the operator's parley keys show key_${id} says why; ${another}`;
+  if (!id) return `it doesn't have the form of an API key; check that it was copied whole, or ${another}`;
+  if (!service.connection.adminToken) return `as the operator, run parley keys show key_${id}; or ${another}`;
   try {
     const { body } = await service.asOperator("GET", `/keys/key_${id}`);
     const { revokedAt, expiresAt } = body.key as { revokedAt: string | null; expiresAt: string | null };
-    if (revokedAt !== null) return `key_${id} was revoked: ${another}`;
-    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return `key_${id} is expired: ${another}`;
+    if (revokedAt !== null) return `key_${id} was revoked; ${another}`;
+    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return `key_${id} is expired; ${another}`;
   } catch (error) {
     if (!(error instanceof ServiceFault)) throw error;
-    return error.status === 404 ? `there is no key_${id} at this service: ${another}` : "see the lines above";
+    return error.status === 404 ? `there is no key_${id} at this service; ${another}` : "see the lines above";
   }
   return (
-    `key_${id} itself is good: it was mistyped, or rotated since, or KEY_SECRET was changed: set KEY_SECRET_PREVIOUS ` +
-    `to the one before, or make a new secret with parley keys rotate key_${id}`
+    `key_${id} is valid, so its secret was mistyped or rotated, or KEY_SECRET was changed: set KEY_SECRET_PREVIOUS ` +
+    `to the previous one, or create a new secret with parley keys rotate key_${id}`
   );
 }
 

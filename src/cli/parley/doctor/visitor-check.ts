@@ -16,10 +16,11 @@ const TRY_LATER = 1013;
 /** Whether a web channel can tell who a site's user is: its identity secret is sealed, and shown to nobody again. */
 export async function visitorCheck(service: Service, id: string, what: string): Promise<Check> {
   const code = await closeCode(service.connection.url, id);
-  if (code === WRONG_IDENTITY) return ok(what, "tells the users whom a site vouches for from others");
+  if (code === WRONG_IDENTITY) return ok(what, "checks the identity of a site's users");
   if (code === TRY_LATER) {
-    const found = "can't check whom a site vouches for: its identity secret does not open under CREDENTIALS_KEY";
-    const advice = `set CREDENTIALS_KEY_PREVIOUS to the key before and run parley channels reseal, or parley channels rotate ${id}`;
+    const found =
+      "can't check the identity of a site's users: its identity secret can't be decrypted with CREDENTIALS_KEY";
+    const advice = `set CREDENTIALS_KEY_PREVIOUS to the previous key and run parley channels reseal, or parley channels rotate ${id}`;
     return bad(what, "fails", found, advice);
   }
   return bad(what, "unknown", `its socket was closed with ${code ?? "no word"}`, "run doctor again in a minute");
