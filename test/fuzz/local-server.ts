@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { Server } from "../storm/server.ts";
-import { answerOf, type Service } from "../wire/service.ts";
+import { answerOf, type Service } from "../support/world/service.ts";
+import { newSecrets } from "../support/world/workers.ts";
 import type { Ask } from "./place.ts";
 
 type LocalService = Pick<Service, "url" | "secrets" | "called" | "stop">;
@@ -18,7 +19,7 @@ export async function startLocalServer(): Promise<LocalService> {
   }).listen(0, "127.0.0.1");
   await once(network, "listening");
   const base = `http://127.0.0.1:${(network.address() as AddressInfo).port}`;
-  const secrets = { ADMIN_TOKEN: newSecret(), KEY_SECRET: newSecret(), CREDENTIALS_KEY: newSecret() };
+  const secrets = newSecrets();
   const server = await Server.begin({ ...secrets, TELEGRAM_API_BASE: base, WHATSAPP_API_BASE: base }, liftLimit);
   return {
     url: new URL(server.base),
@@ -49,8 +50,4 @@ async function liftLimit(state: string): Promise<void> {
   const lifted = text.replace(/simple = \{ limit = \d+,/, "simple = { limit = 1_000_000_000,");
   if (lifted === text) throw new Error("wrangler.toml has no limit to lift");
   await writeFile(config, lifted);
-}
-
-function newSecret(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
 }

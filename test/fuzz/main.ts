@@ -3,7 +3,8 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { parseArgs } from "node:util";
 import { exitCodeOf, Mistake } from "../mistake.ts";
 import { Secrets, shownIn } from "../secrets.ts";
-import { startService } from "../wire/service.ts";
+import { CREDENTIALS } from "../support/world/factories.ts";
+import { startService } from "../support/world/service.ts";
 import { proxied, startLocalServer } from "./local-server.ts";
 import { type Ask, Place, type Told } from "./place.ts";
 import { fuzz, neverGood, type Tally } from "./run.ts";
@@ -17,7 +18,9 @@ const USAGE = `npm run test:fuzz -- [options]
   --strict        the public requests go through Prism, which compares each answer to the OpenAPI document
 `;
 
-const FAKED = ["fuzzed-bot-token", "fuzzed-access-token", "fuzzed-app-secret"];
+const { telegram, whatsapp } = CREDENTIALS;
+/** The bot's id, before the colon, is no secret. */
+const FAKED = [telegram.botToken.replace(/.*:/, ""), whatsapp.accessToken, whatsapp.appSecret];
 const NETWORKS = ["api.telegram.org", "graph.facebook.com"];
 
 const MAX_TRIES = 4;
@@ -51,7 +54,9 @@ async function main(argv: string[]): Promise<number> {
     const secret = secrets.in(text);
     if (secret !== null) found.push(`${what}: ${secret}`);
   };
-  const service = values.local ? await startLocalServer() : await startService((line) => look("the log", line));
+  const service = values.local
+    ? await startLocalServer()
+    : await startService({ onLine: (line) => look("the log", line) });
   for (const secret of [...Object.values(service.secrets), ...FAKED]) secrets.plant(secret);
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
   const proxy = values.strict ? await StrictProxy.begin(service.url) : null;

@@ -1,5 +1,16 @@
 import { type IdPrefix, newId, randomBase62 } from "../../src/ids.ts";
 import { newKeyText } from "../../src/keys/key-text.ts";
+import {
+  type Channel,
+  CREDENTIALS,
+  createChannel,
+  createChat,
+  createKey,
+  createOrganization,
+  createTemplate,
+  type Organization,
+} from "../support/world/factories.ts";
+import { type World, wanted } from "../support/world/world.ts";
 import { bytesOf } from "./bodies.ts";
 import type { Drawn } from "./requests.ts";
 
@@ -23,8 +34,6 @@ export type Ask = (method: string, path: string, sent: Sent) => Promise<Told>;
 
 type Proof = Record<string, string>;
 
-const HARDLY_LIMITED = { limit: 3_600_000, windowSeconds: 3_600 };
-const APP_SECRET = "fuzzed-app-secret";
 const KEPT = 60;
 const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "key"];
 const encoder = new TextEncoder();
@@ -32,7 +41,7 @@ const encoder = new TextEncoder();
 /** Two organizations with something of each kind, the first of which makes the requests, and what they bring about. */
 export class Place {
   readonly #send: Ask;
-  readonly #adminToken: string;
+  readonly #world: World;
   /** The ids of what was there before the first request, by prefix, and by kind of channel. */
   readonly #known = new Map<string, string[]>();
   /** The last that were made on the way. */
@@ -42,7 +51,8 @@ export class Place {
 
   private constructor(ask: Ask, adminToken: string) {
     this.#send = ask;
-    this.#adminToken = adminToken;
+    const call: World["call"] = (token, method, path, body) => this.#asked(method, path, token, body ?? null);
+    this.#world = { adminToken, call };
   }
 
   static async make(ask: Ask, adminToken: string): Promise<Place> {
@@ -77,46 +87,42 @@ export class Place {
   }
 
   async #furnish(): Promise<void> {
-    const [ours, theirs] = [await this.#organization(), await this.#organization()];
-    const telegram = await this.#channel(ours.id, "telegram", { botToken: "123456:fuzzed-bot-token" });
-    const whatsapp = await this.#channel(ours.id, "whatsapp", {
-      phoneNumberId: "15550001111",
-      accessToken: "fuzzed-access-token",
-      appSecret: APP_SECRET,
-    });
-    const web = await this.#channel(ours.id, "web");
-    const theirWeb = await this.#channel(theirs.id, "web");
+    const [ours, theirs] = [await createOrganization(this.#world), await createOrganization(this.#world)];
+    const telegram = await this.#channel(ours, "telegram");
+    const whatsapp = await this.#channel(ours, "whatsapp");
+    const web = await this.#channel(ours, "web");
+    const theirWeb = await this.#channel(theirs, "web");
+    const chat = async (channel: Channel, address: string) => (await createChat(channel, { contact: { address } })).id;
     const chats = [
-      await this.#chat(ours.id, web, "ada"),
-      await this.#chat(ours.id, telegram, "4711"),
-      await this.#chat(ours.id, whatsapp, "4915112345678"),
-      await this.#chat(theirs.id, theirWeb, "ada"),
+      await chat(web, "ada"),
+      await chat(telegram, "4711"),
+      await chat(whatsapp, "4915112345678"),
+      await chat(theirWeb, "ada"),
     ];
     this.#keys = {
-      right: (await this.#key(ours.id)).secret,
-      narrow: (await this.#key(ours.id, { permissions: [] })).secret,
-      other: (await this.#key(theirs.id)).secret,
+      right: (await createKey(ours)).secret,
+      narrow: (await createKey(ours, { permissions: [] })).secret,
+      other: (await createKey(theirs)).secret,
       forged: await newKeyText(newId("key", null), crypto.getRandomValues(new Uint8Array(32))),
     };
     const messages: string[] = [];
     for (const id of [...chats.slice(0, 3), ...chats.slice(0, 3)]) {
-      const path = `/api/v1/chats/${id}/messages`;
-      messages.push((await this.#made(path, { content: "Hello" }, this.#keys.right)).message.id);
+      const sent = await this.#asked("POST", `/api/v1/chats/${id}/messages`, this.#keys.right, { content: "Hello" });
+      messages.push(wanted(201, sent).message.id);
     }
-    messages.push(await this.#photo(telegram, chats[1] ?? ""));
-    const template = async (body: string) =>
-      (await this.#made(`${ORGANIZATIONS}/${ours.id}/templates`, { name: "t", language: "en", body })).template.id;
+    messages.push(await this.#photo(telegram.id, chats[1] ?? ""));
+    const template = (body: string) => createTemplate(ours, { name: "t", body });
     const known: Record<string, string[]> = {
       org: [ours.id],
       mbr: [ours.memberId, theirs.memberId],
-      chn: [web, telegram, whatsapp, theirWeb],
-      tgm: [telegram, telegram, whatsapp],
-      wap: [whatsapp, whatsapp, telegram],
-      web: [web, theirWeb, telegram],
+      chn: [web, telegram, whatsapp, theirWeb].map(({ id }) => id),
+      tgm: [telegram.id, telegram.id, whatsapp.id],
+      wap: [whatsapp.id, whatsapp.id, telegram.id],
+      web: [web.id, theirWeb.id, telegram.id],
       tpl: [await template("Hi {{name}}"), await template("Hi")],
       cht: chats,
       msg: messages,
-      key: [(await this.#key(ours.id)).key.id],
+      key: [(await createKey(ours)).id],
     };
     for (const [name, ids] of Object.entries(known)) this.#known.set(name, ids);
   }
@@ -132,31 +138,13 @@ export class Place {
     return listed.body.messages.find((each: { direction: string }) => each.direction === "INBOUND").id;
   }
 
-  async #organization(): Promise<{ id: string; memberId: string }> {
-    const { organization, member } = await this.#made(ORGANIZATIONS, { name: "Acme", owner: { name: "Ada" } });
-    return { id: organization.id, memberId: member.id };
-  }
-
-  async #channel(organizationId: string, kind: string, credentials?: object): Promise<string> {
-    const body = { kind, name: kind, ...(credentials && { credentials, settings: { perSecond: 1_000 } }) };
-    const { channel } = await this.#made(`${ORGANIZATIONS}/${organizationId}/channels`, body);
+  async #channel(organization: Organization, kind: Channel["kind"]): Promise<Channel> {
+    const channel = await createChannel(organization, {
+      kind,
+      ...(kind !== "web" && { settings: { perSecond: 1_000 } }),
+    });
     if (channel.webhook) this.#verifyTokens.set(channel.id, channel.webhook.verifyToken);
-    return channel.id;
-  }
-
-  async #chat(organizationId: string, channelId: string, address: string): Promise<string> {
-    return (await this.#made(`${ORGANIZATIONS}/${organizationId}/chats`, { channelId, contact: { address } })).chat.id;
-  }
-
-  #key(organizationId: string, body: object = {}) {
-    return this.#made(`${ORGANIZATIONS}/${organizationId}/keys`, { name: "Key", rateLimit: HARDLY_LIMITED, ...body });
-  }
-
-  /** What a POST that must be a 201 has made. */
-  async #made(path: string, body: object, token = this.#adminToken): Promise<Told["body"]> {
-    const told = await this.#asked("POST", path, token, body);
-    if (told.status !== 201) throw new Error(`${path} was answered with ${told.status}: ${told.text}`);
-    return told.body;
+    return channel;
   }
 
   #asked(method: string, path: string, token: string, body: object | null): Promise<Told> {
@@ -175,7 +163,7 @@ export class Place {
       const identity = caller === "right" ? `token.${randomBase62(22)}` : "user.YWRh.00";
       return { Upgrade: "websocket", "Sec-WebSocket-Protocol": `parley.v1, ${identity}` };
     }
-    const guard = route.includes(" /admin/") ? this.#adminToken : this.#keys.right;
+    const guard = route.includes(" /admin/") ? this.#world.adminToken : this.#keys.right;
     if (caller === "nobody") return {};
     if (caller === "odd") return { Authorization: `Bearer ${guard} x, Basic e` };
     return { Authorization: `Bearer ${caller === "right" ? guard : this.#keys[caller]}` };
@@ -184,7 +172,9 @@ export class Place {
   async #signed(route: string, path: string, caller: Drawn["caller"], body: Uint8Array<ArrayBuffer>): Promise<Proof> {
     if (caller === "nobody") return {};
     if (route.includes("/telegram/")) return { "X-Telegram-Bot-Api-Secret-Token": this.#verifyToken(path, caller) };
-    return { "X-Hub-Signature-256": await signatureOf(body, caller === "right" ? APP_SECRET : "another") };
+    return {
+      "X-Hub-Signature-256": await signatureOf(body, caller === "right" ? CREDENTIALS.whatsapp.appSecret : "another"),
+    };
   }
 
   #handshake(route: string, path: string, caller: Drawn["caller"]): [string, string][] {
@@ -223,8 +213,6 @@ export class Place {
     }
   }
 }
-
-const ORGANIZATIONS = "/admin/v1/organizations";
 
 /** `X-Hub-Signature-256` as Meta makes it. */
 async function signatureOf(body: Uint8Array<ArrayBuffer>, secret: string): Promise<string> {

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { CREDENTIALS } from "../support/world/factories.ts";
 
 /** What zod's `toJSONSchema` makes of a schema of ours; of it what is used here. */
 export interface Schema {
@@ -118,12 +119,7 @@ const NAMED: Record<string, fc.Arbitrary<unknown>> = {
   body: fc.constantFrom("Hi {{name}}", "{{a}}{{b}}{{ a }}", "plain", "{{constructor}} {{toString}}", "{{", "}}"),
   metadata: pairs,
   variables: pairs,
-  credentials: fc.constantFrom(
-    { botToken: "123456:fuzzed-bot-token" },
-    { phoneNumberId: "15550001111", accessToken: "fuzzed-access-token", appSecret: "fuzzed-app-secret" },
-    {},
-    { botToken: "short" },
-  ),
+  credentials: fc.constantFrom(CREDENTIALS.telegram, CREDENTIALS.whatsapp, {}, { botToken: "short" }),
   settings: fc.constantFrom(
     {},
     { perSecond: 50 },

@@ -2,7 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { newId } from "../../src/ids.ts";
 import { median, quantile } from "../bench/statistics.ts";
-import { type Service, startService } from "./service.ts";
+import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
+import { startService } from "../support/world/service.ts";
+import { caller, type World, wanted } from "../support/world/world.ts";
 
 const USAGE = `npm run test:timing -- [options]
 
@@ -12,7 +14,6 @@ const USAGE = `npm run test:timing -- [options]
 
 /** The runtime lets an object go that nobody has called for ten seconds. */
 const FORGOTTEN_AFTER_MS = 20_000;
-const HARDLY_LIMITED = { limit: 3_600_000, windowSeconds: 3_600 };
 
 const { values } = parseArgs({
   options: {
@@ -31,8 +32,8 @@ else await main(whole(values.pairs), whole(values.chats));
 async function main(pairs: number, chats: number): Promise<void> {
   const service = await startService();
   try {
-    const ours = await tenant(service);
-    const theirs = await tenant(service);
+    const ours = await tenant(service.world);
+    const theirs = await tenant(service.world);
     const foreign: string[] = [];
     for (let n = 0; n < chats; n++) foreign.push(await theirs.usedChat(`contact-${n}`));
     const nobodys = foreign.map(() => newId("cht", null));
@@ -62,33 +63,24 @@ async function main(pairs: number, chats: number): Promise<void> {
 
 type Tenant = Awaited<ReturnType<typeof tenant>>;
 
-async function tenant({ url, secrets }: Service) {
-  const request = async (method: string, path: string, token: string, body?: object) => {
-    const sent = { method, headers: { Authorization: `Bearer ${token}` }, ...(body && { body: JSON.stringify(body) }) };
-    const begun = performance.now();
-    const response = await fetch(new URL(path, url), sent);
-    const text = await response.text();
-    return { ms: performance.now() - begun, status: response.status, body: JSON.parse(text) };
-  };
-  const made = async (path: string, body: object, token = secrets.ADMIN_TOKEN) => {
-    const answer = await request("POST", path, token, body);
-    if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}`);
-    return answer.body;
-  };
-  const { organization } = await made("/admin/v1/organizations", { name: "Acme", owner: { name: "Ada" } });
-  const below = `/admin/v1/organizations/${organization.id}`;
-  const { channel } = await made(`${below}/channels`, { kind: "web", name: "web" });
-  const { secret } = await made(`${below}/keys`, { name: "key", rateLimit: HARDLY_LIMITED });
+/** An organization with a web channel, and a client with a key. */
+async function tenant(world: World) {
+  const organization = await createOrganization(world);
+  const channel = await createChannel(organization);
+  const { secret } = await createKey(organization);
+  const client = caller(world, "/api/v1", secret);
   return {
     usedChat: async (address: string): Promise<string> => {
-      const { chat } = await made(`${below}/chats`, { channelId: channel.id, contact: { address } });
-      await made(`/api/v1/chats/${chat.id}/messages`, { content: "Hello" }, secret);
-      return chat.id;
+      const { id } = await createChat(channel, { contact: { address } });
+      await client("POST", `/chats/${id}/messages`, { content: "Hello" });
+      return id;
     },
-    /** Milliseconds until a chat that is not ours is answered. */
+    /** Milliseconds until the answer about a chat of another organization. */
     timeOf: async (id: string): Promise<number> => {
-      const { ms, status } = await request("GET", `/api/v1/chats/${id}`, secret);
-      if (status !== 404) throw new Error(`a chat that is not ours was answered ${status}`);
+      const begun = performance.now();
+      const answer = await world.call(secret, "GET", `/api/v1/chats/${id}`);
+      const ms = performance.now() - begun;
+      wanted(404, answer);
       return ms;
     },
   };

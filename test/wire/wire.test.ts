@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { CREDENTIALS, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
+import { type Service, startService } from "../support/world/service.ts";
 import { chunked, exchange, head, type Raw } from "./raw.ts";
-import { type Service, startService } from "./service.ts";
 
 const KIB = 1_024;
-const APP_SECRET = "wire-app-secret";
 
 let service: Service;
 let place: Awaited<ReturnType<typeof furnish>>;
@@ -14,27 +14,18 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: a body is whatever its route says
-async function ask(method: string, path: string, token: string, body?: object): Promise<any> {
-  const init = { method, headers: { Authorization: `Bearer ${token}` }, ...(body && { body: JSON.stringify(body) }) };
-  return (await fetch(new URL(path, service.url), init)).json();
-}
-
 async function furnish() {
-  const operate = (path: string, body: object) => ask("POST", `/admin/v1${path}`, service.secrets.ADMIN_TOKEN, body);
-  const { organization } = await operate("/organizations", { name: "Acme", owner: { name: "Ada" } });
-  const within = `/organizations/${organization.id}`;
-  const { secret } = await operate(`${within}/keys`, { name: "Key" });
-  const { channel: web } = await operate(`${within}/channels`, { kind: "web", name: "Site" });
-  const credentials = { phoneNumberId: "15550001111", accessToken: "wire-access-token", appSecret: APP_SECRET };
-  const { channel: whatsapp } = await operate(`${within}/channels`, { kind: "whatsapp", name: "W", credentials });
-  const { chat } = await operate(`${within}/chats`, { channelId: web.id, contact: { address: "ada" } });
+  const organization = await createOrganization(service.world);
+  const { secret } = await createKey(organization);
+  const whatsapp = await createChannel(organization, { kind: "whatsapp" });
+  const chat = await createChat(await createChannel(organization));
   return { secret, hook: `/hooks/whatsapp/${whatsapp.id}`, messages: `/api/v1/chats/${chat.id}/messages` };
 }
 
 const key = () => ({ Authorization: `Bearer ${place.secret}` });
 const bytes = (text: string) => new TextEncoder().encode(text);
-const total = async (): Promise<number> => (await ask("GET", place.messages, place.secret)).pagination.total;
+const total = async (): Promise<number> =>
+  (await service.world.call(place.secret, "GET", place.messages)).body.pagination.total;
 
 /** A send that is good but for its size: of so many bytes. */
 function sendOf(size: number): Uint8Array {
@@ -45,7 +36,10 @@ function sendOf(size: number): Uint8Array {
 /** A genuine notification with nothing in it, of so many bytes. */
 function hookOf(size: number): { body: Uint8Array; signature: string } {
   const body = bytes(`{"object":"whatsapp_business_account","entry":[]}`.padEnd(size, " "));
-  return { body, signature: `sha256=${createHmac("sha256", APP_SECRET).update(body).digest("hex")}` };
+  return {
+    body,
+    signature: `sha256=${createHmac("sha256", CREDENTIALS.whatsapp.appSecret).update(body).digest("hex")}`,
+  };
 }
 
 /** `sent`: how much of the body follows its head. A server that refuses by the length hangs up on what it has not read. */
