@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import manifest from "../../package.json?raw";
+import { keyPatch } from "../../src/admin/keys.ts";
 import { app } from "../../src/app.ts";
 import { MESSAGE_TYPES } from "../../src/channels/adapter.ts";
 import { KINDS } from "../../src/channels/kinds.ts";
 import { REFUSALS } from "../../src/channels/web/admit.ts";
 import { MAX_CONTENT, sendBody } from "../../src/chats/message.ts";
 import * as sockets from "../../src/chats/visitors/sockets.ts";
+import { PERMISSIONS } from "../../src/db/schema.ts";
 import { ERRORS } from "../../src/http/errors.ts";
 import { client, newKey, newOrganization } from "../harness.ts";
 import { ALL_VARIABLES } from "../variables.ts";
@@ -84,6 +86,14 @@ test("a guide lists every error with its status and the field of its text", () =
   ]);
   const known = Object.entries(ERRORS).map(([code, { status, shape }]) => [code, { status, shape }]);
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(known));
+});
+
+test("a guide lists every permission of a key, and each setting", () => {
+  const listed = rows(/^`\w+`$/, section("operating", "## Keys"));
+  const settings = Object.keys(keyPatch.shape).filter((name) => name !== "name");
+  expect(listed.map(([name = ""]) => name.replaceAll("`", "")).sort()).toEqual(settings.sort());
+  const [, permissions = ""] = listed.find(([name]) => name === "`permissions`") ?? [];
+  expect(permissions.match(/\w+:\w+/g)).toEqual([...PERMISSIONS]);
 });
 
 test("a guide lists every variable of the configuration", () => {
