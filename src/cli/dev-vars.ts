@@ -17,18 +17,18 @@ const FORMS: Record<string, { form: RegExp; rule: string }> = {
   CREDENTIALS_KEY_PREVIOUS: SECRET_KEY,
 };
 
-/** What a `.dev.vars` file says, read as wrangler reads it: the last line of a name counts. */
+/** Parses a `.dev.vars` file as wrangler does: the last line of a name wins. */
 export function readVariables(text: string): Variables {
-  // wrangler's parser knows `NAME: value` too, Node's does not.
+  // wrangler also accepts `NAME: value`, and Node doesn't.
   return parseEnv(text.replace(/^([ \t]*(?:export[ \t]+)?[\w.-]+):[ \t]/gm, "$1=")) as Variables;
 }
 
-/** The required secrets that are absent; an empty one is. */
+/** The required secrets that are missing or empty. */
 export function missingSecrets(variables: Variables, required = REQUIRED): string[] {
   return required.filter((name) => !variables[name]);
 }
 
-/** The first secret that is there and can't be one: its name and what it must be. */
+/** The name of the first malformed secret, and the rule that it breaks. */
 export function malformedSecret(variables: Variables): { name: string; rule: string } | null {
   for (const [name, { form, rule }] of Object.entries(FORMS)) {
     const value = variables[name];
@@ -37,20 +37,20 @@ export function malformedSecret(variables: Variables): { name: string; rule: str
   return null;
 }
 
-/** The lines that give each of these names a random value, to stand at the end of `text`; `maker` says who made them. */
+/** The lines to append to `text`, with a random value for each name. `maker` is the command that created them. */
 export function newSecrets(names: string[], text: string, random = randomSecret, maker = "npm start"): string {
-  // No quotes: they could close one that was left open above.
+  // Without quotes, which could close a quote that `text` left open.
   const lines = names.map((name) => `${name}=${random()}\n`).join("");
   const lineBreak = text === "" || text.endsWith("\n") ? "" : "\n";
-  return `${lineBreak}# Made by ${maker}.\n${lines}`;
+  return `${lineBreak}# Created by ${maker}.\n${lines}`;
 }
 
 /**
- * Makes the secrets that `.dev.vars`, or a file like it, lacks, and the file itself when there is none.
- * @param given the values of `--var`, which win over the file
- * @param required the names to make sure of
- * @param maker who makes them, for the file's reader
- * @returns what was made, and the variables that the server will have
+ * Adds missing secrets to `.dev.vars` or a file like it, and creates the file if needed.
+ * @param given the values of `--var`, which replace those in the file
+ * @param required the names of the secrets
+ * @param maker the command to name in the file
+ * @returns the names of the new secrets, and all variables of the server
  * @throws CommandError for a malformed secret, or a file that can't be read or written
  */
 export async function prepareDevVars(

@@ -4,36 +4,35 @@ import { join } from "node:path";
 import { closeToOthers, missingSecrets, prepareDevVars, readVariables, type Variables } from "../dev-vars.ts";
 import type { Environment } from "../wrangler.ts";
 
-/** Where secrets are kept that were made for the deployed service: Cloudflare never shows one again. */
+/** The file of the secrets that a deploy created. Cloudflare never shows a secret again. */
 export const KEPT_IN = ".deploy.vars";
 
-/** Whether this is a build, Cloudflare's or another's, whose checkout is thrown away afterwards. */
+/** Whether this is a CI build, whose checkout is temporary. */
 export function isCheckoutLost({ CI, WORKERS_CI }: Environment): boolean {
   return [CI, WORKERS_CI].some((value) => !/^(?:false|0|)$/i.test(value ?? ""));
 }
 
-/** What to do for the secrets that the Worker lacks. */
+/** The secrets that the Worker lacks. */
 export interface Plan {
   missing: string[];
-  /** Those of them that the file of kept secrets has no value for, so that they must be made. */
+  /** The missing secrets that the file has no value for. */
   toMake: string[];
 }
 
-/** @param names the secrets that the Worker has, null where there is no Worker */
+/** @param names the secrets of the Worker, or null if there is no Worker */
 export function planSecrets(names: string[] | null, kept: Variables): Plan {
   const missing = missingSecrets(Object.fromEntries((names ?? []).map((name) => [name, "there"])));
   return { missing, toMake: missingSecrets(kept, missing) };
 }
 
-/** What the file of kept secrets says; nothing where there is none. */
+/** The secrets in the file, if there is one. */
 export async function keptSecrets(root: string): Promise<Variables> {
   return readVariables(await readFile(join(root, KEPT_IN), "utf8").catch(() => ""));
 }
 
 /**
- * The values of these secrets: those that were kept, and new ones for the rest, which are kept before anything else
- * happens to them.
- * @throws CommandError for a kept value that is malformed, or a file that can't be written
+ * The values of these secrets, from the file. Creates missing ones and saves them first.
+ * @throws CommandError for a malformed value, or a file that can't be written
  */
 export async function valuesOf(root: string, names: string[]): Promise<Variables> {
   if (names.length === 0) return {};
@@ -43,7 +42,7 @@ export async function valuesOf(root: string, names: string[]): Promise<Variables
   return Object.fromEntries(names.map((name) => [name, variables[name] ?? ""]));
 }
 
-/** Calls `use` with the path of a folder that nobody else can read, and of a file in it that holds `values`. */
+/** Calls `use` with a temporary file of `values` and its folder, which other users can't read. */
 export async function withFile<T>(values: Variables, use: (file: string, folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "parley-deploy-"));
   try {

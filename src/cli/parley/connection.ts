@@ -5,20 +5,20 @@ import { demoPath, readDemo } from "../demo-file.ts";
 import { readVariables, type Variables } from "../dev-vars.ts";
 import { DEFAULT_PROFILE, type Profile, profilesPath, readProfiles } from "./profiles.ts";
 
-/** A secret, and what a person calls the place that it comes from. */
+/** A secret, and where it was found, for messages. */
 export interface Secret {
   value: string;
   from: string;
 }
 
-/** Where the service is, and what it is shown. */
+/** The address of the service and the secrets for it. */
 export interface Connection {
-  /** The checkout that this command stands in. */
+  /** The checkout of this command. */
   root: string;
-  /** An origin: no path, no slash at its end. */
+  /** An origin, without a slash at the end. */
   url: string;
   urlFrom: string;
-  /** On this machine: then what `npm start` keeps in the checkout belongs to it. */
+  /** Whether the service runs on this machine, with the files that `npm start` wrote to the checkout. */
   isHere: boolean;
   adminToken: Secret | null;
   apiKey: Secret | null;
@@ -28,9 +28,9 @@ const LOCAL_URL = "http://localhost:8787";
 const TOKEN = /^[\x21-\x7e]+$/;
 
 /**
- * Finds the service. The environment wins over the saved profile, and that over the service of `npm start` in `root`;
- * a profile that is named wins over all. A secret goes to no other service than the one that it was saved for.
- * @throws CommandError with exit code 2 for an address or a secret that can't be one
+ * Finds the service: in the named profile, else in the environment, the default profile, or what `npm start` wrote to
+ * `root`. A saved secret is only used for the service that it was saved for.
+ * @throws CommandError with exit code 2 for a malformed address or secret
  */
 export async function findConnection(
   root: string,
@@ -67,8 +67,8 @@ export async function findConnection(
 }
 
 /**
- * The origin that a person means.
- * @throws CommandError with exit code 2; the text is not repeated, it may hold a password
+ * Parses a service's address.
+ * @throws CommandError with exit code 2. It does not repeat the text, which may hold a password
  */
 export function originOf(text: string, from: string): string {
   const url = URL.parse(text);
@@ -82,19 +82,19 @@ export function originOf(text: string, from: string): string {
   return url.origin;
 }
 
-/** A token as a header may hold it. @throws CommandError with exit code 2 */
+/** Checks that a token can be sent in a header. @throws CommandError with exit code 2 */
 export function tokenOf(text: string, from: string): string {
   if (TOKEN.test(text)) return text;
   throw new CommandError(`${from} is not a token. A token has ASCII letters, digits and symbols, without spaces.`, 2);
 }
 
-/** What stands in the checkout's `.dev.vars`; null where there is none. */
+/** The variables in the checkout's `.dev.vars`, or null without that file. */
 export async function devVariables(root: string): Promise<Variables | null> {
   const text = await readFile(join(root, ".dev.vars"), "utf8").catch(() => null);
   return text === null ? null : readVariables(text);
 }
 
-/** Where `npm start` keeps its data, unless it is told otherwise. */
+/** The default data folder of `npm start`. */
 export function stateOf(root: string): string {
   return join(root, ".wrangler", "state");
 }
@@ -109,7 +109,7 @@ function isLocal(origin: string): boolean {
   return /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin);
 }
 
-/** What `npm start` made: the operator's token, and the demo organization's key. */
+/** The secrets that `npm start` created: the operator's token and the demo's API key. */
 async function localSecrets(root: string): Promise<{ adminToken?: Secret; apiKey?: Secret }> {
   const path = demoPath(stateOf(root));
   const [variables, demo] = await Promise.all([devVariables(root), readFile(path, "utf8").catch(() => "")]);

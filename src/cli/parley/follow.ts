@@ -1,7 +1,7 @@
 import { CommandError } from "../command-error.ts";
 import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "./service.ts";
 
-/** A message, so far as following needs to know it. */
+/** A message. Only its id matters here. */
 export interface Followed extends Record<string, unknown> {
   id: string;
 }
@@ -9,12 +9,12 @@ export interface Followed extends Record<string, unknown> {
 const PAGE = 100;
 const MAX_WAIT_SECONDS = 30;
 
-/** What is new in a chat since it was last asked. Each message is given once; a question that fails loses none. */
+/** Reads the new messages of a chat. Returns each message once, and loses none if a request fails. */
 export class Follower {
   readonly #ask: (query: Record<string, string | number>, tag: string | null) => Promise<ServiceResponse>;
-  /** The newest message that was given; null while there is none. */
+  /** The id of the newest message that was returned, or null. */
   #last: string | null = null;
-  /** The tag of the answer to the question that comes next. */
+  /** The ETag for the next request. */
   #tag: string | null = null;
 
   constructor(service: Service, chatId: string) {
@@ -22,21 +22,21 @@ export class Follower {
       service.asClient("GET", `/chats/${chatId}/messages`, { query, headers: tag ? { "If-None-Match": tag } : {} });
   }
 
-  /** The newest messages, at most so many, oldest first; from here on only what comes after them. */
+  /** Returns the newest `count` messages, oldest first. `next` continues after them. */
   async begin(count: number): Promise<Followed[]> {
     const messages = messagesIn(await this.#ask({ limit: Math.max(1, count) }, null));
     this.#last = messages.at(-1)?.id ?? null;
     return count === 0 ? [] : messages;
   }
 
-  /** What came since, oldest first, and whether there is more to ask for at once. */
+  /** Returns the messages since the last call, oldest first, and whether more can be read immediately. */
   async next(): Promise<{ messages: Followed[]; hasMore: boolean }> {
     const query = this.#last === null ? { limit: PAGE } : { after: this.#last, limit: PAGE };
     const answer = await this.#ask(query, this.#tag);
     if (answer.status === 304) return { messages: [], hasMore: false };
     const newest = messagesIn(answer);
     const hasMore = (answer.body.pagination as { hasMore?: boolean } | undefined)?.hasMore === true;
-    // A chat that was empty is read from its newest page backwards.
+    // Without a message to continue after, read backwards from the newest page.
     const isBackwards = this.#last === null && hasMore;
     const messages = isBackwards ? [...(await this.#before(newest[0]?.id ?? "")), ...newest] : newest;
     const last = messages.at(-1)?.id;
@@ -57,10 +57,10 @@ export class Follower {
 }
 
 /**
- * How long to wait after a question that failed for the `failures`th time in a row, in milliseconds: as long as the
- * service asks, else twice as long each time, up to half a minute, with jitter.
+ * The milliseconds to wait after `failures` failed requests in a row: at least `Retry-After`, else an exponential
+ * back-off with jitter, up to 30 seconds.
  * @param random from 0 to 1
- * @throws the error, where asking again would not help
+ * @throws the error, if a retry can't help
  */
 export function waitAfter(error: unknown, failures: number, random: number): number {
   const isPassing = error instanceof Unreachable || (error instanceof ServiceFault && isTransient(error));
@@ -70,7 +70,7 @@ export function waitAfter(error: unknown, failures: number, random: number): num
   return Math.max(asked, backoff / 2 + (backoff / 2) * random) * 1_000;
 }
 
-/** Seconds of an option. @throws CommandError with exit code 2 */
+/** Parses the seconds of an option. @throws CommandError with exit code 2 */
 export function secondsOf(name: string, text: string): number {
   const seconds = Number(text);
   if (/^[\d.]+$/.test(text) && seconds >= 0.1 && seconds <= 3_600) return seconds;
