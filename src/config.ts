@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
 import { unavailable } from "./http/errors.ts";
 import "./http/fields.ts"; // the words of the faults below
-import { keptPerEnv } from "./kept.ts";
-import { SECRET_KEY } from "./secret-form.ts";
+import { keptPerEnv } from "./platform/per-isolate.ts";
+import { SECRET_KEY } from "./secrets/key-form.ts";
 
 /** An empty variable is an absent one: the `.dev.vars` examples list them all, empty. */
 function unlessEmpty<T extends z.ZodMiniType>(schema: T) {

@@ -1,4 +1,4 @@
-import type { Draft } from "../src/chats/answers.ts";
+import type { Draft } from "../src/chats/rpc.ts";
 import { newId } from "../src/ids.ts";
 
 /** A message on its way to a chat's object, as the Worker makes it of a plain text. */

@@ -15,9 +15,9 @@ import {
 import { eraseChannel } from "./erase.ts";
 import { type AdminEnv, audit } from "./guard.ts";
 import { overlapBody } from "./overlap.ts";
+import { registerChannel } from "./register-webhook.ts";
 import { resealAll } from "./reseal.ts";
 import { listOf } from "./rows.ts";
-import { registerChannel } from "./webhook.ts";
 
 /** Channels and the secrets that they keep. */
 export const channelRoutes = new Hono<AdminEnv>()

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
-import { callChat } from "../chats/access.ts";
-import { createChat, newChatBody } from "../chats/create.ts";
+import { callChat } from "../chats/call-chat.ts";
+import { createChat, newChatBody } from "../chats/create-chat.ts";
 import { findOwner } from "../chats/directory.ts";
+import { readChat } from "../chats/get-chat.ts";
 import { chatsQuery, listChatsBy } from "../chats/list-chats.ts";
-import { readChat } from "../chats/read-chat.ts";
 import { directory } from "../db/client.ts";
 import { ApiError } from "../http/errors.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";

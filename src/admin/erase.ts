@@ -1,10 +1,10 @@
 import { eq, inArray } from "drizzle-orm";
-import { AT_ONCE, eachAtOnce } from "../at-once.ts";
 import { findChatToErase } from "../chats/directory.ts";
 import { type Directory, database, directory } from "../db/client.ts";
 import { apiKeys, channels, chats, members, organizations, templates } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import { callObject } from "../objects.ts";
+import { callObject } from "../platform/call-object.ts";
+import { AT_ONCE, eachAtOnce } from "../platform/concurrency.ts";
 import { presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 import { rowOf } from "./rows.ts";

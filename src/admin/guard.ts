@@ -4,7 +4,7 @@ import { configured } from "../config.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
-import { isSameSecret } from "../same-secret.ts";
+import { isSameSecret } from "../secrets/compare.ts";
 
 export type AdminEnv = { Bindings: Env; Variables: RequestVariables & { isAudited?: boolean } };
 

@@ -11,7 +11,7 @@ import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
 import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
-import { callObject } from "../objects.ts";
+import { callObject } from "../platform/call-object.ts";
 import { livingOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
 import { insertInto, rowOf } from "./rows.ts";

@@ -1,8 +1,8 @@
 import { and, asc, eq, gt } from "drizzle-orm";
-import { open, type SealingKeys, seal, sealingKeys } from "../channels/sealing.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
+import { open, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
 import { isAsRead } from "./channels.ts";
 
 type Channel = typeof channels.$inferSelect;

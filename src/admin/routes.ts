@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { needs } from "../config.ts";
+import { holdStrangers } from "../http/abuse-limit.ts";
 import { refusePreflight } from "../http/preflight.ts";
-import { holdStrangers } from "../http/strangers.ts";
 import { channelRoutes } from "./channel-routes.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { type AdminEnv, auditFailures, authenticateOperator } from "./guard.ts";

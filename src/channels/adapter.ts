@@ -5,7 +5,7 @@
  */
 
 import type { AddressVariable } from "../config.ts";
-import type { ChannelForm } from "./form.ts";
+import type { ChannelForm } from "./spec.ts";
 
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];

@@ -1,12 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
-import { StandingAlarm } from "../alarm.ts";
 import { directory, isOutage } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
+import { StandingAlarm } from "../platform/alarm.ts";
 import { ActivityBuffer } from "./activity.ts";
 import type { Credentials } from "./adapter.ts";
-import { type Opening, Openings } from "./openings.ts";
+import { type LineNews, StatsBuffer } from "./attempt-counts.ts";
 import {
   type Attempt,
   attemptEnded,
@@ -24,9 +24,9 @@ import {
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
-import { type LineNews, StatsBuffer } from "./stats.ts";
 import { WaitingChats } from "./waiting-chats.ts";
-import { type Terms, termsOf } from "./web/terms.ts";
+import { type Opening, Openings } from "./web/new-chat-limit.ts";
+import { type Terms, termsOf } from "./web/socket-policy.ts";
 
 /** A chat that wants to call the network. */
 export interface LeaveRequest {

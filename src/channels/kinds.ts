@@ -1,7 +1,7 @@
 import { fault } from "../http/validation.ts";
-import type { ChannelForm } from "./form.ts";
 import { ADAPTERS, type NetworkKind } from "./registry.ts";
-import { web } from "./web/form.ts";
+import type { ChannelForm } from "./spec.ts";
+import { web } from "./web/spec.ts";
 
 /** The kinds of channel: the networks, and the web chat, which is none: its messages are where its visitors read them. */
 export type ChannelKind = NetworkKind | "web";

@@ -1,14 +1,14 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { BoundedMap } from "../bounded-map.ts";
 import { directory } from "../db/client.ts";
 import { channels, organizations, type Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
-import { keptPerEnv } from "../kept.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+import { keptPerEnv } from "../platform/per-isolate.ts";
+import { open, sealingKeys } from "../secrets/sealing.ts";
 import type { Credentials } from "./adapter.ts";
-import type { ChannelSettings } from "./form.ts";
 import type { ChannelKind } from "./kinds.ts";
-import { open, sealingKeys } from "./sealing.ts";
+import type { ChannelSettings } from "./spec.ts";
 
 /** A channel as its webhooks, its visitors and its object see it. */
 export interface ChannelRecord {

@@ -1,4 +1,4 @@
-import { callObject } from "../objects.ts";
+import { callObject } from "../platform/call-object.ts";
 import { type ChannelPace, wakeMoreAt } from "./pace.ts";
 
 const WOKEN_A_RUN = 200;

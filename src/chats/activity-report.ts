@@ -1,9 +1,9 @@
 import type { Outcome } from "../channels/adapter.ts";
-import type { AttemptCounts } from "../channels/stats.ts";
-import { added } from "../counts.ts";
+import type { AttemptCounts } from "../channels/attempt-counts.ts";
 import { causeOf } from "../log.ts";
-import { callObject } from "../objects.ts";
-import type { ChatIdentity, MessageLog } from "./message-log.ts";
+import { callObject } from "../platform/call-object.ts";
+import { added } from "../platform/counts.ts";
+import type { ChatIdentity, MessageLog } from "./log/message-log.ts";
 
 /** With the channel object's own wait this keeps the list of chats less than 10 s behind. */
 export const REPORT_AFTER_MS = 2_000;

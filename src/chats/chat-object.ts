@@ -1,10 +1,20 @@
 import { DurableObject } from "cloudflare:workers";
-import { StandingAlarm } from "../alarm.ts";
 import type { Place } from "../http/pagination.ts";
 import { causeOf } from "../log.ts";
+import { StandingAlarm } from "../platform/alarm.ts";
 import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
-import { ContactAddresses } from "./addresses.ts";
-import { Adoption } from "./adoption.ts";
+import { ContactAddresses } from "./contact-addresses.ts";
+import { woken } from "./delivery/head.ts";
+import { Outbox, type OutboxHost } from "./delivery/outbox.ts";
+import { stateOf } from "./delivery/queue.ts";
+import { begin, NOT_TRIED, wakeAt } from "./delivery/schedule.ts";
+import { Adoption } from "./identity.ts";
+import { isFull, limitReached } from "./log/limits.ts";
+import { type ChatIdentity, MessageLog } from "./log/message-log.ts";
+import { inboundMessage, nextPlace, outboundMessage, replay } from "./log/new-message.ts";
+import { MessagePages } from "./log/pages.ts";
+import { redacted } from "./log/redaction.ts";
+import type { Message } from "./message.ts";
 import type {
   Draft,
   InboundDraft,
@@ -17,17 +27,7 @@ import type {
   StatusNews,
   TellAnswer,
   Unknown,
-} from "./answers.ts";
-import { begin, NOT_TRIED, wakeAt } from "./delivery.ts";
-import { isFull, limitReached } from "./limits.ts";
-import { woken } from "./line.ts";
-import type { Message } from "./message.ts";
-import { type ChatIdentity, MessageLog } from "./message-log.ts";
-import { MessagePages } from "./message-pages.ts";
-import { inboundMessage, nextPlace, outboundMessage, replay } from "./new-message.ts";
-import { Outbox, type OutboxHost } from "./outbox.ts";
-import { redacted } from "./redaction.ts";
-import { stateOf } from "./state.ts";
+} from "./rpc.ts";
 import { Visitors } from "./visitors/visitors.ts";
 
 const UNKNOWN: Unknown = { outcome: "unknown" };

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { TaggedJson } from "../http/json.ts";
+import type { TaggedJson } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import type { KeyVariables } from "../keys/guard.ts";
 

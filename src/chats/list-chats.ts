@@ -1,17 +1,17 @@
 import * as z from "zod/mini";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
+import { type TaggedJson, tagged } from "../http/etag.ts";
 import { queryText } from "../http/fields.ts";
-import { type TaggedJson, tagged } from "../http/json.ts";
 import { placeOf, placeParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { isId } from "../ids.ts";
-import { SharedCalls } from "../joined-calls.ts";
-import { keptPerEnv } from "../kept.ts";
 import type { Caller } from "../keys/key-object.ts";
-import { beginRead, endRead } from "./begun.ts";
+import { SharedCalls } from "../platform/batched-calls.ts";
+import { keptPerEnv } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
 import { listChats } from "./directory.ts";
+import { beginRead, endRead } from "./read-ahead.ts";
 
 export const DEEPEST = 10_000;
 

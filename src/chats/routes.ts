@@ -1,17 +1,17 @@
 import { type Context, Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
-import { json, unlessMatched } from "../http/json.ts";
+import { json, unlessMatched } from "../http/etag.ts";
 import { fault, noQuery, validBody } from "../http/validation.ts";
 import { permit } from "../keys/guard.ts";
-import { callChat } from "./access.ts";
+import { callChat } from "./call-chat.ts";
 import type { ChatsEnv } from "./context.ts";
-import { createChat, newChatBody } from "./create.ts";
+import { createChat, newChatBody } from "./create-chat.ts";
+import { readChat } from "./get-chat.ts";
 import { beginChats, readChats } from "./list-chats.ts";
+import { beginMessages, readMessages } from "./list-messages.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
-import { readChat } from "./read-chat.ts";
-import { beginMessages, readMessages } from "./read-messages.ts";
-import { sendMessage } from "./send.ts";
+import { sendMessage } from "./send-message.ts";
 
 export const MAX_IDEMPOTENCY_KEY = 255;
 

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ChannelSettings } from "../channels/form.ts";
+import type { ChannelStats } from "../channels/attempt-counts.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
-import type { ChannelStats } from "../channels/stats.ts";
+import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
-import type { KeyStats } from "../keys/stats.ts";
+import type { KeyStats } from "../keys/request-counts.ts";
 
 /**
  * The directory: small rows that say who exists and what belongs to whom. Messages are in the chats' own objects,

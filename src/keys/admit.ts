@@ -1,13 +1,13 @@
-import { BoundedMap } from "../bounded-map.ts";
 import type { Permission } from "../db/schema.ts";
 import { clientNetwork } from "../http/client-network.ts";
-import { JoinedCalls } from "../joined-calls.ts";
-import { keptPerEnv } from "../kept.ts";
-import { callObject } from "../objects.ts";
-import type { WindowState } from "./admission.ts";
+import { JoinedCalls } from "../platform/batched-calls.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+import { callObject } from "../platform/call-object.ts";
+import { keptPerEnv } from "../platform/per-isolate.ts";
+import type { WindowState } from "./decide.ts";
 import type { Admission, Caller } from "./key-object.ts";
-import type { KnownKey } from "./known-key.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
+import type { KnownKey } from "./well-formed-key.ts";
 
 /** One request that asks to be let in. */
 export interface Asking extends KnownKey {

@@ -1,7 +1,7 @@
-import { eachAtOnce } from "../at-once.ts";
 import { unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
-import { callObject } from "../objects.ts";
+import { callObject } from "../platform/call-object.ts";
+import { eachAtOnce } from "../platform/concurrency.ts";
 
 /** An object reads the directory for each request for a minute: the commit, D1's own time too, must lie within. */
 const COMMIT_WITHIN_MS = 20_000;

@@ -1,14 +1,14 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { Permission } from "../db/schema.ts";
+import { answerStranger } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { errorResponse, type ToldError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
-import { answerStranger } from "../http/strangers.ts";
-import type { WindowState } from "./admission.ts";
 import { admit, type Refused } from "./admit.ts";
+import type { WindowState } from "./decide.ts";
 import type { Caller } from "./key-object.ts";
-import { type KnownKey, knownKey } from "./known-key.ts";
+import { type KnownKey, knownKey } from "./well-formed-key.ts";
 
 /** What a guarded route finds in its context. */
 export interface KeyVariables {

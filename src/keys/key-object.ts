@@ -1,9 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
-import { BoundedMap } from "../bounded-map.ts";
-import { added, type Counts } from "../counts.ts";
 import { directory } from "../db/client.ts";
 import type { Permission, Region } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+import { added, type Counts } from "../platform/counts.ts";
+import { addressMatcher } from "./allowlist.ts";
 import {
   type Counters,
   decide,
@@ -13,10 +14,9 @@ import {
   settled,
   usageOf,
   type WindowState,
-} from "./admission.ts";
-import { addressMatcher } from "./allowlist.ts";
+} from "./decide.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
-import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./stats.ts";
+import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./request-counts.ts";
 
 /** A request that asks to be let in: `hash` of the key text, where it came from, what it wants to do. */
 export interface AdmissionRequest {

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
 import { apiKeys, members, organizations, type Region } from "../db/schema.ts";
-import type { KeyRules } from "./admission.ts";
+import type { KeyRules } from "./decide.ts";
 
 /** What a key's own object knows of it: its row in the directory, and what its organization adds. */
 export interface KeyRecord extends KeyRules {

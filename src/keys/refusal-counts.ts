@@ -1,9 +1,9 @@
-import { BoundedMap } from "../bounded-map.ts";
-import type { Counts } from "../counts.ts";
-import { keptPerEnv } from "../kept.ts";
 import { causeOf } from "../log.ts";
-import { callObject } from "../objects.ts";
-import type { Refusal } from "./admission.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+import { callObject } from "../platform/call-object.ts";
+import type { Counts } from "../platform/counts.ts";
+import { keptPerEnv } from "../platform/per-isolate.ts";
+import type { Refusal } from "./decide.ts";
 
 /** Longer than a refusal is remembered, so that a client that keeps asking has its next call carry the counts. */
 const REPORT_AFTER_MS = 2_000;

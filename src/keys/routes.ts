@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { noQuery } from "../http/validation.ts";
-import { callObject } from "../objects.ts";
+import { callObject } from "../platform/call-object.ts";
 import { type KeyVariables, permit } from "./guard.ts";
 
 /** What a key can ask about itself. */

@@ -1,8 +1,8 @@
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import { newChatBody } from "../chats/create.ts";
+import { newChatBody } from "../chats/create-chat.ts";
 import { chatsQuery, DEEPEST } from "../chats/list-chats.ts";
+import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../chats/message.ts";
-import { messagesQuery } from "../chats/read-messages.ts";
 import * as examples from "./examples.ts";
 import type { Body } from "./operation.ts";
 

@@ -1,4 +1,4 @@
-import { MAX_QUEUED } from "../chats/limits.ts";
+import { MAX_QUEUED } from "../chats/log/limits.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";

@@ -5,11 +5,11 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { DOCS_POLICY } from "./docs/policy.ts";
 import { writeDocs } from "./docs/write.ts";
-import { ar } from "./locales/ar.ts";
-import { de } from "./locales/de.ts";
-import { es } from "./locales/es.ts";
-import { fr } from "./locales/fr.ts";
 import { publish } from "./publish.ts";
+import { ar } from "./visitor/locales/ar.ts";
+import { de } from "./visitor/locales/de.ts";
+import { es } from "./visitor/locales/es.ts";
+import { fr } from "./visitor/locales/fr.ts";
 
 const source = fileURLToPath(new URL(".", import.meta.url));
 
@@ -70,9 +70,9 @@ async function writeAll(out: string): Promise<Record<string, number>> {
   await mkdir(join(out, "web-assets"), { recursive: true });
   await build({
     entryPoints: {
-      "web-assets/chat": join(source, "chat-page.tsx"),
+      "web-assets/chat": join(source, "visitor/chat-page.tsx"),
       "web-assets/docs": join(source, "docs/client.ts"),
-      widget: join(source, "widget.ts"),
+      widget: join(source, "visitor/widget.ts"),
     },
     outdir: out,
     bundle: true,
@@ -86,7 +86,7 @@ async function writeAll(out: string): Promise<Record<string, number>> {
     logLevel: "warning",
   });
   await build({
-    entryPoints: { "web-assets/chat": join(source, "chat.css"), "web-assets/docs": join(source, "docs/docs.css") },
+    entryPoints: { "web-assets/chat": join(source, "visitor/chat.css"), "web-assets/docs": join(source, "docs/docs.css") },
     outdir: out,
     bundle: true,
     minify: true,

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
 import { afterEach, expect } from "vitest";
-import type { ServerFrame } from "../../src/web/frames.ts";
+import type { ServerFrame } from "../../src/web/visitor/frames.ts";
 import { type Place, pageUrl } from "./place.ts";
 
 let users = 0;

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { seal } from "../../src/channels/sealing.ts";
+import { seal } from "../../src/secrets/sealing.ts";
 import { admin, call, expectError, newKey, send } from "../harness.ts";
 import { fakeNetworks } from "../networks.ts";
 import { conversation, runNext, stopTheClock } from "./conversation.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { open } from "../../src/channels/sealing.ts";
+import { open } from "../../src/secrets/sealing.ts";
 import { admin, newChannel, newOrganization } from "../harness.ts";
 import { failEachStep } from "./every-step.ts";
 import { rows } from "./looks.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Admission, KeyObject } from "../../src/keys/key-object.ts";
 import { hashOf, newKeyText } from "../../src/keys/key-text.ts";
-import type { KnownKey } from "../../src/keys/known-key.ts";
+import type { KnownKey } from "../../src/keys/well-formed-key.ts";
 import { type Answer, admin, client, newKey, newOrganization } from "../harness.ts";
 import { Random } from "../storm/random.ts";
 

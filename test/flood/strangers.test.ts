@@ -1,10 +1,10 @@
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { COUNTED_TOGETHER } from "../../src/http/strangers.ts";
+import { COUNTED_TOGETHER } from "../../src/http/abuse-limit.ts";
 import { newId, randomBase62 } from "../../src/ids.ts";
 import { newKeyText } from "../../src/keys/key-text.ts";
-import { knownKey } from "../../src/keys/known-key.ts";
+import { knownKey } from "../../src/keys/well-formed-key.ts";
 import { countRoundTrips } from "../faults.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../harness.ts";
 import { connect } from "../sockets.ts";

@@ -7,7 +7,7 @@ import { newMemberBody, newOrganizationBody } from "../../src/admin/organization
 import { overlapBody } from "../../src/admin/overlap.ts";
 import { statsQuery } from "../../src/admin/stats.ts";
 import { newTemplateBody, templatePatch } from "../../src/admin/templates.ts";
-import { newChatBody } from "../../src/chats/create.ts";
+import { newChatBody } from "../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../src/chats/list-chats.ts";
 import { sendBody } from "../../src/chats/message.ts";
 import { pageQuery, placeParameters } from "../../src/http/pagination.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { LeaveAnswer } from "../../src/channels/channel-object.ts";
-import { ATTEMPT_TIMEOUT_MS } from "../../src/chats/delivery.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../src/chats/delivery/schedule.ts";
 import { newId } from "../../src/ids.ts";
 import { draft } from "../drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { SendAnswer, Unknown } from "../../src/chats/answers.ts";
-import { type Delivery, wakeAt } from "../../src/chats/delivery.ts";
+import { type Delivery, wakeAt } from "../../src/chats/delivery/schedule.ts";
 import type { Message } from "../../src/chats/message.ts";
+import type { SendAnswer, Unknown } from "../../src/chats/rpc.ts";
 import { saw } from "./hold.ts";
 import type { Stage } from "./stage.ts";
 import type { StagedNetwork } from "./staged-network.ts";

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import type fc from "fast-check";
 import { vi } from "vitest";
+import { type ChatIdentity, MessageLog, type QueuedMessage } from "../../src/chats/log/message-log.ts";
 import type { Message } from "../../src/chats/message.ts";
-import { type ChatIdentity, MessageLog, type QueuedMessage } from "../../src/chats/message-log.ts";
 import { newId } from "../../src/ids.ts";
 import { ChatObject } from "../../src/index.ts";
 

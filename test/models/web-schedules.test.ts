@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Terms } from "../../src/channels/web/terms.ts";
+import type { Terms } from "../../src/channels/web/socket-policy.ts";
 import { newId } from "../../src/ids.ts";
 import { draft } from "../drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";

@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import type { SendAnswer, Unknown } from "../../src/chats/answers.ts";
 import type { Message } from "../../src/chats/message.ts";
+import type { SendAnswer, Unknown } from "../../src/chats/rpc.ts";
 import { draft } from "../drafts.ts";
 import { client, newChannel, newChat, newKey, newOrganization, send } from "../harness.ts";
 

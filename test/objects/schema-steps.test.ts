@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { prepareSchema } from "../../src/chats/message-schema.ts";
+import { prepareSchema } from "../../src/chats/log/schema.ts";
 import { newChat, newOrganization, send } from "../harness.ts";
 
 const FIRST = "create table notes (id integer primary key, body text not null)";

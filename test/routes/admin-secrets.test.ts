@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { open, seal } from "../../src/channels/sealing.ts";
+import { open, seal } from "../../src/secrets/sealing.ts";
 import { aroundQueries, OUTAGES, outageError } from "../faults.ts";
 import { admin, created, expectError, newChannel, newOrganization } from "../harness.ts";
 

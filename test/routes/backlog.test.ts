@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { MessageLog } from "../../src/chats/log/message-log.ts";
 import type { Message } from "../../src/chats/message.ts";
-import { MessageLog } from "../../src/chats/message-log.ts";
 import { conversation } from "../delivery/conversation.ts";
 import { fromTelegram, taken, telegramText, tellStatus } from "../delivery/webhook-calls.ts";
 import { admin, expectError, newChannel, newChat, newOrganization, send } from "../harness.ts";

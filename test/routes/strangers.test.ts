@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { COUNTED_TOGETHER } from "../../src/http/strangers.ts";
+import { COUNTED_TOGETHER } from "../../src/http/abuse-limit.ts";
 import { newId } from "../../src/ids.ts";
 import { fromTelegram, taken, telegramText } from "../delivery/webhook-calls.ts";
 import { newContact, place } from "../delivery/webhook-place.ts";

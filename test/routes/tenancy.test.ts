@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { app } from "../../src/app.ts";
-import { newChatBody } from "../../src/chats/create.ts";
+import { newChatBody } from "../../src/chats/create-chat.ts";
 import { sendBody } from "../../src/chats/message.ts";
 import { type IdPrefix, newId } from "../../src/ids.ts";
 import { countRoundTrips } from "../faults.ts";

@@ -1,7 +1,7 @@
 import type { LeaveAnswer } from "../../src/channels/channel-object.ts";
 import type { Attempt } from "../../src/channels/pace.ts";
 import { type ChannelPace, NEAR_MS, STEADY } from "../../src/channels/pace.ts";
-import type { NoLeave, Report } from "../../src/chats/line.ts";
+import type { NoLeave, Report } from "../../src/chats/delivery/head.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
 import type { Decisions } from "./decisions.ts";
 import type { SimulatedObject } from "./object.ts";

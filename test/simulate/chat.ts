@@ -1,8 +1,8 @@
 import type { Attempt } from "../../src/channels/pace.ts";
 import { REPORT_AFTER_MS } from "../../src/chats/activity-report.ts";
-import type { StatusNews } from "../../src/chats/answers.ts";
-import { outboundMessage } from "../../src/chats/new-message.ts";
-import { redacted } from "../../src/chats/redaction.ts";
+import { outboundMessage } from "../../src/chats/log/new-message.ts";
+import { redacted } from "../../src/chats/log/redaction.ts";
+import type { StatusNews } from "../../src/chats/rpc.ts";
 import type { Call } from "./network.ts";
 import type { Task } from "./object.ts";
 import { SimulatedOutbox } from "./outbox.ts";

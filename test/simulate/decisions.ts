@@ -9,7 +9,6 @@ import {
   slowDown,
   takeLeave,
 } from "../../src/channels/pace.ts";
-import { begin, isOverdue, NOT_TRIED, wakeAt } from "../../src/chats/delivery.ts";
 import {
   held,
   isOldLeave,
@@ -26,8 +25,9 @@ import {
   started,
   turnOf,
   woken,
-} from "../../src/chats/line.ts";
-import { partOut, takeNews } from "../../src/chats/parts.ts";
+} from "../../src/chats/delivery/head.ts";
+import { partOut, takeNews } from "../../src/chats/delivery/parts.ts";
+import { begin, isOverdue, NOT_TRIED, wakeAt } from "../../src/chats/delivery/schedule.ts";
 
 const first = (startsNow: boolean, now: number) => (startsNow ? begin(NOT_TRIED, now) : NOT_TRIED);
 

@@ -1,5 +1,5 @@
 import type { Outcome } from "../../src/channels/adapter.ts";
-import type { StatusNews } from "../../src/chats/answers.ts";
+import type { StatusNews } from "../../src/chats/rpc.ts";
 import type { Grant } from "./channel-judge.ts";
 import type { SimulatedObject } from "./object.ts";
 import type { World } from "./world.ts";

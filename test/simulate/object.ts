@@ -1,5 +1,5 @@
-import type { StatusNews } from "../../src/chats/answers.ts";
-import type { QueuedMessage } from "../../src/chats/message-log.ts";
+import type { QueuedMessage } from "../../src/chats/log/message-log.ts";
+import type { StatusNews } from "../../src/chats/rpc.ts";
 import type { SimulatedChannel } from "./channel.ts";
 import { ChatJudge, isDone } from "./chat-judge.ts";
 import type { Answer, Call } from "./network.ts";

@@ -1,9 +1,9 @@
 import type { Outcome } from "../../src/channels/adapter.ts";
 import type { Attempt } from "../../src/channels/pace.ts";
 import { ADAPTERS } from "../../src/channels/registry.ts";
-import { ATTEMPT_TIMEOUT_MS, type Delivery } from "../../src/chats/delivery.ts";
-import type { QueuedMessage } from "../../src/chats/message-log.ts";
-import type { Known } from "../../src/chats/parts.ts";
+import type { Known } from "../../src/chats/delivery/parts.ts";
+import { ATTEMPT_TIMEOUT_MS, type Delivery } from "../../src/chats/delivery/schedule.ts";
+import type { QueuedMessage } from "../../src/chats/log/message-log.ts";
 import type { Given, SimulatedChannel } from "./channel.ts";
 import type { Decisions } from "./decisions.ts";
 import type { Answer, Call, SimulatedNetwork } from "./network.ts";

@@ -1,8 +1,8 @@
-import { deliveredUpTo } from "../../src/web/acknowledgements.ts";
-import { type Connection, type ConnectionEvents, isFinal } from "../../src/web/connection.ts";
-import type { Conversation, OwnMessage } from "../../src/web/conversation.ts";
-import { readFrame } from "../../src/web/frames.ts";
-import { ChatSession } from "../../src/web/session.ts";
+import { deliveredUpTo } from "../../src/web/visitor/acknowledgements.ts";
+import { type Connection, type ConnectionEvents, isFinal } from "../../src/web/visitor/connection.ts";
+import type { Conversation, OwnMessage } from "../../src/web/visitor/conversation.ts";
+import { readFrame } from "../../src/web/visitor/frames.ts";
+import { ChatSession } from "../../src/web/visitor/session.ts";
 import type { Random } from "./random.ts";
 
 const AGAIN_AFTER_MS = { least: 50, most: 300 };

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { subprotocols } from "../../src/web/identity.ts";
+import { subprotocols } from "../../src/web/visitor/identity.ts";
 import { brittleLine } from "./brittle-line.ts";
 import type { Ground } from "./ground.ts";
 import { type Message, Parley, wanted } from "./parley.ts";

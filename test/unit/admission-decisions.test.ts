@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Counters, decide, type KeyRules, NO_COUNTERS, NO_SPARE, usageOf } from "../../src/keys/admission.ts";
 import { addressMatcher } from "../../src/keys/allowlist.ts";
+import { type Counters, decide, type KeyRules, NO_COUNTERS, NO_SPARE, usageOf } from "../../src/keys/decide.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const RULES: KeyRules = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BoundedMap } from "../../src/bounded-map.ts";
+import { BoundedMap } from "../../src/platform/bounded-map.ts";
 
 test("where a map would hold more than its bound, what was put there first goes", () => {
   const map = new BoundedMap<string, number>(2).set("a", 1).set("b", 2);

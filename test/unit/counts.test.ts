@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { added } from "../../src/counts.ts";
+import { added } from "../../src/platform/counts.ts";
 
 test("counts of the same things are added, others stand beside them, and none of the two changes", () => {
   const counts = { sent: 2, failed: 1 };

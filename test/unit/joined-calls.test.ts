@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { JoinedCalls } from "../../src/joined-calls.ts";
+import { JoinedCalls } from "../../src/platform/batched-calls.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });

@@ -9,7 +9,7 @@ import {
   type Refusal,
   type Spare,
   type WindowState,
-} from "../../src/keys/admission.ts";
+} from "../../src/keys/decide.ts";
 
 /** Noon in the middle of a month. */
 export const NOON = Date.UTC(2026, 10, 17, 12);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hold, NOT_TRIED } from "../../src/chats/delivery.ts";
-import { awayMs } from "../../src/chats/line.ts";
+import { awayMs } from "../../src/chats/delivery/head.ts";
+import { hold, NOT_TRIED } from "../../src/chats/delivery/schedule.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../src/channels/adapter.ts";
-import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../../src/chats/delivery.ts";
 import {
   held,
   isOldLeave,
@@ -17,10 +16,11 @@ import {
   started,
   turnOf,
   woken,
-} from "../../src/chats/line.ts";
-import type { QueuedMessage } from "../../src/chats/message-log.ts";
-import { outboundMessage } from "../../src/chats/new-message.ts";
-import type { Known, PartNews } from "../../src/chats/parts.ts";
+} from "../../src/chats/delivery/head.ts";
+import type { Known, PartNews } from "../../src/chats/delivery/parts.ts";
+import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../../src/chats/delivery/schedule.ts";
+import type { QueuedMessage } from "../../src/chats/log/message-log.ts";
+import { outboundMessage } from "../../src/chats/log/new-message.ts";
 import { draft } from "../drafts.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");

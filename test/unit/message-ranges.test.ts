@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pageRange, rangeAfter, rangeBefore } from "../../src/chats/message-ranges.ts";
+import { pageRange, rangeAfter, rangeBefore } from "../../src/chats/log/ranges.ts";
 import { pagination, placeOf } from "../../src/http/pagination.ts";
 
 const limits = fc.integer({ min: 1, max: 100 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { InboundDraft } from "../../src/chats/answers.ts";
-import { inboundMessage, outboundMessage, replay } from "../../src/chats/new-message.ts";
-import { redacted } from "../../src/chats/redaction.ts";
+import { inboundMessage, outboundMessage, replay } from "../../src/chats/log/new-message.ts";
+import { redacted } from "../../src/chats/log/redaction.ts";
+import type { InboundDraft } from "../../src/chats/rpc.ts";
 import { draft } from "../drafts.ts";
 
 const PLACE = { chatId: "cht_g0", seq: 7, at: "2026-11-20T12:00:00.000Z" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newId } from "../../src/ids.ts";
-import { callObject } from "../../src/objects.ts";
+import { callObject } from "../../src/platform/call-object.ts";
 
 type Namespace = DurableObjectNamespace<Rpc.DurableObjectBranded>;
 

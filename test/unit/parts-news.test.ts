@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { attemptOver, type Known, type PartNews, type Parts, partOut, takeNews } from "../../src/chats/parts.ts";
+import {
+  attemptOver,
+  type Known,
+  type PartNews,
+  type Parts,
+  partOut,
+  takeNews,
+} from "../../src/chats/delivery/parts.ts";
 
 const FAULT = { code: "network_131026", message: "Undeliverable" };
 const OTHER = { code: "network_131053", message: "Media upload error" };

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { attemptOver, type Known, type PartNews, type Parts, partOut, takeNews } from "../../src/chats/parts.ts";
+import {
+  attemptOver,
+  type Known,
+  type PartNews,
+  type Parts,
+  partOut,
+  takeNews,
+} from "../../src/chats/delivery/parts.ts";
 
 const FAULT = { code: "network_131026", message: "Undeliverable" };
 const BROKEN = { code: "network_131042", message: "No payment", broken: "131042: No payment" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { newsWithoutWords, partsWithoutWords, redacted } from "../../src/chats/log/redaction.ts";
 import type { Message } from "../../src/chats/message.ts";
-import { newsWithoutWords, partsWithoutWords, redacted } from "../../src/chats/redaction.ts";
 
 const said: Message = {
   id: "msg_gaaaaaaaaaaaaaaa",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { webChatId } from "../../src/channels/web/chat-id.ts";
 import { isAllowedOrigin } from "../../src/channels/web/origin.ts";
-import { markOf, refusalOf } from "../../src/channels/web/terms.ts";
+import { markOf, refusalOf } from "../../src/channels/web/socket-policy.ts";
 import { readVisitor, type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { clientNetwork } from "../../src/http/client-network.ts";
 import { isId, jurisdictionOf, newId } from "../../src/ids.ts";

@@ -3,7 +3,7 @@ import { linkIn } from "../../src/channels/link.ts";
 import type { ChannelRecord } from "../../src/channels/record.ts";
 import { readClaim } from "../../src/channels/web/identity.ts";
 import { isAllowedOrigin } from "../../src/channels/web/origin.ts";
-import { markOf, termsOf } from "../../src/channels/web/terms.ts";
+import { markOf, termsOf } from "../../src/channels/web/socket-policy.ts";
 import { visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { asUser } from "../site-users.ts";
 

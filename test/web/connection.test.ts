@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { connect, waitBefore } from "../../src/web/connection.ts";
-import type { ServerFrame } from "../../src/web/frames.ts";
+import { connect, waitBefore } from "../../src/web/visitor/connection.ts";
+import type { ServerFrame } from "../../src/web/visitor/frames.ts";
 
 /** A browser's socket whose other end is the test. */
 class Socket extends EventTarget {

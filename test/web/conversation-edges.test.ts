@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { type Action, type Conversation, emptyConversation, reduce, resumeAfter } from "../../src/web/conversation.ts";
+import {
+  type Action,
+  type Conversation,
+  emptyConversation,
+  reduce,
+  resumeAfter,
+} from "../../src/web/visitor/conversation.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 type Frame = Extract<Action, { type: "frame" }>["frame"];

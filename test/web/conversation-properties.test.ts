@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextToSend } from "../../src/web/acknowledgements.ts";
-import { type Conversation, emptyConversation, newestSeq, reduce, resumeAfter } from "../../src/web/conversation.ts";
-import type { ChatMessage, ServerFrame } from "../../src/web/frames.ts";
-import { timelineOf } from "../../src/web/timeline.ts";
+import { nextToSend } from "../../src/web/visitor/acknowledgements.ts";
+import {
+  type Conversation,
+  emptyConversation,
+  newestSeq,
+  reduce,
+  resumeAfter,
+} from "../../src/web/visitor/conversation.ts";
+import type { ChatMessage, ServerFrame } from "../../src/web/visitor/frames.ts";
+import { timelineOf } from "../../src/web/visitor/timeline.ts";
 import { inbound, outbound, stored } from "./frames.ts";
 
 const PAGE = 100;

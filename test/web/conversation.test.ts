@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/acknowledgements.ts";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/visitor/acknowledgements.ts";
 import {
   type Action,
   type Conversation,
@@ -7,8 +7,8 @@ import {
   newestSeq,
   reduce,
   resumeAfter,
-} from "../../src/web/conversation.ts";
-import { timelineOf } from "../../src/web/timeline.ts";
+} from "../../src/web/visitor/conversation.ts";
+import { timelineOf } from "../../src/web/visitor/timeline.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 function after(...actions: Action[]): Conversation {

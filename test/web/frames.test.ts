@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFrame } from "../../src/web/frames.ts";
+import { readFrame } from "../../src/web/visitor/frames.ts";
 import { inbound, outbound } from "./frames.ts";
 
 const read = (frame: unknown) => readFrame(JSON.stringify(frame));

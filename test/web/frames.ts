@@ -1,4 +1,4 @@
-import type { ChatMessage, ReadyFrame } from "../../src/web/frames.ts";
+import type { ChatMessage, ReadyFrame } from "../../src/web/visitor/frames.ts";
 
 /** A message that the company wrote. */
 export function outbound(seq: number, content: string): ChatMessage {

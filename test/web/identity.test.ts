@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { identify, subprotocols } from "../../src/web/identity.ts";
-import { keptFor } from "../../src/web/kept.ts";
+import { identify, subprotocols } from "../../src/web/visitor/identity.ts";
+import { keptFor } from "../../src/web/visitor/stored.ts";
 
 function memoryStore(): { store: () => Storage; entries: Map<string, string> } {
   const entries = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { chooseLanguage, directionOf, LANGUAGES } from "../../src/web/language.ts";
-import { piecesOf, webAddress } from "../../src/web/links.ts";
-import { sameDay, timesIn } from "../../src/web/times.ts";
+import { chooseLanguage, directionOf, LANGUAGES } from "../../src/web/visitor/language.ts";
+import { piecesOf, webAddress } from "../../src/web/visitor/links.ts";
+import { sameDay, timesIn } from "../../src/web/visitor/times.ts";
 
 const plain = (text: string) => ({ text, href: null });
 const link = (text: string, href = text) => ({ text, href });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { ConnectionEvents } from "../../src/web/connection.ts";
-import type { ClientFrame } from "../../src/web/frames.ts";
-import type { Kept } from "../../src/web/kept.ts";
-import { ChatSession } from "../../src/web/session.ts";
+import type { ConnectionEvents } from "../../src/web/visitor/connection.ts";
+import type { ClientFrame } from "../../src/web/visitor/frames.ts";
+import { ChatSession } from "../../src/web/visitor/session.ts";
+import type { Kept } from "../../src/web/visitor/stored.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { FETCHED_TEXTS } from "../../src/web/build.ts";
-import { chooseLanguage, LANGUAGES } from "../../src/web/language.ts";
-import { piecesOf, webAddress } from "../../src/web/links.ts";
-import { en } from "../../src/web/locales/en.ts";
-import { reasonOf, textsIn } from "../../src/web/texts.ts";
-import { timesIn } from "../../src/web/times.ts";
+import { chooseLanguage, LANGUAGES } from "../../src/web/visitor/language.ts";
+import { piecesOf, webAddress } from "../../src/web/visitor/links.ts";
+import { en } from "../../src/web/visitor/locales/en.ts";
+import { reasonOf, textsIn } from "../../src/web/visitor/texts.ts";
+import { timesIn } from "../../src/web/visitor/times.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 

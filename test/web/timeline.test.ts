@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/acknowledgements.ts";
-import { type Conversation, emptyConversation, type OwnMessage } from "../../src/web/conversation.ts";
-import type { ChatMessage } from "../../src/web/frames.ts";
-import { timelineOf } from "../../src/web/timeline.ts";
+import { deliveredUpTo, nextToSend, readUpTo, unreadCount } from "../../src/web/visitor/acknowledgements.ts";
+import { type Conversation, emptyConversation, type OwnMessage } from "../../src/web/visitor/conversation.ts";
+import type { ChatMessage } from "../../src/web/visitor/frames.ts";
+import { timelineOf } from "../../src/web/visitor/timeline.ts";
 import { inbound, outbound } from "./frames.ts";
 
 const NOON = new Date(2026, 10, 20, 12).getTime();

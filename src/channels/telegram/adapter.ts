@@ -1,8 +1,8 @@
 import type { Adapter } from "../adapter.ts";
-import { form } from "./form.ts";
 import { media } from "./media.ts";
 import { registerWebhook } from "./register.ts";
 import { partsOf, send } from "./send.ts";
+import { form } from "./spec.ts";
 import { receive } from "./webhook.ts";
 
 /** The Telegram Bot API. It tells of no delivery and no reading, so nothing is waited for after an unknown outcome. */

@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
 import { linkedMedia } from "../link.ts";
 import { call } from "./call.ts";
+import { outcomeOf } from "./errors.ts";
 import { networkIdOf } from "./network-id.ts";
-import { outcomeOf } from "./refusal.ts";
 
 const MAX_CAPTION = 1_024;
 

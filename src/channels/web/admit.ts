@@ -6,7 +6,7 @@ import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
 import { webChatId } from "./chat-id.ts";
 import { addressOfToken, type Claim, readClaim, voucherOf } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
-import { markOf } from "./terms.ts";
+import { markOf } from "./socket-policy.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Why a new socket is closed at once. A browser can read a close code, but not the status of a refused upgrade. */

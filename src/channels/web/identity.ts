@@ -1,5 +1,5 @@
 import { toBase62 } from "../../ids.ts";
-import { web } from "./form.ts";
+import { web } from "./spec.ts";
 
 /** The one subprotocol that the socket speaks; what stands beside it says who the visitor is. */
 export const PROTOCOL = "parley.v1";

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../escape-html.ts";
+import { escapeHtml } from "../../http/html.ts";
 
 /** Where the page's static files lie, among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";

@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
+import { isTooMany, tooMany } from "../../http/abuse-limit.ts";
 import { ApiError } from "../../http/errors.ts";
-import { isTooMany, tooMany } from "../../http/strangers.ts";
 import { fault } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
-import { callObject } from "../../objects.ts";
+import { callObject } from "../../platform/call-object.ts";
 import { admitVisitor, REFUSALS, type Refusal, webChannel } from "./admit.ts";
 import { PROTOCOL } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";

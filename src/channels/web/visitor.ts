@@ -1,4 +1,4 @@
-import type { Admission } from "./terms.ts";
+import type { Admission } from "./socket-policy.ts";
 
 /** A visitor as the Worker verified them. It goes to the chat's object with the socket. */
 export interface Visitor {

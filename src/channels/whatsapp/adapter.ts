@@ -1,7 +1,7 @@
 import type { Adapter } from "../adapter.ts";
-import { form } from "./form.ts";
 import { media } from "./media.ts";
 import { partsOf, send } from "./send.ts";
+import { form } from "./spec.ts";
 import { handshake, isFor, receive } from "./webhook.ts";
 
 /**

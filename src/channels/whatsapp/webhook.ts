@@ -1,4 +1,4 @@
-import { isSameSecret } from "../../same-secret.ts";
+import { isSameSecret } from "../../secrets/compare.ts";
 import type { Credentials, Receipt } from "../adapter.ts";
 import { itemsOf } from "./items.ts";
 

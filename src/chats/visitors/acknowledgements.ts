@@ -1,5 +1,5 @@
+import type { MessageLog } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
-import type { MessageLog } from "../message-log.ts";
 import { type Acknowledged, acknowledge } from "./queries.ts";
 
 /** Up to which number a page acknowledged, for each status. */

@@ -1,8 +1,8 @@
 import { REFUSALS } from "../../channels/web/admit.ts";
-import { refusalOf } from "../../channels/web/terms.ts";
+import { refusalOf } from "../../channels/web/socket-policy.ts";
 import type { Visitor } from "../../channels/web/visitor.ts";
 import { causeOf } from "../../log.ts";
-import { callObject } from "../../objects.ts";
+import { callObject } from "../../platform/call-object.ts";
 import { close, TRY_LATER } from "./sockets.ts";
 
 /** How long a check stays valid, in milliseconds. */

@@ -1,9 +1,9 @@
 import type { Visitor } from "../../channels/web/visitor.ts";
 import { directory } from "../../db/client.ts";
-import { callObject } from "../../objects.ts";
+import { callObject } from "../../platform/call-object.ts";
 import { findIdentity } from "../directory.ts";
-import type { ChatIdentity } from "../message-log.ts";
-import { openChat } from "../opening.ts";
+import type { ChatIdentity } from "../log/message-log.ts";
+import { openChat } from "../open-chat.ts";
 
 /** What a visitor's first message found. */
 export type OpenedChat =

@@ -1,5 +1,5 @@
+import type { MessageLog, SeqRange } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
-import type { MessageLog, SeqRange } from "../message-log.ts";
 
 /** What the visitors' socket asks of a web chat's messages. */
 

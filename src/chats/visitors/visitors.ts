@@ -1,10 +1,10 @@
 import { readVisitor, type Visitor } from "../../channels/web/visitor.ts";
 import { jurisdictionOf, newId } from "../../ids.ts";
 import { causeOf } from "../../log.ts";
-import type { InboundDraft, ReceiveAnswer } from "../answers.ts";
+import type { ChatIdentity, MessageLog, SeqRange } from "../log/message-log.ts";
+import { rangeAfter, rangeBefore } from "../log/ranges.ts";
 import type { Message } from "../message.ts";
-import type { ChatIdentity, MessageLog, SeqRange } from "../message-log.ts";
-import { rangeAfter, rangeBefore } from "../message-ranges.ts";
+import type { InboundDraft, ReceiveAnswer } from "../rpc.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { Admittance } from "./admittance.ts";
 import {

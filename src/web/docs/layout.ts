@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../escape-html.ts";
+import { escapeHtml } from "../../http/html.ts";
 import { methodBadge } from "./markup.ts";
 
 /** A page in the side bar. `method` marks a link to a route on a page of reference. */

@@ -1,0 +1,16 @@
+import * as z from "zod/mini";
+import { credential, pace } from "../spec.ts";
+
+/** A contact's address is the id of a chat. */
+export const form = {
+  // Telegram's own form of a bot token: the bot's id, a colon, a secret.
+  credentials: z.object({
+    botToken: credential(/^\s*\d+:[\w-]{8,}\s*$/, "must be a bot token, as 123456:ABC-DEF", 128),
+  }),
+  settings: pace,
+  defaults: { perSecond: 25 },
+  address(text: string): string | null {
+    return /^-?[1-9]\d{0,19}$/.test(text) ? text : null;
+  },
+  addressForm: "must be a chat id: digits without leading zeros, with a leading - for a group",
+};

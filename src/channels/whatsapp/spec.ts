@@ -1,0 +1,20 @@
+import * as z from "zod/mini";
+import { credential, pace, secret } from "../spec.ts";
+
+/** A contact's address is a phone number. */
+export const form = {
+  credentials: z.object({
+    phoneNumberId: credential(/^\s*\d{1,32}\s*$/, "must be 1 to 32 digits", 64),
+    accessToken: secret,
+    appSecret: secret,
+  }),
+  settings: pace,
+  defaults: { perSecond: 80 },
+  accountOf: ({ phoneNumberId = null }: Record<string, string | null>) => phoneNumberId,
+  // A number is written in many ways and is one address: digits alone.
+  address(text: string): string | null {
+    const digits = text.replace(/^\s*\+/, "").replace(/[\s()[\]-]/g, "");
+    return /^\d{1,20}$/.test(digits) ? digits : null;
+  },
+  addressForm: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
+};

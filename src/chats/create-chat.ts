@@ -1,0 +1,61 @@
+import { and, eq, isNull } from "drizzle-orm";
+import * as z from "zod/mini";
+import { contactAddress } from "../channels/kinds.ts";
+import { directory } from "../db/client.ts";
+import { channels } from "../db/schema.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
+import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../http/fields.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+import { keptPerEnv } from "../platform/per-isolate.ts";
+import type { Chat } from "./directory.ts";
+import { metadata } from "./message.ts";
+import { type NewChat, openChat } from "./open-chat.ts";
+
+type Channel = NewChat["channel"];
+
+/** The channels that this isolate has met. What is kept of them never changes. */
+const met = keptPerEnv(() => new BoundedMap<string, Channel>(1_000));
+
+const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
+
+/** The body of `POST /chats`. */
+export const newChatBody = z.object({
+  channelId: requiredText(64),
+  contact: z.object({ address: requiredText(256), name: optional(contactName) }),
+  metadata,
+});
+
+/**
+ * The chat with a contact on one of the organization's channels: made now, or the one that the address has already,
+ * with its first name and metadata.
+ * @throws ApiError `channel_not_found`; `validation_failed` for an address that the channel can't have; `unavailable`
+ *   while the address's chat is being erased
+ */
+export async function createChat(
+  env: Env,
+  organizationId: string,
+  body: z.output<typeof newChatBody>,
+): Promise<{ chat: Chat; created: boolean }> {
+  const channel = await findChannel(env, organizationId, body.channelId);
+  if (!channel) throw new ApiError("channel_not_found");
+  const address = contactAddress(channel.kind, body.contact.address);
+  const name = body.contact.name ?? null;
+  const opened = await openChat(env, { channel, address, name, metadata: body.metadata }, Date.now());
+  if (opened.outcome === "no_channel") throw new ApiError("channel_not_found");
+  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being erased`);
+  return opened;
+}
+
+/** An organization's channel as it was met first: only whether it is still there may have changed since. */
+async function findChannel(env: Env, organizationId: string, id: string): Promise<Channel | undefined> {
+  const known = met(env).get(id);
+  // Another organization's is asked for like one that is not there.
+  if (known?.organizationId === organizationId) return known;
+  const channel = await directory(env)
+    .select({ id: channels.id, organizationId: channels.organizationId, kind: channels.kind })
+    .from(channels)
+    .where(and(eq(channels.id, id), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)))
+    .get();
+  if (channel) met(env).set(id, channel);
+  return channel;
+}

@@ -1,0 +1,24 @@
+import { directory } from "../db/client.ts";
+import type { Region } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { callChat } from "./call-chat.ts";
+import { type Chat, findChat } from "./directory.ts";
+import type { Queue } from "./rpc.ts";
+
+/**
+ * One chat and what waits in it. `lastMessageAt` comes from the chat itself: the directory's may lag.
+ * @throws ApiError `chat_not_found`
+ */
+export async function readChat(
+  env: Env,
+  owner: { organizationId: string; region?: Region | null },
+  chatId: string,
+): Promise<{ chat: Chat; queue: Queue }> {
+  const { organizationId } = owner;
+  const [state, chat] = await Promise.all([
+    callChat(env, owner, chatId, (object, adoption) => object.state(organizationId, adoption)),
+    findChat(directory(env), organizationId, chatId),
+  ]);
+  if (!chat) throw new ApiError("chat_not_found");
+  return { chat: { ...chat, lastMessageAt: state.lastMessageAt }, queue: state.queue };
+}

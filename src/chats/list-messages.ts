@@ -1,0 +1,61 @@
+import * as z from "zod/mini";
+import { type TaggedJson, tagged } from "../http/etag.ts";
+import { type Place, placeOf, placeParameters } from "../http/pagination.ts";
+import { fault, readQuery } from "../http/validation.ts";
+import type { Caller } from "../keys/key-object.ts";
+import { SharedCalls } from "../platform/batched-calls.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
+import { keptPerEnv } from "../platform/per-isolate.ts";
+import { callChat } from "./call-chat.ts";
+import type { ChatsContext } from "./context.ts";
+import { beginRead, endRead } from "./read-ahead.ts";
+
+/** The query of `GET /chats/{id}/messages`. */
+export const messagesQuery = z.object(placeParameters);
+
+/** A first page that this isolate holds, and the chat's version that it shows. */
+type HeldPage = TaggedJson & { version: string };
+
+const MAX_HELD_BYTES = 32_768;
+
+const kept = keptPerEnv(() => ({
+  calls: new SharedCalls<TaggedJson>(),
+  /** At most 16 MB of pages. */
+  pages: new BoundedMap<string, HeldPage>(512),
+}));
+
+/** The page that a request asks for. @throws ApiError as `listMessages`, and for a query that names no place */
+export function readMessages(c: ChatsContext, chatId: string): Promise<TaggedJson> {
+  return endRead(c, chatId, (caller) => sharedPage(c, caller, chatId));
+}
+
+export function beginMessages(c: ChatsContext): void {
+  const chatId = c.req.param("id") ?? "";
+  beginRead(c, chatId, (caller) => sharedPage(c, caller, chatId));
+}
+
+/** Requests for the same page that wait at the same time share one call. */
+async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<TaggedJson> {
+  const place = placeOf(readQuery(c, messagesQuery));
+  const name = JSON.stringify([caller.organizationId, chatId, place]);
+  return kept(c.env).calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, place));
+}
+
+/**
+ * A page of a chat's messages. Each call asks the chat, which does not send a first page again that this isolate holds.
+ * @throws ApiError `chat_not_found`; `validation_failed` for a cursor that is no message of the chat
+ */
+async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {
+  const { pages } = kept(env);
+  const name = "page" in place && place.page === 1 ? JSON.stringify([chatId, place.limit]) : null;
+  const held = name === null ? undefined : pages.get(name);
+  const answer = await callChat(env, caller, chatId, (chat, adoption) =>
+    chat.list(caller.organizationId, place, adoption, held?.version),
+  );
+  if (answer.outcome === "unchanged" && held) return held;
+  if (answer.outcome !== "ok") throw fault("before" in place ? "before" : "after", "is no message of this chat");
+  const page = await tagged(answer.body);
+  const { version } = answer;
+  if (name !== null && page.body.byteLength <= MAX_HELD_BYTES) pages.set(name, { ...page, version });
+  return page;
+}

@@ -1,0 +1,44 @@
+import type { Place } from "../../http/pagination.ts";
+import type { ListAnswer } from "../rpc.ts";
+import type { MessageLog } from "./message-log.ts";
+import { pageRange, rangeAfter, rangeBefore } from "./ranges.ts";
+
+/**
+ * The pages of a chat's messages, most recent first, as they go to the client. Clients poll the first page, so the one
+ * that was read last stays in memory until the chat changes.
+ */
+export class MessagePages {
+  readonly #log: MessageLog;
+  /** Part of each version: after an eviction, a new instance never repeats an old version. */
+  readonly #instance = crypto.randomUUID();
+  #first: { version: string; limit: number; body: Uint8Array } | undefined;
+
+  constructor(log: MessageLog) {
+    this.#log = log;
+  }
+
+  /** @param newest the highest number @param have the version of this page that the caller holds */
+  read(newest: number, place: Place, have: string | undefined): ListAnswer {
+    const version = `${this.#instance} ${this.#log.changes}`;
+    if (have === version) return { outcome: "unchanged" };
+    if ("page" in place) {
+      if (place.page === 1) return { outcome: "ok", body: this.#firstPage(newest, place.limit, version), version };
+      return { outcome: "ok", body: this.#page(pageRange(newest, place.page, place.limit)), version };
+    }
+    const cursor = this.#log.byId("before" in place ? place.before : place.after);
+    if (!cursor) return { outcome: "unknown_cursor" };
+    const select = "before" in place ? rangeBefore : rangeAfter;
+    return { outcome: "ok", body: this.#page(select(newest, cursor.seq, place.limit)), version };
+  }
+
+  #firstPage(newest: number, limit: number, version: string): Uint8Array {
+    if (this.#first?.version !== version || this.#first.limit !== limit) {
+      this.#first = { version, limit, body: this.#page(pageRange(newest, 1, limit)) };
+    }
+    return this.#first.body;
+  }
+
+  #page({ range, pagination }: ReturnType<typeof pageRange> | ReturnType<typeof rangeBefore>): Uint8Array {
+    return this.#log.page(range, JSON.stringify(pagination));
+  }
+}

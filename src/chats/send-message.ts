@@ -1,0 +1,108 @@
+import { and, eq } from "drizzle-orm";
+import { directory } from "../db/client.ts";
+import { members, templates } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import type { Caller } from "../keys/key-object.ts";
+import { JoinedCalls, SharedCalls } from "../platform/batched-calls.ts";
+import { keptPerEnv } from "../platform/per-isolate.ts";
+import { callChat } from "./call-chat.ts";
+import { fingerprintOf, idempotencyHashOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
+import type { Draft, Prepared, Refused, SendAnswer } from "./rpc.ts";
+import { fillTemplate } from "./template.ts";
+
+/** What the directory knows of a send's sender and template. */
+type Found = { sender: boolean; template: { name: string; language: string; body: string } | null };
+
+const kept = keptPerEnv(() => ({
+  sends: new JoinedCalls<Draft, SendAnswer>(),
+  lookUps: new SharedCalls<Found>(),
+}));
+
+/**
+ * Sends a message in a chat: stored when this returns. Those that wait at the same time are stored in one commit.
+ * @returns the message's JSON, and whether it is the first answer to a used idempotency key
+ */
+export async function sendMessage(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  caller: Caller,
+  chatId: string,
+  { body, idempotencyKey }: { body: SendBody; idempotencyKey: string | null },
+): Promise<{ doc: string; replayed: boolean }> {
+  const draft: Draft = {
+    id: newId("msg", jurisdictionOf(caller.organizationId)),
+    content: body.content,
+    type: typeOf(body),
+    mediaUrl: body.mediaUrl ?? null,
+    templateId: body.templateId ?? null,
+    variables: body.variables ?? null,
+    metadata: body.metadata,
+    idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
+    fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
+    prepared: prepare(caller, body, await lookUp(env, ctx, caller.organizationId, body)),
+  };
+  const { organizationId } = caller;
+  const answer = await kept(env).sends.ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
+    callChat(env, caller, chatId, (chat, adoption) => chat.send(organizationId, drafts, adoption)),
+  );
+  if (answer.outcome === "stored") return answer;
+  throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
+}
+
+/** The sender and the template that a body names, or null if it names neither. Requests for the same pair share a query. */
+async function lookUp(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  organizationId: string,
+  { senderId, templateId }: SendBody,
+): Promise<Found | null> {
+  if (senderId === undefined && templateId === undefined) return null;
+  // The ids are a client's own text: joined by spaces, two different pairs could read the same.
+  const name = JSON.stringify([organizationId, senderId ?? null, templateId ?? null]);
+  return kept(env).lookUps.ask(ctx, name, () => find(env, organizationId, { senderId, templateId }));
+}
+
+/** In one round trip. */
+async function find(
+  env: Env,
+  organizationId: string,
+  { senderId, templateId }: Pick<SendBody, "senderId" | "templateId">,
+): Promise<Found> {
+  const db = directory(env);
+  const [senders, found] = await db.batch([
+    db
+      .select({ id: members.id })
+      .from(members)
+      .where(and(eq(members.id, senderId ?? ""), eq(members.organizationId, organizationId))),
+    db
+      .select({ name: templates.name, language: templates.language, body: templates.body })
+      .from(templates)
+      .where(and(eq(templates.id, templateId ?? ""), eq(templates.organizationId, organizationId))),
+  ]);
+  return { sender: senders.length > 0, template: found[0] ?? null };
+}
+
+/** Who sends and what is delivered, or the first thing that stands in the way. */
+function prepare(caller: Caller, body: SendBody, found: Found | null): Prepared | Refused {
+  if (body.senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
+  const senderId = body.senderId ?? caller.defaultSenderId;
+  if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };
+  if (!found?.template) return { outcome: "refused", code: "template_not_found" };
+  const { name, language } = found.template;
+  const filled = fillTemplate(found.template.body, body.variables ?? {}, MAX_CONTENT);
+  if ("missing" in filled) {
+    const faults = filled.missing.map((variable) => ({ path: `variables.${variable}`, message: "is required" }));
+    return { outcome: "refused", code: "validation_failed", faults };
+  }
+  if ("tooLong" in filled) {
+    const message = `fill the template to more than ${MAX_CONTENT} characters`;
+    return { outcome: "refused", code: "validation_failed", faults: [{ path: "variables", message }] };
+  }
+  return {
+    outcome: "prepared",
+    senderId,
+    text: filled.text,
+    template: { name, language, parameters: filled.parameters },
+  };
+}
