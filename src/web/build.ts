@@ -86,7 +86,10 @@ async function writeAll(out: string): Promise<Record<string, number>> {
     logLevel: "warning",
   });
   await build({
-    entryPoints: { "web-assets/chat": join(source, "visitor/chat.css"), "web-assets/docs": join(source, "docs/docs.css") },
+    entryPoints: {
+      "web-assets/chat": join(source, "visitor/chat.css"),
+      "web-assets/docs": join(source, "docs/docs.css"),
+    },
     outdir: out,
     bundle: true,
     minify: true,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,7 +40,7 @@ export async function openHighlighter(cache = CACHE): Promise<Highlighter> {
     },
     async save() {
       // Builds can run side by side: a reader never meets a half-written file.
-      const draft = `${cache}.${process.pid}`;
+      const draft = `${cache}.${randomUUID()}`;
       await mkdir(dirname(cache), { recursive: true });
       await writeFile(draft, JSON.stringify(used));
       await rename(draft, cache);
