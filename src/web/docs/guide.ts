@@ -32,6 +32,9 @@ export interface Targets {
   highlighter: Highlighter;
 }
 
+/** A table with more columns is set smaller. */
+const MANY_COLUMNS = 5;
+
 /** Renders a guide, which is plain Markdown that also reads well on a code host. */
 export function renderGuide(markdown: string, href: string, { routes, highlighter }: Targets): Guide {
   const marked = new Marked();
@@ -68,7 +71,8 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
           (cells) => `<tr${rowId(cells)}>${cells.map((cell) => cellOf(cell, this.parser)).join("")}</tr>`,
         );
         const name = plain(table.header[0]?.text ?? "");
-        return `<div class="table" role="region" tabindex="0" aria-label="Table: ${escapeHtml(name)}"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>\n`;
+        const many = table.header.length > MANY_COLUMNS ? " many" : "";
+        return `<div class="table${many}" role="region" tabindex="0" aria-label="Table: ${escapeHtml(name)}"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>\n`;
       },
     },
   });

@@ -25,8 +25,14 @@ export function curlOf(route: Route, secret: string): string {
   return [
     `curl ${isPlain ? "" : `-X ${method} `}"${addressOf(route)}"`,
     ...(operation.security ? [] : [`  -H "Authorization: Bearer $${secret}"`]),
-    ...(body === undefined ? [] : [`  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`]),
+    ...(body === undefined ? [] : [`  -d '${bodyText(body).replaceAll("'", `'\\''`)}'`]),
   ].join(" \\\n");
+}
+
+/** A body as JSON: on one line if the line stays short. */
+function bodyText(body: unknown): string {
+  const line = JSON.stringify(body);
+  return line.length <= 60 ? line : JSON.stringify(body, null, 2).replaceAll("\n", "\n  ");
 }
 
 function fetchOf(route: Route, secret: string): string {
