@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
+import { newSecrets } from "../support/world/workers.ts";
 import { buildScripts, gzippedSize } from "./build.ts";
 import type { Case } from "./cases.ts";
 import { countCase } from "./counts.ts";
@@ -51,11 +51,9 @@ export async function bench(
     const scripts = await buildScripts(folder);
     const ms = startUp ? await startUpTime(join(folder, "startup.cpuprofile")) : null;
     await mkdir(join(folder, "data"));
-    const secret = () => randomBytes(32).toString("base64");
-    const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
-    const setup = { folder, scripts, secrets };
+    const setup = { folder, scripts, secrets: newSecrets() };
     const prepared = await withServer(setup, { counted: true, heard: true }, (server) =>
-      prepare(new Place(server, secrets.ADMIN_TOKEN), cases, log),
+      prepare(new Place(server, setup.secrets.ADMIN_TOKEN), cases, log),
     );
     // What was filled behind an object's back is seen by an object that starts anew.
     const counted = await withServer(setup, { counted: true, heard: false }, (server) => count(server, prepared, log));

@@ -1,3 +1,4 @@
+import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { type Case, parley } from "./cases.ts";
 import { ONE_QUERY } from "./floor-cases.ts";
 import type { Place } from "./place.ts";
@@ -32,7 +33,7 @@ function deep({ late }: Walk): string {
 /** In a directory that holds as many keys. */
 function scale(name: string, count: number, query: (walk: Walk) => string): Case {
   const make: Case["make"] = async (place) => {
-    await place.once(`${count} keys`, async () => place.otherKeys(await place.organization(), count));
+    await place.once(`${count} keys`, async () => place.otherKeys(await createOrganization(place), count));
     return chats(place, count, query);
   };
   return { ...parley(name, FLOOR, make), scale: true };
@@ -45,12 +46,12 @@ async function chats(place: Place, count: number, query: (walk: Walk) => string)
 }
 
 async function fill(place: Place, count: number) {
-  const organization = await place.organization();
-  const first = await place.channel(organization, "web");
-  const second = await place.channel(organization, "whatsapp");
+  const organization = await createOrganization(place);
+  const first = await createChannel(organization);
+  const second = await createChannel(organization, { kind: "whatsapp" });
   const inFirst = Math.round(count * FIRST_SHARE);
-  const idOf = await place.chats(organization, first, "visitor", inFirst);
-  await place.chats(organization, second, "4915", count - inFirst);
-  const { secret } = await place.key(organization);
+  const idOf = await place.chats(first, "visitor", inFirst);
+  await place.chats(second, "4915", count - inFirst);
+  const { secret } = await createKey(organization);
   return { secret, walk: { second: second.id, late: idOf(Math.floor(count / 100)) } };
 }

@@ -1,67 +1,28 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildScripts } from "./build.ts";
-import { Place } from "./place.ts";
-import { type Server, startServer } from "./server.ts";
+import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
+import { type Service, startService } from "../support/world/service.ts";
 
 // Requests share calls only where one may wait for another's promise: so in the runtime as it is deployed, not in the
 // one of the other tests, and without the proxy of `wrangler dev`, which loses connections of its own in such crowds.
 
-type Call = (method: string, path: string, body?: object, signal?: AbortSignal) => Promise<Response>;
-
-let folder: string;
-let server: Server;
-let adminToken: string;
-
+let service: Service;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "parley-many-"));
-  await mkdir(join(folder, "data"));
-  const secret = () => randomBytes(32).toString("base64");
-  adminToken = secret();
-  const secrets = { ADMIN_TOKEN: adminToken, KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
-  const setup = { folder, scripts: await buildScripts(folder), secrets };
-  server = await startServer(setup, { counted: false, heard: false });
-  await new Place(server, adminToken).migrate();
+  service = await startService({ objectsApart: true });
 }, 120_000);
-afterAll(async () => {
-  await server.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-});
-
-function caller(prefix: string, token: string): Call {
-  return (method, path, body, signal) =>
-    fetch(new URL(`${prefix}${path}`, server.url("parley")), {
-      method,
-      headers: { Authorization: `Bearer ${token}` },
-      body: body ? JSON.stringify(body) : null,
-      signal: signal ?? null,
-    });
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: what a client reads out of an answer is what the test is about
-function bodyOf(response: Response): Promise<any> {
-  return response.json();
-}
+afterAll(() => service.stop());
 
 /** An organization with a chat, and a client with a key of these limits. */
 async function company(limits: object) {
-  const operator = caller("/admin/v1", adminToken);
-  const made = async (path: string, body: object) => bodyOf(await operator("POST", path, body));
-  const { organization } = await made("/organizations", { name: "Acme", owner: { name: "Ann" } });
-  const of = `/organizations/${organization.id}`;
-  const { channel } = await made(`${of}/channels`, { kind: "web", name: "Web", settings: { allowedOrigins: [] } });
-  const { secret: first } = await made(`${of}/keys`, { name: "First" });
-  const opened = await caller("/api/v1", first)("POST", "/chats", {
-    channelId: channel.id,
-    contact: { address: "user" },
-  });
-  const { chat } = await bodyOf(opened);
-  const { key, secret } = await made(`${of}/keys`, { name: "Busy", ...limits });
-  const revoke = () => operator("DELETE", `/keys/${key.id}`);
-  return { client: caller("/api/v1", secret), at: `/chats/${chat.id}/messages`, revoke };
+  const { world } = service;
+  const organization = await createOrganization(world);
+  const chat = await createChat(await createChannel(organization));
+  const { id, secret } = await createKey(organization, limits);
+  return {
+    client: (method: string, path: string, body?: object, signal?: AbortSignal) =>
+      world.call(secret, method, `/api/v1${path}`, body, signal ? { signal } : {}),
+    at: `/chats/${chat.id}/messages`,
+    revoke: () => world.call(world.adminToken, "DELETE", `/admin/v1/keys/${id}`),
+  };
 }
 
 function tally(values: (number | string)[]): Record<string, number> {
@@ -91,7 +52,7 @@ test("200 sends at once are stored once each, and each is answered its own messa
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
-      const { message } = await bodyOf(await client("POST", at, { content: `No. ${n}` }));
+      const { message } = (await client("POST", at, { content: `No. ${n}` })).body;
       return { n, message };
     }),
   );
@@ -113,7 +74,7 @@ test("clients that hang up cost those that wait beside them nothing", { timeout:
   hanging.abort();
   const statuses = await Promise.all(requests);
   expect(statuses.filter((_, n) => n % 3 !== 0)).toEqual(Array(100).fill(201));
-  const { messages, pagination } = await bodyOf(await client("GET", `${at}?limit=100`));
+  const { messages, pagination } = (await client("GET", `${at}?limit=100`)).body;
   expect(pagination.total).toBeGreaterThanOrEqual(100);
   expect(messages.map(({ seq }: { seq: number }) => pagination.total - seq)).toEqual(
     Array.from({ length: Math.min(100, pagination.total) }, (_, n) => n),
@@ -127,8 +88,8 @@ test("a list that is read with others shows each send that was answered before i
   await client("GET", at);
   const walks = Array.from({ length: 8 }, async (_, walker) => {
     for (let n = 0; n < 10; n++) {
-      const { message } = await bodyOf(await client("POST", at, { content: `${walker}.${n}` }));
-      const { messages } = await bodyOf(await client("GET", `${at}?limit=100`));
+      const { message } = (await client("POST", at, { content: `${walker}.${n}` })).body;
+      const { messages } = (await client("GET", `${at}?limit=100`)).body;
       expect(messages.map(({ id }: { id: string }) => id)).toContain(message.id);
     }
   });

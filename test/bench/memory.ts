@@ -1,4 +1,5 @@
 import { freePort } from "../../src/cli/local/port.ts";
+import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { Place } from "./place.ts";
 import { authorized } from "./request.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
@@ -37,11 +38,10 @@ interface Chat {
 }
 
 async function filledChat(server: Server, { secrets }: Setup, messages: number): Promise<Chat> {
-  const place = new Place(server, secrets.ADMIN_TOKEN ?? "");
-  const organization = await place.organization();
-  const channel = await place.channel(organization, "web");
-  const chatId = await place.chat(organization, channel.id, messages);
-  const { secret } = await place.key(organization);
+  const place = new Place(server, secrets.ADMIN_TOKEN);
+  const organization = await createOrganization(place);
+  const chatId = await place.chat(await createChannel(organization), messages);
+  const { secret } = await createKey(organization);
   return { path: `/api/v1/chats/${chatId}/messages`, secret };
 }
 

@@ -1,3 +1,11 @@
+import {
+  createChannel,
+  createKey,
+  createOrganization,
+  createTemplate,
+  type Organization,
+} from "../support/world/factories.ts";
+import { caller } from "../support/world/world.ts";
 import { type Case, parley, unique } from "./cases.ts";
 import { LOGGED, ONE_CALL, ONE_WRITE, TWO_ALONE, TWO_CALLS } from "./floor-cases.ts";
 import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
@@ -41,8 +49,9 @@ export function sendCases({ keys }: Sizes): Case[] {
     parley("send", SENT, (place) => send(place, () => HELLO_BODY)),
     { ...parley("send, 100 callers", SENT, (place) => send(place, () => HELLO_BODY)), connections: CALLERS },
     parley("send with a template", SENT, async (place) => {
-      const organization = await place.organization();
-      const templateId = await place.template(organization);
+      const organization = await createOrganization(place);
+      const body = "Hello {{name}}, order {{order}} is on its way.";
+      const templateId = await createTemplate(organization, { body });
       const variables = { name: "Ada", order: 17 };
       return send(place, () => JSON.stringify({ content: "Shipped", templateId, variables }), {}, organization);
     }),
@@ -59,19 +68,19 @@ export function sendCases({ keys }: Sizes): Case[] {
 
 export const REFUSALS: Case[] = [
   parley("429: over the limit", { floor: LOGGED }, async (place) => {
-    const organization = await place.organization();
-    const { secret } = await place.key(organization, { limit: 1, windowSeconds: 3_600 });
+    const rateLimit = { limit: 1, windowSeconds: 3_600 };
+    const { secret } = await createKey(await createOrganization(place), { rateLimit });
     await (await place.ask("/api/v1/key", { headers: authorized(secret) })).arrayBuffer();
     return { request: () => get("/api/v1/chats", secret), status: 429 };
   }),
   parley("401: a forged key", { floor: LOGGED }, async (place) => {
-    const { secret } = await place.key(await place.organization());
+    const { secret } = await createKey(await createOrganization(place));
     const forged = secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
     return { request: () => get("/api/v1/chats", forged), status: 401 };
   }),
   parley("401: a revoked key", { floor: ONE_CALL }, async (place) => {
-    const { id, secret } = await place.key(await place.organization());
-    await place.revoke(id);
+    const { id, secret } = await createKey(await createOrganization(place));
+    await caller(place, "/admin/v1", place.adminToken)("DELETE", `/keys/${id}`);
     return { request: () => get("/api/v1/chats", secret), status: 401 };
   }),
 ];
@@ -95,7 +104,7 @@ async function send(
   place: Place,
   body: () => string,
   headers: Record<string, () => string> = {},
-  organization?: { id: string; memberId: string },
+  organization?: Organization,
 ) {
   const { path, secret } = await keyAndChat(place, 0, organization);
   const request = () => {
@@ -105,11 +114,10 @@ async function send(
   return { request, status: 201 };
 }
 
-async function keyAndChat(place: Place, messages: number, given?: { id: string; memberId: string }) {
-  const organization = given ?? (await place.organization());
-  const channel = await place.channel(organization, "web");
-  const chatId = await place.chat(organization, channel.id, messages);
-  const { secret } = await place.key(organization);
+async function keyAndChat(place: Place, messages: number, given?: Organization) {
+  const organization = given ?? (await createOrganization(place));
+  const chatId = await place.chat(await createChannel(organization), messages);
+  const { secret } = await createKey(organization);
   return { path: `/api/v1/chats/${chatId}/messages`, secret };
 }
 
@@ -120,12 +128,12 @@ function delayed(name: string, ms: number, connections: number, make: Case["make
 
 /** Keys, each with a chat of its own; the nth request is the next one's. */
 async function manyKeys(place: Place, count: number) {
-  const organization = await place.organization();
-  const channel = await place.channel(organization, "web");
+  const organization = await createOrganization(place);
+  const channel = await createChannel(organization);
   const all: { path: string; secret: string }[] = [];
   while (all.length < count) {
-    const chatId = await place.chat(organization, channel.id, 40);
-    const { secret } = await place.key(organization);
+    const chatId = await place.chat(channel, 40);
+    const { secret } = await createKey(organization);
     all.push({ path: `/api/v1/chats/${chatId}/messages`, secret });
   }
   return (n: number) => all[n % count] as { path: string; secret: string };

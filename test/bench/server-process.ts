@@ -1,8 +1,9 @@
-import { convertV4MiniflareOptions, Miniflare, type V4MiniflareOptions } from "miniflare";
+import type { Miniflare } from "miniflare";
+import { startWorkers } from "../support/world/workers.ts";
 
 /** What the bench asks its server process for; each question has its answer, in turn. */
 export type Question =
-  | { ask: "start"; options: V4MiniflareOptions }
+  | { ask: "start"; options: Parameters<typeof startWorkers>[0] }
   | { ask: "sql"; worker: string; statements: { sql: string; values: (string | number | null)[] }[] }
   | { ask: "stop" };
 
@@ -24,16 +25,9 @@ function showFaults({ level, message }: { level: string; message: string }): voi
 async function answer(question: Question): Promise<unknown> {
   switch (question.ask) {
     case "start": {
-      const started = new Miniflare(
-        convertV4MiniflareOptions({ ...question.options, handleStructuredLogs: showFaults }),
-      );
-      miniflare = started;
-      await started.ready;
-      const names = (question.options.workers as { name: string; unsafeDirectSockets?: unknown }[])
-        .filter((worker) => worker.unsafeDirectSockets)
-        .map(({ name }) => name);
-      const urls = await Promise.all(names.map((name) => started.unsafeGetDirectURL(name)));
-      return Object.fromEntries(names.map((name, index) => [name, String(urls[index])]));
+      const started = await startWorkers({ ...question.options, handleStructuredLogs: showFaults });
+      miniflare = started.miniflare;
+      return started.urls;
     }
     case "sql": {
       const database = await miniflare?.getD1Database("DB", question.worker);

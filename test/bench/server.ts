@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { apartWorkers, type Secrets, workerOptions } from "../support/world/workers.ts";
 import type { Scripts } from "./build.ts";
 import type { Question } from "./server-process.ts";
 
@@ -24,7 +25,7 @@ export interface Server {
 export interface Setup {
   folder: string;
   scripts: Scripts;
-  secrets: Record<string, string>;
+  secrets: Secrets;
 }
 
 /** The service with counters in it, or as it is deployed; and whether the faults that Workers log are shown. */
@@ -39,8 +40,7 @@ export interface Way {
 export const DELAYS = [20, 50, 100] as const;
 
 /**
- * Starts all Workers on the data in `folder`. Each service's objects live in an isolate of their own, as in production,
- * and each Worker is called on its own socket: Miniflare's entry would add 80 µs a request and flatter every ratio.
+ * Starts all Workers on the data in `folder`. Each service's objects live in an isolate of their own, as in production.
  */
 export async function startServer(
   { folder, scripts, secrets }: Setup,
@@ -48,19 +48,27 @@ export async function startServer(
 ): Promise<Server> {
   const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !heard }) };
   const child = fork(new URL("server-process.ts", import.meta.url), { env, execArgv: ["--no-warnings"] });
+  const bindings = {};
   const workers = [
-    ...service("floors", scripts.floors, { OBJECTS: "FloorObject" }),
-    ...service("literal", counted ? scripts.countedLiteral : scripts.literal, { LIMITS: "Limiter" }),
-    ...service("parley", counted ? scripts.counted : scripts.parley, PARLEY_OBJECTS, secrets),
-    ...DELAYS.map((ms) => ({
-      ...worker(`delayed${ms}`, scripts.delayed, PARLEY_OBJECTS, "parley", { ...secrets, DELAY_MS: ms }),
-      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-    })),
+    ...apartWorkers({ name: "floors", script: scripts.floors, objects: { OBJECTS: "FloorObject" }, bindings }),
+    ...apartWorkers({
+      name: "literal",
+      script: counted ? scripts.countedLiteral : scripts.literal,
+      objects: { LIMITS: "Limiter" },
+      bindings,
+    }),
+    ...apartWorkers({ name: "parley", script: counted ? scripts.counted : scripts.parley, bindings: secrets }),
+    ...DELAYS.map((ms) =>
+      workerOptions({
+        name: `delayed${ms}`,
+        script: scripts.delayed,
+        bindings: { ...secrets, DELAY_MS: ms },
+        database: "parley",
+        objectsOf: "parley-objects",
+      }),
+    ),
   ];
   const options = {
-    host: "127.0.0.1",
-    port: 0,
-    cf: false,
     ...(inspector !== undefined && { inspectorPort: inspector }),
     resourcePersistencePath: join(folder, "data"),
     workers,
@@ -87,37 +95,6 @@ export async function withServer<T>(setup: Setup, way: Way, work: (server: Serve
   } finally {
     await server.stop();
   }
-}
-
-const PARLEY_OBJECTS = { KEYS: "KeyObject", CHATS: "ChatObject", CHANNELS: "ChannelObject" };
-
-/** A Worker, and beside it one of the same script that holds its objects. */
-function service(name: string, script: string, objects: Record<string, string>, bindings = {}) {
-  const unsafeDirectSockets = [{ host: "127.0.0.1", port: 0 }];
-  return [
-    { ...worker(name, script, objects, name, bindings), unsafeDirectSockets },
-    { ...worker(`${name}-objects`, script, objects, name, bindings), unsafeDirectSockets },
-  ];
-}
-
-function worker(name: string, script: string, objects: Record<string, string>, of: string, bindings: object) {
-  const durableObjects = Object.entries(objects).map(([binding, className]) => {
-    const here = name === `${of}-objects`;
-    return [binding, { className, useSQLite: true, ...(!here && { scriptName: `${of}-objects` }) }];
-  });
-  return {
-    name,
-    modules: true,
-    scriptPath: script,
-    modulesRoot: dirname(script),
-    compatibilityDate: "2026-09-01",
-    compatibilityFlags: ["global_fetch_strictly_public"],
-    bindings: { ...bindings },
-    d1Databases: { DB: of },
-    // Counted as it is in production, and never reached.
-    ratelimits: { STRANGERS: { namespace_id: "1001", simple: { limit: 1_000_000_000, period: 60 as const } } },
-    durableObjects: Object.fromEntries(durableObjects),
-  };
 }
 
 /**

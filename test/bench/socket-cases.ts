@@ -1,3 +1,5 @@
+import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { hashOf } from "../support/world/identity.ts";
 import { type Case, CONNECTIONS, parley } from "./cases.ts";
 import { drive, type Measured } from "./driver.ts";
 import type { Place } from "./place.ts";
@@ -29,16 +31,16 @@ export function socketCases({ visitors: count }: Sizes): Case[] {
 type Listeners = { onMessage: (n: number) => void };
 
 async function visitors(place: Place, count: number) {
-  const organization = await place.organization();
-  const channel = await place.channel(organization, "web");
-  const chatId = await place.chats(organization, channel, "visitor", count);
-  const { secret } = await place.key(organization);
+  const organization = await createOrganization(place);
+  const channel = await createChannel(organization);
+  const chatId = await place.chats(channel, "visitor", count);
+  const { secret } = await createKey(organization);
   const all = Array.from({ length: count }, (_, n) => n);
   return {
     path: `/web/${channel.id}/socket?after=0`,
     protocols: all.map((n) => {
       const user = `visitor-${n}`;
-      return ["parley.v1", `user.${Buffer.from(user).toString("base64url")}.${channel.hashOf(user)}`];
+      return ["parley.v1", `user.${Buffer.from(user).toString("base64url")}.${hashOf(channel, user)}`];
     }),
     requests: all.map((n) => post(`/api/v1/chats/${chatId(n)}/messages`, '{"content":"Hello"}', authorized(secret))),
   };

@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { newChannel, newChat } from "./made.ts";
+import { createChannel } from "../../support/world/factories.ts";
+import { newChat } from "./made.ts";
 import type { Place, Ran } from "./place.ts";
 
 const SECRETS = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;
@@ -131,11 +132,11 @@ export function doctorTests(placeOf: () => Place): void {
 
   test("a web channel that can't open its identity secret is told, with what to do; one that can is good", async () => {
     const place = placeOf();
-    const { organization, channelId, env } = await newChat(place);
+    const { organization, channel, channelId, env } = await newChat(place);
     const good = await doctor(env, organization);
     expect(good.stdout).toContain(`✓ web channel Desk (${channelId}): checks the identity of a site's users`);
     expect(good.code).toBe(0);
-    const other = await newChannel(place, organization);
+    const other = await createChannel(channel.organization);
     place.sql("update channels set identity_secret = ? where id = ?", "v1.other", other.id);
     const ran = await doctor(env, organization);
     expect(wrongIn(ran)).toEqual([

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { newChannel, newChat, newOrganization } from "./made.ts";
+import { createChannel, createOrganization } from "../../support/world/factories.ts";
+import { newChat } from "./made.ts";
 import type { Place } from "./place.ts";
 
 const BOT_TOKEN = "123456:test-bot-token";
@@ -11,7 +12,7 @@ const BOT_TOKEN = "123456:test-bot-token";
 export function operatorTests(placeOf: () => Place): void {
   test("a table goes to stdout with whole ids and times as people say them, and nothing to stderr", async () => {
     const place = placeOf();
-    const organization = await newOrganization(place);
+    const { id: organization } = await createOrganization(place.world);
     const { code, stdout, stderr } = await place.run(["members", "list", "--organization", organization]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const [head = "", row = "", ...more] = stdout.trimEnd().split("\n");
@@ -31,7 +32,7 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("an empty list is nothing on stdout, and a page of several says so on stderr", async () => {
     const place = placeOf();
-    const organization = await newOrganization(place);
+    const { id: organization } = await createOrganization(place.world);
     const of = ["--organization", organization];
     const empty = await place.run(["templates", "list", ...of]);
     expect(empty).toEqual({ code: 0, stdout: "", stderr: "No templates.\n" });
@@ -43,10 +44,10 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("the numbers are a table of channels and one of keys, and it is said once that there are more pages", async () => {
     const place = placeOf();
-    const organization = await newOrganization(place);
-    const channel = await newChannel(place, organization);
-    await newChannel(place, organization);
-    const { code, stdout, stderr } = await place.run(["stats", "--organization", organization, "--limit", "1"]);
+    const acme = await createOrganization(place.world);
+    const channel = await createChannel(acme);
+    await createChannel(acme);
+    const { code, stdout, stderr } = await place.run(["stats", "--organization", acme.id, "--limit", "1"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "No keys.\nPage 1 of 2.\n" });
     const [head = "", row = "", ...more] = stdout.trimEnd().split("\n");
     expect(head).toMatch(/^CHANNEL +NAME +KIND +HEALTH +WAITING +OLDEST +SENT +RETRY +FAILED +UNKNOWN$/);
@@ -56,7 +57,7 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("--json is the service's own answer, with times as they are", async () => {
     const place = placeOf();
-    const organization = await newOrganization(place);
+    const { id: organization } = await createOrganization(place.world);
     const answer = await place.json<{ members: { createdAt: string }[] }>([
       "members",
       "list",
@@ -69,7 +70,7 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("a template is created, changed from standard input, shown and deleted", async () => {
     const place = placeOf();
-    const organization = await newOrganization(place);
+    const { id: organization } = await createOrganization(place.world);
     const words = ["templates", "create", "--name", "hi", "--language", "en", "--body", "Hi {{name}}"];
     const { template } = await place.json<{ template: { id: string } }>([...words, "--organization", organization]);
     const changed = await place.run(["templates", "change", template.id, "--body", "-"], {}, "Hello {{who}}\n");
@@ -81,7 +82,7 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("a key's secret is data, shown once; it is rotated, changed, counted and revoked", async () => {
     const place = placeOf();
-    const of = ["--organization", await newOrganization(place)];
+    const of = ["--organization", (await createOrganization(place.world)).id];
     const made = await place.run(["keys", "create", "--name", "Shop", "--quota", "50", ...of]);
     const [, id = ""] = /^id +(key_\w+)$/m.exec(made.stdout) ?? [];
     const [, secret = ""] = /^secret +(ply_\w+)$/m.exec(made.stdout) ?? [];
@@ -101,7 +102,7 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("a channel's secret comes from the environment or a line of standard input, and is never shown", async () => {
     const place = placeOf();
-    const organization = await newOrganization(place);
+    const { id: organization } = await createOrganization(place.world);
     const words = ["channels", "create", "--kind", "telegram", "--name", "Bot", "--organization", organization];
     const made = await place.run(words, { PARLEY_BOT_TOKEN: BOT_TOKEN });
     const [, id = ""] = /^id +(chn_\w+)$/m.exec(made.stdout) ?? [];
@@ -144,7 +145,7 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("an impossible value is explained in plain words, with the name of its option", async () => {
     const place = placeOf();
-    const of = ["--organization", await newOrganization(place)];
+    const of = ["--organization", (await createOrganization(place.world)).id];
     const faultsOf = async (...words: string[]) => {
       const { stderr } = await place.run(["keys", "create", "--name", "Shop", ...words, ...of]);
       return stderr.split("\n").slice(1, -1);
@@ -175,8 +176,8 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("without --organization, a command lists the organizations to choose from", async () => {
     const place = placeOf();
-    const id = await newOrganization(place);
-    await newOrganization(place);
+    const { id } = await createOrganization(place.world);
+    await createOrganization(place.world);
     const { code, stdout, stderr } = await place.run(["members", "list"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     const [head = "", candidate = ""] = stderr.split("\n");

@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import type { Miniflare } from "miniflare";
 import { migrate } from "../../../src/cli/local/server.ts";
 import { bundle } from "../../bundle.ts";
 import { type TelegramServer, telegramServer } from "../../fakes/telegram-server.ts";
+import { newSecrets, type Secrets, startWorkers, workerOptions } from "../../support/world/workers.ts";
+import { caller, type World, worldAt } from "../../support/world/world.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 /** Of `wrangler.toml`: so the database lies where `npm start` has it. */
 const DATABASE = "00000000-0000-0000-0000-000000000000";
-const OBJECTS = { KEYS: "KeyObject", CHATS: "ChatObject", CHANNELS: "ChannelObject" };
 const REQUIRED = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;
 
 /** A service that lacks a secret, or all of whose secrets are there. */
@@ -30,23 +30,33 @@ export interface Ran {
 /** The real service, once for all tests of the command line, and a checkout to run `parley` in. */
 export class Place {
   readonly folder: string;
-  readonly secrets: Record<(typeof REQUIRED)[number], string>;
+  readonly secrets: Secrets;
   readonly telegram: TelegramServer;
+  readonly world: World;
+  readonly #operate: ReturnType<typeof caller>;
   readonly #miniflare: Miniflare;
-  readonly #urls = new Map<Without, string>();
+  readonly #urls: Record<string, string>;
   #folders = 0;
 
-  private constructor(folder: string, secrets: Place["secrets"], telegram: TelegramServer, miniflare: Miniflare) {
+  private constructor(
+    folder: string,
+    secrets: Secrets,
+    telegram: TelegramServer,
+    miniflare: Miniflare,
+    urls: Record<string, string>,
+  ) {
     this.folder = folder;
     this.secrets = secrets;
     this.telegram = telegram;
     this.#miniflare = miniflare;
+    this.#urls = urls;
+    this.world = worldAt(this.url(), secrets.ADMIN_TOKEN);
+    this.#operate = caller(this.world, "/admin/v1", secrets.ADMIN_TOKEN);
   }
 
   static async begin(): Promise<Place> {
     const folder = await mkdtemp(join(tmpdir(), "parley-cli-"));
-    const secret = () => randomBytes(32).toString("base64");
-    const secrets = { ADMIN_TOKEN: secret(), KEY_SECRET: secret(), CREDENTIALS_KEY: secret() };
+    const secrets = newSecrets();
     const script = join(folder, "worker.js");
     const state = join(folder, "state");
     const [telegram] = await Promise.all([
@@ -55,38 +65,17 @@ export class Place {
       bundle({ worker: join(root, "src/index.ts") }, folder),
       copyCheckout(folder),
     ]);
-    const worker = (without: Without) => ({
-      name: without,
-      modules: true,
-      scriptPath: script,
-      modulesRoot: folder,
-      compatibilityDate: "2026-09-01",
-      compatibilityFlags: ["global_fetch_strictly_public"],
-      bindings: {
-        RATE_LIMIT: "300",
-        TELEGRAM_API_BASE: telegram.base,
-        ...Object.fromEntries(Object.entries(secrets).filter(([name]) => name !== without)),
-      },
-      d1Databases: { DB: DATABASE },
-      ratelimits: { STRANGERS: { namespace_id: "1001", simple: { limit: 1_000_000, period: 60 as const } } },
-      durableObjects: Object.fromEntries(
-        Object.entries(OBJECTS).map(([name, className]) => [name, { className, useSQLite: true }]),
-      ),
-      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    const worker = (without: Without) => {
+      const given = Object.entries(secrets).filter(([name]) => name !== without);
+      const bindings = { RATE_LIMIT: "300", TELEGRAM_API_BASE: telegram.base, ...Object.fromEntries(given) };
+      return workerOptions({ name: without, script, bindings, database: DATABASE });
+    };
+    const { miniflare, urls } = await startWorkers({
+      resourcePersistencePath: join(state, "v3"),
+      handleStructuredLogs: () => {},
+      workers: (["nothing", ...REQUIRED] as const).map(worker),
     });
-    const miniflare = new Miniflare(
-      convertV4MiniflareOptions({
-        cf: false,
-        resourcePersistencePath: join(state, "v3"),
-        handleStructuredLogs: () => {},
-        workers: (["nothing", ...REQUIRED] as const).map(worker),
-      }),
-    );
-    await miniflare.ready;
-    const place = new Place(folder, secrets, telegram, miniflare);
-    for (const name of ["nothing", ...REQUIRED] as const) {
-      place.#urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin);
-    }
+    const place = new Place(folder, secrets, telegram, miniflare, urls);
     await place.devVars(place.secrets);
     return place;
   }
@@ -96,7 +85,7 @@ export class Place {
   }
 
   url(without: Without = "nothing"): string {
-    return this.#urls.get(without) ?? "";
+    return this.#urls[without] ?? "";
   }
 
   /** What `.dev.vars` says from here on. */
@@ -114,20 +103,14 @@ export class Place {
     return home;
   }
 
-  /** What the service answers the operator: to a POST where there is a body. */
+  /** A GET of the operator API, or a POST if there is a body. The call must succeed. */
   async operator<T>(path: string, body?: object): Promise<T> {
-    const headers = { Authorization: `Bearer ${this.secrets.ADMIN_TOKEN}` };
-    const post = body && { method: "POST", body: JSON.stringify(body) };
-    const response = await fetch(`${this.url()}/admin/v1${path}`, { headers, ...post });
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-    return (await response.json()) as T;
+    return this.#operate(body ? "POST" : "GET", path, body);
   }
 
-  /** Deletes what is at a path of the operator's API. */
+  /** A DELETE of the operator API, which must succeed. */
   async delete(path: string): Promise<void> {
-    const headers = { Authorization: `Bearer ${this.secrets.ADMIN_TOKEN}` };
-    const response = await fetch(`${this.url()}/admin/v1${path}`, { method: "DELETE", headers });
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    await this.#operate("DELETE", path);
   }
 
   /** Changes the directory behind the service's back. */

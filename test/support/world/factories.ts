@@ -30,7 +30,7 @@ export interface Channel {
 let contacts = 0;
 
 export async function createOrganization(world: World, overrides: object = {}): Promise<Organization> {
-  const body = { name: "Acme", owner: { name: "Ada" }, ...overrides };
+  const body = { name: "Acme", owner: { name: "Ann" }, ...overrides };
   const { organization, member } = await create(world, "/organizations", body);
   return { world, id: organization.id, memberId: member.id };
 }
@@ -47,7 +47,7 @@ export async function createChannel(
   overrides: { kind?: Channel["kind"] } & Record<string, unknown> = {},
 ): Promise<Channel> {
   const { kind = "web" } = overrides;
-  const body = { kind, name: kind, credentials: CREDENTIALS[kind], ...overrides };
+  const body = { kind, name: "Desk", credentials: CREDENTIALS[kind], ...overrides };
   const { channel, identitySecret } = await createIn(of, "channels", body);
   return { organization: of, id: channel.id, kind, webhook: channel.webhook, identitySecret };
 }

@@ -14,14 +14,14 @@ interface Sent {
 /** A running service: the operator's token, and how to call it with any token. `path` includes the API's prefix. */
 export interface World {
   readonly adminToken: string;
-  call(token: string, method: string, path: string, body?: object, sent?: Sent): Promise<Answer>;
+  readonly call: (token: string, method: string, path: string, body?: object, sent?: Sent) => Promise<Answer>;
 }
 
 /** The world of a service that listens at `base`. */
 export function worldAt(base: URL | string, adminToken: string): World {
   return {
     adminToken,
-    async call(token, method, path, body, { headers, signal } = {}) {
+    call: async (token, method, path, body, { headers, signal } = {}) => {
       const response = await fetch(new URL(path, base), {
         method,
         headers: { Authorization: `Bearer ${token}`, ...headers },
