@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
+import { cpuTime } from "../support/world/processes.ts";
 import type { Case, Traffic } from "./cases.ts";
 import { drive } from "./driver.ts";
-import { cpuTime } from "./processor.ts";
 import type { Server } from "./server.ts";
 import { quantile } from "./statistics.ts";
 

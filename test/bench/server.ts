@@ -42,10 +42,7 @@ export const DELAYS = [20, 50, 100] as const;
 /**
  * Starts all Workers on the data in `folder`. Each service's objects live in an isolate of their own, as in production.
  */
-export async function startServer(
-  { folder, scripts, secrets }: Setup,
-  { counted, heard, inspector }: Way,
-): Promise<Server> {
+async function startServer({ folder, scripts, secrets }: Setup, { counted, heard, inspector }: Way): Promise<Server> {
   const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !heard }) };
   const child = fork(new URL("server-process.ts", import.meta.url), { env, execArgv: ["--no-warnings"] });
   const bindings = {};

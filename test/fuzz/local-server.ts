@@ -2,10 +2,9 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
-import { Server } from "../storm/server.ts";
+import { join } from "node:path";
+import { DevServer } from "../support/world/dev-server.ts";
 import { answerOf, type Service } from "../support/world/service.ts";
-import { newSecrets } from "../support/world/workers.ts";
 import type { Ask } from "./place.ts";
 
 type LocalService = Pick<Service, "url" | "secrets" | "called" | "stop">;
@@ -19,11 +18,13 @@ export async function startLocalServer(): Promise<LocalService> {
   }).listen(0, "127.0.0.1");
   await once(network, "listening");
   const base = `http://127.0.0.1:${(network.address() as AddressInfo).port}`;
-  const secrets = newSecrets();
-  const server = await Server.begin({ ...secrets, TELEGRAM_API_BASE: base, WHATSAPP_API_BASE: base }, liftLimit);
+  const server = await DevServer.begin({
+    vars: { TELEGRAM_API_BASE: base, WHATSAPP_API_BASE: base },
+    prepare: liftLimit,
+  });
   return {
     url: new URL(server.base),
-    secrets,
+    secrets: server.secrets,
     called: new Set(),
     stop: async () => {
       await server.end();
@@ -44,8 +45,8 @@ export function proxied(method: string, { headers, body }: Parameters<Ask>[2]): 
 }
 
 /** All requests come from one address, and many of them fail to authenticate. */
-async function liftLimit(state: string): Promise<void> {
-  const config = join(dirname(state), "wrangler.toml");
+async function liftLimit(folder: string): Promise<void> {
+  const config = join(folder, "wrangler.toml");
   const text = await readFile(config, "utf8");
   const lifted = text.replace(/simple = \{ limit = \d+,/, "simple = { limit = 1_000_000_000,");
   if (lifted === text) throw new Error("wrangler.toml has no limit to lift");

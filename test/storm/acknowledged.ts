@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { median } from "../bench/statistics.ts";
+import { DevServer } from "../support/world/dev-server.ts";
 import { logFaults } from "./checks.ts";
 import { Parley } from "./parley.ts";
 import { Senders } from "./senders.ts";
-import { Server } from "./server.ts";
 import { type Force, killAtRandom, type Row } from "./storm.ts";
 
 const CHATS = 6;
@@ -11,7 +11,7 @@ const LOAD = { connections: 8, pauseMs: 2 };
 
 /** kill -9 amid senders: what was answered 201 is in its chat once, where it was answered to be. */
 export async function acknowledged(force: Force): Promise<Row[]> {
-  const server = await Server.begin();
+  const server = await DevServer.begin();
   try {
     const parley = await Parley.begin(server);
     const web = await parley.channel("web");

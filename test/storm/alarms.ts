@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { median } from "../bench/statistics.ts";
+import { wanted } from "../support/world/world.ts";
 import type { Ground } from "./ground.ts";
-import { Parley, wanted } from "./parley.ts";
+import { Parley } from "./parley.ts";
 import { atMost, type Force, type Row, until } from "./storm.ts";
 
 const CHATS = 20;

@@ -1,9 +1,10 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Answer, type Message, Parley } from "./parley.ts";
+import { DevServer } from "../support/world/dev-server.ts";
+import type { Answer } from "../support/world/world.ts";
+import { type Message, Parley } from "./parley.ts";
 import type { Random } from "./random.ts";
-import { Server } from "./server.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
 const MESSAGES = 100;
@@ -27,7 +28,7 @@ interface Kept {
  * tail by design, as of a commit that never was.
  */
 export async function damaged({ rounds, random, log }: Force): Promise<Row[]> {
-  const server = await Server.begin();
+  const server = await DevServer.begin();
   const faults: string[] = [];
   const count = { erred: 0, whole: 0, altered: 0 };
   try {

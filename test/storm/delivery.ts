@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { DevServer } from "../support/world/dev-server.ts";
 import { extras, logFaults, wireFaults } from "./checks.ts";
 import { type FakeNetwork, fakeTelegram, fakeWhatsApp } from "./network.ts";
 import { Parley } from "./parley.ts";
 import { Senders } from "./senders.ts";
-import { Server } from "./server.ts";
 import { type Force, killAtRandom, type Row, until } from "./storm.ts";
 
 const CONTACTS = ["4910001", "4910002", "4910003", "4910004", "4910005", "4910006"];
@@ -25,7 +25,7 @@ export async function whatsapp(force: Force): Promise<Row[]> {
 }
 
 async function delivery(force: Force, name: string, network: FakeNetwork): Promise<Row[]> {
-  const server = await Server.begin(network.vars);
+  const server = await DevServer.begin({ vars: network.vars });
   network.server = server;
   try {
     const parley = await Parley.begin(server);
@@ -68,7 +68,7 @@ async function delivery(force: Force, name: string, network: FakeNetwork): Promi
 }
 
 /** The network itself kills the server, when it has taken a message and not yet answered. */
-async function killAtWorst(server: Server, network: FakeNetwork, { rounds, random, log }: Force): Promise<void> {
+async function killAtWorst(server: DevServer, network: FakeNetwork, { rounds, random, log }: Force): Promise<void> {
   for (let round = 1; round <= rounds; round++) {
     let calls = random.between(1, 15);
     const killed = new Promise<{ gone: Promise<unknown> }>((resolve) => {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { DevServer } from "../support/world/dev-server.ts";
 import { fakeTelegram } from "./network.ts";
 import { Parley } from "./parley.ts";
 import { placesOf } from "./places.ts";
-import { Server } from "./server.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
 const CHATS = 30;
@@ -14,7 +14,7 @@ export async function erasure({ rounds, random, log }: Force): Promise<Row[]> {
   const network = await fakeTelegram();
   // What waits for delivery has to go too.
   network.weather = async () => "drop";
-  const server = await Server.begin(network.vars);
+  const server = await DevServer.begin({ vars: network.vars });
   const faults: string[] = [];
   let repeated = 0;
   let wasKilled = 0;

@@ -1,10 +1,10 @@
+import { DevServer } from "../support/world/dev-server.ts";
 import { type FakeNetwork, fakeTelegram, fakeWhatsApp } from "./network.ts";
-import { Server } from "./server.ts";
 import type { Force, Row } from "./storm.ts";
 
 /** A server and the two networks that it knows: what a storm runs on, alone or after another one. */
 export interface Ground {
-  server: Server;
+  server: DevServer;
   telegram: FakeNetwork;
   whatsapp: FakeNetwork;
   end(): Promise<void>;
@@ -15,7 +15,7 @@ type GroundTest = (force: Force, ground: Ground) => Promise<Row[]>;
 
 export async function beginGround(): Promise<Ground> {
   const [telegram, whatsapp] = [await fakeTelegram(), await fakeWhatsApp()];
-  const server = await Server.begin({ ...telegram.vars, ...whatsapp.vars });
+  const server = await DevServer.begin({ vars: { ...telegram.vars, ...whatsapp.vars } });
   for (const network of [telegram, whatsapp]) network.server = server;
   return {
     server,

@@ -1,5 +1,6 @@
+import type { Answer } from "../support/world/world.ts";
 import type { Ground } from "./ground.ts";
-import { type Answer, Parley } from "./parley.ts";
+import { Parley } from "./parley.ts";
 import { atMost, type Force, type Row, until } from "./storm.ts";
 
 const SENDS = 500;

@@ -1,7 +1,7 @@
 import { quantile } from "../bench/statistics.ts";
+import { DevServer } from "../support/world/dev-server.ts";
 import { type FakeNetwork, fakeTelegram } from "./network.ts";
 import { Parley } from "./parley.ts";
-import { Server } from "./server.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
 const BUSY = "999";
@@ -19,7 +19,7 @@ const NOISE_MS = 25;
  */
 export async function neighbours({ rounds, log }: Force): Promise<Row[]> {
   const network = await fakeTelegram();
-  const server = await Server.begin(network.vars);
+  const server = await DevServer.begin({ vars: network.vars });
   try {
     const parley = await Parley.begin(server);
     const channel = await network.channel(parley);

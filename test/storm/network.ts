@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { telegramServer } from "../fakes/telegram-server.ts";
 import { type TakenMessage, whatsappServer } from "../fakes/whatsapp-server.ts";
+import type { DevServer } from "../support/world/dev-server.ts";
+import type { Channel } from "../support/world/factories.ts";
 import type { Heard, Repeats } from "./checks.ts";
-import type { Channel, Parley } from "./parley.ts";
-import type { Server } from "./server.ts";
+import type { Parley } from "./parley.ts";
 
 /** What a call meets once it is taken; it is answered when this is done, unless it says "drop". */
 type Weather = (address: string) => Promise<"drop" | undefined>;
@@ -14,7 +15,7 @@ export interface FakeNetwork {
   repeats: Repeats;
   /** The variable that leads the service here. */
   vars: Record<string, string>;
-  server: Server | null;
+  server: DevServer | null;
   /** By the contact's address. */
   heard: Map<string, Heard[]>;
   weather: Weather | null;

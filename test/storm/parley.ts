@@ -1,6 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Server } from "./server.ts";
-import { running } from "./storm.ts";
+import type { DevServer } from "../support/world/dev-server.ts";
+import {
+  type Channel,
+  createChannel,
+  createChat,
+  createKey,
+  createOrganization,
+  type Organization,
+} from "../support/world/factories.ts";
+import { running } from "../support/world/patience.ts";
+import { type Answer, type World, wanted } from "../support/world/world.ts";
 
 export interface Message {
   id: string;
@@ -10,21 +19,6 @@ export interface Message {
   status: string;
 }
 
-export interface Channel {
-  id: string;
-  webhook: { url: string; verifyToken: string };
-  /** Of a web channel. */
-  identitySecret: string;
-}
-
-/** What a call came to; status 0 where nobody answered. */
-export interface Answer {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever its route says
-  body: any;
-}
-
 /** Longer than a machine stands still: the call goes on with it. */
 const CALL_PATIENCE_MS = 600_000;
 const AGAIN_AFTER_MS = 30;
@@ -32,49 +26,42 @@ const BACK_WITHIN_MS = 180_000;
 
 /** One organization on a server, its key, and what the storm asks of the service. */
 export class Parley {
-  readonly organizationId: string;
   readonly key: string;
-  readonly #server: Server;
+  readonly #organization: Organization;
 
-  private constructor(server: Server, organizationId: string, key: string) {
-    this.#server = server;
-    this.organizationId = organizationId;
+  private constructor(organization: Organization, key: string) {
+    this.#organization = organization;
     this.key = key;
   }
 
-  static async begin(server: Server): Promise<Parley> {
-    const body = { name: "Storm", owner: { name: "Owner" } };
-    const { organization } = wanted(
-      201,
-      await call(server, server.adminToken, "POST", "/admin/v1/organizations", body),
-    );
-    const parley = new Parley(server, organization.id, "");
+  static async begin({ world }: DevServer): Promise<Parley> {
+    const parley = new Parley(await createOrganization(patient(world)), "");
     return parley.as((await parley.newKey()).secret);
   }
 
-  /**
-   * Another key of the organization, which has no limit that a storm would meet unless `settings` say so. Its window is
-   * short: each kill may cost a twentieth of it.
-   */
-  async newKey(settings: object = {}): Promise<{ id: string; secret: string }> {
-    const body = { name: "Storm", rateLimit: { limit: 10_000, windowSeconds: 10 }, ...settings };
-    const { key, secret } = wanted(201, await this.admin("POST", `/organizations/${this.organizationId}/keys`, body));
-    return { id: key.id, secret };
+  get organizationId(): string {
+    return this.#organization.id;
+  }
+
+  /** Another key of the organization. No storm meets its limit. The window is short, because each kill may cost a twentieth of it. */
+  newKey(settings: object = {}): Promise<{ id: string; secret: string }> {
+    return createKey(this.#organization, { rateLimit: { limit: 10_000, windowSeconds: 10 }, ...settings });
   }
 
   /** The same organization, with another key. */
   as(secret: string): Parley {
-    return new Parley(this.#server, this.organizationId, secret);
+    return new Parley(this.#organization, secret);
   }
 
   /** A call as the operator; never throws. */
   admin(method: string, path: string, body?: object): Promise<Answer> {
-    return call(this.#server, this.#server.adminToken, method, `/admin/v1${path}`, body);
+    const { call, adminToken } = this.#organization.world;
+    return call(adminToken, method, `/admin/v1${path}`, body);
   }
 
   /** A call with the key; never throws. */
   api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
-    return call(this.#server, this.key, method, `/api/v1${path}`, body, headers);
+    return this.#organization.world.call(this.key, method, `/api/v1${path}`, body, headers && { headers });
   }
 
   /**
@@ -92,18 +79,15 @@ export class Parley {
     }
   }
 
-  async channel(kind: string, credentials?: object): Promise<Channel> {
+  channel(kind: Channel["kind"], credentials?: object): Promise<Channel> {
     const settings = kind === "web" ? {} : { perSecond: 1_000 };
-    const body = { kind, name: kind, settings, ...(credentials && { credentials }) };
-    const path = `/organizations/${this.organizationId}/channels`;
-    const { channel, identitySecret } = wanted(201, await this.admin("POST", path, body));
-    return { ...channel, identitySecret };
+    return createChannel(this.#organization, { kind, settings, ...(credentials && { credentials }) });
   }
 
   /** The id of a new chat. */
-  async chat(channelId: string, address: string, name?: string): Promise<string> {
+  async chat(id: string, address: string, name?: string): Promise<string> {
     const contact = { address, ...(name && { name }) };
-    return wanted(201, await this.api("POST", "/chats", { channelId, contact })).chat.id;
+    return (await createChat({ organization: this.#organization, id }, { contact })).id;
   }
 
   /** The id of the contact's chat, which a webhook has made. */
@@ -129,30 +113,16 @@ export class Parley {
   }
 }
 
-async function call(
-  { base }: Server,
-  token: string,
-  method: string,
-  path: string,
-  body?: object,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  try {
-    const response = await fetch(`${base}${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${token}`, ...headers },
-      body: body ? JSON.stringify(body) : null,
-      signal: AbortSignal.timeout(CALL_PATIENCE_MS),
-    });
-    return { status: response.status, headers: response.headers, body: await response.json() };
-  } catch (error) {
-    const told = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { status: 0, headers: new Headers(), body: { why: told instanceof Error ? told.message : null } };
-  }
-}
-
-/** @throws Error for an answer of another status */
-export function wanted(status: number, answer: Answer): Answer["body"] {
-  if (answer.status === status) return answer.body;
-  throw new Error(`answered ${answer.status} in place of ${status}: ${JSON.stringify(answer.body)}`);
+/** A world whose calls never throw: a call without an answer gets status 0. */
+function patient({ adminToken, call }: World): World {
+  return {
+    adminToken,
+    call: async (token, method, path, body, sent) => {
+      const signal = AbortSignal.timeout(CALL_PATIENCE_MS);
+      return call(token, method, path, body, { ...sent, signal }).catch((error: unknown) => {
+        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+        return { status: 0, headers: new Headers(), body: { why: cause instanceof Error ? cause.message : null } };
+      });
+    },
+  };
 }

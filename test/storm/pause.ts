@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { DevServer } from "../support/world/dev-server.ts";
 import { extras, logFaults, wireFaults } from "./checks.ts";
 import { fakeTelegram, fakeWhatsApp } from "./network.ts";
 import { Parley } from "./parley.ts";
 import { Senders } from "./senders.ts";
-import { Server } from "./server.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
 const CONTACTS = ["4920001", "4920002", "4920003"];
@@ -17,7 +17,7 @@ const PAUSE_MS = { least: 500, perRound: 2_000, most: 28_000 };
 /** SIGSTOP and SIGCONT amid delivery: what was due meanwhile is done once, and no call is made twice. */
 export async function pauses({ rounds, random, log }: Force): Promise<Row[]> {
   const networks = [await fakeTelegram(), await fakeWhatsApp()];
-  const server = await Server.begin(Object.assign({}, ...networks.map(({ vars }) => vars)));
+  const server = await DevServer.begin({ vars: Object.assign({}, ...networks.map(({ vars }) => vars)) });
   try {
     const parley = await Parley.begin(server);
     const lines: { chatId: string; address: string; network: (typeof networks)[number] }[] = [];

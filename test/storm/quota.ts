@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { type Answer, wanted } from "../support/world/world.ts";
 import type { Ground } from "./ground.ts";
-import { type Answer, Parley, wanted } from "./parley.ts";
+import { Parley } from "./parley.ts";
 import { atMost, type Force, type Row } from "./storm.ts";
 
 const PARALLEL = 200;

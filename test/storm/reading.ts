@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { wanted } from "../support/world/world.ts";
 import type { Ground } from "./ground.ts";
-import { type Message, Parley, wanted } from "./parley.ts";
+import { type Message, Parley } from "./parley.ts";
 import type { Random } from "./random.ts";
 import type { Force, Row } from "./storm.ts";
 

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
+import { wanted } from "../support/world/world.ts";
 import type { Ground } from "./ground.ts";
-import { Parley, wanted } from "./parley.ts";
+import { Parley } from "./parley.ts";
 import type { Force, Row } from "./storm.ts";
 
 const CONNECTIONS = 8;

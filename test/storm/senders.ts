@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { running } from "../support/world/patience.ts";
 import type { Parley } from "./parley.ts";
 import type { Random } from "./random.ts";
-import { running } from "./storm.ts";
 
 /** What a client sent and was answered. */
 export interface Said {

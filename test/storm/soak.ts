@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { cpuTime } from "../bench/processor.ts";
 import { quantile } from "../bench/statistics.ts";
+import { cpuTime, memoryOf, workerds } from "../support/world/processes.ts";
 import type { Ground } from "./ground.ts";
 import { Parley } from "./parley.ts";
-import { memoryOf, workerds } from "./processes.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
 const CONNECTIONS = 4;

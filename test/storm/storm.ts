@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { DevServer } from "../support/world/dev-server.ts";
+import { running } from "../support/world/patience.ts";
 import type { Random } from "./random.ts";
-import type { Server } from "./server.ts";
 
 /** How hard a test is run. */
 export interface Force {
@@ -26,7 +27,7 @@ export interface StormTest {
 }
 
 /** Kills the server at random moments, so often, and starts it again. @returns the milliseconds that each start took */
-export async function killAtRandom(server: Server, { rounds, random, log }: Force): Promise<number[]> {
+export async function killAtRandom(server: DevServer, { rounds, random, log }: Force): Promise<number[]> {
   const starts: number[] = [];
   for (let round = 1; round <= rounds; round++) {
     await delay(random.between(20, 1_200));
@@ -48,18 +49,6 @@ export async function atMost<T>(connections: number, work: (() => Promise<T>)[])
   }
   await Promise.all(Array.from({ length: connections }, connection));
   return results;
-}
-
-const TICK_MS = 250;
-let ranMs = 0;
-setInterval(() => (ranMs += TICK_MS), TICK_MS).unref();
-
-/**
- * Milliseconds that this process has run. While the machine, or all of a storm, stands still, no one's patience ends:
- * what is waited for stands still too.
- */
-export function running(): number {
-  return ranMs;
 }
 
 /** Waits until `done` says so. @returns whether it did in time */

@@ -1,8 +1,10 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { subprotocols } from "../../src/web/visitor/identity.ts";
+import { hashOf } from "../support/world/identity.ts";
+import { wanted } from "../support/world/world.ts";
 import { brittleLine } from "./brittle-line.ts";
 import type { Ground } from "./ground.ts";
-import { type Message, Parley, wanted } from "./parley.ts";
+import { type Message, Parley } from "./parley.ts";
 import { type Force, type Row, until } from "./storm.ts";
 import { Tab, type TabPlace } from "./tab.ts";
 
@@ -30,7 +32,7 @@ export async function visitors({ rounds, random, log }: Force, { server }: Groun
 
   async function visitor(nth: number): Promise<void> {
     const user = `user-${nth}-${randomUUID()}`;
-    const hash = createHmac("sha256", channel.identitySecret).update(user).digest("hex");
+    const hash = hashOf(channel, user);
     const protocols = subprotocols({ kind: "user", user, hash, expires: null }) ?? [];
     const url = `ws://${line.host}/web/${channel.id}/socket`;
     const place: TabPlace = { url, protocols, from: `198.51.100.${nth}`, random, acknowledged: 0, faults: [] };

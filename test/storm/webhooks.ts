@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { quantile } from "../bench/statistics.ts";
+import { running } from "../support/world/patience.ts";
 import type { Ground } from "./ground.ts";
 import type { FakeNetwork } from "./network.ts";
 import { type Message, Parley } from "./parley.ts";
-import { type Force, killAtRandom, type Row, running } from "./storm.ts";
+import { type Force, killAtRandom, type Row } from "./storm.ts";
 
 const CONNECTIONS = 16;
 const COPIES = 5;

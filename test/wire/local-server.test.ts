@@ -1,34 +1,24 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Server } from "../storm/server.ts";
+import { DevServer } from "../support/world/dev-server.ts";
+import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { chunked, exchange, head, type Raw } from "./raw.ts";
 
 const MIB = 1_024 * 1_024;
 
-let server: Server;
+let server: DevServer;
 let key: Record<string, string>;
 let messages: string;
 let webhook: string;
 beforeAll(async () => {
-  server = await Server.begin();
-  const operate = (path: string, body: object) => post(`/admin/v1${path}`, server.adminToken, body);
-  const { organization } = await operate("/organizations", { name: "Acme", owner: { name: "Ada" } });
-  const within = `/organizations/${organization.id}`;
-  key = { Authorization: `Bearer ${(await operate(`${within}/keys`, { name: "Key" })).secret}` };
-  const { channel: web } = await operate(`${within}/channels`, { kind: "web", name: "Site" });
-  const credentials = { botToken: "123456:ABC-DEF-GHI" };
-  const { channel: telegram } = await operate(`${within}/channels`, { kind: "telegram", name: "Bot", credentials });
-  const { chat } = await operate(`${within}/chats`, { channelId: web.id, contact: { address: "ada" } });
+  server = await DevServer.begin();
+  const organization = await createOrganization(server.world);
+  key = { Authorization: `Bearer ${(await createKey(organization)).secret}` };
+  const telegram = await createChannel(organization, { kind: "telegram" });
+  const chat = await createChat(await createChannel(organization));
   messages = `/api/v1/chats/${chat.id}/messages`;
   webhook = `/hooks/telegram/${telegram.id}`;
 }, 120_000);
 afterAll(() => server.end());
-
-// biome-ignore lint/suspicious/noExplicitAny: a body is whatever its route says
-async function post(path: string, token: string, body: object): Promise<any> {
-  const headers = { Authorization: `Bearer ${token}` };
-  const answer = await fetch(new URL(path, server.base), { method: "POST", headers, body: JSON.stringify(body) });
-  return answer.json();
-}
 
 /** The answer to a request with a body of so many bytes. */
 function askWithBody(line: string, headers: Record<string, string>, size: number, inChunks: boolean): Promise<Raw[]> {

@@ -46,7 +46,7 @@ export function wanted(status: number, answer: Answer): Answer["body"] {
 export function caller({ call }: Pick<World, "call">, prefix: "/admin/v1" | "/api/v1", token: string) {
   return async (method: string, path: string, body?: object): Promise<Answer["body"]> => {
     const answer = await call(token, method, `${prefix}${path}`, body);
-    if (answer.status < 300) return answer.body;
+    if (answer.status >= 200 && answer.status < 300) return answer.body;
     throw new Error(`${method} ${prefix}${path}: got ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
 }

@@ -1,16 +1,27 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** The runtimes in a process group; none where the system does not tell, as outside Linux. */
+/** The workerd processes of a process group. None outside Linux, which has no /proc. */
 export async function workerds(group: number): Promise<number[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
   const are = await Promise.all(pids.map((pid) => isWorkerdOf(pid, group)));
   return pids.filter((_, at) => are[at]);
 }
 
-/** Megabytes that the runtimes of a process group hold. */
+/** The memory of the workerd processes of a process group, in megabytes. */
 export async function memoryOf(group: number): Promise<number> {
   const held = await Promise.all((await workerds(group)).map(residentOf));
   return held.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** The CPU time of a process in microseconds. Null outside Linux. */
+export async function cpuTime(pid: number): Promise<number | null> {
+  try {
+    const tasks = await readdir(`/proc/${pid}/task`);
+    const stats = await Promise.all(tasks.map((task) => readFile(`/proc/${pid}/task/${task}/schedstat`, "utf8")));
+    return stats.reduce((sum, stat) => sum + Number(stat.split(" ")[0]) / 1_000, 0);
+  } catch {
+    return null;
+  }
 }
 
 async function isWorkerdOf(pid: number, group: number): Promise<boolean> {

@@ -1,5 +1,5 @@
-// The server of `npm start`, alone in a process group with what it starts, so that a kill meets all of it at once.
-import { migrate, type ServerFiles, serve } from "../../src/cli/local/server.ts";
+// Runs the server of `npm start` in a process group of its own, so that a kill ends all its processes at once.
+import { migrate, type ServerFiles, serve } from "../../../src/cli/local/server.ts";
 
 export interface Order {
   place: ServerFiles;
@@ -12,7 +12,7 @@ export interface Order {
 const order = JSON.parse(process.argv[2] ?? "") as Order;
 const stop = new AbortController();
 const log = (line: string) => void process.stdout.write(`${line}\n`);
-// Our end of it closes when the storm dies.
+// The input ends when the process of the tests ends.
 process.stdin.on("end", () => stop.abort()).resume();
 
 if (order.migrates) await migrate(order.place, log, stop.signal);

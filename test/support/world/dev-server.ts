@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { freePort } from "../../../src/cli/local/port.ts";
+import { answers } from "../../../src/cli/wrangler.ts";
+import type { Order } from "./dev-server-process.ts";
+import { running } from "./patience.ts";
+import { newSecrets, type Secrets } from "./workers.ts";
+import { type World, worldAt } from "./world.ts";
+
+const root = new URL("../../..", import.meta.url).pathname;
+const script = new URL("dev-server-process.ts", import.meta.url).pathname;
+const START_PATIENCE_MS = 90_000;
+const MAX_OUTPUTS = 200;
+const NOT_COPIED = ["node_modules", ".git", ".wrangler", ".dev.vars", "coverage", "dist", "test"];
+
+interface Options {
+  /** Variables besides the secrets. */
+  vars?: Record<string, string>;
+  /** Changes the copy of the checkout before the first start. */
+  prepare?: (folder: string) => Promise<void>;
+  /** Gets what the server prints. */
+  onOutput?: (text: string) => void;
+}
+
+/** The server of `npm start` on a copy of the checkout and data of its own. It can be killed, paused and started again. */
+export class DevServer {
+  readonly base: string;
+  readonly secrets: Secrets;
+  readonly world: World;
+  /** The folder of the data. */
+  readonly state: string;
+  /** The number of starts. A fake network notes it with each call. */
+  life = 0;
+  kills = 0;
+  readonly #folder: string;
+  readonly #order: Order;
+  readonly #onOutput: (text: string) => void;
+  #process: ChildProcess | null = null;
+  #exited: Promise<unknown> = Promise.resolve();
+  #outputs: string[] = [];
+
+  private constructor(folder: string, port: number, { vars, onOutput = () => {} }: Options) {
+    this.#folder = folder;
+    this.#onOutput = onOutput;
+    this.state = join(folder, "data");
+    this.base = `http://127.0.0.1:${port}`;
+    this.secrets = newSecrets();
+    this.world = worldAt(this.base, this.secrets.ADMIN_TOKEN);
+    const place = { config: join(folder, "wrangler.toml"), state: this.state };
+    this.#order = { place, port, vars: { ...this.secrets, ...vars }, migrates: true };
+  }
+
+  /** Starts the service on a free port and empty data. */
+  static async begin(options: Options = {}): Promise<DevServer> {
+    const folder = await mkdtemp(join(tmpdir(), "parley-server-"));
+    // Each start builds the web pages. Servers in one folder would overwrite each other's.
+    await cp(root, folder, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    await options.prepare?.(folder);
+    const server = new DevServer(folder, await lastingPort(), options);
+    await server.start();
+    return server;
+  }
+
+  /** @throws Error with the server's output, if it does not answer */
+  async start(): Promise<void> {
+    this.life++;
+    this.#outputs = [];
+    const order = { ...this.#order, migrates: this.life === 1 };
+    const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: undefined, VITEST: undefined };
+    const child = spawn(process.execPath, ["--no-warnings", script, JSON.stringify(order)], {
+      cwd: this.#folder,
+      detached: true,
+      env,
+    });
+    this.#process = child;
+    this.#exited = once(child, "exit");
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        this.#outputs = [...this.#outputs, text].slice(-MAX_OUTPUTS);
+        this.#onOutput(text);
+      });
+    }
+    const patience = new AbortController();
+    const end = running() + START_PATIENCE_MS;
+    const watch = setInterval(() => running() > end && patience.abort(), 1_000);
+    const died = this.#exited.then(() => Promise.reject(new Error(`The server ended:\n${this.#outputs.join("")}`)));
+    await Promise.race([answers(this.base, patience.signal), died])
+      .catch((error: unknown) => {
+        if (!patience.signal.aborted) throw error;
+        throw new Error(`Start ${this.life}: no answer in ${START_PATIENCE_MS / 1_000} s:\n${this.#outputs.join("")}`);
+      })
+      .finally(() => clearInterval(watch));
+    // The server runs. From now on a test may kill it.
+    died.catch(() => {});
+  }
+
+  /** The process group of all its processes. */
+  get group(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  /** Kills all its processes at once, as `kill -9` does. `gone` resolves when the system has removed them. */
+  kill(): { gone: Promise<unknown> } {
+    this.kills++;
+    this.#signal("SIGKILL");
+    return { gone: this.#exited };
+  }
+
+  /** Stops all its processes for some milliseconds. */
+  async pause(ms: number): Promise<void> {
+    this.#signal("SIGSTOP");
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    this.#signal("SIGCONT");
+  }
+
+  /** Kills the server and removes its data. */
+  async end(): Promise<void> {
+    this.#signal("SIGKILL");
+    await this.#exited;
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode } = this.#process ?? {};
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, signal);
+  }
+}
+
+/**
+ * A free port that systems don't give to outgoing connections. Between a kill and the next start, such a connection
+ * could take the port.
+ */
+async function lastingPort(): Promise<number> {
+  const port = randomInt(10_000, 32_000);
+  return freePort(port, "127.0.0.1").catch(lastingPort);
+}
