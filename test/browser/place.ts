@@ -1,5 +1,8 @@
 import { createHmac } from "node:crypto";
 import { inject } from "vitest";
+import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { hashOf } from "../support/world/identity.ts";
+import { caller, worldAt } from "../support/world/world.ts";
 
 interface Message {
   id: string;
@@ -48,14 +51,12 @@ export interface Place {
 export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promise<Place> {
   const { base, adminToken } = inject("server");
   const name = "Acme support";
-  const operator = caller(`${base}/admin/v1`, adminToken);
-  const { organization } = await operator("POST", "/organizations", { name, owner: { name: "Ann" } });
-  const of = `/organizations/${organization.id}`;
-  const settings = { allowedOrigins };
-  const { channel, identitySecret } = await operator("POST", `${of}/channels`, { kind: "web", name, settings });
-  const rateLimit = { limit: 60_000, windowSeconds: 60 };
-  const { secret } = await operator("POST", `${of}/keys`, { name: "Browser tests", rateLimit });
-  const company = caller(`${base}/api/v1`, secret);
+  const world = worldAt(base, adminToken);
+  const operator = caller(world, "/admin/v1", adminToken);
+  const organization = await createOrganization(world, { name });
+  const channel = await createChannel(organization, { name, settings: { allowedOrigins } });
+  const { secret } = await createKey(organization);
+  const company = caller(world, "/api/v1", secret);
 
   const met = new Map<string, Promise<string>>();
   const meet = (user: string) => {
@@ -74,8 +75,9 @@ export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promi
     base,
     channelId: channel.id,
     name,
-    hashOf: (user) => createHmac("sha256", identitySecret).update(user).digest("hex"),
-    hashUntil: (user, expires) => createHmac("sha512", identitySecret).update(`${expires}.${user}`).digest("hex"),
+    hashOf: (user) => hashOf(channel, user),
+    hashUntil: (user, expires) =>
+      createHmac("sha512", channel.identitySecret).update(`${expires}.${user}`).digest("hex"),
     meet,
     say,
     fill: async (user, count) => {
@@ -98,11 +100,8 @@ export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promi
       met.delete(user);
     },
     trySaying: async (user, body) => {
-      const url = `${base}/api/v1/chats/${await meet(user)}/messages`;
-      const headers = { Authorization: `Bearer ${secret}` };
-      const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-      await response.arrayBuffer();
-      return response.status;
+      const { status } = await world.call(secret, "POST", `/api/v1/chats/${await meet(user)}/messages`, body);
+      return status;
     },
   };
 }
@@ -120,15 +119,4 @@ export function socketUrl({ base, channelId }: Place): string {
 
 function idOfChat({ chat }: { chat: Chat }): string {
   return chat.id;
-}
-
-function caller(url: string, token: string) {
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever its route says
-  return async (method: string, path: string, body?: object): Promise<any> => {
-    const headers = { Authorization: `Bearer ${token}` };
-    const response = await fetch(`${url}${path}`, { method, headers, body: body ? JSON.stringify(body) : null });
-    const answer = await response.json();
-    if (response.ok) return answer;
-    throw new Error(`${method} ${path} answered ${response.status}: ${JSON.stringify(answer)}`);
-  };
 }
