@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { DevServer } from "../support/world/dev-server.ts";
 import type { Answer } from "../support/world/world.ts";
+import type { Ground } from "./ground.ts";
 import { type Message, Parley } from "./parley.ts";
 import type { Random } from "./random.ts";
 import { type Force, type Row, until } from "./storm.ts";
@@ -27,52 +27,47 @@ interface Kept {
  * What is damaged is the database itself. Its log is written into it before: of a log that is torn SQLite drops the
  * tail by design, as of a commit that never was.
  */
-export async function damaged({ rounds, random, log }: Force): Promise<Row[]> {
-  const server = await DevServer.begin();
+export async function damaged({ rounds, random, log }: Force, { server }: Ground): Promise<Row[]> {
   const faults: string[] = [];
   const count = { erred: 0, whole: 0, altered: 0 };
-  try {
-    const parley = await Parley.begin(server);
-    const channel = await parley.channel("web");
-    const beside = await parley.chat(channel.id, "beside");
-    await parley.api("POST", `/chats/${beside}/messages`, { content: "beside" });
-    const chats = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => parley.chat(channel.id, `damaged-${n}`)));
-    await Promise.all(chats.map((chatId) => fill(parley, chatId)));
-    for (const chatId of chats) await told(parley, chatId);
-    await server.kill().gone;
-    const kept: Kept[] = [];
-    for (const chatId of chats) {
-      const path = await fileOf(chatId, server.state);
-      checkpoint(path);
-      kept.push({ chatId, path, good: await readFile(path) });
-    }
-    for (let done = 0; done < rounds; done += AT_ONCE) {
-      const now = kept.slice(0, rounds - done);
-      const hows: string[] = [];
-      for (const { path, good } of now) hows.push(await damage(path, good, random));
-      await server.start();
-      for (const [n, { chatId }] of now.entries()) {
-        const fault = judge(await readAll(parley, chatId), count);
-        if (fault) faults.push(`${hows[n]}: ${fault}`);
-      }
-      const { messages } = await parley.messages(beside);
-      if (messages.map(({ content }) => content).join() !== "beside")
-        faults.push(`${hows.join("; ")}: the chat beside changed`);
-      await server.kill().gone;
-      log(`  ${done + now.length} files damaged`);
-    }
-    const kibibytes = Math.round((kept[0]?.good.length ?? 0) / 1_024);
-    return [
-      {
-        test: "damaged files",
-        howMany: `${rounds} files of chats of ${MESSAGES} messages, ${kibibytes} KiB, cut off or one bit flipped`,
-        held: `${count.erred} answered 5xx, ${count.whole} whole, ${count.altered} with a text altered; none short; the chat beside whole`,
-        faults,
-      },
-    ];
-  } finally {
-    await server.end();
+  const parley = await Parley.begin(server);
+  const channel = await parley.channel("web");
+  const beside = await parley.chat(channel.id, "beside");
+  await parley.api("POST", `/chats/${beside}/messages`, { content: "beside" });
+  const chats = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => parley.chat(channel.id, `damaged-${n}`)));
+  await Promise.all(chats.map((chatId) => fill(parley, chatId)));
+  for (const chatId of chats) await told(parley, chatId);
+  await server.kill().gone;
+  const kept: Kept[] = [];
+  for (const chatId of chats) {
+    const path = await fileOf(chatId, server.state);
+    checkpoint(path);
+    kept.push({ chatId, path, good: await readFile(path) });
   }
+  for (let done = 0; done < rounds; done += AT_ONCE) {
+    const now = kept.slice(0, rounds - done);
+    const hows: string[] = [];
+    for (const { path, good } of now) hows.push(await damage(path, good, random));
+    await server.start();
+    for (const [n, { chatId }] of now.entries()) {
+      const fault = judge(await readAll(parley, chatId), count);
+      if (fault) faults.push(`${hows[n]}: ${fault}`);
+    }
+    const { messages } = await parley.messages(beside);
+    if (messages.map(({ content }) => content).join() !== "beside")
+      faults.push(`${hows.join("; ")}: the chat beside changed`);
+    await server.kill().gone;
+    log(`  ${done + now.length} files damaged`);
+  }
+  const kibibytes = Math.round((kept[0]?.good.length ?? 0) / 1_024);
+  return [
+    {
+      test: "damaged files",
+      howMany: `${rounds} files of chats of ${MESSAGES} messages, ${kibibytes} KiB, cut off or one bit flipped`,
+      held: `${count.erred} answered 5xx, ${count.whole} whole, ${count.altered} with a text altered; none short; the chat beside whole`,
+      faults,
+    },
+  ];
 }
 
 const textOf = (seq: number) => `message ${seq}`;

@@ -2,7 +2,7 @@ import { DevServer } from "../support/world/dev-server.ts";
 import { type FakeNetwork, fakeTelegram, fakeWhatsApp } from "./network.ts";
 import type { Force, Row } from "./storm.ts";
 
-/** A server and the two networks that it knows: what a storm runs on, alone or after another one. */
+/** A server and the two networks that it calls. */
 export interface Ground {
   server: DevServer;
   telegram: FakeNetwork;
@@ -10,8 +10,8 @@ export interface Ground {
   end(): Promise<void>;
 }
 
-/** A storm that leaves its ground as it found it, but for what it stored. */
-type GroundTest = (force: Force, ground: Ground) => Promise<Row[]>;
+/** A part of `npm run test:storm`. */
+export type Storm = (force: Force, ground: Ground) => Promise<Row[]>;
 
 export async function beginGround(): Promise<Ground> {
   const [telegram, whatsapp] = [await fakeTelegram(), await fakeWhatsApp()];
@@ -28,14 +28,12 @@ export async function beginGround(): Promise<Ground> {
   };
 }
 
-/** The storm, on a ground of its own. */
-export function alone(test: GroundTest): (force: Force) => Promise<Row[]> {
-  return async (force) => {
-    const ground = await beginGround();
-    try {
-      return await test(force, ground);
-    } finally {
-      await ground.end();
-    }
-  };
+/** Runs a storm on a ground of its own. */
+export async function alone(storm: Storm, force: Force): Promise<Row[]> {
+  const ground = await beginGround();
+  try {
+    return await storm(force, ground);
+  } finally {
+    await ground.end();
+  }
 }

@@ -37,8 +37,7 @@ export async function herd({ rounds, random, log }: Force, { server, telegram }:
     herds.set(chatId, { address, answers, others: [await post(chatId, "Bye")] });
     if ((at + 1) % 10 === 0) log(`  ${at + 1} chats`);
   }
-  const isSent = async () => (await Promise.all([...herds.keys()].map((id) => parley.depth(id)))).every((n) => n === 0);
-  const faults = (await until(isSent, PATIENCE_MS)) ? [] : ["messages still wait"];
+  const faults = (await until(() => parley.isIdle([...herds.keys()]), PATIENCE_MS)) ? [] : ["messages still wait"];
   await server.kill().gone;
   await server.start();
   let lost = 0;

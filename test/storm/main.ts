@@ -1,9 +1,10 @@
 import { exitCodeOf, Mistake } from "../mistake.ts";
 import { readArguments, USAGE } from "./arguments.ts";
+import { alone } from "./ground.ts";
 import { Random } from "./random.ts";
 import type { Row } from "./storm.ts";
 import { table } from "./table.ts";
-import { TESTS } from "./tests.ts";
+import { STORMS } from "./tests.ts";
 
 const MAX_FAULTS_SHOWN = 20;
 
@@ -18,14 +19,14 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const log = (line: string) => void process.stderr.write(`${line}\n`);
-  const chosen = TESTS.filter(({ name }) => only === null || name.includes(only));
-  if (chosen.length === 0) throw new Mistake(`--only: there are ${TESTS.map(({ name }) => name).join(", ")}`);
+  const chosen = Object.entries(STORMS).filter(([name]) => only === null || name.includes(only));
+  if (chosen.length === 0) throw new Mistake(`--only: there are ${Object.keys(STORMS).join(", ")}`);
   const rows: Row[] = [];
-  for (const { name, run } of chosen) {
+  for (const [name, storm] of chosen) {
     const begun = Date.now();
     log(name);
     const broke = (error: unknown): Row[] => [{ test: name, howMany: "broke off", held: "", faults: [String(error)] }];
-    rows.push(...(await run({ rounds, minutes, random: new Random(seed), log }).catch(broke)));
+    rows.push(...(await alone(storm, { rounds, minutes, random: new Random(seed), log }).catch(broke)));
     log(`  ${Math.round((Date.now() - begun) / 1_000)} s`);
   }
   process.stdout.write(`\n${table(rows, seed)}\n`);

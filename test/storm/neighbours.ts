@@ -1,6 +1,6 @@
 import { quantile } from "../bench/statistics.ts";
-import { DevServer } from "../support/world/dev-server.ts";
-import { type FakeNetwork, fakeTelegram } from "./network.ts";
+import type { Ground } from "./ground.ts";
+import type { FakeNetwork } from "./network.ts";
 import { Parley } from "./parley.ts";
 import { type Force, type Row, until } from "./storm.ts";
 
@@ -17,53 +17,46 @@ const NOISE_MS = 25;
  * A chat with many messages whose network does not answer: the others of its channel are delivered meanwhile, as in
  * calm weather. What waited for the busy chat would not be heard at all, as its call hangs until the others are done.
  */
-export async function neighbours({ rounds, log }: Force): Promise<Row[]> {
-  const network = await fakeTelegram();
-  const server = await DevServer.begin({ vars: network.vars });
-  try {
-    const parley = await Parley.begin(server);
-    const channel = await network.channel(parley);
-    const busy = await parley.chat(channel.id, BUSY);
-    const addresses = Array.from({ length: CHATS }, (_, n) => String(n + 1));
-    const chats = await Promise.all(addresses.map((address) => parley.chat(channel.id, address)));
-    // The first calls of a server are slower than all others.
-    await waits(parley, network, chats, "first");
-    const calm: number[] = [];
-    const stormy: number[] = [];
-    let least = BACKLOG;
-    for (let round = 1; round <= rounds; round++) {
-      calm.push(...(await waits(parley, network, chats, `calm ${round}`)));
-      const hang = Promise.withResolvers<undefined>();
-      network.weather = (address) => (address === BUSY ? hang.promise : Promise.resolve(undefined));
-      for (let n = 0; n < BACKLOG; n++) {
-        await parley.api("POST", `/chats/${busy}/messages`, { content: `busy ${round} ${n}` });
-      }
-      stormy.push(...(await waits(parley, network, chats, `storm ${round}`)));
-      least = Math.min(least, await parley.depth(busy));
-      hang.resolve(undefined);
-      await until(async () => (await parley.depth(busy)) === 0, PATIENCE_MS);
-      if (round % 10 === 0) log(`  ${round} rounds`);
+export async function neighbours({ rounds, log }: Force, { server, telegram: network }: Ground): Promise<Row[]> {
+  const parley = await Parley.begin(server);
+  const channel = await network.channel(parley);
+  const busy = await parley.chat(channel.id, BUSY);
+  const addresses = Array.from({ length: CHATS }, (_, n) => String(n + 1));
+  const chats = await Promise.all(addresses.map((address) => parley.chat(channel.id, address)));
+  // The first calls of a server are slower than all others.
+  await waits(parley, network, chats, "first");
+  const calm: number[] = [];
+  const stormy: number[] = [];
+  let least = BACKLOG;
+  for (let round = 1; round <= rounds; round++) {
+    calm.push(...(await waits(parley, network, chats, `calm ${round}`)));
+    const hang = Promise.withResolvers<undefined>();
+    network.weather = (address) => (address === BUSY ? hang.promise : Promise.resolve(undefined));
+    for (let n = 0; n < BACKLOG; n++) {
+      await parley.api("POST", `/chats/${busy}/messages`, { content: `busy ${round} ${n}` });
     }
-    const faults: string[] = [];
-    const came = Math.min(calm.length, stormy.length);
-    if (came !== rounds * CHATS) faults.push(`only ${came} of ${rounds * CHATS} messages were delivered meanwhile`);
-    if (least < BACKLOG) faults.push("the busy chat was not busy");
-    const [before, after] = [calm, stormy].map((of) => [quantile(of, 0.5), quantile(of, 0.99)] as const);
-    const [calmMs = 0, calmTail = 0] = before ?? [];
-    const [stormMs = 0, stormTail = 0] = after ?? [];
-    if (stormMs > calmMs * 1.1 + NOISE_MS) faults.push(`${stormMs} ms beside a busy chat, ${calmMs} ms in calm`);
-    return [
-      {
-        test: "neighbours of a busy chat",
-        howMany: `${stormy.length} messages in ${CHATS} chats, beside one with ${BACKLOG} waiting whose network hangs`,
-        held: `all delivered meanwhile; p50 ${stormMs} ms (calm ${calmMs}), p99 ${stormTail} ms (calm ${calmTail})`,
-        faults,
-      },
-    ];
-  } finally {
-    await server.end();
-    await network.close();
+    stormy.push(...(await waits(parley, network, chats, `storm ${round}`)));
+    least = Math.min(least, await parley.depth(busy));
+    hang.resolve(undefined);
+    await until(async () => (await parley.depth(busy)) === 0, PATIENCE_MS);
+    if (round % 10 === 0) log(`  ${round} rounds`);
   }
+  const faults: string[] = [];
+  const came = Math.min(calm.length, stormy.length);
+  if (came !== rounds * CHATS) faults.push(`only ${came} of ${rounds * CHATS} messages were delivered meanwhile`);
+  if (least < BACKLOG) faults.push("the busy chat was not busy");
+  const [before, after] = [calm, stormy].map((of) => [quantile(of, 0.5), quantile(of, 0.99)] as const);
+  const [calmMs = 0, calmTail = 0] = before ?? [];
+  const [stormMs = 0, stormTail = 0] = after ?? [];
+  if (stormMs > calmMs * 1.1 + NOISE_MS) faults.push(`${stormMs} ms beside a busy chat, ${calmMs} ms in calm`);
+  return [
+    {
+      test: "neighbours of a busy chat",
+      howMany: `${stormy.length} messages in ${CHATS} chats, beside one with ${BACKLOG} waiting whose network hangs`,
+      held: `all delivered meanwhile; p50 ${stormMs} ms (calm ${calmMs}), p99 ${stormTail} ms (calm ${calmTail})`,
+      faults,
+    },
+  ];
 }
 
 /** Sends one message to each chat, a few at a time: the milliseconds from each send to the network. */

@@ -22,6 +22,8 @@ export interface FakeNetwork {
   /** Whether it is too busy for the next call, which then counts as not heard, and is to come again in `busySeconds`. */
   busy: (() => boolean) | null;
   busySeconds: number;
+  /** Contacts about whose messages WhatsApp sends no status. */
+  silent: string[];
   /** A channel of the organization on this network, whose webhooks come from here. */
   channel(parley: Parley): Promise<Channel>;
   /** A text of a contact's, the `n`th one of the network; the status of the webhook's answer, 0 for none. */
@@ -42,11 +44,7 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
     kind: "telegram",
     repeats: { statusForbids: false, apartMs: 0 },
     vars: { TELEGRAM_API_BASE: fake.base },
-    server: null,
-    heard: new Map(),
-    weather: null,
-    busy: null,
-    busySeconds: 1,
+    ...newJournal(),
     async channel(parley) {
       const channel = await parley.channel("telegram", { botToken: BOT_TOKEN });
       fake.webhook = { url: channel.webhook.url, secret: channel.webhook.verifyToken };
@@ -65,8 +63,8 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
   return self;
 }
 
-/** WhatsApp: it tells what became of a message until it is heard, but for the contacts of `silent`. */
-export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<FakeNetwork> {
+/** WhatsApp: it tells what became of a message until it is heard. */
+export async function fakeWhatsApp(): Promise<FakeNetwork> {
   const fake = await whatsappServer({ token: SECRETS.accessToken });
   let isOpen = true;
   let calls = 0;
@@ -74,11 +72,7 @@ export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<Fa
     kind: "whatsapp",
     repeats: { statusForbids: true, apartMs: 90_000 },
     vars: { WHATSAPP_API_BASE: fake.base },
-    server: null,
-    heard: new Map(),
-    weather: null,
-    busy: null,
-    busySeconds: 1,
+    ...newJournal(),
     async channel(parley) {
       const channel = await parley.channel("whatsapp", SECRETS);
       fake.webhook = { url: channel.webhook.url, ...SECRETS };
@@ -101,10 +95,14 @@ export async function fakeWhatsApp({ silent = [] as string[] } = {}): Promise<Fa
     if (self.busy?.()) return "busy";
     const heard = note(self, message.to, message.text);
     const met = await self.weather?.(message.to);
-    if (!silent.includes(message.to)) void tell(message, heard);
+    if (!self.silent.includes(message.to)) void tell(message, heard);
     return met;
   };
   return self;
+}
+
+function newJournal(): Pick<FakeNetwork, "server" | "heard" | "weather" | "busy" | "busySeconds" | "silent"> {
+  return { server: null, heard: new Map(), weather: null, busy: null, busySeconds: 1, silent: [] };
 }
 
 function note({ heard, server }: FakeNetwork, address: string, content: string): Heard {

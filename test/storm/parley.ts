@@ -111,6 +111,11 @@ export class Parley {
   async depth(chatId: string): Promise<number> {
     return wanted(200, await this.admin("GET", `/chats/${chatId}`)).queue.depth;
   }
+
+  /** Whether no message of these chats waits. */
+  async isIdle(chatIds: string[]): Promise<boolean> {
+    return (await Promise.all(chatIds.map((id) => this.depth(id)))).every((depth) => depth === 0);
+  }
 }
 
 /** A world whose calls never throw: a call without an answer gets status 0. */

@@ -81,8 +81,7 @@ export async function soak({ minutes, random }: Force, { server, telegram, whats
   stalls = stoodStill.length;
   const fair = samples.filter(({ at, ms }) => !stoodStill.some(({ from, to }) => at < to && at + ms > from));
   faults.push(...driftFaults(fair), ...growthFaults(memory));
-  const isEmpty = async () => (await Promise.all(chats.map((id) => parley.depth(id)))).every((depth) => depth === 0);
-  if (!(await until(isEmpty, PATIENCE_MS))) faults.push("messages still wait");
+  if (!(await until(() => parley.isIdle(chats), PATIENCE_MS))) faults.push("messages still wait");
   const idle = await idleShare(server.group);
   if (idle > MAX_IDLE) faults.push(`${(idle * 100).toFixed(1)}% of a core when idle`);
   const [early, late] = thirds(fair);

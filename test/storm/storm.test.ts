@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { alarms } from "./alarms.ts";
 import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
-import { beginGround, type Ground } from "./ground.ts";
+import { alone, beginGround, type Ground } from "./ground.ts";
 import { herd } from "./herd.ts";
 import { quota } from "./quota.ts";
 import { Random } from "./random.ts";
@@ -28,14 +28,14 @@ afterAll(() => ground.end());
 test("a kill amid delivery, and one by the network, lose nothing that was acknowledged and keep the order", {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const rows = await telegram(little());
+  const rows = await alone(telegram, little());
   expect(rows.map(({ faults }) => faults)).toEqual([[]]);
 });
 
 test("files of chats that are damaged err or are whole, and never shorten a list", {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const rows = await damaged(little(5));
+  const rows = await alone(damaged, little(5));
   expect(rows.map(({ faults }) => faults)).toEqual([[]]);
 });
 

@@ -21,11 +21,6 @@ export interface Row {
   faults: string[];
 }
 
-export interface StormTest {
-  name: string;
-  run: (force: Force) => Promise<Row[]>;
-}
-
 /** Kills the server at random moments, so often, and starts it again. @returns the milliseconds that each start took */
 export async function killAtRandom(server: DevServer, { rounds, random, log }: Force): Promise<number[]> {
   const starts: number[] = [];
