@@ -45,7 +45,8 @@ export async function visitors({ rounds, random, log }: Force, { server }: Groun
         "POST",
         `/chats/${chatId}/messages`,
         { content },
-        { "Idempotency-Key": content },
+        // A key has no comma.
+        { "Idempotency-Key": content.replaceAll(",", "") },
       );
       const { message } = wanted(201, sent);
       if (message.status !== "SENT" && message.seq > place.acknowledged)
