@@ -6,6 +6,7 @@ import type { Chat } from "../src/chats/directory.ts";
 import type { Message } from "../src/chats/message.ts";
 import { lookInto } from "./canaries.ts";
 import { compareToDocuments } from "./documents.ts";
+import { CREDENTIALS } from "./support/world/factories.ts";
 
 /** An answer, read: what a test looks at, and what a failed assertion prints. */
 export interface Answer {
@@ -76,12 +77,6 @@ export async function newOrganization(settings: Record<string, unknown> = {}) {
   const { key, secret } = await newKey(organizationId);
   return { organizationId, ownerId: made.member.id as string, channelId, keyId: key.id as string, api: client(secret) };
 }
-
-const CREDENTIALS = {
-  web: undefined,
-  telegram: { botToken: "123456:telegram-bot-token" },
-  whatsapp: { phoneNumberId: "15550001111", accessToken: "whatsapp-access-token", appSecret: "whatsapp-app-secret" },
-};
 
 /** A new channel of an organization; its id. */
 export async function newChannel(organizationId: string, kind: keyof typeof CREDENTIALS): Promise<string> {

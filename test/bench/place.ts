@@ -38,7 +38,7 @@ export class Place implements World {
     return made;
   }
 
-  /** The id of a chat of a web channel with so many messages. */
+  /** Makes a web chat with this number of messages. Returns its id. */
   async chat(channel: Channel, messages: number): Promise<string> {
     const { organization } = channel;
     const chat = await createChat(channel);
@@ -55,7 +55,7 @@ export class Place implements World {
     return chat.id;
   }
 
-  /** So many chats without messages, `<name>-0` and so on; the ids in the order of their activity. */
+  /** Makes `count` chats without messages, with the contacts `<name>-0` and so on. Returns the id of the nth chat by activity. */
   async chats({ organization, id: channelId, kind }: Channel, name: string, count: number) {
     const stem = `cht_g${String(++this.#count).padStart(5, "0")}`;
     const numbers = `with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1)`;

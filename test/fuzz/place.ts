@@ -10,17 +10,13 @@ import {
   createTemplate,
   type Organization,
 } from "../support/world/factories.ts";
-import { type World, wanted } from "../support/world/world.ts";
+import { type Answer, type World, wanted } from "../support/world/world.ts";
 import { bytesOf } from "./bodies.ts";
 import type { Drawn } from "./requests.ts";
 
-/** An answer, read; whoever asked for it. */
-export interface Told {
-  status: number;
-  headers: Headers;
+/** A response, with its body as text too. `body` is null unless it is JSON. */
+export interface Told extends Answer {
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever its route says
-  body: any;
 }
 
 /** What a request is made of besides its method and its path. */
@@ -38,7 +34,7 @@ const KEPT = 60;
 const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "key"];
 const encoder = new TextEncoder();
 
-/** Two organizations with something of each kind, the first of which makes the requests, and what they bring about. */
+/** Two organizations with resources of each kind. The first one makes the requests. Their ids fill the drawn requests. */
 export class Place {
   readonly #send: Ask;
   readonly #world: World;

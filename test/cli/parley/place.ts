@@ -27,7 +27,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** The real service, once for all tests of the command line, and a checkout to run `parley` in. */
+/** A running service, started once for all tests of the command line, and a checkout in which to run `parley`. */
 export class Place {
   readonly folder: string;
   readonly secrets: Secrets;
