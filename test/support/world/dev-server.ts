@@ -62,8 +62,13 @@ export class DevServer {
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     await options.prepare?.(folder);
     const server = new DevServer(folder, await lastingPort(), options);
-    await server.start();
-    return server;
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.end();
+      throw error;
+    }
   }
 
   /** @throws Error with the server's output, if it does not answer */
