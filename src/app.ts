@@ -5,14 +5,14 @@ import { webRoutes } from "./channels/web/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { needs } from "./config.ts";
 import { isOutage } from "./db/client.ts";
-import { answerStranger } from "./http/abuse-limit.ts";
+import { refuseStranger } from "./http/abuse-limit.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { refusePreflight } from "./http/preflight.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { answerRoot } from "./http/root.ts";
 import { hookRoutes } from "./inbound/routes.ts";
-import { authenticate, type KeyVariables, permit } from "./keys/guard.ts";
-import { keyRoutes } from "./keys/routes.ts";
+import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
+import { ownKeyRoutes } from "./keys/routes.ts";
 import { causeOf } from "./log.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
@@ -29,9 +29,9 @@ app.get("/healthz", (c) => c.json({ ok: true }));
 // What a client sends is checked in this order: the header, the key, where it comes from and what it may do; only then
 // what it asks for. So a route's body is read behind `permit`, and a path that is no route is asked for a key too.
 app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
-app.route("/api/v1", keyRoutes);
+app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
-app.all("/api/v1/*", permit(null), (c) => c.notFound());
+app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);
 app.route("/hooks", hookRoutes);
@@ -49,5 +49,5 @@ async function answerError(error: Error, c: Context<AppEnv>): Promise<Response> 
     console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });
   }
   const isStranger = known.status === 401 || known.code === "handshake_refused";
-  return isStranger ? answerStranger(c, known) : errorResponse(known, c.get("answerHeaders"));
+  return isStranger ? refuseStranger(c, known) : errorResponse(known, c.get("answerHeaders"));
 }

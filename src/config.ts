@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
 import { unavailable } from "./http/errors.ts";
 import "./http/fields.ts"; // the words of the faults below
-import { keptPerEnv } from "./platform/per-isolate.ts";
+import { perIsolate } from "./platform/per-isolate.ts";
 import { SECRET_KEY } from "./secrets/key-form.ts";
 
 /** An empty variable is an absent one: the `.dev.vars` examples list them all, empty. */
@@ -46,7 +46,7 @@ export const VARIABLES = Object.keys(variables) as Variable[];
 type Value<V extends Variable> = z.output<(typeof variables)[V]>;
 type Parsed = { [V in Variable]?: { value: Value<V> } | { problem: string } };
 
-const parsed = keptPerEnv((): Parsed => ({}));
+const parsed = perIsolate((): Parsed => ({}));
 
 /**
  * The value of one variable, parsed at its first use.

@@ -95,7 +95,7 @@ export interface AddressChange {
 }
 
 /** One thing that came in a webhook. `account` is the network's name of the account it is for (a phone number's id). */
-export interface Received {
+export interface InboundItem {
   account: string | null;
   item: InboundMessage | StatusUpdate | AddressChange;
 }
@@ -104,7 +104,7 @@ export interface Received {
  * What a webhook was: not from the network; or genuine, with what it held. `notes` say what of it was not understood,
  * shortly and for the log: never a text, a token or an address.
  */
-export type Receipt = { genuine: false } | { genuine: true; received: Received[]; notes: string[] };
+export type Receipt = { genuine: false } | { genuine: true; received: InboundItem[]; notes: string[] };
 
 /** The media of an inbound message, ready to be streamed; or why there is none. */
 export type MediaAnswer =

@@ -13,39 +13,39 @@ import {
   breakChannel,
   type ChannelPace,
   endTrial,
+  grantPermit,
   isNews,
   isStillGood,
   mustStore,
   NEAR_MS,
   STEADY,
   slowDown,
-  takeLeave,
   withCredentials,
 } from "./pace.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
 import { WaitingChats } from "./waiting-chats.ts";
 import { type Opening, Openings } from "./web/new-chat-limit.ts";
-import { type Terms, termsOf } from "./web/socket-policy.ts";
+import { type SocketPolicy, socketPolicyOf } from "./web/socket-policy.ts";
 
 /** A chat that wants to call the network. */
-export interface LeaveRequest {
+export interface PermitRequest {
   channelId: string;
   chatId: string;
-  /** A start that an earlier leave named. */
+  /** A start that an earlier permit named. */
   reservedAt: number | null;
-  /** The value of `mended` when the message last met a broken channel; null if it never did. */
+  /** The epoch in which the message last met a broken channel; null if it never did. */
   brokeIn: number | null;
 }
 
 /**
- * `go`: call the network now; the credentials are handed out with each leave and stored by no chat. With `brokenSince`
+ * `granted`: call the network now; the credentials are handed out with each permit and stored by no chat. With `brokenSince`
  * it is a probe of a broken channel. `provenIn`: the value of `mended` when the channel last showed that it works. `later`: ask again at `at`; `broken` says why the channel as a whole can't be
  * used, and since when.
  */
-export type LeaveAnswer =
-  | ({ leave: "go"; credentials: Credentials; brokenSince: number | null; provenIn: number } & Attempt)
-  | { leave: "later"; at: number; broken: { reason: string; since: number } | null };
+export type PermitAnswer =
+  | ({ outcome: "granted"; credentials: Credentials; brokenSince: number | null; provenIn: number } & Attempt)
+  | { outcome: "later"; at: number; broken: { reason: string; since: number } | null };
 
 /** An attempt that the network answered by refusing the channel itself. */
 export interface BreakReport extends Attempt {
@@ -84,7 +84,7 @@ export class ChannelObject extends DurableObject<Env> {
   /** Whose attempt the trial under way is. */
   #tried = "";
   #patient = 0;
-  /** Settles when what a leave was given by is another: for those that wait for their start, or for a trial's end. */
+  /** Resolves when the pace or the breaker changes: for those that wait for their start, or for a trial's end. */
   #news = Promise.withResolvers<void>();
 
   /**
@@ -107,7 +107,7 @@ export class ChannelObject extends DurableObject<Env> {
    * Gives a chat its start, or says when to ask again. A start that is near is waited for here: so none is given that
    * the channel's state has overtaken meanwhile. A chat that meets a broken channel is woken when it works.
    */
-  async leave({ channelId, chatId, reservedAt, brokeIn }: LeaveRequest): Promise<LeaveAnswer> {
+  async permit({ channelId, chatId, reservedAt, brokeIn }: PermitRequest): Promise<PermitAnswer> {
     let patience: Promise<unknown> | undefined;
     let isPatient = this.#patient < MAX_PATIENT;
     // A chat makes one attempt at a time: this one's is over, though nobody told of it.
@@ -116,10 +116,10 @@ export class ChannelObject extends DurableObject<Env> {
       const record = await this.#record(channelId);
       const now = Date.now();
       // Being erased, and its chats before it.
-      if (!record || record.kind === "web") return { leave: "later", at: now + GONE_MS, broken: null };
+      if (!record || record.kind === "web") return { outcome: "later", at: now + GONE_MS, broken: null };
       await this.#useCredentials(record);
       const perSecond = record.settings.perSecond ?? ADAPTERS[record.kind].defaults.perSecond;
-      const { leave, pace } = takeLeave(
+      const { permit, pace } = grantPermit(
         this.#state(),
         { reservedAt, isPatient, brokeIn },
         perSecond,
@@ -127,23 +127,31 @@ export class ChannelObject extends DurableObject<Env> {
         Math.random(),
       );
       this.#keep(pace);
-      const { mended, provenIn, breaker } = pace;
-      if (leave.leave === "wait") {
+      const { epoch, provenIn, breaker } = pace;
+      if (permit.outcome === "wait") {
         patience ??= scheduler.wait(NEAR_MS).then(() => {
           isPatient = false;
         });
         await this.#wait(patience);
-      } else if (leave.leave === "later") {
-        if (!leave.broken || !breaker) return { ...leave, broken: null };
+      } else if (permit.outcome === "later") {
+        if (!permit.broken || !breaker) return { ...permit, broken: null };
         this.#waiting.add(chatId);
-        return { ...leave, broken: { reason: breaker.reason, since: breaker.since } };
+        return { ...permit, broken: { reason: breaker.reason, since: breaker.since } };
       } else {
-        const { at, probe, trial } = leave;
+        const { at, probe, trial } = permit;
         // Before its start: the chat of the trial before may come meanwhile, and would end this one.
         if (trial !== null) this.#tried = chatId;
-        if (await this.#startOf(at, mended, now)) {
+        if (await this.#startOf(at, epoch, now)) {
           const { credentials } = record;
-          return { leave: "go", probe, trial, mended, provenIn, brokenSince: breaker?.since ?? null, credentials };
+          return {
+            outcome: "granted",
+            probe,
+            trial,
+            epoch,
+            provenIn,
+            brokenSince: breaker?.since ?? null,
+            credentials,
+          };
         }
         this.#trialEnded(trial);
       }
@@ -153,17 +161,17 @@ export class ChannelObject extends DurableObject<Env> {
   /** A trial is over, of which nobody knows how it ended. */
   #trialEnded(trial: number | null): void {
     const state = this.#state();
-    this.#keep(endTrial(state, { trial, mended: state.mended }, false, Date.now()));
+    this.#keep(endTrial(state, { trial, epoch: state.epoch }, false, Date.now()));
   }
 
   /** Waits for a start. @returns whether it came: by then the channel may be broken, mended, or told to rest */
-  async #startOf(at: number, mended: number, now: number): Promise<boolean> {
+  async #startOf(at: number, epoch: number, now: number): Promise<boolean> {
     if (at <= now) return true;
     let isOver = false;
     const start = scheduler.wait(at - now).then(() => {
       isOver = true;
     });
-    const isGood = () => isStillGood(this.#state(), at, mended);
+    const isGood = () => isStillGood(this.#state(), at, epoch);
     while (!isOver && isGood()) await Promise.race([start, this.#news.promise]);
     return isGood();
   }
@@ -228,9 +236,9 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** Whom the web channel lets in at present; null where it is gone. */
-  async terms(channelId: string, wanted: { withMarks: boolean }): Promise<Terms | null> {
+  async terms(channelId: string, wanted: { withMarks: boolean }): Promise<SocketPolicy | null> {
     const record = await this.#record(channelId);
-    return record?.kind === "web" ? termsOf(record, wanted, Date.now()) : null;
+    return record?.kind === "web" ? socketPolicyOf(record, wanted, Date.now()) : null;
   }
 
   /** Erases what the object holds; the directory's row is gone. */

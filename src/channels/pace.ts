@@ -13,9 +13,9 @@ export interface ChannelPace {
   /** The network asked for rest until then: no start before it counts, reserved or not. */
   pausedUntil: number;
   breaker: Breaker | null;
-  /** How often it was mended: an attempt that was let go before tells nothing of the channel as it is now. */
-  mended: number;
-  /** The value of `mended` when an attempt last showed that the channel works. */
+  /** Counts recoveries. A report from an earlier epoch is ignored. */
+  epoch: number;
+  /** The epoch in which an attempt last showed that the channel works. */
   provenIn: number;
   /** Which version of the credentials it has; null before it is known. */
   credentials: string | null;
@@ -25,32 +25,32 @@ export interface ChannelPace {
   trialUntil: number;
 }
 
-export interface Ask {
-  /** A start that an earlier leave named, and that has come. */
+export interface PermitQuery {
+  /** A start that an earlier permit named, and that has come. */
   reservedAt: number | null;
   /** Whether it would wait for a trial's end, rather than come again. */
   isPatient: boolean;
-  /** The value of `mended` when this message last met a broken channel; null if it never did. */
+  /** The epoch in which this message last met a broken channel; null if it never did. */
   brokeIn: number | null;
 }
 
 /**
- * `go`: the attempt may start at `at`, which is now or nearly; a `probe` and a `trial` tell how they end.
+ * `granted`: the attempt may start at `at`, which is now or nearly; a `probe` and a `trial` tell how they end.
  * `wait`: a trial is under way; ask again once it is over. `later`: ask again at `at`, with it as the reservation.
  */
-export type Leave =
-  | { leave: "go"; at: number; probe: number | null; trial: number | null }
-  | { leave: "wait" }
-  | { leave: "later"; at: number; broken: boolean };
+export type Permit =
+  | { outcome: "granted"; at: number; probe: number | null; trial: number | null }
+  | { outcome: "wait" }
+  | { outcome: "later"; at: number; broken: boolean };
 
-type Answer = { leave: Leave; pace: ChannelPace };
+type Answer = { permit: Permit; pace: ChannelPace };
 
 export const STEADY: ChannelPace = {
   clock: 0,
   line: 0,
   pausedUntil: 0,
   breaker: null,
-  mended: 0,
+  epoch: 0,
   provenIn: 0,
   credentials: null,
   provenAt: null,
@@ -75,23 +75,23 @@ const CLOCK_AHEAD_MS = 5_000;
  * call, however many chats wait. One that has, holds nobody.
  * @param random from 0 to 1, for the jitter
  */
-export function takeLeave(
+export function grantPermit(
   pace: ChannelPace,
-  { reservedAt, isPatient, brokeIn }: Ask,
+  { reservedAt, isPatient, brokeIn }: PermitQuery,
   perSecond: number,
   now: number,
   random: number,
 ): Answer {
   if (pace.breaker) {
-    const { probe, at, breaker } = takeProbe(pace.breaker, brokeIn === pace.mended, now, random);
-    if (probe === null) return { leave: { leave: "later", at, broken: true }, pace };
-    return { leave: { leave: "go", at, probe, trial: null }, pace: { ...pace, breaker } };
+    const { probe, at, breaker } = takeProbe(pace.breaker, brokeIn === pace.epoch, now, random);
+    if (probe === null) return { permit: { outcome: "later", at, broken: true }, pace };
+    return { permit: { outcome: "granted", at, probe, trial: null }, pace: { ...pace, breaker } };
   }
   const interval = 1_000 / perSecond;
   const isOnTrial = now < pace.trialUntil;
   const provenFor = (pace.provenAt ?? Number.NEGATIVE_INFINITY) + PROVEN_FOR_MS - now;
   if (isOnTrial && provenFor <= 0) {
-    return isPatient ? { leave: { leave: "wait" }, pace } : reserve(pace, now + NEAR_MS, interval);
+    return isPatient ? { permit: { outcome: "wait" }, pace } : reserve(pace, now + NEAR_MS, interval);
   }
   const isReserved = reservedAt !== null && now >= pace.pausedUntil && now - reservedAt <= RESERVED_FOR_MS;
   // The chat's clock may be a little ahead of this one: so may a start that it says has come.
@@ -104,7 +104,7 @@ export function takeLeave(
   const line = start + interval;
   const clock = isInTime ? pace.clock : line;
   return {
-    leave: { leave: "go", at, probe: null, trial },
+    permit: { outcome: "granted", at, probe: null, trial },
     pace: { ...pace, clock, line, ...(trial !== null && { trialUntil: trial }) },
   };
 }
@@ -112,14 +112,14 @@ export function takeLeave(
 function reserve(pace: ChannelPace, earliest: number, interval: number): Answer {
   const start = Math.max(earliest, pace.clock);
   return {
-    leave: { leave: "later", at: Math.ceil(start), broken: false },
+    permit: { outcome: "later", at: Math.ceil(start), broken: false },
     pace: { ...pace, clock: start + interval },
   };
 }
 
 /** Whether a start that was waited for still counts: meanwhile the channel may have broken, or been told to rest. */
-export function isStillGood(pace: ChannelPace, at: number, mended: number): boolean {
-  return pace.mended === mended && pace.pausedUntil <= at && pace.breaker === null;
+export function isStillGood(pace: ChannelPace, at: number, epoch: number): boolean {
+  return pace.epoch === epoch && pace.pausedUntil <= at && pace.breaker === null;
 }
 
 /** The network said that this channel is too fast: nobody starts before `afterMs` are over. */
@@ -132,11 +132,11 @@ export function slowDown(pace: ChannelPace, afterMs: number, now: number): Chann
 export interface Attempt {
   /** The number of the probe; null for an attempt that is no probe. */
   probe: number | null;
-  /** `mended` of the channel at that time. */
-  mended: number;
+  /** The channel's epoch at that time. */
+  epoch: number;
   /** Which trial it was; null or absent where it was none. */
   trial?: number | null | undefined;
-  /** The value of `mended` when its message had last met a broken channel. */
+  /** The epoch in which its message had last met a broken channel. */
   brokeIn?: number | null | undefined;
 }
 
@@ -147,32 +147,32 @@ export interface Attempt {
  */
 export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt, now: number): ChannelPace {
   const { breaker } = pace;
-  if (attempt.mended !== pace.mended) return pace;
+  if (attempt.epoch !== pace.epoch) return pace;
   if (!breaker) return { ...pace, breaker: openBreaker(reason, now), provenAt: null, trialUntil: 0 };
   if (!isUnderWay(breaker, attempt.probe)) return pace;
-  return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokeIn === pace.mended, now) };
+  return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokeIn === pace.epoch, now) };
 }
 
 /** A probe ended without a word on the channel itself. */
-export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "mended" | "probe">, now: number): ChannelPace {
+export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "epoch" | "probe">, now: number): ChannelPace {
   const { breaker } = pace;
-  if (!breaker || attempt.mended !== pace.mended || !isUnderWay(breaker, attempt.probe)) return pace;
+  if (!breaker || attempt.epoch !== pace.epoch || !isUnderWay(breaker, attempt.probe)) return pace;
   return { ...pace, breaker: probeUnanswered(breaker, now) };
 }
 
 /** A trial ended: either it showed that the channel works, or the next attempt is one. */
 export function endTrial(pace: ChannelPace, attempt: Omit<Attempt, "probe">, works: boolean, now: number): ChannelPace {
-  if (pace.breaker || attempt.mended !== pace.mended) return pace;
+  if (pace.breaker || attempt.epoch !== pace.epoch) return pace;
   const trialUntil = works || attempt.trial === pace.trialUntil ? 0 : pace.trialUntil;
   if (!works) return { ...pace, trialUntil };
-  return { ...pace, trialUntil, provenAt: now, provenIn: pace.mended };
+  return { ...pace, trialUntil, provenAt: now, provenIn: pace.epoch };
 }
 
 /** The channel works, as a probe showed at `provenAt`; or, if that is null, its credentials were changed. */
-export function mendChannel(pace: ChannelPace, provenAt: number | null): ChannelPace {
-  const mended = pace.mended + 1;
-  const provenIn = provenAt === null ? pace.provenIn : mended;
-  return { ...pace, breaker: null, mended, provenIn, provenAt, trialUntil: 0 };
+export function closeBreaker(pace: ChannelPace, provenAt: number | null): ChannelPace {
+  const epoch = pace.epoch + 1;
+  const provenIn = provenAt === null ? pace.provenIn : epoch;
+  return { ...pace, breaker: null, epoch, provenIn, provenAt, trialUntil: 0 };
 }
 
 /**
@@ -181,14 +181,14 @@ export function mendChannel(pace: ChannelPace, provenAt: number | null): Channel
  */
 export function withCredentials(pace: ChannelPace, credentials: string): ChannelPace {
   if (pace.credentials === credentials) return pace;
-  return { ...(pace.credentials === null ? pace : mendChannel(pace, null)), credentials };
+  return { ...(pace.credentials === null ? pace : closeBreaker(pace, null)), credentials };
 }
 
 /** What the end of a probe or a trial makes of the channel, where it was not found broken. Of an older breaker: nothing. */
 export function attemptEnded(pace: ChannelPace, attempt: Attempt, works: boolean, now: number): ChannelPace {
   if (attempt.probe === null) return endTrial(pace, attempt, works, now);
   if (!works) return probeAgain(pace, attempt, now);
-  return attempt.mended === pace.mended ? mendChannel(pace, now) : pace;
+  return attempt.epoch === pace.epoch ? closeBreaker(pace, now) : pace;
 }
 
 /** Whether those who wait for a start, or for a trial's end, must look again. */
@@ -211,7 +211,7 @@ export function mustStore(before: ChannelPace, pace: ChannelPace, storedClock: n
 }
 
 function isOther(before: ChannelPace, pace: ChannelPace): boolean {
-  return pace.breaker !== before.breaker || pace.mended !== before.mended;
+  return pace.breaker !== before.breaker || pace.epoch !== before.epoch;
 }
 
 /** When further chats may be woken that waited for the channel: those woken before have nearly all begun by then. */

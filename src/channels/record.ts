@@ -4,7 +4,7 @@ import { channels, organizations, type Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
 import type { Credentials } from "./adapter.ts";
 import type { ChannelKind } from "./kinds.ts";
@@ -44,7 +44,7 @@ const MAX_HELD = 1_000;
 type Held = { read: number; readAt: number; record: ChannelRecord | null };
 type Reading = { readAt: number; found: Promise<ChannelRecord | null> };
 
-const kept = keptPerEnv(() => ({
+const kept = perIsolate(() => ({
   held: new BoundedMap<string, Held>(MAX_HELD),
   reading: new BoundedMap<string, Reading>(MAX_HELD),
   /** When a verification that failed last had its channel read. */

@@ -4,7 +4,7 @@ import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
-import { woken } from "./delivery/head.ts";
+import { afterWake } from "./delivery/head.ts";
 import { Outbox, type OutboxHost } from "./delivery/outbox.ts";
 import { stateOf } from "./delivery/queue.ts";
 import { begin, NOT_TRIED, wakeAt } from "./delivery/schedule.ts";
@@ -16,6 +16,7 @@ import { MessagePages } from "./log/pages.ts";
 import { redacted } from "./log/redaction.ts";
 import type { Message } from "./message.ts";
 import type {
+  ApplyStatusAnswer,
   Draft,
   InboundDraft,
   ListAnswer,
@@ -25,7 +26,6 @@ import type {
   SendAnswer,
   StateAnswer,
   StatusNews,
-  TellAnswer,
   Unknown,
 } from "./rpc.ts";
 import { Visitors } from "./visitors/visitors.ts";
@@ -155,17 +155,17 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Takes what the network told of a message of ours: it may come before the answer to the send, twice, or late. */
-  async tell(
+  async applyStatus(
     organizationId: string,
     channelId: string,
     news: StatusNews,
     adoption: ChatIdentity | null,
-  ): Promise<TellAnswer> {
+  ): Promise<ApplyStatusAnswer> {
     await this.#alarm.standing();
     const identity = this.#adoption.open(organizationId, adoption);
     if (identity?.channelId !== channelId) return UNKNOWN;
     const host = this.#outboxHost();
-    const taken = host && this.#outbox.take(host, news);
+    const taken = host && this.#outbox.applyStatus(host, news);
     if (!taken) return { outcome: "no_message" };
     this.#learn(news.addresses, false);
     // It may have been what the line waited for; or have broken the channel, which then holds the line.
@@ -174,7 +174,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** The contact has another address from now on. */
-  moved(organizationId: string, address: string, adoption: ChatIdentity | null): TellAnswer {
+  moved(organizationId: string, address: string, adoption: ChatIdentity | null): ApplyStatusAnswer {
     if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
     this.#learn([address], true);
     return { outcome: "ok" };
@@ -226,7 +226,7 @@ export class ChatObject extends DurableObject<Env> {
     if (!this.#adoption.identity()) return;
     this.#outbox.wake();
     const head = this.#log.head();
-    const delivery = head && woken(head.delivery, Date.now());
+    const delivery = head && afterWake(head.delivery, Date.now());
     if (delivery) this.#log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
     this.ctx.waitUntil(this.#goOn());
   }

@@ -6,7 +6,7 @@ import { channels } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../http/fields.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import type { Chat } from "./directory.ts";
 import { metadata } from "./message.ts";
 import { type NewChat, openChat } from "./open-chat.ts";
@@ -14,7 +14,7 @@ import { type NewChat, openChat } from "./open-chat.ts";
 type Channel = NewChat["channel"];
 
 /** The channels that this isolate has met. What is kept of them never changes. */
-const met = keptPerEnv(() => new BoundedMap<string, Channel>(1_000));
+const met = perIsolate(() => new BoundedMap<string, Channel>(1_000));
 
 const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
 

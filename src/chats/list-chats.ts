@@ -7,11 +7,11 @@ import { placeOf, placeParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { isId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
-import { SharedCalls } from "../platform/batched-calls.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { SingleFlight } from "../platform/batched-calls.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
 import { listChats } from "./directory.ts";
-import { beginRead, endRead } from "./read-ahead.ts";
+import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 export const DEEPEST = 10_000;
 
@@ -29,15 +29,15 @@ export const chatsQuery = z.object({
   contact: z.optional(queryText(256)),
 });
 
-const calls = keptPerEnv(() => new SharedCalls<TaggedJson>());
+const calls = perIsolate(() => new SingleFlight<TaggedJson>());
 
 /** The list that a request asks for. @throws ApiError as `listChatsBy`, and for a query that is none */
 export function readChats(c: ChatsContext): Promise<TaggedJson> {
-  return endRead(c, "chats", (caller) => sharedList(c, caller));
+  return finishReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
 
-export function beginChats(c: ChatsContext): void {
-  beginRead(c, "chats", (caller) => sharedList(c, caller));
+export function readChatsAhead(c: ChatsContext): void {
+  startReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
 
 /** Requests for the same list that wait at the same time share one round trip. */

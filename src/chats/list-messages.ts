@@ -3,12 +3,12 @@ import { type TaggedJson, tagged } from "../http/etag.ts";
 import { type Place, placeOf, placeParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../keys/key-object.ts";
-import { SharedCalls } from "../platform/batched-calls.ts";
+import { SingleFlight } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsContext } from "./context.ts";
-import { beginRead, endRead } from "./read-ahead.ts";
+import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 /** The query of `GET /chats/{id}/messages`. */
 export const messagesQuery = z.object(placeParameters);
@@ -18,20 +18,20 @@ type HeldPage = TaggedJson & { version: string };
 
 const MAX_HELD_BYTES = 32_768;
 
-const kept = keptPerEnv(() => ({
-  calls: new SharedCalls<TaggedJson>(),
+const kept = perIsolate(() => ({
+  calls: new SingleFlight<TaggedJson>(),
   /** At most 16 MB of pages. */
   pages: new BoundedMap<string, HeldPage>(512),
 }));
 
 /** The page that a request asks for. @throws ApiError as `listMessages`, and for a query that names no place */
 export function readMessages(c: ChatsContext, chatId: string): Promise<TaggedJson> {
-  return endRead(c, chatId, (caller) => sharedPage(c, caller, chatId));
+  return finishReadAhead(c, chatId, (caller) => sharedPage(c, caller, chatId));
 }
 
-export function beginMessages(c: ChatsContext): void {
+export function readMessagesAhead(c: ChatsContext): void {
   const chatId = c.req.param("id") ?? "";
-  beginRead(c, chatId, (caller) => sharedPage(c, caller, chatId));
+  startReadAhead(c, chatId, (caller) => sharedPage(c, caller, chatId));
 }
 
 /** Requests for the same page that wait at the same time share one call. */

@@ -2,13 +2,13 @@ import { type Context, Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import { json, unlessMatched } from "../http/etag.ts";
 import { fault, noQuery, validBody } from "../http/validation.ts";
-import { permit } from "../keys/guard.ts";
+import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
-import { beginChats, readChats } from "./list-chats.ts";
-import { beginMessages, readMessages } from "./list-messages.ts";
+import { readChats, readChatsAhead } from "./list-chats.ts";
+import { readMessages, readMessagesAhead } from "./list-messages.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
 import { sendMessage } from "./send-message.ts";
@@ -17,21 +17,21 @@ export const MAX_IDEMPOTENCY_KEY = 255;
 
 /** Chats and their messages, for the clients of an organization. */
 export const chatRoutes = new Hono<ChatsEnv>()
-  .get("/chats", permit("chats:read", beginChats), async (c) => {
+  .get("/chats", requirePermission("chats:read", readChatsAhead), async (c) => {
     return unlessMatched(c, await readChats(c));
   })
-  .post("/chats", permit("chats:write"), noQuery, validBody(newChatBody), async (c) => {
+  .post("/chats", requirePermission("chats:write"), noQuery, validBody(newChatBody), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
     return c.json({ chat }, created ? 201 : 200);
   })
-  .get("/chats/:id", permit("chats:read"), noQuery, async (c) => {
+  .get("/chats/:id", requirePermission("chats:read"), noQuery, async (c) => {
     const { chat } = await readChat(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat });
   })
-  .get("/chats/:id/messages", permit("messages:read", beginMessages), async (c) => {
+  .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), async (c) => {
     return unlessMatched(c, await readMessages(c, c.req.param("id")));
   })
-  .get("/chats/:id/messages/:messageId", permit("messages:read"), noQuery, async (c) => {
+  .get("/chats/:id/messages/:messageId", requirePermission("messages:read"), noQuery, async (c) => {
     const { organizationId } = c.var.caller;
     const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, adoption) =>
       chat.get(organizationId, c.req.param("messageId"), adoption),
@@ -39,10 +39,10 @@ export const chatRoutes = new Hono<ChatsEnv>()
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(c, `{"message":${answer.doc}}`);
   })
-  .get("/chats/:id/messages/:messageId/media", permit("messages:read"), noQuery, (c) =>
+  .get("/chats/:id/messages/:messageId/media", requirePermission("messages:read"), noQuery, (c) =>
     readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),
   )
-  .post("/chats/:id/messages", permit("messages:send"), noQuery, validBody(sendBody), async (c) => {
+  .post("/chats/:id/messages", requirePermission("messages:send"), noQuery, validBody(sendBody), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
     const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), { body, idempotencyKey });

@@ -21,7 +21,7 @@ export interface Draft {
   idempotencyHash: string | null;
   fingerprint: string | null;
   /** What the directory said: who sends and what is delivered, or why this cannot be sent. */
-  prepared: Prepared | Refused;
+  prepared: Prepared | RefusedDraft;
 }
 
 export interface Prepared {
@@ -31,7 +31,7 @@ export interface Prepared {
   template: UsedTemplate | null;
 }
 
-export interface Refused {
+export interface RefusedDraft {
   outcome: "refused";
   code: ErrorCode;
   faults?: Fault[];
@@ -65,9 +65,9 @@ export type ListAnswer =
   | Unknown;
 /** `doc` is JSON as it goes to the client. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
-export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | Refused;
+export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft;
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
-export type TellAnswer = { outcome: "ok" | "no_message" } | Unknown;
+export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;
 export type MediaPointer =
   | { outcome: "ok"; channelId: string; media: Media }
   | { outcome: "no_message" | "no_media" }

@@ -4,19 +4,19 @@ import { members, templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
-import { JoinedCalls, SharedCalls } from "../platform/batched-calls.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { BatchedCalls, SingleFlight } from "../platform/batched-calls.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import { fingerprintOf, idempotencyHashOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
-import type { Draft, Prepared, Refused, SendAnswer } from "./rpc.ts";
+import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { fillTemplate } from "./template.ts";
 
 /** What the directory knows of a send's sender and template. */
 type Found = { sender: boolean; template: { name: string; language: string; body: string } | null };
 
-const kept = keptPerEnv(() => ({
-  sends: new JoinedCalls<Draft, SendAnswer>(),
-  lookUps: new SharedCalls<Found>(),
+const kept = perIsolate(() => ({
+  sends: new BatchedCalls<Draft, SendAnswer>(),
+  lookUps: new SingleFlight<Found>(),
 }));
 
 /**
@@ -84,7 +84,7 @@ async function find(
 }
 
 /** Who sends and what is delivered, or the first thing that stands in the way. */
-function prepare(caller: Caller, body: SendBody, found: Found | null): Prepared | Refused {
+function prepare(caller: Caller, body: SendBody, found: Found | null): Prepared | RefusedDraft {
   if (body.senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
   const senderId = body.senderId ?? caller.defaultSenderId;
   if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };

@@ -1,7 +1,7 @@
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import { clientNetwork } from "./client-network.ts";
 import { ApiError, errorResponse, type ToldError } from "./errors.ts";
 import type { RequestVariables } from "./request-log.ts";
@@ -11,7 +11,7 @@ export const COUNTED_TOGETHER = 50;
 /** How long an address that came too often is refused without a further look, and told to wait. */
 const HELD_SECONDS = 10;
 
-const kept = keptPerEnv(() => ({
+const kept = perIsolate(() => ({
   /** How many came that are not counted yet. */
   uncounted: new BoundedMap<string, number>(10_000),
   /** Until when an address is held, Unix milliseconds. */
@@ -54,7 +54,7 @@ export async function isTooMany(c: Asking): Promise<boolean> {
 }
 
 /** Answers someone who is not known with `error`, or, where their address has sent too many such, with 429. */
-export async function answerStranger(c: Answering, error: ToldError): Promise<Response> {
+export async function refuseStranger(c: Answering, error: ToldError): Promise<Response> {
   return errorResponse((await isTooMany(c)) ? tooMany() : error, c.get("answerHeaders"));
 }
 

@@ -7,7 +7,7 @@ import { holdStrangers } from "../http/abuse-limit.ts";
 import { readBytes } from "../http/body.ts";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
-import { takeAll } from "./store-webhook.ts";
+import { storeWebhook } from "./store-webhook.ts";
 
 type HookEnv = { Bindings: Env; Variables: RequestVariables };
 type HookContext = Context<HookEnv, `/${string}/:channelId`>;
@@ -46,7 +46,7 @@ async function receive(c: HookContext, adapter: Adapter): Promise<Response> {
   });
   if (!found?.verified) throw new ApiError("webhook_not_genuine");
   const { origin } = new URL(c.req.url);
-  await takeAll(c.env, { channel: found.record, origin, requestId: c.var.requestId }, found.verified);
+  await storeWebhook(c.env, { channel: found.record, origin, requestId: c.var.requestId }, found.verified);
   return c.json({ ok: true });
 }
 

@@ -10,10 +10,10 @@ import { directory } from "../db/client.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 
 /** What became of a network's news: it may be of a chat that we do not have (any more). */
-export type Received = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
+export type StoreOutcome = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
 
 /** Far above what the networks let a person write: what is longer can't be stored, and would come again for ever. */
 const MAX_CONTENT = 65_536;
@@ -24,7 +24,7 @@ const MAX_NAME = 256;
 /**
  * The chats of addresses that this isolate has met: `<channel>\n<address>`. An erased chat's entry is dropped on use.
  */
-const remembered = keptPerEnv(() => new BoundedMap<string, string>(10_000));
+const remembered = perIsolate(() => new BoundedMap<string, string>(10_000));
 
 /**
  * Takes in what a network's webhook brought for a channel. A new contact who writes makes the chat, once, however
@@ -32,17 +32,22 @@ const remembered = keptPerEnv(() => new BoundedMap<string, string>(10_000));
  * @param origin where `/media` of its message will be reached
  * @throws ApiError `unavailable` when it could not be stored: the network is to send it again
  */
-export async function takeIn(
+export async function storeItem(
   env: Env,
   channel: ChannelRecord,
   origin: string,
   item: InboundMessage | StatusUpdate | AddressChange,
-): Promise<Received> {
+): Promise<StoreOutcome> {
   if (item.kind === "message") return takeMessage(env, channel, origin, item);
   return item.kind === "status" ? takeStatus(env, channel, item) : takeMove(env, channel, item);
 }
 
-async function takeMessage(env: Env, channel: ChannelRecord, origin: string, item: InboundMessage): Promise<Received> {
+async function takeMessage(
+  env: Env,
+  channel: ChannelRecord,
+  origin: string,
+  item: InboundMessage,
+): Promise<StoreOutcome> {
   const place = `${channel.id}\n${item.address}`;
   const known = remembered(env).get(place);
   if (known) {
@@ -72,7 +77,7 @@ async function store(
   chatId: string,
   item: InboundMessage,
   told: ChatIdentity | null,
-): Promise<Received> {
+): Promise<StoreOutcome> {
   const id = newId("msg", jurisdictionOf(channel.organizationId));
   const draft: InboundDraft = {
     id,
@@ -101,7 +106,7 @@ function fitting(content: string): string {
   return text.toWellFormed();
 }
 
-async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<Received> {
+async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<StoreOutcome> {
   const { address } = item;
   const chatId = item.chatId ?? (address && (await findByAddress(directory(env), channel.id, address)));
   if (!chatId) return "unknown_chat";
@@ -109,14 +114,16 @@ async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate):
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
   const news = { messageId, networkId, status, error, addresses };
   const answer = await unlessUnknown(
-    callChat(env, channel, chatId, (chat, adoption) => chat.tell(channel.organizationId, channel.id, news, adoption)),
+    callChat(env, channel, chatId, (chat, adoption) =>
+      chat.applyStatus(channel.organizationId, channel.id, news, adoption),
+    ),
   );
   if (!answer) return "unknown_chat";
   return answer.outcome === "ok" ? "applied" : "unknown_message";
 }
 
 /** In the directory first: who writes from the new address the moment after is known there. */
-async function takeMove(env: Env, channel: ChannelRecord, { from, to }: AddressChange): Promise<Received> {
+async function takeMove(env: Env, channel: ChannelRecord, { from, to }: AddressChange): Promise<StoreOutcome> {
   const chatId = await findByAddress(directory(env), channel.id, from);
   if (!chatId) return "unknown_chat";
   await learnAddresses(env, { channelId: channel.id, chatId }, [to]);

@@ -1,10 +1,10 @@
-import type { Receipt, Received } from "../channels/adapter.ts";
+import type { InboundItem, Receipt } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
 import { eachToItsEnd } from "../platform/concurrency.ts";
 import { accountFinder } from "./account.ts";
-import { takeIn } from "./store-item.ts";
+import { storeItem } from "./store-item.ts";
 
 /** A webhook's call: the channel that was called, where we are reached, and the request that the log names. */
 interface Call {
@@ -18,7 +18,7 @@ interface Call {
  * items of hundreds of contacts: a few contacts' are under way at once.
  * @throws ApiError `unavailable` when one of them could not be stored, once the others are
  */
-export async function takeAll(env: Env, call: Call, receipt: Receipt & { genuine: true }): Promise<void> {
+export async function storeWebhook(env: Env, call: Call, receipt: Receipt & { genuine: true }): Promise<void> {
   for (const [note, { length }] of Map.groupBy(receipt.notes, (each) => each)) {
     log(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
   }
@@ -41,10 +41,10 @@ export async function takeAll(env: Env, call: Call, receipt: Receipt & { genuine
   });
 }
 
-async function takeLine(env: Env, call: Call, channel: ChannelRecord, line: Received[]): Promise<void> {
+async function takeLine(env: Env, call: Call, channel: ChannelRecord, line: InboundItem[]): Promise<void> {
   for (const { item } of line) {
     try {
-      log(call, channel, `${item.kind} ${await takeIn(env, channel, call.origin, item)}`);
+      log(call, channel, `${item.kind} ${await storeItem(env, channel, call.origin, item)}`);
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (!isPermanent(error)) throw unavailable(error);

@@ -1,35 +1,35 @@
 import type { Permission } from "../db/schema.ts";
 import { clientNetwork } from "../http/client-network.ts";
-import { JoinedCalls } from "../platform/batched-calls.ts";
+import { BatchedCalls } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import type { WindowState } from "./decide.ts";
 import type { Admission, Caller } from "./key-object.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
-import type { KnownKey } from "./well-formed-key.ts";
+import type { WellFormedKey } from "./well-formed-key.ts";
 
 /** One request that asks to be let in. */
-export interface Asking extends KnownKey {
+export interface AdmissionQuery extends WellFormedKey {
   address: string | null;
   permission: Permission | null;
 }
 
-export type Refused = Admission & { outcome: "refused" };
+export type RefusedAdmission = Admission & { outcome: "refused" };
 /** Null: the requests of one call asked for more units than were left, and this one has to ask again. */
-type Share = { outcome: "admitted"; caller: Caller; window: WindowState } | Refused | null;
+type Share = { outcome: "admitted"; caller: Caller; window: WindowState } | RefusedAdmission | null;
 
 /** A refusal that this isolate gives again by itself, and until when, in Unix milliseconds. */
 interface Remembered {
   until: number;
-  refused: Refused;
+  refused: RefusedAdmission;
 }
 
 /** How long a key may hear 429 after its limit was raised. Saves a call for each further request over the limit. */
 const REFUSED_FOR_MS = 1_000;
 
-const kept = keptPerEnv(() => ({
-  calls: new JoinedCalls<null, Share>(),
+const kept = perIsolate(() => ({
+  calls: new BatchedCalls<null, Share>(),
   /** By what was asked; a final refusal by the secret's hash, because it is the same from everywhere. */
   refusals: new BoundedMap<string, Remembered>(10_000),
   /** Readers whose last request was refused, by `readerOf`. */
@@ -49,7 +49,7 @@ const kept = keptPerEnv(() => ({
 export async function admit(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
-  asking: Asking,
+  asking: AdmissionQuery,
   meanwhile?: () => void,
 ) {
   const { calls, refusals, refusedReaders } = kept(env);
@@ -76,12 +76,12 @@ export async function admit(
 }
 
 /** Who reads: a secret from one network with one permission, so that one client's refusal slows down no other client. */
-function readerOf({ hash, address, permission }: Asking): string {
+function readerOf({ hash, address, permission }: AdmissionQuery): string {
   return JSON.stringify([hash, clientNetwork(address), permission]);
 }
 
 /** Keeps what no change of the key can lift, or what may be late: see `admit`. */
-function remember(refusals: Map<string, Remembered>, name: string, hash: string, refused: Refused): void {
+function remember(refusals: Map<string, Remembered>, name: string, hash: string, refused: RefusedAdmission): void {
   if (refused.final) {
     refusals.delete(name);
     refusals.set(hash, { until: Date.now() + REFUSED_FOR_MS, refused });
@@ -98,7 +98,7 @@ function isNear(until: number): boolean {
 }
 
 /** One call for `units` requests. @returns what each of them gets, the first one that asked first */
-async function askObject(env: Env, { id, hash, address, permission }: Asking, units: number): Promise<Share[]> {
+async function askObject(env: Env, { id, hash, address, permission }: AdmissionQuery, units: number): Promise<Share[]> {
   const refused = takeRefusals(env, id);
   // One id for both tries of `callObject`: a call whose answer was lost is counted once.
   const asked = { call: crypto.randomUUID(), hash, address, permission, units, ...(refused && { refused }) };

@@ -24,14 +24,14 @@ export interface Counters {
 }
 
 /** What an object holds in memory beside its row; all of it may be lost at any moment. */
-export interface Spare {
+export interface Reservation {
   /** Units that the row counts already and no request has used: spent without a write, lost with the memory. */
   units: number;
   /** When the last request was admitted; null when not known. */
   lastAt: number | null;
 }
 
-export interface Asked {
+export interface AdmissionCheck {
   /** SHA-256 of the key text that came. */
   hash: string;
   permission: Permission | null;
@@ -48,19 +48,31 @@ export interface WindowState {
   reset: number;
 }
 
-export type Refusal = "invalid_api_key" | "ip_not_allowed" | "permission_denied" | "rate_limited" | "quota_exceeded";
+export type RefusalReason =
+  | "invalid_api_key"
+  | "ip_not_allowed"
+  | "permission_denied"
+  | "rate_limited"
+  | "quota_exceeded";
 
 /** `granted` is at least 1 and at most the units asked; `window.remaining` is what is left after them. */
 export type Decision =
-  | { outcome: "admitted"; granted: number; window: WindowState; counters: Counters; spare: Spare; write: boolean }
-  | { outcome: "refused"; reason: Refusal; window: WindowState };
+  | {
+      outcome: "admitted";
+      granted: number;
+      window: WindowState;
+      counters: Counters;
+      spare: Reservation;
+      write: boolean;
+    }
+  | { outcome: "refused"; reason: RefusalReason; window: WindowState };
 
 const BUSY_PACE_MS = 1_000;
 const WINDOW_BLOCK = 0.05;
 const QUOTA_BLOCK = 0.01;
 
 export const NO_COUNTERS: Counters = { windowStart: 0, windowCount: 0, month: "", monthCount: 0 };
-export const NO_SPARE: Spare = { units: 0, lastAt: null };
+export const NO_RESERVATION: Reservation = { units: 0, lastAt: null };
 
 /** The last month that was asked for: to spell it out costs more than the rest of a decision. */
 let spelled = { from: 0, until: 0, month: "" };
@@ -84,10 +96,16 @@ function monthOf(now: number): string {
  * limit and 1 % of what the quota has left at a time, so that a busy key writes seldom, and an object that loses its
  * memory counts the reserved ones as used: a limit is never exceeded, and costs its owner at most that one block.
  */
-export function decide(rules: KeyRules, stored: Counters, held: Spare, asked: Asked, now: number): Decision {
+export function decide(
+  rules: KeyRules,
+  stored: Counters,
+  held: Reservation,
+  asked: AdmissionCheck,
+  now: number,
+): Decision {
   const { counters, spare } = rollOver(rules, stored, held, now);
   const window = windowState(rules, counters, spare, now);
-  const refuse = (reason: Refusal): Decision => ({ outcome: "refused", reason, window });
+  const refuse = (reason: RefusalReason): Decision => ({ outcome: "refused", reason, window });
 
   if (!isLive(rules, asked.hash, now)) return refuse("invalid_api_key");
   if (!asked.addressAllowed) return refuse("ip_not_allowed");
@@ -122,7 +140,10 @@ export function decide(rules: KeyRules, stored: Counters, held: Spare, asked: As
 }
 
 /** Both counts once nothing is reserved: units that no request has used are given back, before the memory of them is lost. */
-export function settled(counters: Counters, { units, lastAt }: Spare): { counters: Counters; spare: Spare } {
+export function releaseReservation(
+  counters: Counters,
+  { units, lastAt }: Reservation,
+): { counters: Counters; spare: Reservation } {
   const { windowCount, monthCount } = counters;
   return {
     counters: { ...counters, windowCount: windowCount - units, monthCount: monthCount - units },
@@ -131,7 +152,7 @@ export function settled(counters: Counters, { units, lastAt }: Spare): { counter
 }
 
 /** What a key has used, as of `now`; changes nothing. */
-export function usageOf(rules: KeyRules, stored: Counters, held: Spare, now: number) {
+export function usageOf(rules: KeyRules, stored: Counters, held: Reservation, now: number) {
   const { counters, spare } = rollOver(rules, stored, held, now);
   return {
     month: counters.month,
@@ -154,7 +175,7 @@ function isLive(rules: KeyRules, hash: string, now: number): boolean {
  * move forward, so that a clock that jumps back grants nothing twice. Spare units belong to the window in which they
  * were reserved: when it ends, the month gets its own back.
  */
-function rollOver(rules: KeyRules, counters: Counters, spare: Spare, now: number) {
+function rollOver(rules: KeyRules, counters: Counters, spare: Reservation, now: number) {
   const month = monthOf(now);
   const newMonth = month > counters.month;
   const windowEnds = counters.windowStart + rules.windowSeconds * 1_000;
@@ -175,7 +196,7 @@ function rollOver(rules: KeyRules, counters: Counters, spare: Spare, now: number
 }
 
 /** A key whose limits were narrowed holds no more units in reserve than its new limits allow. */
-function giveBack(rules: KeyRules, counters: Counters, spare: Spare) {
+function giveBack(rules: KeyRules, counters: Counters, spare: Reservation) {
   const excess = spare.units - blockSize(rules, remainingQuota(rules, counters, spare));
   if (spare.units === 0 || excess <= 0) return { counters, spare };
   return {
@@ -188,7 +209,7 @@ function giveBack(rules: KeyRules, counters: Counters, spare: Spare) {
   };
 }
 
-function windowState(rules: KeyRules, counters: Counters, spare: Spare, now: number): WindowState {
+function windowState(rules: KeyRules, counters: Counters, spare: Reservation, now: number): WindowState {
   return {
     limit: rules.rateLimit,
     windowSeconds: rules.windowSeconds,
@@ -201,7 +222,7 @@ function take(window: WindowState, units: number): WindowState {
   return { ...window, remaining: window.remaining - units };
 }
 
-function remainingQuota(rules: KeyRules, counters: Counters, spare: Spare): number {
+function remainingQuota(rules: KeyRules, counters: Counters, spare: Reservation): number {
   if (rules.monthlyQuota === null) return Number.POSITIVE_INFINITY;
   return rules.monthlyQuota - (counters.monthCount - spare.units);
 }

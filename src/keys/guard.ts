@@ -1,18 +1,18 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { Permission } from "../db/schema.ts";
-import { answerStranger } from "../http/abuse-limit.ts";
+import { refuseStranger } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { errorResponse, type ToldError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
-import { admit, type Refused } from "./admit.ts";
+import { admit, type RefusedAdmission } from "./admit.ts";
 import type { WindowState } from "./decide.ts";
 import type { Caller } from "./key-object.ts";
-import { type KnownKey, knownKey } from "./well-formed-key.ts";
+import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** What a guarded route finds in its context. */
 export interface KeyVariables {
-  key: KnownKey;
+  key: WellFormedKey;
   caller: Caller;
 }
 
@@ -24,9 +24,9 @@ type KeyEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
  */
 export function authenticate(): MiddlewareHandler<KeyEnv> {
   return async function authenticateKey(c, next) {
-    const key = await knownKey(c.env, bearerToken(c));
+    const key = await wellFormedKey(c.env, bearerToken(c));
     // Not thrown, here and below: whoever is refused comes often, and a trace of the stack costs 0.02 ms.
-    if (!key) return answerStranger(c, { code: "invalid_api_key" });
+    if (!key) return refuseStranger(c, { code: "invalid_api_key" });
     c.set("key", key);
     await next();
     if (!c.get("caller") && c.res.ok)
@@ -41,7 +41,7 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
  *
  * @param meanwhile begins what can be begun while the object is asked; nothing of it leaves unless the key is admitted
  */
-export function permit<E extends KeyEnv>(
+export function requirePermission<E extends KeyEnv>(
   permission: Permission | null,
   meanwhile?: (c: Context<E>) => void,
 ): MiddlewareHandler<E> {
@@ -52,7 +52,7 @@ export function permit<E extends KeyEnv>(
     const admission = await admit(c.env, c.executionCtx, asking, meanwhile && (() => meanwhile(c)));
     if (admission.outcome === "refused") {
       const error = refusal(admission, permission, address);
-      if (error.code === "invalid_api_key") return answerStranger(c, error);
+      if (error.code === "invalid_api_key") return refuseStranger(c, error);
       return errorResponse(error, c.get("answerHeaders"));
     }
     c.set("caller", admission.caller);
@@ -62,7 +62,11 @@ export function permit<E extends KeyEnv>(
 }
 
 /** What a refused client is told. */
-function refusal({ reason, window }: Refused, permission: Permission | null, address: string | null): ToldError {
+function refusal(
+  { reason, window }: RefusedAdmission,
+  permission: Permission | null,
+  address: string | null,
+): ToldError {
   const headers = window && reason !== "invalid_api_key" ? limitHeaders(window) : {};
   switch (reason) {
     case "permission_denied":

@@ -9,9 +9,9 @@ import {
   type Counters,
   decide,
   NO_COUNTERS,
-  NO_SPARE,
-  type Refusal,
-  settled,
+  NO_RESERVATION,
+  type RefusalReason,
+  releaseReservation,
   usageOf,
   type WindowState,
 } from "./decide.ts";
@@ -28,7 +28,7 @@ export interface AdmissionRequest {
   /** How many requests ask together: at least 1. */
   units: number;
   /** Requests that the caller refused from memory since its last report. */
-  refused?: Counts<Refusal>;
+  refused?: Counts<RefusalReason>;
 }
 
 /** Who an admitted request acts for. */
@@ -43,7 +43,7 @@ export interface Caller {
 export type Admission =
   | { outcome: "admitted"; granted: number; caller: Caller; window: WindowState }
   /** `final`: no change of the key will ever make it good. */
-  | { outcome: "refused"; reason: Refusal; window: WindowState | null; final?: boolean };
+  | { outcome: "refused"; reason: RefusalReason; window: WindowState | null; final?: boolean };
 
 /** `admittedHash`: the hash of the newest secret that was ever admitted. In this row because it costs no row of its own. */
 type StoredCounters = Counters & { stats?: StoredStats | undefined; admittedHash?: string | undefined };
@@ -88,7 +88,7 @@ export class KeyObject extends DurableObject<Env> {
   });
   #counters: Counters | undefined;
   #admittedHash: string | undefined;
-  #spare = NO_SPARE;
+  #spare = NO_RESERVATION;
   #held: HeldRecord | undefined;
   /** When the record may be read again, after the directory did not answer. */
   #refreshAfter = 0;
@@ -117,7 +117,7 @@ export class KeyObject extends DurableObject<Env> {
    * Counts requests that an isolate refused from memory, unless they come with a call that was counted before. Stores
    * nothing for a key that the directory does not know.
    */
-  async countRefused(id: string, refused: Counts<Refusal>, call: string): Promise<void> {
+  async countRefused(id: string, refused: Counts<RefusalReason>, call: string): Promise<void> {
     const record = await this.#record(id);
     if (!record || this.#gone || this.#countedCalls.has(call)) return;
     this.#countedCalls.set(call, true);
@@ -208,7 +208,7 @@ export class KeyObject extends DurableObject<Env> {
     this.#held = undefined;
     this.#counters = undefined;
     this.#admittedHash = undefined;
-    this.#spare = NO_SPARE;
+    this.#spare = NO_RESERVATION;
     this.#stats.erased();
     await this.ctx.storage.deleteAll();
   }
@@ -234,7 +234,7 @@ export class KeyObject extends DurableObject<Env> {
   }
 
   #settle(): void {
-    const { counters, spare } = settled(this.#storedCounters(), this.#spare);
+    const { counters, spare } = releaseReservation(this.#storedCounters(), this.#spare);
     this.#counters = counters;
     this.#spare = spare;
     this.#store();

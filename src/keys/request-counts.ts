@@ -1,12 +1,12 @@
 import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { added, type Counts } from "../platform/counts.ts";
-import type { Refusal } from "./decide.ts";
+import type { RefusalReason } from "./decide.ts";
 
 /** How many requests of a key were admitted, and refused for what reason. */
 export interface RequestCounts {
   admitted: number;
-  refused: Counts<Refusal>;
+  refused: Counts<RefusalReason>;
 }
 
 /** A key's numbers since it was made, as its row of the directory has them. `at` is in Unix milliseconds. */

@@ -3,12 +3,12 @@ import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { noQuery } from "../http/validation.ts";
 import { callObject } from "../platform/call-object.ts";
-import { type KeyVariables, permit } from "./guard.ts";
+import { type KeyVariables, requirePermission } from "./guard.ts";
 
 /** What a key can ask about itself. */
-export const keyRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables & KeyVariables }>().get(
+export const ownKeyRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables & KeyVariables }>().get(
   "/key",
-  permit(null),
+  requirePermission(null),
   noQuery,
   async (c) => {
     const { id } = c.var.key;

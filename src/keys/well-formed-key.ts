@@ -1,10 +1,10 @@
 import { configured } from "../config.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { keptPerEnv } from "../platform/per-isolate.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 import { hashOf, keyIdOf } from "./key-text.ts";
 
 /** A key text whose check letters are right, which says nothing yet of whether there is such a key. */
-export interface KnownKey {
+export interface WellFormedKey {
   id: string;
   /** SHA-256 of the text. */
   hash: string;
@@ -14,13 +14,13 @@ export interface KnownKey {
 const MAX_REMEMBERED = 64;
 
 /** Spares the digests of a text that comes again and again. Invented ones are apart, for they are without number. */
-const kept = keptPerEnv(() => ({
-  known: new BoundedMap<string, KnownKey>(1_000),
+const kept = perIsolate(() => ({
+  known: new BoundedMap<string, WellFormedKey>(1_000),
   refused: new BoundedMap<string, true>(1_000),
 }));
 
 /** What a key text names, or null where its form or its check letters are wrong. No one else needs to be asked. */
-export async function knownKey(env: Env, text: string): Promise<KnownKey | null> {
+export async function wellFormedKey(env: Env, text: string): Promise<WellFormedKey | null> {
   const { known, refused } = kept(env);
   const remembered = known.get(text);
   if (remembered) return remembered;

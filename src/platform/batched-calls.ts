@@ -24,7 +24,7 @@ interface Line<Item, Answer> {
  * older than itself. Each call is made by a request that waits for its answer, and ends though that request's client
  * goes away. Where a joint call fails, each of the others makes its own.
  */
-export class JoinedCalls<Item, Answer> {
+export class BatchedCalls<Item, Answer> {
   readonly #lines = new Map<string, Line<Item, Answer>>();
   readonly #joins: boolean;
 
@@ -86,8 +86,8 @@ export class JoinedCalls<Item, Answer> {
 }
 
 /** Requests that wait for the same answer at the same time: one call, as with `JoinedCalls`, and all get what it gave. */
-export class SharedCalls<Answer> {
-  readonly #calls = new JoinedCalls<null, Answer>();
+export class SingleFlight<Answer> {
+  readonly #calls = new BatchedCalls<null, Answer>();
 
   ask(ctx: Pick<ExecutionContext, "waitUntil">, name: string, call: () => Promise<Answer>): Promise<Answer> {
     return this.#calls.ask(ctx, name, null, async (all) => {

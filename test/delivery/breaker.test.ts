@@ -341,7 +341,7 @@ test("a call that tells of new credentials twice changes nothing the second time
   const mends = () =>
     runInDurableObject(env.CHANNELS.getByName(chat.channelId), async (object, { storage }) => {
       await object.changed(chat.channelId);
-      return storage.kv.get<ChannelPace>("pace")?.mended;
+      return storage.kv.get<ChannelPace>("pace")?.epoch;
     });
   expect([await mends(), await mends()]).toEqual([1, 1]);
 });

@@ -88,7 +88,7 @@ test("a status of a message from before the channel was mended does not break it
   await two.failed();
   expect(await chat.message(two.id)).toMatchObject({ status: "FAILED", error: { code: "network_131042" } });
   expect(told()).toBe(1);
-  // It is asked for leave after it was told.
+  // It is asked for a permit after it was told.
   const three = await sentIn(chat);
   expect(await chat.message(three.id)).toMatchObject({ status: "SENT" });
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });

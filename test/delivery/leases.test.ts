@@ -36,7 +36,7 @@ async function putState({ object }: Conversation, seq: number, state: object): P
 /** Two messages that wait, because the channel's object did not answer when they came. */
 async function waiting(kind: Kind) {
   const chat = await conversation(kind);
-  breakObjects("CHANNELS", "leave");
+  breakObjects("CHANNELS", "permit");
   await sendMany(chat.api, chat.chatId, 2);
   await evictDurableObject(chat.object());
   vi.restoreAllMocks();
@@ -208,7 +208,7 @@ test("a chat that is erased during an attempt leaves its mark alone, which ends 
 test("a channel's object that does not answer holds the message, longer each time, which counts as no attempt", async () => {
   const calls = fakeNetworks();
   const chat = await conversation("telegram");
-  breakObjects("CHANNELS", "leave");
+  breakObjects("CHANNELS", "permit");
   await sendMany(chat.api, chat.chatId, 2);
   const lastError = { code: "channel_away", message: "The channel does not answer" };
   for (const plain of [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]) {
@@ -253,11 +253,11 @@ test("a channel's object that takes its time does not make the alarm ring withou
   let isHeld = true;
   vi.spyOn(env.CHANNELS, "getByName").mockImplementation((...named) => {
     const channel = getByName(...named);
-    const leave = async (request: never) => {
+    const permit = async (request: never) => {
       while (isHeld) await scheduler.wait(1);
-      return channel.leave(request);
+      return channel.permit(request);
     };
-    return { leave, active: () => undefined } as unknown as typeof channel;
+    return { permit, active: () => undefined } as unknown as typeof channel;
   });
   await sendMany(chat.api, chat.chatId, 3);
   const rung = chat.run();
@@ -304,7 +304,7 @@ test.each([
       const [first] = await messages();
       const told = { status: "SENT" as const, error: null, addresses: [] };
       const news = { messageId: first?.id ?? "", networkId: "wamid.1", ...told };
-      await object().tell(organizationId, channelId, news, null);
+      await object().applyStatus(organizationId, channelId, news, null);
     },
   ],
   [
@@ -336,7 +336,7 @@ function hangLeaves(): void {
     (name) =>
       new Proxy(getByName(name), {
         get: (stub, property) =>
-          property === "leave" ? () => new Promise(() => {}) : Reflect.get(stub, property, stub),
+          property === "permit" ? () => new Promise(() => {}) : Reflect.get(stub, property, stub),
       }),
   );
 }

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Admission, KeyObject } from "../../src/keys/key-object.ts";
 import { hashOf, newKeyText } from "../../src/keys/key-text.ts";
-import type { KnownKey } from "../../src/keys/well-formed-key.ts";
+import type { WellFormedKey } from "../../src/keys/well-formed-key.ts";
 import { type Answer, admin, client, newKey, newOrganization } from "../harness.ts";
 import { Random } from "../storm/random.ts";
 
@@ -48,7 +48,11 @@ interface Cell {
 }
 
 /** Asks of a key's own object for so many units each, at these times, one after the other and without a way between. */
-function askAll(object: DurableObjectStub<KeyObject>, { id, hash }: KnownKey, asks: { at: number; units: number }[]) {
+function askAll(
+  object: DurableObjectStub<KeyObject>,
+  { id, hash }: WellFormedKey,
+  asks: { at: number; units: number }[],
+) {
   return runInDurableObject(object, async (key) => {
     const answers: Admission[] = [];
     for (const { at, units } of asks) {
@@ -60,7 +64,7 @@ function askAll(object: DurableObjectStub<KeyObject>, { id, hash }: KnownKey, as
 }
 
 /** What a window admits that is asked evenly over its whole length, and how often its object lost its memory in it. */
-async function windowOf(key: KnownKey, { limit, seconds, load }: Cell, isEvicted: boolean) {
+async function windowOf(key: WellFormedKey, { limit, seconds, load }: Cell, isEvicted: boolean) {
   const object = () => env.KEYS.getByName(key.id);
   const begun = Date.now();
   const asked = Math.ceil(limit * load);

@@ -31,9 +31,9 @@ test(
     let weather: Weather = "takes";
     const calls = fakeNetworks((call, number) => SCRIPTS[weather](call, number));
     // The channel's part is its own: here every chat may go at once.
-    const go = { leave: "go", probe: false, trial: null, mended: 0, brokenSince: null, credentials: CREDENTIALS };
+    const go = { outcome: "granted", probe: false, trial: null, epoch: 0, brokenSince: null, credentials: CREDENTIALS };
     vi.spyOn(env.CHANNELS, "getByName").mockReturnValue({
-      leave: async () => go,
+      permit: async () => go,
       active: async () => undefined,
     } as unknown as DurableObjectStub<never>);
     const settled = await watchBackground(place.object());

@@ -45,7 +45,7 @@ export function realChat(
     },
     tell: (messageId, networkId, status) => {
       const news = { messageId, networkId, status, error: status === "FAILED" ? GONE : null, addresses: [] };
-      return then(async () => object().tell(organizationId, channelId, news, identity));
+      return then(async () => object().applyStatus(organizationId, channelId, news, identity));
     },
     redact: (messageId) => then(() => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`)),
     queue: async () => {

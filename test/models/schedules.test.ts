@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { LeaveAnswer } from "../../src/channels/channel-object.ts";
+import type { PermitAnswer } from "../../src/channels/channel-object.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../src/chats/delivery/schedule.ts";
 import { newId } from "../../src/ids.ts";
 import { draft } from "../drafts.ts";
@@ -27,7 +27,7 @@ afterEach(() => {
 
 const told = fc.constantFrom("SENT", "DELIVERED", "READ", "FAILED" as const);
 const fate = fc.oneof(fc.constant("taken" as const), fc.constantFrom(...FATES));
-const leave = fc.constantFrom("go", "go", "go", "pace", "broken", "away" as const);
+const permit = fc.constantFrom("go", "go", "go", "pace", "broken", "away" as const);
 const sends = fc.array(fc.record({ isLong: fc.boolean(), key: fc.constantFrom(null, null, "a") }), {
   maxLength: 4,
   size: "max",
@@ -38,7 +38,7 @@ const PLAY = fc.record({
   clients: fc.tuple(sends, sends),
   contact: fc.array(fc.constantFrom("1", "2"), { maxLength: 2 }),
   network: fc.array(fc.record({ fate, told: fc.array(told, { maxLength: 3 }) }), { maxLength: 16, size: "max" }),
-  leaves: fc.array(leave, { maxLength: 12, size: "max" }),
+  leaves: fc.array(permit, { maxLength: 12, size: "max" }),
   clock: fc.array(fc.constantFrom(1_000, 31_000, 95_000, 300_000, -300_000), { maxLength: 4 }),
   alarms: fc.nat(3),
   reads: fc.nat(3),
@@ -138,22 +138,23 @@ function enter(stage: Stage, network: StagedNetwork, judge: StageJudge, play: Pl
 function stagedChannel(stage: Stage, leaves: ("go" | "pace" | "broken" | "away")[]): object {
   const told = (label: string) => () => stage.turn(label);
   return {
-    leave: async (): Promise<LeaveAnswer> => {
-      await stage.turn("leave is asked for");
-      const leave = leaves.shift() ?? "go";
-      saw(`leave: ${leave}`);
+    permit: async (): Promise<PermitAnswer> => {
+      await stage.turn("a permit is asked for");
+      const permit = leaves.shift() ?? "go";
+      saw(`permit: ${permit}`);
       const now = Date.now();
-      await stage.turn(`leave is given: ${leave}`);
-      if (leave === "away") throw new Error("internal error; reference = 0123456789abcdef");
-      if (leave === "pace") return { leave: "later", at: now + 1_500, broken: null };
-      if (leave === "broken") return { leave: "later", at: now + 300_000, broken: { reason: "Bad token", since: now } };
+      await stage.turn(`permit is given: ${permit}`);
+      if (permit === "away") throw new Error("internal error; reference = 0123456789abcdef");
+      if (permit === "pace") return { outcome: "later", at: now + 1_500, broken: null };
+      if (permit === "broken")
+        return { outcome: "later", at: now + 300_000, broken: { reason: "Bad token", since: now } };
       return {
-        leave: "go",
+        outcome: "granted",
         credentials: CREDENTIALS,
         brokenSince: null,
         provenIn: 0,
         probe: null,
-        mended: 0,
+        epoch: 0,
         trial: null,
       };
     },

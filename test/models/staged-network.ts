@@ -110,7 +110,7 @@ export class StagedNetwork {
         async () => {
           const news = { messageId, networkId: id, status, error: status === "FAILED" ? GONE : null, addresses: [] };
           this.told.push({ id: messageId, status });
-          expect(await this.#stage.chat.tell(organizationId, channelId, news, null)).toEqual({ outcome: "ok" });
+          expect(await this.#stage.chat.applyStatus(organizationId, channelId, news, null)).toEqual({ outcome: "ok" });
         },
       ]),
     );

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Terms } from "../../src/channels/web/socket-policy.ts";
+import type { SocketPolicy } from "../../src/channels/web/socket-policy.ts";
 import { newId } from "../../src/ids.ts";
 import { draft } from "../drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";
@@ -114,7 +114,7 @@ function enter(stage: Stage, judge: StageJudge, tabs: StagedTab[], play: Play): 
 /** A channel that now and then does not say whom it lets in. */
 function stagedChannel(stage: Stage, isAway: boolean[]): object {
   return {
-    terms: async (): Promise<Terms> => {
+    terms: async (): Promise<SocketPolicy> => {
       await stage.turn("the terms are asked for");
       if (isAway.shift()) throw new Error("internal error; reference = 0123456789abcdef");
       return { allowedOrigins: [], marks: [] };

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { ChannelObject, LeaveAnswer } from "../../src/channels/channel-object.ts";
+import type { ChannelObject, PermitAnswer } from "../../src/channels/channel-object.ts";
 import { alarmOf, newNetworkChannel, pass, stopTheClock } from "../delivery/conversation.ts";
 import { countRoundTrips } from "../faults.ts";
 import { admin, newOrganization } from "../harness.ts";
@@ -10,26 +10,26 @@ stopTheClock();
 
 const MINUTE = 60_000;
 
-type Attempt = Omit<LeaveAnswer & { leave: "go" }, "credentials" | "leave">;
+type Attempt = Omit<PermitAnswer & { outcome: "granted" }, "credentials" | "permit">;
 
 /** A channel's object as its chats see it; a stub is of no more use after an eviction, so each call has its own. */
 async function channel(perSecond = 1_000) {
   const { organizationId } = await newOrganization();
   const { id: channelId } = await newNetworkChannel(organizationId, "telegram", { settings: { perSecond } });
   const object = () => env.CHANNELS.getByName(channelId);
-  const leave = async (chat: number, reservedAt: number | null = null) => {
-    const answer = await object().leave({ channelId, chatId: `cht_${chat}`, reservedAt, brokeIn: null });
-    return answer.leave === "go" ? { ...answer, credentials: null } : answer;
+  const permit = async (chat: number, reservedAt: number | null = null) => {
+    const answer = await object().permit({ channelId, chatId: `cht_${chat}`, reservedAt, brokeIn: null });
+    return answer.outcome === "granted" ? { ...answer, credentials: null } : answer;
   };
   const go = async (chat: number) => {
-    const answer = await leave(chat);
-    if (answer.leave !== "go") throw new Error(`it is ${answer.leave}`);
+    const answer = await permit(chat);
+    if (answer.outcome !== "granted") throw new Error(`it is ${answer.outcome}`);
     return answer;
   };
-  const tell = ({ probe, mended, trial }: Attempt, works: boolean) =>
-    object().probed({ channelId, works, probe, mended, trial });
-  const broke = ({ probe, mended }: Attempt, chat: number) =>
-    object().broke({ channelId, chatId: `cht_${chat}`, reason: "Bad token", probe, mended });
+  const tell = ({ probe, epoch, trial }: Attempt, works: boolean) =>
+    object().probed({ channelId, works, probe, epoch, trial });
+  const broke = ({ probe, epoch }: Attempt, chat: number) =>
+    object().broke({ channelId, chatId: `cht_${chat}`, reason: "Bad token", probe, epoch });
   const repair = () => admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: "123456:good-token" } });
   /** Lets 10,000 chats ask, a thousand at the same time, by calls within the object. @returns who may go */
   const crowd = () =>
@@ -37,13 +37,13 @@ async function channel(perSecond = 1_000) {
       const mayGo: Attempt[] = [];
       for (let from = 0; from < 10_000; from += 1_000) {
         const answers = await all(from, from + 1_000, (chat) =>
-          channel.leave({ channelId, chatId: `cht_${chat}`, reservedAt: null, brokeIn: null }),
+          channel.permit({ channelId, chatId: `cht_${chat}`, reservedAt: null, brokeIn: null }),
         );
-        for (const answer of answers) if (answer.leave === "go") mayGo.push(answer);
+        for (const answer of answers) if (answer.outcome === "granted") mayGo.push(answer);
       }
       return mayGo;
     });
-  return { object, leave, go, tell, broke, repair, crowd };
+  return { object, permit, go, tell, broke, repair, crowd };
 }
 
 /** How many chats wait to be woken. */
@@ -64,7 +64,7 @@ const all = <T>(from: number, to: number, ask: (chat: number) => Promise<T>) =>
   Promise.all(Array.from({ length: to - from }, (_, i) => ask(from + i)));
 
 test("10,000 chats of a broken channel: one probe at a time, and they are woken in bounded runs once it is replaced", async () => {
-  const { object, leave, go, tell, broke, repair, crowd } = await channel();
+  const { object, permit, go, tell, broke, repair, crowd } = await channel();
   await broke(await go(0), 0);
   const trips = countRoundTrips();
   expect(await crowd()).toEqual([]);
@@ -84,13 +84,13 @@ test("10,000 chats of a broken channel: one probe at a time, and they are woken 
   expect([woken.length, await waiting(object())]).toEqual([200, 9_800]);
   // One goes first; the others begin when it has shown that the channel works, and the rest are woken then.
   const [first, ...rest] = await all(0, 200, (chat) =>
-    (chat === 0 ? go(chat) : leave(chat)).then(async (answer) => {
-      if (chat === 0 && answer.leave === "go") await tell(answer, true);
+    (chat === 0 ? go(chat) : permit(chat)).then(async (answer) => {
+      if (chat === 0 && answer.outcome === "granted") await tell(answer, true);
       return answer;
     }),
   );
   expect(first).toMatchObject({ probe: null, trial: expect.any(Number) });
-  expect(new Set(rest.map((answer) => answer.leave))).toEqual(new Set(["go"]));
+  expect(new Set(rest.map((answer) => answer.outcome))).toEqual(new Set(["granted"]));
   for (let runs = 1; runs < 50; runs++) {
     expect(woken).toHaveLength(200 * runs);
     const alarm = (await alarmOf(object())) ?? 0;
@@ -106,25 +106,25 @@ test("10,000 chats of a broken channel: one probe at a time, and they are woken 
 }, 30_000);
 
 test("chats that come while an unproven channel is tried wait for the end of that one attempt", async () => {
-  const { leave, go, broke } = await channel();
+  const { permit, go, broke } = await channel();
   const trial = await go(0);
-  const others = all(1, 100, leave);
+  const others = all(1, 100, permit);
   await broke(trial, 0);
   const answers = await others;
-  expect(answers.every((answer) => answer.leave === "later" && answer.broken?.reason === "Bad token")).toBe(true);
+  expect(answers.every((answer) => answer.outcome === "later" && answer.broken?.reason === "Bad token")).toBe(true);
 
   const second = await channel();
   const good = await second.go(0);
-  const more = all(1, 100, second.leave);
+  const more = all(1, 100, second.permit);
   await second.tell(good, true);
-  expect((await more).filter((answer) => answer.leave === "go")).toHaveLength(99);
+  expect((await more).filter((answer) => answer.outcome === "granted")).toHaveLength(99);
 });
 
 test("a chat waits a second for the end of another's attempt, and then comes again", async () => {
-  const { leave, go } = await channel();
+  const { permit, go } = await channel();
   await go(0);
   const waits = vi.spyOn(scheduler, "wait").mockImplementation(async () => {});
-  expect(await leave(1)).toEqual({ leave: "later", at: Date.now() + 1_000, broken: null });
+  expect(await permit(1)).toEqual({ outcome: "later", at: Date.now() + 1_000, broken: null });
   expect(waits.mock.calls).toEqual([[1_000]]);
 });
 
@@ -139,17 +139,17 @@ test("the chat of an earlier trial does not end that of another, which waits for
 });
 
 test("a start that is waited for is void at once when the channel breaks, or is told to rest", async () => {
-  const { object, leave, go, tell, broke } = await channel(1);
+  const { object, permit, go, tell, broke } = await channel(1);
   await tell(await go(0), true);
-  const next = leave(1);
+  const next = permit(1);
   await object().slowDown(60_000);
-  expect(await next).toEqual({ leave: "later", at: Date.now() + 60_000, broken: null });
+  expect(await next).toEqual({ outcome: "later", at: Date.now() + 60_000, broken: null });
   pass(61_000);
   const running = await go(2);
   await tell(running, true);
-  const near = leave(3);
+  const near = permit(3);
   await broke(running, 2);
-  expect(await near).toMatchObject({ leave: "later", broken: { reason: "Bad token" } });
+  expect(await near).toMatchObject({ outcome: "later", broken: { reason: "Bad token" } });
 });
 
 test("a channel that works pays nothing for it: of a minute's attempts one tells how it ended", async () => {

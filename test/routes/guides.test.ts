@@ -4,7 +4,7 @@ import { keyPatch } from "../../src/admin/keys.ts";
 import { app } from "../../src/app.ts";
 import { MESSAGE_TYPES } from "../../src/channels/adapter.ts";
 import { KINDS } from "../../src/channels/kinds.ts";
-import { REFUSALS } from "../../src/channels/web/admit.ts";
+import { SOCKET_REFUSALS } from "../../src/channels/web/admit.ts";
 import { MAX_CONTENT, sendBody } from "../../src/chats/message.ts";
 import * as sockets from "../../src/chats/visitors/sockets.ts";
 import { PERMISSIONS } from "../../src/db/schema.ts";
@@ -133,7 +133,7 @@ test("a guide lists every close code of the visitors' socket with its reason", (
     ([code, reason]) => `${code} ${reason}`,
   );
   const own = Object.values(sockets).flatMap((value) => (typeof value === "object" ? [value as sockets.Close] : []));
-  const known = [...own, ...Object.values(REFUSALS)].filter(({ reason }) => reason !== "");
+  const known = [...own, ...Object.values(SOCKET_REFUSALS)].filter(({ reason }) => reason !== "");
   expect(listed.sort()).toEqual([...new Set(known.map(({ code, reason }) => `${code} ${reason}`))].sort());
 });
 

@@ -2,7 +2,7 @@ import type { Attempt } from "../../src/channels/pace.ts";
 import type { SimulatedObject } from "./object.ts";
 import type { World } from "./world.ts";
 
-/** A leave that was given, as it is judged. */
+/** A permit that was granted, as it is judged. */
 export interface Grant extends Attempt {
   at: number;
   isBroken: boolean;
@@ -57,19 +57,19 @@ export class ChannelJudge {
 
   /** A chat is sent away because the channel is broken. */
   sentAway(): void {
-    this.#world.check("mended", this.#isBroken, () => "a chat was sent away from a channel that works");
+    this.#world.check("spurious", this.#isBroken, () => "a chat was sent away from a channel that works");
   }
 
   /** A call of an attempt begins, or is over. */
   wire(grant: Grant, isBegin: boolean): void {
-    if (!grant.isBroken || grant.mended !== this.#mends) return;
+    if (!grant.isBroken || grant.epoch !== this.#mends) return;
     this.#onWire += isBegin ? 1 : -1;
     if (isBegin) this.#world.check("probe", this.#onWire <= 1, () => `${this.#onWire} calls while broken`);
   }
 
   /** What a chat was told by the network has reached the channel, or must have. */
-  broke({ probe, mended }: Attempt, now: number): void {
-    if (mended !== this.#mends || (this.#isBroken && !probe)) return;
+  broke({ probe, epoch }: Attempt, now: number): void {
+    if (epoch !== this.#mends || (this.#isBroken && !probe)) return;
     this.#isBroken = true;
     this.#probeNotBefore = now + 300_000;
     this.#trial = null;
@@ -77,9 +77,9 @@ export class ChannelJudge {
   }
 
   probed(attempt: Attempt, works: boolean, now: number): void {
-    if (attempt.mended !== this.#mends) return;
+    if (attempt.epoch !== this.#mends) return;
     if (attempt.probe) {
-      if (works) this.mended(now);
+      if (works) this.epoch(now);
       else if (this.#isBroken) this.#probeNotBefore = now + 300_000;
       return;
     }
@@ -91,7 +91,7 @@ export class ChannelJudge {
   }
 
   /** @param provenAt null where the credentials were changed */
-  mended(provenAt: number | null): void {
+  epoch(provenAt: number | null): void {
     this.#mends++;
     if (provenAt !== null) this.#provenIn = this.#mends;
     this.#isBroken = false;

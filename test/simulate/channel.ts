@@ -1,13 +1,13 @@
-import type { LeaveAnswer } from "../../src/channels/channel-object.ts";
+import type { PermitAnswer } from "../../src/channels/channel-object.ts";
 import type { Attempt } from "../../src/channels/pace.ts";
 import { type ChannelPace, NEAR_MS, STEADY } from "../../src/channels/pace.ts";
-import type { NoLeave, Report } from "../../src/chats/delivery/head.ts";
+import type { ChannelReport, NotGranted } from "../../src/chats/delivery/head.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
 import type { Decisions } from "./decisions.ts";
 import type { SimulatedObject } from "./object.ts";
 import type { World } from "./world.ts";
 
-export type Given = (Omit<LeaveAnswer & { leave: "go" }, "credentials"> & Grant) | NoLeave;
+export type Given = (Omit<PermitAnswer & { outcome: "granted" }, "credentials"> & Grant) | NotGranted;
 
 interface Waiter {
   onNews: () => void;
@@ -30,7 +30,7 @@ export class SimulatedChannel {
   #tried: SimulatedObject | null = null;
   #waiters = new Set<Waiter>();
   /** Stored: the chats to be woken. */
-  readonly #held = new Set<SimulatedObject>();
+  readonly #afterHold = new Set<SimulatedObject>();
 
   constructor(world: World, decisions: Decisions) {
     this.#world = world;
@@ -44,7 +44,7 @@ export class SimulatedChannel {
     return this.#world.now + this.#skew;
   }
 
-  leave(
+  permit(
     chat: SimulatedObject,
     ask: { reservedAt: number | null; brokeIn: number | null },
     answer: (given: Given) => void,
@@ -53,37 +53,37 @@ export class SimulatedChannel {
     if (chat === this.#tried) this.#trialEnded(this.#pace.trialUntil);
     let isPatient = !world.fault("impatient channel", 0.3);
     let patience: number | null = null;
-    const away = () => answer({ leave: "away" });
+    const away = () => answer({ outcome: "away" });
     const look = () => {
       const now = this.#now;
-      const { takeLeave } = this.#decisions;
-      const { leave, pace } = takeLeave(this.#pace, { ...ask, isPatient }, this.perSecond, now, world.random());
+      const { grantPermit } = this.#decisions;
+      const { permit, pace } = grantPermit(this.#pace, { ...ask, isPatient }, this.perSecond, now, world.random());
       this.#keep(pace);
-      const { mended, provenIn, breaker } = pace;
-      world.count(`leave: ${leave.leave}${leave.leave === "later" && leave.broken ? ", broken" : ""}`);
-      if (leave.leave === "wait") {
+      const { epoch, provenIn, breaker } = pace;
+      world.count(`permit: ${permit.outcome}${permit.outcome === "later" && permit.broken ? ", broken" : ""}`);
+      if (permit.outcome === "wait") {
         patience ??= world.now + NEAR_MS;
         this.#wait(patience, { onNews: look, onLost: away }, () => {
           isPatient = false;
           look();
         });
-      } else if (leave.leave === "later") {
-        const isHeld = leave.broken && breaker !== null;
+      } else if (permit.outcome === "later") {
+        const isHeld = permit.broken && breaker !== null;
         if (isHeld) {
           this.judge.sentAway();
-          this.#held.add(chat);
+          this.#afterHold.add(chat);
         }
-        answer({ ...leave, broken: isHeld ? { reason: breaker.reason, since: breaker.since } : null });
+        answer({ ...permit, broken: isHeld ? { reason: breaker.reason, since: breaker.since } : null });
       } else {
-        const { at, probe, trial } = leave;
+        const { at, probe, trial } = permit;
         if (trial !== null) this.#tried = chat;
         const go = () => {
           const grant: Given = {
-            leave: "go",
+            outcome: "granted",
             at,
             probe,
             trial,
-            mended,
+            epoch,
             provenIn,
             brokenSince: breaker?.since ?? null,
             isBroken: probe !== null,
@@ -94,7 +94,7 @@ export class SimulatedChannel {
           this.judge.granted({ ...grant, trial: isTrial ? trial : null }, this.perSecond, chat);
           answer(grant);
         };
-        const isGood = () => this.#decisions.isStillGood(this.#pace, at, mended);
+        const isGood = () => this.#decisions.isStillGood(this.#pace, at, epoch);
         const giveUp = () => {
           world.count("a start that did not come");
           this.#trialEnded(trial);
@@ -121,9 +121,9 @@ export class SimulatedChannel {
   }
 
   #trialEnded(trial: number | null): void {
-    const { mended } = this.#pace;
+    const { epoch } = this.#pace;
     if (trial === this.#pace.trialUntil) this.judge.trialOver();
-    this.#keep(this.#decisions.endTrial(this.#pace, { trial, mended }, false, this.#now));
+    this.#keep(this.#decisions.endTrial(this.#pace, { trial, epoch }, false, this.#now));
   }
 
   /** What a chat was told by the network has reached the channel, by whatever way it is told. */
@@ -132,7 +132,7 @@ export class SimulatedChannel {
   }
 
   /** What a chat tells of its attempt. */
-  take(chat: SimulatedObject, report: Report, attempt: Attempt): void {
+  take(chat: SimulatedObject, report: ChannelReport, attempt: Attempt): void {
     const { breakChannel, attemptEnded, slowDown } = this.#decisions;
     const now = this.#now;
     this.#world.note(() => `${chat.id} tells ${JSON.stringify(report)}`);
@@ -143,7 +143,7 @@ export class SimulatedChannel {
     } else if (report.report === "broke") {
       this.judge.broke(attempt, now);
       this.#keep(breakChannel(this.#pace, report.reason, attempt, now));
-      if (this.#pace.breaker) this.#held.add(chat);
+      if (this.#pace.breaker) this.#afterHold.add(chat);
       this.wasBroken = true;
     } else {
       this.judge.probed(attempt, report.works, now);
@@ -152,7 +152,7 @@ export class SimulatedChannel {
   }
 
   /** The same report comes again, because its answer was lost. */
-  takeAgain(report: Report, attempt: Attempt): void {
+  takeAgain(report: ChannelReport, attempt: Attempt): void {
     if (report.report === "slow_down") return;
     const { breakChannel, attemptEnded } = this.#decisions;
     const before = this.#pace;
@@ -160,14 +160,14 @@ export class SimulatedChannel {
       report.report === "broke"
         ? breakChannel(before, report.reason, attempt, this.#now)
         : attemptEnded(before, attempt, report.works, this.#now);
-    const health = ({ breaker, mended, provenIn }: ChannelPace) => JSON.stringify([breaker, mended, provenIn]);
+    const health = ({ breaker, epoch, provenIn }: ChannelPace) => JSON.stringify([breaker, epoch, provenIn]);
     this.#world.check("twice", health(after) === health(before), () => `${health(before)} became ${health(after)}`);
   }
 
   /** The operator changed its credentials. */
   renew(): void {
-    this.judge.mended(null);
-    this.#change(this.#decisions.mendChannel(this.#pace, null));
+    this.judge.epoch(null);
+    this.#change(this.#decisions.closeBreaker(this.#pace, null));
   }
 
   #change(pace: ChannelPace): void {
@@ -177,8 +177,8 @@ export class SimulatedChannel {
     this.#world.count("a channel mended");
     this.#world.after(this.#world.between(0, 2_000), () => {
       if (this.#pace.breaker) return;
-      for (const chat of this.#held) {
-        this.#held.delete(chat);
+      for (const chat of this.#afterHold) {
+        this.#afterHold.delete(chat);
         if (!this.#world.fault("wake-up lost", 0.3)) this.#world.after(this.#world.between(5, 100), () => chat.wake());
       }
     });

@@ -84,7 +84,7 @@ export class ChatJudge {
   attempted(seq: number, { probe, judgedProvenIn }: Grant, answer: Outcome, outcome: Outcome): void {
     if (answer.outcome !== "channel_broken") return;
     const last = this.callsOf(seq).findLast((call) => call.answer?.outcome === "channel_broken");
-    const isCause = probe === null && last !== undefined && last.grant.mended < judgedProvenIn;
+    const isCause = probe === null && last !== undefined && last.grant.epoch < judgedProvenIn;
     if (isCause) this.#world.count("a message that was the cause");
     const text = () => `message ${seq} broke its channel: ${isCause}, taken as ${outcome.outcome}`;
     this.#world.check("blame", (outcome.outcome === "failed") === isCause, text);

@@ -44,11 +44,11 @@ export class SimulatedChat extends SimulatedOutbox {
   /** The network tells of a message; told again until it is on disk. `call`: which call it is of, if of any. */
   override tell(news: StatusNews, call: Call | null): void {
     const again = () => this.world.after(5_000, () => this.tell(news, call));
-    const row = this.decisions.rowOf(this, news, this.memory.sending?.seq ?? null);
+    const row = this.decisions.rowOfStatus(this, news, this.memory.sending?.seq ?? null);
     if (!row) return;
     const before = this.known(row);
     const { messageId, networkId, status, error } = news;
-    const after = this.decisions.takeNews(before, { networkId, status, error, isOurs: messageId !== null });
+    const after = this.decisions.applyNews(before, { networkId, status, error, isOurs: messageId !== null });
     this.world.count(after ? (after === before ? "news that is none" : "news") : "news of no message");
     if (!after) return;
     this.save(row, before, after, status);
@@ -86,7 +86,7 @@ export class SimulatedChat extends SimulatedOutbox {
   override wake(): void {
     this.memory.wakes++;
     const head = this.head();
-    const delivery = head && this.decisions.woken(head.delivery, this.world.now);
+    const delivery = head && this.decisions.afterWake(head.delivery, this.world.now);
     if (head && delivery) this.write({ ...head, delivery });
     this.start(this.#goOn(null));
   }

@@ -57,10 +57,10 @@ function main(argv: string[]): number {
   const missing = vacuous(all, 20);
   if (missing.length > 0) print(`\nHappened too seldom to say anything: ${missing.join(", ")}\n`, 0);
   if (all.some(({ broken }) => broken.size > 0) || caught.includes(false)) {
-    return print("\nNot all held. One seed: npm run test:simulate -- --trace <seed>\n", 1);
+    return print("\nNot all afterHold. One seed: npm run test:simulate -- --trace <seed>\n", 1);
   }
-  if (missing.length > 0) return print("\nWhat was looked at held: more --seeds look at the rest.\n", 1);
-  return print("\nAll held.\n", 0);
+  if (missing.length > 0) return print("\nWhat was looked at afterHold: more --seeds look at the rest.\n", 1);
+  return print("\nAll afterHold.\n", 0);
 }
 
 function print(text: string, code: number): number {

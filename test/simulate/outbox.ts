@@ -10,7 +10,7 @@ import type { Answer, Call, SimulatedNetwork } from "./network.ts";
 import { SimulatedObject, type Task, type Wait } from "./object.ts";
 import type { World } from "./world.ts";
 
-type Go = Given & { leave: "go" };
+type Granted = Given & { outcome: "granted" };
 
 /** What the service's outbox carries out: what is decided for the message whose turn it is. */
 export abstract class SimulatedOutbox extends SimulatedObject {
@@ -40,11 +40,11 @@ export abstract class SimulatedOutbox extends SimulatedObject {
   }
 
   *#step(): Task<boolean> {
-    const { turnOf, isOldLeave, held, isOverdue } = this.decisions;
+    const { nextStep, isStalePermit, afterHold, isOverdue } = this.decisions;
     const world = this.world;
     const head = this.head();
     if (!head) return false;
-    const turn = turnOf(head, this.memory.marked === head.seq, world.now);
+    const turn = nextStep(head, this.memory.marked === head.seq, world.now);
     world.count(`turn: ${turn.turn}`);
     if (turn.turn === "wait") return false;
     if (turn.turn === "expire") {
@@ -56,16 +56,16 @@ export abstract class SimulatedOutbox extends SimulatedObject {
       return true;
     }
     const asked = { seq: head.seq, wakes: this.memory.wakes };
-    const leave = (yield this.#ask(turn.reservedAt, head.delivery.brokeIn ?? null)) as Given;
+    const permit = (yield this.#ask(turn.reservedAt, head.delivery.brokeIn ?? null)) as Given;
     const current = this.head();
-    const isBroken = leave.leave === "later" && leave.broken !== null;
-    if (!current || isOldLeave(isBroken, asked, { seq: current.seq, wakes: this.memory.wakes })) {
-      world.count("a leave that is old news");
+    const isBroken = permit.outcome === "later" && permit.broken !== null;
+    if (!current || isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.memory.wakes })) {
+      world.count("a stale permit");
       return true;
     }
-    if (leave.leave === "go") return yield* this.#attempt(current, leave);
+    if (permit.outcome === "granted") return yield* this.#attempt(current, permit);
     this.memory.marked = null;
-    this.write({ ...current, ...held(current, leave, world.now, world.random()) });
+    this.write({ ...current, ...afterHold(current, permit, world.now, world.random()) });
     return isOverdue((this.head() ?? current).delivery, world.now);
   }
 
@@ -73,9 +73,9 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     const world = this.world;
     return (goOn) => {
       if (world.fault("channel does not answer", 0.1))
-        return world.after(world.between(5, 5_000), () => goOn({ leave: "away" }));
+        return world.after(world.between(5, 5_000), () => goOn({ outcome: "away" }));
       return world.after(world.between(1, 50), () =>
-        this.channel.leave(this, { reservedAt, brokeIn }, (given) => {
+        this.channel.permit(this, { reservedAt, brokeIn }, (given) => {
           world.note(() => `${this.id} gets ${JSON.stringify(given)}`);
           world.after(world.between(1, 50), () => goOn(given));
         }),
@@ -83,10 +83,10 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     };
   }
 
-  *#attempt(head: QueuedMessage, leave: Go): Task<boolean> {
-    const { started, wakeAt, shows, mendedBy } = this.decisions;
+  *#attempt(head: QueuedMessage, permit: Granted): Task<boolean> {
+    const { startAttempt, wakeAt, isSameAttempt, epochAfter } = this.decisions;
     const world = this.world;
-    const delivery = started(head, leave.brokenSince, this.memory.marked === head.seq, world.now);
+    const delivery = startAttempt(head, permit.brokenSince, this.memory.marked === head.seq, world.now);
     this.memory.marked = null;
     if (delivery !== head.delivery) {
       this.write({ ...head, delivery });
@@ -96,27 +96,27 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     const { parts } = this.known(head);
     const sending = { seq: head.seq, broken: null as string | null };
     this.memory.sending = sending;
-    const answer = yield* this.#call(head.seq, parts, delivery, leave);
+    const answer = yield* this.#call(head.seq, parts, delivery, permit);
     this.memory.sending = null;
     const brokeIn = head.delivery.brokeIn ?? null;
-    const outcome = this.decisions.judged(answer, leave, brokeIn);
-    this.judge.attempted(head.seq, leave, answer, outcome);
+    const outcome = this.decisions.judged(answer, permit, brokeIn);
+    this.judge.attempted(head.seq, permit, answer, outcome);
     world.count(`outcome: ${outcome.outcome}`);
     const current = this.delivered(head.seq);
-    if (shows(current, delivery)) {
-      const attempt = { first: parts.ids.length, of: parts.of, mended: mendedBy(leave, outcome) };
+    if (isSameAttempt(current, delivery)) {
+      const attempt = { first: parts.ids.length, of: parts.of, epoch: epochAfter(permit, outcome) };
       sending.broken = this.#settle(current, outcome, attempt) ?? sending.broken;
     }
     const { broken: reason } = sending;
     yield* this.report(reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] }, {
-      ...leave,
+      ...permit,
       brokeIn,
     });
     return true;
   }
 
   /** As an adapter sends: one call for each part that is not out. */
-  *#call(seq: number, { ids, of }: Known["parts"], delivery: Delivery, grant: Go): Task<Outcome> {
+  *#call(seq: number, { ids, of }: Known["parts"], delivery: Delivery, grant: Granted): Task<Outcome> {
     const parts = [...ids];
     const until = this.world.now + ATTEMPT_TIMEOUT_MS;
     while (parts.length < of) {
@@ -141,7 +141,7 @@ export abstract class SimulatedOutbox extends SimulatedObject {
       if (answer.outcome !== "ok") return { ...answer, parts } as Outcome;
       parts.push(answer.id);
       const current = this.delivered(seq);
-      if (parts.length === of || !this.decisions.shows(current, delivery)) continue;
+      if (parts.length === of || !this.decisions.isSameAttempt(current, delivery)) continue;
       const before = this.known(current, of);
       this.save(current, before, this.decisions.partOut(before, parts.length - 1, answer.id), null);
     }
@@ -167,15 +167,11 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     if (outcome.outcome === "channel_broken") this.channel.mustKnow(attempt);
   }
 
-  #settle(
-    row: QueuedMessage,
-    outcome: Outcome,
-    attempt?: { first: number; of: number; mended: number },
-  ): string | null {
+  #settle(row: QueuedMessage, outcome: Outcome, attempt?: { first: number; of: number; epoch: number }): string | null {
     const world = this.world;
     const known = this.known(row, attempt?.of);
-    const { settled } = this.decisions;
-    const after = settled(row, known, outcome, ADAPTERS[this.kind], world.now, world.random(), attempt);
+    const { afterAttempt } = this.decisions;
+    const after = afterAttempt(row, known, outcome, ADAPTERS[this.kind], world.now, world.random(), attempt);
     const { delivery, parts, lastError, status, error } = after;
     const { message } = row;
     this.write({ ...row, delivery, parts, lastError, message: this.#stamped(message, status, error) });

@@ -11,11 +11,11 @@ export const BRANCHES = [
   "turn: wait",
   "turn: close",
   "turn: expire",
-  "leave: go",
-  "leave: wait",
-  "leave: later",
-  "leave: later, broken",
-  "a leave that is old news",
+  "permit: granted",
+  "permit: wait",
+  "permit: later",
+  "permit: later, broken",
+  "a stale permit",
   "a start that did not come",
   "a trial",
   "a probe",
@@ -114,8 +114,8 @@ export function table(all: readonly Series[]): string {
   const lines = [["what must hold", "checks", "seeds in which it held", "first seed that failed"], ...rows];
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
-    .map(([name = "", checks = "", held = "", first = ""]) =>
-      [name.padEnd(widths[0] ?? 0), checks.padStart(widths[1] ?? 0), held.padStart(widths[2] ?? 0), first]
+    .map(([name = "", checks = "", afterHold = "", first = ""]) =>
+      [name.padEnd(widths[0] ?? 0), checks.padStart(widths[1] ?? 0), afterHold.padStart(widths[2] ?? 0), first]
         .join("  ")
         .trimEnd(),
     )

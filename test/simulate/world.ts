@@ -54,7 +54,7 @@ export const INVARIANTS = {
   alarm: "an alarm stands while a message waits",
   due: "it stands no later than the message is due, after a crash a minute later",
   probe: "a broken channel has one call at a time, and not before its time",
-  mended: "a channel that works again sends no chat away",
+  spurious: "a channel that works sends no chat away",
   rest: "no start before the network's rest is over",
   pace: "starts lie apart as the channel's pace wants",
   trial: "a channel that is not proven has one trial at a time",

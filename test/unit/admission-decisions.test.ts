@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { addressMatcher } from "../../src/keys/allowlist.ts";
-import { type Counters, decide, type KeyRules, NO_COUNTERS, NO_SPARE, usageOf } from "../../src/keys/decide.ts";
+import { type Counters, decide, type KeyRules, NO_COUNTERS, NO_RESERVATION, usageOf } from "../../src/keys/decide.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const RULES: KeyRules = {
@@ -25,7 +25,7 @@ const counted = (fields: Partial<Counters> = {}): Counters => ({
 
 function ask(hash: string, rules: Partial<KeyRules> = {}) {
   const asked = { hash, permission: null, addressAllowed: true, units: 1 };
-  const decision = decide({ ...RULES, ...rules }, NO_COUNTERS, NO_SPARE, asked, NOW);
+  const decision = decide({ ...RULES, ...rules }, NO_COUNTERS, NO_RESERVATION, asked, NOW);
   return decision.outcome === "refused" ? decision.reason : decision.outcome;
 }
 
@@ -55,7 +55,7 @@ test("a reserve that narrower limits would not give goes back to the window and 
 });
 
 test("a month is the UTC calendar's, whichever was asked for before", () => {
-  const monthAt = (time: string) => usageOf(RULES, NO_COUNTERS, NO_SPARE, Date.parse(time)).month;
+  const monthAt = (time: string) => usageOf(RULES, NO_COUNTERS, NO_RESERVATION, Date.parse(time)).month;
   expect(
     [
       "2026-11-20T00:00:00Z",

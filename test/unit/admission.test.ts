@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_COUNTERS, NO_SPARE, usageOf } from "../../src/keys/decide.ts";
+import { NO_COUNTERS, NO_RESERVATION, usageOf } from "../../src/keys/decide.ts";
 import { Key, NOON, rulesOf } from "./key-model.ts";
 
 const MONTH_END = Date.UTC(2026, 11, 1);
@@ -45,7 +45,7 @@ test("an admission says what the window has left after it, and when it ends", ()
 });
 
 test("a month is the UTC calendar's", () => {
-  const months = [MONTH_END - 1, MONTH_END].map((now) => usageOf(rulesOf(), NO_COUNTERS, NO_SPARE, now).month);
+  const months = [MONTH_END - 1, MONTH_END].map((now) => usageOf(rulesOf(), NO_COUNTERS, NO_RESERVATION, now).month);
   expect(months).toEqual(["2026-11", "2026-12"]);
 });
 
@@ -162,6 +162,6 @@ test("usage of a window that ended is a whole window, and none that runs", () =>
 });
 
 test("usage of a key that was never asked is nothing, in this month", () => {
-  const usage = usageOf(rulesOf({ monthlyQuota: 9 }), NO_COUNTERS, NO_SPARE, NOON);
+  const usage = usageOf(rulesOf({ monthlyQuota: 9 }), NO_COUNTERS, NO_RESERVATION, NOON);
   expect(usage).toMatchObject({ month: "2026-11", used: 0, quota: 9, running: false });
 });

@@ -52,7 +52,7 @@ test("a message that finds its channel broken stands still from then on, and say
   });
 });
 
-test("an attempt that was marked and gets no leave was none; those before it were", () => {
+test("an attempt that was marked and gets no permit was none; those before it were", () => {
   expect(hold(attempt(1), NOW, "pace", NOW)).toMatchObject({ attempts: 0, startedAt: null, firstAt: null });
   expect(hold(attempt(2, NOW - HOUR), NOW, "pace", NOW)).toMatchObject({ attempts: 1, firstAt: NOW - HOUR });
   const waiting = { ...attempt(2, NOW - HOUR), startedAt: null };

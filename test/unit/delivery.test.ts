@@ -184,11 +184,11 @@ test("the day stands still while the channel is broken, up to seven days", () =>
     fc.property(fc.integer({ min: 0, max: DAY - 1 }), fc.integer({ min: 0, max: 20 * DAY }), (tried, stood) => {
       const heldFrom = NOW + tried;
       const held = hold({ ...attempt(1), startedAt: null }, heldFrom, "broken", heldFrom);
-      const mended = heldFrom + stood;
-      const again = begin(held, mended);
+      const epoch = heldFrom + stood;
+      const again = begin(held, epoch);
       const deadline = NOW + DAY + Math.min(stood, 7 * DAY);
-      expect(isOverdue(held, mended)).toBe(mended >= NOW + 8 * DAY);
-      if (mended < deadline) {
+      expect(isOverdue(held, epoch)).toBe(epoch >= NOW + 8 * DAY);
+      if (epoch < deadline) {
         expect([isOverdue(again, deadline - 1), isOverdue(again, deadline)]).toEqual([false, true]);
       }
     }),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { JoinedCalls } from "../../src/platform/batched-calls.ts";
+import { BatchedCalls } from "../../src/platform/batched-calls.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
@@ -12,7 +12,7 @@ const ctx = { waitUntil: () => {} };
 
 /** Calls that end when they are told to: `end(n)` answers the nth call with its items doubled, `fail(n)` breaks it. */
 function calls() {
-  const joined = new JoinedCalls<number, number>(true);
+  const joined = new BatchedCalls<number, number>(true);
   const made: { items: number[]; end(): void; fail(): void }[] = [];
   const call = (items: number[]) =>
     new Promise<number[]>((resolve, reject) => {
@@ -143,13 +143,13 @@ test("who waits in a call that never ends makes its own after ten seconds, and t
 
 test("each call outlives the request that makes it", async () => {
   const kept: Promise<unknown>[] = [];
-  const joined = new JoinedCalls<number, number>(true);
+  const joined = new BatchedCalls<number, number>(true);
   await joined.ask({ waitUntil: (promise) => void kept.push(promise) }, "a", 1, async (items) => items);
   expect(kept).toHaveLength(1);
 });
 
 test("a runtime in which no request may wait for another's promise joins nothing", async () => {
-  const joined = new JoinedCalls<number, number>(false);
+  const joined = new BatchedCalls<number, number>(false);
   const sizes: number[] = [];
   const call = async (items: number[]) => {
     sizes.push(items.length);

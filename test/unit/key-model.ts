@@ -1,13 +1,13 @@
 import {
-  type Asked,
+  type AdmissionCheck,
   type Counters,
   type Decision,
   decide,
   type KeyRules,
   NO_COUNTERS,
-  NO_SPARE,
-  type Refusal,
-  type Spare,
+  NO_RESERVATION,
+  type RefusalReason,
+  type Reservation,
   type WindowState,
 } from "../../src/keys/decide.ts";
 
@@ -33,7 +33,7 @@ export function rulesOf(overrides: Partial<KeyRules> = {}): KeyRules {
 export class Key {
   rules: KeyRules;
   row: Counters = NO_COUNTERS;
-  spare: Spare = NO_SPARE;
+  spare: Reservation = NO_RESERVATION;
   writes = 0;
   #counters: Counters = NO_COUNTERS;
 
@@ -41,7 +41,7 @@ export class Key {
     this.rules = rulesOf(overrides);
   }
 
-  ask(now: number, asked: Partial<Asked> = {}): Decision {
+  ask(now: number, asked: Partial<AdmissionCheck> = {}): Decision {
     const request = { hash: "hash", permission: "chats:read", addressAllowed: true, units: 1, ...asked } as const;
     const decision = decide(
       Object.freeze(this.rules),
@@ -80,7 +80,7 @@ export class Key {
   /** Takes the memory; what was written stays. Answers how many reserved units that cost. */
   evict(): number {
     const lost = this.spare.units;
-    this.spare = NO_SPARE;
+    this.spare = NO_RESERVATION;
     this.#counters = this.row;
     return lost;
   }
@@ -93,7 +93,7 @@ export class Key {
 
 type Expected =
   | { outcome: "admitted"; granted: number; window: WindowState }
-  | { outcome: "refused"; reason: Refusal; window: WindowState };
+  | { outcome: "refused"; reason: RefusalReason; window: WindowState };
 
 /** The promise in its plainest form: a fixed window that its first request starts, and a month's count. */
 export class Model {

@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../src/channels/adapter.ts";
 import {
-  held,
-  isOldLeave,
+  afterAttempt,
+  afterHold,
+  afterWake,
+  epochAfter,
+  isSameAttempt,
+  isStalePermit,
   judged,
   known,
   mayGoOn,
-  mendedBy,
   newsOfChannel,
+  nextStep,
   partsKept,
   reportsOf,
-  rowOf,
-  settled,
-  shows,
-  started,
-  turnOf,
-  woken,
+  rowOfStatus,
+  startAttempt,
 } from "../../src/chats/delivery/head.ts";
 import type { Known, PartNews } from "../../src/chats/delivery/parts.ts";
 import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../../src/chats/delivery/schedule.ts";
@@ -67,56 +67,56 @@ const retry = (fields: object = {}): Outcome => ({
 const broken: Outcome = { outcome: "channel_broken", reason: "Bad token", parts: [] };
 const early: PartNews = { networkId: "x", status: "DELIVERED", error: null, isOurs: true };
 
-test("a message that was never tried asks for leave, without a start that is its own", () => {
-  expect(turnOf(row(), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
+test("a message that was never tried asks for a permit, without a start that is its own", () => {
+  expect(nextStep(row(), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
 });
 
 test("a message waits until its time has come, and asks with the start that was reserved for it", () => {
   const waiting = { attempts: 1, firstAt: NOW - SECOND, nextAt: NOW };
-  expect(turnOf(row(waiting), false, NOW - 1)).toEqual({ turn: "wait" });
-  expect(turnOf(row(waiting), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
-  expect(turnOf(row({ ...waiting, reserved: true }), false, NOW)).toEqual({ turn: "ask", reservedAt: NOW });
+  expect(nextStep(row(waiting), false, NOW - 1)).toEqual({ turn: "wait" });
+  expect(nextStep(row(waiting), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
+  expect(nextStep(row({ ...waiting, reserved: true }), false, NOW)).toEqual({ turn: "ask", reservedAt: NOW });
 });
 
 test("an attempt that another instance began is closed as unknown, with the parts that went out", () => {
-  expect(turnOf(row(attempt(), { parts: { ids: ["a"] } }), false, NOW)).toEqual({
+  expect(nextStep(row(attempt(), { parts: { ids: ["a"] } }), false, NOW)).toEqual({
     turn: "close",
     outcome: { outcome: "unknown", message: "The attempt was cut off", parts: ["a"] },
   });
 });
 
-test("an attempt that this instance has yet to make asks for leave at once", () => {
-  expect(turnOf(row(attempt()), true, NOW)).toEqual({ turn: "ask", reservedAt: null });
+test("an attempt that this instance has yet to make asks for a permit at once", () => {
+  expect(nextStep(row(attempt()), true, NOW)).toEqual({ turn: "ask", reservedAt: null });
 });
 
 test("a message of yesterday is given up, with what stood in its way last", () => {
   const old = { attempts: 3, firstAt: NOW - DAY };
-  expect(turnOf(row({ ...old, firstAt: NOW - DAY + 1 }), false, NOW).turn).toBe("ask");
-  expect(turnOf(row(old, { lastError: FAULT }), false, NOW)).toEqual({
+  expect(nextStep(row({ ...old, firstAt: NOW - DAY + 1 }), false, NOW).turn).toBe("ask");
+  expect(nextStep(row(old, { lastError: FAULT }), false, NOW)).toEqual({
     turn: "expire",
     error: { code: "delivery_timeout", message: "Not delivered within a day: Undeliverable" },
   });
-  expect(turnOf(row(old), true, NOW)).toEqual({
+  expect(nextStep(row(old), true, NOW)).toEqual({
     turn: "expire",
     error: { code: "delivery_timeout", message: "Not delivered within a day: no attempt came through" },
   });
 });
 
-test("a leave is old news once it is another message's turn", () => {
-  expect(isOldLeave(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
-  expect(isOldLeave(false, { seq: 1, wakes: 0 }, { seq: 2, wakes: 0 })).toBe(true);
+test("a permit is stale once it is another message's turn", () => {
+  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
+  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 2, wakes: 0 })).toBe(true);
 });
 
 test("that the channel is broken is old news once it was told to work, and a start is not", () => {
-  expect(isOldLeave(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
-  expect(isOldLeave(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(true);
-  expect(isOldLeave(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(false);
+  expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
+  expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(true);
+  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(false);
 });
 
 test("a channel's pace holds a message until its start, and is no error", () => {
-  const { delivery, lastError } = held(
+  const { delivery, lastError } = afterHold(
     row({}, { lastError: FAULT }),
-    { leave: "later", at: NOW + 9, broken: null },
+    { outcome: "later", at: NOW + 9, broken: null },
     NOW,
     0.5,
   );
@@ -128,31 +128,31 @@ test.each([
   ["since before the message was accepted: then from when it was", NOW - HOUR, NOW - 60 * SECOND],
   ["since after the message was accepted: from then on", NOW - SECOND, NOW - SECOND],
 ])("a broken channel holds a message, %s", (_when, since, from) => {
-  const leave = { leave: "later", at: NOW + HOUR, broken: { reason: "Bad token", since } } as const;
-  const { delivery, lastError } = held(row(), leave, NOW, 0.5);
+  const permit = { outcome: "later", at: NOW + HOUR, broken: { reason: "Bad token", since } } as const;
+  const { delivery, lastError } = afterHold(row(), permit, NOW, 0.5);
   expect(delivery).toMatchObject({ nextAt: NOW + HOUR, reserved: false, heldSince: from, firstAt: from });
   expect(lastError).toEqual({ code: "channel_broken", message: "Bad token" });
 });
 
 test("a channel that does not answer is asked again after ten seconds, then twenty", () => {
-  const first = held(row({}, { lastError: FAULT }), { leave: "away" }, NOW, 0.5);
+  const first = afterHold(row({}, { lastError: FAULT }), { outcome: "away" }, NOW, 0.5);
   expect(first.delivery).toMatchObject({ nextAt: NOW + 10 * SECOND, aways: 1, reserved: false });
   expect(first.lastError).toEqual({ code: "channel_away", message: "The channel does not answer" });
-  const second = held({ ...row(), ...first }, { leave: "away" }, NOW, 0.5);
+  const second = afterHold({ ...row(), ...first }, { outcome: "away" }, NOW, 0.5);
   expect(second.delivery).toMatchObject({ nextAt: NOW + 20 * SECOND, aways: 2 });
 });
 
 test("a message goes with one attempt more, or with the one that was marked in the insert", () => {
-  expect(started(row(), null, false, NOW)).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW });
+  expect(startAttempt(row(), null, false, NOW)).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW });
   const marked = attempt();
-  expect(started(row(marked), null, true, NOW)).toEqual(marked);
+  expect(startAttempt(row(marked), null, true, NOW)).toEqual(marked);
 });
 
 test("a probe ends the wait for the broken channel: what the message waited does not count against it", () => {
-  const probing = started(row(), NOW - 20 * SECOND, false, NOW);
+  const probing = startAttempt(row(), NOW - 20 * SECOND, false, NOW);
   expect(probing).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW - 20 * SECOND, heldMs: 20 * SECOND });
-  expect(started(row(), NOW - HOUR, false, NOW)).toMatchObject({ heldMs: 60 * SECOND });
-  expect(started(row(attempt()), NOW - 20 * SECOND, true, NOW)).toMatchObject({ attempts: 1, startedAt: NOW });
+  expect(startAttempt(row(), NOW - HOUR, false, NOW)).toMatchObject({ heldMs: 60 * SECOND });
+  expect(startAttempt(row(attempt()), NOW - 20 * SECOND, true, NOW)).toMatchObject({ attempts: 1, startedAt: NOW });
 });
 
 test("what is known of a message is what its row says, and it has no fewer parts than are out", () => {
@@ -168,13 +168,13 @@ test("what is known of a message is what its row says, and it has no fewer parts
 });
 
 test("a row shows an attempt until the next one begins", () => {
-  expect(shows(row(attempt(2)), attempt(2))).toBe(true);
-  expect(shows(row(attempt(3)), attempt(2))).toBe(false);
-  expect(shows(null, attempt(2))).toBe(false);
+  expect(isSameAttempt(row(attempt(2)), attempt(2))).toBe(true);
+  expect(isSameAttempt(row(attempt(3)), attempt(2))).toBe(false);
+  expect(isSameAttempt(null, attempt(2))).toBe(false);
 });
 
 test("a probe that comes through mends the channel, and nothing else does", () => {
-  const mendedAfter = (probe: number | null, outcome: Outcome) => mendedBy({ mended: 4, probe }, outcome);
+  const mendedAfter = (probe: number | null, outcome: Outcome) => epochAfter({ epoch: 4, probe }, outcome);
   expect(mendedAfter(1, sent("a"))).toBe(5);
   expect([mendedAfter(null, sent("a")), mendedAfter(1, unknown())]).toEqual([4, 4]);
 });
@@ -183,8 +183,8 @@ test("a probe that comes through mends the channel, and nothing else does", () =
 function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError | null = null, isLost = false) {
   const open = attempt();
   const before: Known = { ...known(row(open), 1), ...fields };
-  const made = isLost ? undefined : { first: 0, mended: 3 };
-  return settled({ delivery: open, lastError: last }, before, outcome, POLICY, NOW, 0.5, made);
+  const made = isLost ? undefined : { first: 0, epoch: 3 };
+  return afterAttempt({ delivery: open, lastError: last }, before, outcome, POLICY, NOW, 0.5, made);
 }
 
 const refused: Outcome = { outcome: "channel_broken", reason: "131031: Locked", parts: ["a"] };
@@ -219,7 +219,7 @@ test("a run ends after fifty steps or five minutes", () => {
 
 test("a message that was sent is SENT, has its part's id and no error left", () => {
   expect(end(sent("a"), {}, FAULT)).toEqual({
-    delivery: { ...attempt(), startedAt: null, mended: 3 },
+    delivery: { ...attempt(), startedAt: null, epoch: 3 },
     parts: { of: 1, ids: ["a"] },
     lastError: null,
     status: "SENT",
@@ -235,7 +235,7 @@ test("a message that the network refused is FAILED, in its words", () => {
 
 test("a message that may be tried again waits, with what stood in its way", () => {
   const { delivery, status, error, lastError } = end(retry());
-  expect(delivery).toMatchObject({ nextAt: NOW + 2 * SECOND, startedAt: null, mended: 3 });
+  expect(delivery).toMatchObject({ nextAt: NOW + 2 * SECOND, startedAt: null, epoch: 3 });
   expect([status, error, lastError]).toEqual(["QUEUED", null, { code: "busy", message: "Busy" }]);
 });
 
@@ -300,7 +300,7 @@ const log = {
   byNetworkId: (id: string) => (id === "net_3" ? { seq: 3 } : null),
   delivered: (seq: number) => row({}, { seq }),
   head: () => row({}, { seq: 5 }),
-} as unknown as Parameters<typeof rowOf>[0];
+} as unknown as Parameters<typeof rowOfStatus>[0];
 
 test.each([
   ["that names our message is of that one", "msg_3", "other", null, 3],
@@ -309,7 +309,7 @@ test.each([
   ["of an id that nobody knows is of the message under way", null, "other", 6, 6],
   ["of an id that nobody knows is of the head where none is under way", null, "other", null, 5],
 ])("news %s", (_what, messageId, networkId, sending, seq) => {
-  expect(rowOf(log, { messageId, networkId }, sending)?.seq).toBe(seq);
+  expect(rowOfStatus(log, { messageId, networkId }, sending)?.seq).toBe(seq);
 });
 
 test("that the channel is broken is news for an hour, of the attempt that the message had", () => {
@@ -317,17 +317,17 @@ test("that the channel is broken is news for an hour, of the attempt that the me
     const { message, ...rest } = row(delivery);
     return { ...rest, message: { ...message, updatedAt: new Date(NOW - ago).toISOString() } };
   };
-  expect(newsOfChannel(changed(HOUR, { mended: 2 }), NOW)).toEqual({ probe: null, mended: 2 });
-  expect(newsOfChannel(changed(HOUR + 1, { mended: 2 }), NOW)).toBeNull();
+  expect(newsOfChannel(changed(HOUR, { epoch: 2 }), NOW)).toEqual({ probe: null, epoch: 2 });
+  expect(newsOfChannel(changed(HOUR + 1, { epoch: 2 }), NOW)).toBeNull();
   expect(newsOfChannel(changed(0, {}), NOW)).toBeNull();
-  expect(newsOfChannel(changed(0, { mended: 0 }), NOW)).toEqual({ probe: null, mended: 0 });
+  expect(newsOfChannel(changed(0, { epoch: 0 }), NOW)).toEqual({ probe: null, epoch: 0 });
 });
 
 test("a channel that works again wakes what was held because it was broken, and nothing else", () => {
   const broke = { ...NOT_TRIED, heldSince: NOW - HOUR, nextAt: NOW + HOUR };
-  expect(woken(broke, NOW)).toEqual({ ...broke, nextAt: NOW });
-  expect(woken({ ...broke, heldSince: null }, NOW)).toBeNull();
-  expect(woken({ ...broke, startedAt: NOW }, NOW)).toBeNull();
+  expect(afterWake(broke, NOW)).toEqual({ ...broke, nextAt: NOW });
+  expect(afterWake({ ...broke, heldSince: null }, NOW)).toBeNull();
+  expect(afterWake({ ...broke, startedAt: NOW }, NOW)).toBeNull();
 });
 
 const plain = { probe: null, trial: null };

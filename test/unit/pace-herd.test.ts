@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import {
   breakChannel,
   type ChannelPace,
+  closeBreaker,
   endTrial,
+  grantPermit,
   isStillGood,
-  type Leave,
-  mendChannel,
   NEAR_MS,
+  type Permit,
   STEADY,
-  takeLeave,
   wakeMoreAt,
 } from "../../src/channels/pace.ts";
 
@@ -17,7 +17,7 @@ const CHATS = 10_000;
 const PER_SECOND = 25;
 const WOKEN_A_RUN = 200;
 
-type Go = Leave & { leave: "go" };
+type Go = Permit & { outcome: "granted" };
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
 function numbers(seed: number): () => number {
@@ -95,7 +95,7 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
   };
 
   function become(next: ChannelPace): void {
-    const isNews = next.trialUntil !== seen.pace.trialUntil || next.mended !== seen.pace.mended;
+    const isNews = next.trialUntil !== seen.pace.trialUntil || next.epoch !== seen.pace.epoch;
     seen.pace = next;
     if (!isNews) return;
     const woken = patient;
@@ -106,16 +106,16 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
   function ask(chat: number, reservedAt: number | null = null, impatientAt = agenda.now + NEAR_MS): void {
     seen.leaves++;
     const isPatient = agenda.now < impatientAt;
-    const { leave, pace } = takeLeave(
+    const { permit, pace } = grantPermit(
       seen.pace,
       { reservedAt, isPatient, brokeIn: null },
       PER_SECOND,
       agenda.now,
       random(),
     );
-    const { mended } = pace;
+    const { epoch } = pace;
     seen.pace = pace;
-    if (leave.leave === "wait") {
+    if (permit.outcome === "wait") {
       let isAsked = false;
       const again = () => {
         if (!isAsked) ask(chat, reservedAt, impatientAt);
@@ -123,20 +123,20 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
       };
       patient.push(again);
       agenda.at(impatientAt, again);
-    } else if (leave.leave === "go") {
-      agenda.at(leave.at, () => (isVoid(leave, mended) ? ask(chat) : call(chat, leave, mended)));
+    } else if (permit.outcome === "granted") {
+      agenda.at(permit.at, () => (isVoid(permit, epoch) ? ask(chat) : call(chat, permit, epoch)));
     } else {
-      if (leave.broken) waiting.add(chat);
-      const reserved = leave.broken ? null : leave.at;
-      agenda.at(leave.at + random() * 3_000, () => {
+      if (permit.broken) waiting.add(chat);
+      const reserved = permit.broken ? null : permit.at;
+      agenda.at(permit.at + random() * 3_000, () => {
         if (reserved !== null || waiting.delete(chat)) ask(chat, reserved);
       });
     }
   }
 
-  const isVoid = ({ probe, at }: Go, mended: number) => probe === null && !isStillGood(seen.pace, at, mended);
+  const isVoid = ({ probe, at }: Go, epoch: number) => probe === null && !isStillGood(seen.pace, at, epoch);
 
-  function call(chat: number, { probe, trial }: Go, mended: number): void {
+  function call(chat: number, { probe, trial }: Go, epoch: number): void {
     seen.starts.push(agenda.now);
     seen.mostUnderWay = Math.max(seen.mostUnderWay, ++seen.underWay);
     const { isDead } = seen;
@@ -145,10 +145,10 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
       if (!isDead) seen.delivered.add(chat);
       agenda.at(agenda.now + random() * 20, () => {
         if (isDead) {
-          become(breakChannel(seen.pace, "Bad token", { probe, mended }, agenda.now));
+          become(breakChannel(seen.pace, "Bad token", { probe, epoch }, agenda.now));
           if (seen.pace.breaker) seen.brokenAt ??= agenda.now;
           ask(chat);
-        } else if (trial !== null) become(endTrial(seen.pace, { trial, mended }, true, agenda.now));
+        } else if (trial !== null) become(endTrial(seen.pace, { trial, epoch }, true, agenda.now));
       });
     });
   }
@@ -176,7 +176,7 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
     /** The operator changes the credentials. */
     repair: () => {
       seen.isDead = false;
-      become(mendChannel(seen.pace, null));
+      become(closeBreaker(seen.pace, null));
       wake();
     },
   };

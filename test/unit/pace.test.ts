@@ -3,32 +3,32 @@ import { expect, test } from "vitest";
 import {
   breakChannel,
   type ChannelPace,
+  closeBreaker,
   endTrial,
+  grantPermit,
   isStillGood,
-  mendChannel,
   NEAR_MS,
   PROVEN_FOR_MS,
   probeAgain,
   STEADY,
   slowDown,
   TRIAL_MS,
-  takeLeave,
   wakeMoreAt,
 } from "../../src/channels/pace.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const MINUTE = 60_000;
-const FRESH = { probe: null, mended: 0 };
+const FRESH = { probe: null, epoch: 0 };
 
 /** The channel after a probe that was let go found it still broken. */
 function probed(pace: ChannelPace, end = (under: ChannelPace, probe: number | null) => stillBroken(under, probe)) {
   const now = pace.breaker?.probeAt ?? NOW;
-  const { leave, pace: under } = takeLeave(pace, { reservedAt: null, isPatient: true, brokeIn: null }, 25, now, 0);
-  return end(under, leave.leave === "go" ? leave.probe : null);
+  const { permit, pace: under } = grantPermit(pace, { reservedAt: null, isPatient: true, brokeIn: null }, 25, now, 0);
+  return end(under, permit.outcome === "granted" ? permit.probe : null);
 }
 
 function stillBroken(pace: ChannelPace, probe: number | null): ChannelPace {
-  return breakChannel(pace, "Still bad", { probe, mended: 0 }, NOW);
+  return breakChannel(pace, "Still bad", { probe, epoch: 0 }, NOW);
 }
 
 /** Asks for leaves, one after the other, of a channel whose state goes along; it has just shown that it works. */
@@ -37,7 +37,7 @@ function channel(perSecond = 25, pace: ChannelPace = STEADY) {
     pace,
     ask(now: number, reservedAt: number | null = null, random = 0) {
       this.pace = { ...this.pace, provenAt: now };
-      const { leave, pace } = takeLeave(
+      const { permit, pace } = grantPermit(
         this.pace,
         { reservedAt, isPatient: true, brokeIn: null },
         perSecond,
@@ -45,8 +45,8 @@ function channel(perSecond = 25, pace: ChannelPace = STEADY) {
         random,
       );
       this.pace = pace;
-      if (leave.leave === "wait") throw new Error("it waits");
-      return leave;
+      if (permit.outcome === "wait") throw new Error("it waits");
+      return permit;
     },
   };
 }
@@ -56,12 +56,12 @@ function cold(perSecond = 10, pace: ChannelPace = STEADY) {
   return {
     pace,
     ask(now: number, isPatient = true, reservedAt: number | null = null) {
-      const answer = takeLeave(this.pace, { reservedAt, isPatient, brokeIn: null }, perSecond, now, 0);
+      const answer = grantPermit(this.pace, { reservedAt, isPatient, brokeIn: null }, perSecond, now, 0);
       this.pace = answer.pace;
-      return answer.leave;
+      return answer.permit;
     },
     end(trial: number | null, works: boolean, now: number) {
-      this.pace = endTrial(this.pace, { trial, mended: this.pace.mended }, works, now);
+      this.pace = endTrial(this.pace, { trial, epoch: this.pace.epoch }, works, now);
     },
   };
 }
@@ -98,14 +98,14 @@ test("no window of a second ever has more starts than the pace, whenever they ar
 
 test("a start that is near is waited for; one that is not is reserved, and holds", () => {
   const asked = channel(1);
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: null, trial: null });
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW + NEAR_MS, probe: null, trial: null });
+  expect(asked.ask(NOW)).toEqual({ outcome: "granted", at: NOW, probe: null, trial: null });
+  expect(asked.ask(NOW)).toEqual({ outcome: "granted", at: NOW + NEAR_MS, probe: null, trial: null });
   const third = asked.ask(NOW);
-  expect(third).toEqual({ leave: "later", at: NOW + 2_000, broken: false });
+  expect(third).toEqual({ outcome: "later", at: NOW + 2_000, broken: false });
   // Others ask meanwhile; its start is its own.
   for (let i = 0; i < 20; i++) asked.ask(NOW + 1_000);
   const { clock } = asked.pace;
-  expect(asked.ask(third.at, third.at)).toEqual({ leave: "go", at: third.at, probe: null, trial: null });
+  expect(asked.ask(third.at, third.at)).toEqual({ outcome: "granted", at: third.at, probe: null, trial: null });
   expect(asked.pace.clock).toBe(clock);
 });
 
@@ -113,9 +113,9 @@ test("a chat whose clock is a little ahead keeps its start, and one that comes f
   const asked = channel(1);
   for (let i = 0; i < 100; i++) asked.ask(NOW);
   const reserved = NOW + 50_000;
-  expect(asked.ask(reserved - 20, reserved)).toMatchObject({ leave: "go", at: reserved });
-  expect(asked.ask(reserved + 9_000, reserved)).toMatchObject({ leave: "go", at: reserved + 9_000 });
-  expect(asked.ask(reserved + 10_001, reserved)).toMatchObject({ leave: "later" });
+  expect(asked.ask(reserved - 20, reserved)).toMatchObject({ outcome: "granted", at: reserved });
+  expect(asked.ask(reserved + 9_000, reserved)).toMatchObject({ outcome: "granted", at: reserved + 9_000 });
+  expect(asked.ask(reserved + 10_001, reserved)).toMatchObject({ outcome: "later" });
 });
 
 test("an idle channel saves nothing up: after a pause a burst is spread as before", () => {
@@ -136,7 +136,7 @@ test("a network that wants rest gets it: nobody starts before, reserved or not, 
       for (const reservedAt of [null, now, now - 5_000]) {
         if (now < end) expect(asked.ask(now, reservedAt).at).toBeGreaterThanOrEqual(end);
       }
-      expect(asked.ask(end).leave).toBe("go");
+      expect(asked.ask(end).outcome).toBe("granted");
     }),
   );
 });
@@ -145,11 +145,11 @@ test("a broken channel lets nobody go for five minutes, then one at a time", () 
   const asked = channel();
   asked.pace = breakChannel(asked.pace, "Bad token", FRESH, NOW);
   expect(asked.pace.breaker).toMatchObject({ since: NOW, reason: "Bad token", failures: 0, probeAt: NOW + 5 * MINUTE });
-  expect(asked.ask(NOW + 5 * MINUTE - 1)).toMatchObject({ leave: "later", broken: true });
-  expect(asked.ask(NOW + 5 * MINUTE)).toMatchObject({ leave: "go", at: NOW + 5 * MINUTE, probe: 1 });
-  for (let i = 0; i < 100; i++) expect(asked.ask(NOW + 5 * MINUTE + i)).toMatchObject({ leave: "later" });
+  expect(asked.ask(NOW + 5 * MINUTE - 1)).toMatchObject({ outcome: "later", broken: true });
+  expect(asked.ask(NOW + 5 * MINUTE)).toMatchObject({ outcome: "granted", at: NOW + 5 * MINUTE, probe: 1 });
+  for (let i = 0; i < 100; i++) expect(asked.ask(NOW + 5 * MINUTE + i)).toMatchObject({ outcome: "later" });
   // A probe that was lost is followed by another.
-  expect(asked.ask(NOW + 6 * MINUTE)).toMatchObject({ leave: "go", probe: 2 });
+  expect(asked.ask(NOW + 6 * MINUTE)).toMatchObject({ outcome: "granted", probe: 2 });
 });
 
 test("chats that meet a broken channel are told to come back after 5 to 60 minutes, apart from each other", () => {
@@ -179,10 +179,10 @@ test("each probe that fails makes the wait longer; what else was under way does 
 });
 
 test("a mended channel goes at its pace, and hears nothing of attempts from before", () => {
-  const asked = channel(10, mendChannel(breakChannel(STEADY, "Bad token", FRESH, NOW), NOW));
-  expect(asked.pace).toMatchObject({ breaker: null, mended: 1 });
+  const asked = channel(10, closeBreaker(breakChannel(STEADY, "Bad token", FRESH, NOW), NOW));
+  expect(asked.pace).toMatchObject({ breaker: null, epoch: 1 });
   expect(breakChannel(asked.pace, "Bad token", FRESH, NOW)).toBe(asked.pace);
-  expect(breakChannel(asked.pace, "Bad token", { probe: null, mended: 1 }, NOW).breaker).not.toBeNull();
+  expect(breakChannel(asked.pace, "Bad token", { probe: null, epoch: 1 }, NOW).breaker).not.toBeNull();
   expect([asked.ask(NOW).at, asked.ask(NOW).at]).toEqual([NOW, NOW + 100]);
 });
 
@@ -191,12 +191,12 @@ test("reserved starts that come late together begin apart from each other, and s
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), lateness, (perSecond, late) => {
       const asked = channel(perSecond);
-      const reserved = late.map(() => asked.ask(NOW)).filter(({ leave }) => leave === "later");
+      const reserved = late.map(() => asked.ask(NOW)).filter(({ outcome }) => outcome === "later");
       const asks = reserved.map(({ at }, i) => ({ at: at + (late[i] ?? 0), reservedAt: i % 3 ? at : null }));
       const starts: number[] = [];
       for (const { at, reservedAt } of asks.sort((a, b) => a.at - b.at)) {
         const answer = asked.ask(at, reservedAt);
-        if (answer.leave === "go") starts.push(answer.at);
+        if (answer.outcome === "granted") starts.push(answer.at);
       }
       starts.sort((a, b) => a - b);
       starts.slice(1).forEach((at, i) => {
@@ -208,12 +208,12 @@ test("reserved starts that come late together begin apart from each other, and s
 
 test("a channel that has yet to show that it works lets one attempt go, which tells how it ends", () => {
   const asked = cold();
-  expect(asked.ask(NOW)).toEqual({ leave: "go", at: NOW, probe: null, trial: NOW + TRIAL_MS });
-  for (let i = 0; i < 50; i++) expect(asked.ask(NOW + i)).toEqual({ leave: "wait" });
+  expect(asked.ask(NOW)).toEqual({ outcome: "granted", at: NOW, probe: null, trial: NOW + TRIAL_MS });
+  for (let i = 0; i < 50; i++) expect(asked.ask(NOW + i)).toEqual({ outcome: "wait" });
   asked.end(NOW + TRIAL_MS, true, NOW + 200);
   const starts = Array.from({ length: 11 }, () => asked.ask(NOW + 200));
   expect(starts).toEqual(
-    Array.from({ length: 11 }, (_, i) => ({ leave: "go", at: NOW + 200 + i * 100, probe: null, trial: null })),
+    Array.from({ length: 11 }, (_, i) => ({ outcome: "granted", at: NOW + 200 + i * 100, probe: null, trial: null })),
   );
 });
 
@@ -221,7 +221,7 @@ test("who does not wait for a trial's end is given a start after it, apart from 
   const asked = cold();
   asked.ask(NOW);
   expect([1, 2, 3].map(() => asked.ask(NOW, false))).toEqual(
-    [0, 100, 200].map((after) => ({ leave: "later", at: NOW + NEAR_MS + after, broken: false })),
+    [0, 100, 200].map((after) => ({ outcome: "later", at: NOW + NEAR_MS + after, broken: false })),
   );
 });
 
@@ -230,55 +230,61 @@ test("a trial of which nobody knows how it ended is followed by another; one tha
   asked.ask(NOW);
   asked.end(NOW + TRIAL_MS, false, NOW + 100);
   const second = asked.ask(NOW + 100);
-  expect(second).toMatchObject({ leave: "go", trial: NOW + 100 + TRIAL_MS });
-  expect(asked.ask(NOW + 101)).toEqual({ leave: "wait" });
+  expect(second).toMatchObject({ outcome: "granted", trial: NOW + 100 + TRIAL_MS });
+  expect(asked.ask(NOW + 101)).toEqual({ outcome: "wait" });
   const third = NOW + 100 + TRIAL_MS;
-  expect(asked.ask(third - 1)).toEqual({ leave: "wait" });
-  expect(asked.ask(third)).toMatchObject({ leave: "go", trial: third + TRIAL_MS });
+  expect(asked.ask(third - 1)).toEqual({ outcome: "wait" });
+  expect(asked.ask(third)).toMatchObject({ outcome: "granted", trial: third + TRIAL_MS });
   // The second one's end does not let a fourth go.
   asked.end(NOW + 100 + TRIAL_MS, false, third + 1);
-  expect(asked.ask(third + 2)).toEqual({ leave: "wait" });
+  expect(asked.ask(third + 2)).toEqual({ outcome: "wait" });
 });
 
 test("a channel that worked within the last minute holds nobody, and has one attempt show it anew", () => {
   const asked = cold(10, { ...STEADY, provenAt: NOW });
-  for (let i = 0; i < 5; i++) expect(asked.ask(NOW + 1_000 * i)).toMatchObject({ leave: "go", trial: null });
+  for (let i = 0; i < 5; i++) expect(asked.ask(NOW + 1_000 * i)).toMatchObject({ outcome: "granted", trial: null });
   const half = NOW + PROVEN_FOR_MS / 2;
   const trials = [0, 1, 2].map((i) => asked.ask(half + 100 * i));
   expect(trials).toMatchObject([{ trial: half + TRIAL_MS }, { trial: null }, { trial: null }]);
   asked.end(half + TRIAL_MS, true, half + 400);
-  expect(asked.ask(half + PROVEN_FOR_MS / 2)).toMatchObject({ leave: "go", trial: null });
+  expect(asked.ask(half + PROVEN_FOR_MS / 2)).toMatchObject({ outcome: "granted", trial: null });
   // Idle for longer, it has it to show again.
   const later = half + 400 + PROVEN_FOR_MS;
-  expect([asked.ask(later), asked.ask(later)]).toMatchObject([{ leave: "go", at: later }, { leave: "wait" }]);
+  expect([asked.ask(later), asked.ask(later)]).toMatchObject([{ outcome: "granted", at: later }, { outcome: "wait" }]);
 });
 
 test("other credentials are tried once before all follow; a probe that came through has shown that they may", () => {
   const broken = breakChannel({ ...STEADY, provenAt: NOW }, "Bad token", FRESH, NOW);
   expect(broken.provenAt).toBeNull();
-  const changed = cold(10, mendChannel(broken, null));
-  expect([changed.ask(NOW), changed.ask(NOW)]).toMatchObject([{ leave: "go", probe: null }, { leave: "wait" }]);
-  const probed = cold(10, mendChannel(broken, NOW));
-  expect([probed.ask(NOW), probed.ask(NOW)]).toMatchObject([{ leave: "go" }, { leave: "go", at: NOW + 100 }]);
+  const changed = cold(10, closeBreaker(broken, null));
+  expect([changed.ask(NOW), changed.ask(NOW)]).toMatchObject([
+    { outcome: "granted", probe: null },
+    { outcome: "wait" },
+  ]);
+  const probed = cold(10, closeBreaker(broken, NOW));
+  expect([probed.ask(NOW), probed.ask(NOW)]).toMatchObject([
+    { outcome: "granted" },
+    { outcome: "granted", at: NOW + 100 },
+  ]);
 });
 
 test("a trial's end says nothing of a channel that broke, or was mended, meanwhile", () => {
-  const trial = { mended: 0, trial: NOW + TRIAL_MS };
-  const { pace } = takeLeave(STEADY, { reservedAt: null, isPatient: true, brokeIn: null }, 10, NOW, 0);
+  const trial = { epoch: 0, trial: NOW + TRIAL_MS };
+  const { pace } = grantPermit(STEADY, { reservedAt: null, isPatient: true, brokeIn: null }, 10, NOW, 0);
   const broken = breakChannel(pace, "Bad token", FRESH, NOW);
   expect(endTrial(broken, trial, true, NOW)).toBe(broken);
   // It was let go before the breaker opened, so it makes no wait longer.
   expect(breakChannel(broken, "Bad token", { probe: null, ...trial }, NOW)).toBe(broken);
-  const mended = mendChannel(broken, null);
-  expect(endTrial(mended, trial, true, NOW)).toBe(mended);
-  expect(probeAgain(mended, { probe: 1, ...trial }, NOW)).toBe(mended);
+  const epoch = closeBreaker(broken, null);
+  expect(endTrial(epoch, trial, true, NOW)).toBe(epoch);
+  expect(probeAgain(epoch, { probe: 1, ...trial }, NOW)).toBe(epoch);
 });
 
 test("a probe that nobody answers makes no wait longer: its contact may be the one that is never reached", () => {
   let pace = breakChannel(STEADY, "Bad token", FRESH, NOW);
   for (let failures = 0; failures < 5; failures++) pace = probed(pace);
   expect(pace.breaker).toMatchObject({ failures: 5, probeAt: NOW + 40 * MINUTE });
-  const unanswered = probed(pace, (under, probe) => probeAgain(under, { probe, mended: 0 }, NOW));
+  const unanswered = probed(pace, (under, probe) => probeAgain(under, { probe, epoch: 0 }, NOW));
   expect(unanswered.breaker).toMatchObject({ failures: 5, probeAt: NOW + 5 * MINUTE });
 });
 
@@ -289,7 +295,7 @@ test("a start that was waited for is void once the channel broke, was mended, or
   expect(isStillGood(slowDown(STEADY, 501, NOW), at, 0)).toBe(false);
   const broken = breakChannel(STEADY, "Bad token", FRESH, NOW);
   expect(isStillGood(broken, at, 0)).toBe(false);
-  expect(isStillGood(mendChannel(broken, NOW), at, 0)).toBe(false);
+  expect(isStillGood(closeBreaker(broken, NOW), at, 0)).toBe(false);
 });
 
 test("further chats are woken once those before are about to be through; while it is on trial, a second later", () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import {
+  applyNews,
   attemptOver,
   type Known,
   type PartNews,
   type Parts,
   partOut,
-  takeNews,
 } from "../../src/chats/delivery/parts.ts";
 
 const FAULT = { code: "network_131026", message: "Undeliverable" };
@@ -23,7 +23,7 @@ function news(networkId: string, status: PartNews["status"], fields: Partial<Par
 
 /** A message of which these parts are out. */
 const sent = (...ids: string[]) => message({ of: ids.length, ids }, { status: "SENT", isOpen: false });
-const tell = (known: Known, ...told: PartNews[]) => told.reduce((each, one) => takeNews(each, one) ?? each, known);
+const tell = (known: Known, ...told: PartNews[]) => told.reduce((each, one) => applyNews(each, one) ?? each, known);
 
 test("an answer that names more or fewer parts than were thought of is right", () => {
   expect(attemptOver(message({ of: 2 }), 0, { outcome: "sent", parts: ["m"] })).toMatchObject({
@@ -34,17 +34,17 @@ test("an answer that names more or fewer parts than were thought of is right", (
 
 test("news of an id that no part can have changes nothing of a message that is all out", () => {
   const known = sent("m", "t");
-  expect(takeNews(known, news("x", "READ"))).toBe(known);
+  expect(applyNews(known, news("x", "READ"))).toBe(known);
 });
 
 test("the failure of a copy counts where there was but one attempt, and not after a repeat", () => {
-  expect(takeNews(sent("m"), news("x", "FAILED"))).toMatchObject({ status: "FAILED", error: FAULT });
+  expect(applyNews(sent("m"), news("x", "FAILED"))).toMatchObject({ status: "FAILED", error: FAULT });
   const repeated = { ...sent("m"), attempts: 2 };
-  expect(takeNews(repeated, news("x", "FAILED"))).toBe(repeated);
+  expect(applyNews(repeated, news("x", "FAILED"))).toBe(repeated);
 });
 
 test("while the first of two parts is under way, what names our message is of that one", () => {
-  expect(takeNews(message({ of: 2 }), news("x", "DELIVERED"))?.parts.ids).toEqual(["x"]);
+  expect(applyNews(message({ of: 2 }), news("x", "DELIVERED"))?.parts.ids).toEqual(["x"]);
 });
 
 test("a part that was told of while its attempt was under way is not lost with it", () => {
@@ -64,12 +64,12 @@ test.each<[string, Known, boolean]>([
   ["before any attempt", message({}, { isOpen: false }), false],
   ["once the message is done with", message({ lost: [1] }, { isOpen: false, status: "SENT" }), false],
 ])("news of an id that nobody knows is kept or is of no message of ours: %s", (_when, known, isKept) => {
-  expect(takeNews(known, stray)).toEqual(isKept ? { ...known, parts: { ...known.parts, early: [stray] } } : null);
+  expect(applyNews(known, stray)).toEqual(isKept ? { ...known, parts: { ...known.parts, early: [stray] } } : null);
 });
 
 test("what could be of either of two parts changes nothing of a message that is done with", () => {
   const known = message({ of: 2, ids: ["m", "t"], lost: [1, 1] }, { status: "READ", isOpen: false });
-  expect(takeNews(known, news("x", "READ"))).toBe(known);
+  expect(applyNews(known, news("x", "READ"))).toBe(known);
 });
 
 test("of an id that nobody knows the furthest status is kept, and at most eight such ids", () => {
@@ -99,7 +99,7 @@ test("what was told before an answer named its id counts from then, and the rest
 });
 
 test("a failure for which the network gave no reason says so", () => {
-  expect(takeNews(sent("m"), news("m", "FAILED", { error: null }))).toMatchObject({
+  expect(applyNews(sent("m"), news("m", "FAILED", { error: null }))).toMatchObject({
     status: "FAILED",
     error: { code: "network_error", message: "The network gave no reason" },
   });
@@ -115,11 +115,11 @@ test("how far parts are is written once one of them is further than SENT", () =>
 });
 
 test("that the channel is broken is told with the failure that says so, and with nothing else", () => {
-  const told = takeNews(sent("m"), news("m", "FAILED", { error: BROKEN }));
+  const told = applyNews(sent("m"), news("m", "FAILED", { error: BROKEN }));
   expect(told).toMatchObject({ status: "FAILED", broken: BROKEN.broken });
   expect(told?.error).toEqual({ code: BROKEN.code, message: BROKEN.message });
-  expect(takeNews(sent("m"), news("m", "FAILED"))).not.toHaveProperty("broken");
-  expect(takeNews(sent("m"), news("m", "READ", { error: BROKEN }))).not.toHaveProperty("broken");
+  expect(applyNews(sent("m"), news("m", "FAILED"))).not.toHaveProperty("broken");
+  expect(applyNews(sent("m"), news("m", "READ", { error: BROKEN }))).not.toHaveProperty("broken");
 });
 
 test("the failure of a part that was read is no news, and breaks no channel", () => {
@@ -128,7 +128,7 @@ test("the failure of a part that was read is no news, and breaks no channel", ()
     { of: 2, ids: ["m", "t"], states: [read, { status: "DELIVERED", error: null }] },
     { status: "SENT", isOpen: false },
   );
-  const told = takeNews(known, news("m", "FAILED", { error: BROKEN }));
+  const told = applyNews(known, news("m", "FAILED", { error: BROKEN }));
   expect(told).toMatchObject({ status: "DELIVERED", error: null });
   expect(told).not.toHaveProperty("broken");
 });

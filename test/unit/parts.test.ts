@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
+  applyNews,
   attemptOver,
   type Known,
   type PartNews,
   type Parts,
   partOut,
-  takeNews,
 } from "../../src/chats/delivery/parts.ts";
 
 const FAULT = { code: "network_131026", message: "Undeliverable" };
@@ -28,7 +28,7 @@ function tell(known: Known, ...told: string[]): Known {
   return told.reduce((each, one) => {
     const [id = "", status = ""] = one.split(" ");
     const isOurs = !id.endsWith("?");
-    return takeNews(each, news(id.replace("?", ""), status.toUpperCase() as Status, { isOurs })) ?? each;
+    return applyNews(each, news(id.replace("?", ""), status.toUpperCase() as Status, { isOurs })) ?? each;
   }, known);
 }
 
@@ -66,7 +66,7 @@ test.each([
 
 test("a message is FAILED with the error of the part that failed, and with the other's once that is all that failed", () => {
   const other = { code: "network_131047", message: "Outside" };
-  const both = takeNews(tell(sent("m", "t"), "m failed"), news("t", "FAILED", { error: other })) as Known;
+  const both = applyNews(tell(sent("m", "t"), "m failed"), news("t", "FAILED", { error: other })) as Known;
   expect(both.error).toEqual(FAULT);
   expect(tell(both, "m delivered")).toMatchObject({ status: "FAILED", error: other });
 });
@@ -98,7 +98,7 @@ test("what is no news changes nothing at all", () => {
   for (const known of [sent("a"), sent("m", "t"), tell(sent("m", "t"), "t read")]) {
     const id = known.parts.ids.at(-1) ?? "";
     expect(tell(known, `${id} sent`)).toBe(known);
-    expect(takeNews(known, news("else", "READ", { isOurs: false }))).toBeNull();
+    expect(applyNews(known, news("else", "READ", { isOurs: false }))).toBeNull();
   }
   const inbound = message({}, { status: "RECEIVED", isOpen: false });
   expect(tell(inbound, "a failed")).toBe(inbound);
@@ -206,12 +206,12 @@ test("a message that was given up while its outcome was unknown is proven delive
 });
 
 test("that the network refuses the channel itself is told with the news that fails the message, and with no other", () => {
-  const failed = takeNews(sent("a"), news("a", "FAILED", { error: BROKEN })) as Known;
+  const failed = applyNews(sent("a"), news("a", "FAILED", { error: BROKEN })) as Known;
   expect(failed).toMatchObject({ status: "FAILED", broken: BROKEN.broken });
   expect(failed.error).toEqual({ code: BROKEN.code, message: BROKEN.message });
   const { broken: _, ...stored } = failed;
-  expect(takeNews(stored, news("a", "FAILED", { error: BROKEN }))).toBe(stored);
-  const early = takeNews(message(), news("a", "FAILED", { error: BROKEN, isOurs: false })) as Known;
+  expect(applyNews(stored, news("a", "FAILED", { error: BROKEN }))).toBe(stored);
+  const early = applyNews(message(), news("a", "FAILED", { error: BROKEN, isOurs: false })) as Known;
   expect(early.broken).toBeUndefined();
   expect(over(early, "sent", "a").broken).toBe(BROKEN.broken);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { webChatId } from "../../src/channels/web/chat-id.ts";
 import { isAllowedOrigin } from "../../src/channels/web/origin.ts";
-import { markOf, refusalOf } from "../../src/channels/web/socket-policy.ts";
+import { secretFingerprint, socketRefusalOf } from "../../src/channels/web/socket-policy.ts";
 import { readVisitor, type Visitor, visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { clientNetwork } from "../../src/http/client-network.ts";
 import { isId, jurisdictionOf, newId } from "../../src/ids.ts";
@@ -65,15 +65,15 @@ test.each<[string | null, string | null, string[], string[], string | null]>([
   "a socket of origin %s and mark %s, with %j allowed and marks %j: %s",
   (origin, mark, allowedOrigins, marks, expected) => {
     const admission = { origin, own: "https://own.example", mark, at: 0 };
-    expect(refusalOf(admission, { allowedOrigins, marks })).toBe(expected);
-    expect(refusalOf(admission, null)).toBe("no_channel");
+    expect(socketRefusalOf(admission, { allowedOrigins, marks })).toBe(expected);
+    expect(socketRefusalOf(admission, null)).toBe("no_channel");
   },
 );
 
 test("a secret's mark is always the same, another for each secret, and none of its text", async () => {
-  expect(await markOf("secret")).toBe(await markOf("secret"));
-  expect(await markOf("secret")).not.toBe(await markOf("secret2"));
-  expect(await markOf("secret")).toMatch(/^[0-9A-Za-z]{15}$/);
+  expect(await secretFingerprint("secret")).toBe(await secretFingerprint("secret"));
+  expect(await secretFingerprint("secret")).not.toBe(await secretFingerprint("secret2"));
+  expect(await secretFingerprint("secret")).toMatch(/^[0-9A-Za-z]{15}$/);
 });
 
 test("what the Worker found out of a visitor survives the header, whatever the address", () => {

@@ -3,7 +3,7 @@ import { linkIn } from "../../src/channels/link.ts";
 import type { ChannelRecord } from "../../src/channels/record.ts";
 import { readClaim } from "../../src/channels/web/identity.ts";
 import { isAllowedOrigin } from "../../src/channels/web/origin.ts";
-import { markOf, termsOf } from "../../src/channels/web/socket-policy.ts";
+import { secretFingerprint, socketPolicyOf } from "../../src/channels/web/socket-policy.ts";
 import { visitorHeaders } from "../../src/channels/web/visitor.ts";
 import { asUser } from "../site-users.ts";
 
@@ -14,12 +14,15 @@ const record = (settings: object, ...secrets: string[]) =>
 
 test("a channel's terms are its origins, and the marks of its secrets where they are asked for", async () => {
   const channel = record({ allowedOrigins: ["https://a.example"] }, "one", "two");
-  expect(await termsOf(channel, { withMarks: false }, 0)).toEqual({ allowedOrigins: ["https://a.example"], marks: [] });
-  expect(await termsOf(channel, { withMarks: true }, 0)).toEqual({
+  expect(await socketPolicyOf(channel, { withMarks: false }, 0)).toEqual({
     allowedOrigins: ["https://a.example"],
-    marks: [await markOf("one"), await markOf("two")],
+    marks: [],
   });
-  expect(await termsOf(record({}), { withMarks: true }, 0)).toEqual({ allowedOrigins: [], marks: [] });
+  expect(await socketPolicyOf(channel, { withMarks: true }, 0)).toEqual({
+    allowedOrigins: ["https://a.example"],
+    marks: [await secretFingerprint("one"), await secretFingerprint("two")],
+  });
+  expect(await socketPolicyOf(record({}), { withMarks: true }, 0)).toEqual({ allowedOrigins: [], marks: [] });
 });
 
 test("an origin has at most 300 characters, whoever is let in", () => {

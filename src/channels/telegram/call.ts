@@ -8,7 +8,7 @@ const MAX_DESCRIPTION = 300;
 const MAX_WAIT_SECONDS = 86_400;
 
 /** What Telegram said to a call. `none`: nothing came that can be believed, so nobody knows whether it took effect. */
-export type Answer =
+export type TelegramAnswer =
   | { answer: "ok"; result: unknown; description: string }
   | { answer: "refused"; code: number; description: string; afterMs: number | null; movedTo: string | null }
   | { answer: "none"; description: string };
@@ -35,7 +35,7 @@ export async function call(
   token: string,
   { base }: Network,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<TelegramAnswer> {
   try {
     const response = await fetch(`${base}/bot${token}/${method}`, {
       method: "POST",
@@ -51,7 +51,7 @@ export async function call(
   }
 }
 
-function understood({ ok, status, headers }: Response, text: string | null, token: string): Answer {
+function understood({ ok, status, headers }: Response, text: string | null, token: string): TelegramAnswer {
   const redirected = status >= 300 && status < 400;
   const said = redirected ? undefined : envelope.safeParse(parseJson(text)).data;
   const description = withoutToken(said?.description || `Telegram answered ${status}`, token);

@@ -1,5 +1,5 @@
 import type { Outcome } from "../adapter.ts";
-import type { Answer } from "./call.ts";
+import type { TelegramAnswer } from "./call.ts";
 
 /**
  * What a refused or unanswered call means for the message.
@@ -8,7 +8,11 @@ import type { Answer } from "./call.ts";
  * channel's pace, so it was nearly always the chat's: one a second, 20 a minute in a group. And its waits reach from a
  * second to hours: one busy chat must not silence the bot. Should it be the bot's, each chat hears so by itself.
  */
-export function outcomeOf(answer: Exclude<Answer, { answer: "ok" }>, address: string, parts: string[]): Outcome {
+export function outcomeOf(
+  answer: Exclude<TelegramAnswer, { answer: "ok" }>,
+  address: string,
+  parts: string[],
+): Outcome {
   const message = answer.description;
   if (answer.answer === "none") return { outcome: "unknown", message, parts };
   const { code, afterMs, movedTo } = answer;

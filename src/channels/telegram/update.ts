@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { AddressChange, InboundMessage, Received } from "../adapter.ts";
+import type { AddressChange, InboundItem, InboundMessage } from "../adapter.ts";
 import { passiveType } from "../network-answer.ts";
 import { networkIdOf } from "./network-id.ts";
 
@@ -74,7 +74,7 @@ const DESCRIBED: Record<string, string[]> = {
 };
 
 /** What one update holds: at most one message or change of address. Of other updates their kinds are noted. */
-export function readUpdate(update: unknown, token: string): { received: Received[]; notes: string[] } {
+export function readUpdate(update: unknown, token: string): { received: InboundItem[]; notes: string[] } {
   const { update_id: _, ...fields } = objectOf(update);
   const raw = objectOf(fields.message);
   const read = message.safeParse(raw);

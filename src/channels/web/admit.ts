@@ -6,11 +6,11 @@ import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
 import { webChatId } from "./chat-id.ts";
 import { addressOfToken, type Claim, readClaim, voucherOf } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
-import { markOf } from "./socket-policy.ts";
+import { secretFingerprint } from "./socket-policy.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** Why a new socket is closed at once. A browser can read a close code, but not the status of a refused upgrade. */
-export const REFUSALS = {
+export const SOCKET_REFUSALS = {
   bad_request: { code: 1008, reason: "after must be a number" },
   try_later: { code: 1013, reason: "Try again later" },
   wrong_identity: { code: 4401, reason: "Wrong identity" },
@@ -18,7 +18,7 @@ export const REFUSALS = {
   no_channel: { code: 4404, reason: "No such channel" },
 } as const;
 
-export type Refusal = keyof typeof REFUSALS;
+export type SocketRefusal = keyof typeof SOCKET_REFUSALS;
 
 /** A web channel; null if no web channel has this id. */
 export async function webChannel(env: Env, channelId: string): Promise<ChannelRecord | null> {
@@ -34,7 +34,7 @@ export async function admitVisitor(
   env: Env,
   channelId: string,
   request: Request,
-): Promise<{ visitor: Visitor; region: Region | null } | Refusal> {
+): Promise<{ visitor: Visitor; region: Region | null } | SocketRefusal> {
   const record = await webChannel(env, channelId);
   if (!record) return "no_channel";
   const url = new URL(request.url);
@@ -92,7 +92,7 @@ async function proofOf(
     async (record) => voucherOf(claim, await record.identitySecrets(Date.now()), Date.now()),
     { fresh: true },
   );
-  return checked?.verified ? { address: claim.user, mark: await markOf(checked.verified) } : null;
+  return checked?.verified ? { address: claim.user, mark: await secretFingerprint(checked.verified) } : null;
 }
 
 /**

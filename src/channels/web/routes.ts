@@ -5,7 +5,7 @@ import { ApiError } from "../../http/errors.ts";
 import { fault } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
-import { admitVisitor, REFUSALS, type Refusal, webChannel } from "./admit.ts";
+import { admitVisitor, SOCKET_REFUSALS, type SocketRefusal, webChannel } from "./admit.ts";
 import { PROTOCOL } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE, NO_CHANNEL_PAGE_HEADERS } from "./page.ts";
@@ -80,9 +80,9 @@ async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> 
   }
 }
 
-function refusedSocket(refusal: Refusal): WebSocket {
+function refusedSocket(refusal: SocketRefusal): WebSocket {
   const { 0: page, 1: socket } = new WebSocketPair();
-  const { code, reason } = REFUSALS[refusal];
+  const { code, reason } = SOCKET_REFUSALS[refusal];
   socket.accept();
   socket.close(code, reason);
   return page;

@@ -1,4 +1,4 @@
-import type { Admission } from "./socket-policy.ts";
+import type { SocketAdmission } from "./socket-policy.ts";
 
 /** A visitor as the Worker verified them. It goes to the chat's object with the socket. */
 export interface Visitor {
@@ -11,7 +11,7 @@ export interface Visitor {
   address: string;
   /** What new chats are counted under (`clientNetwork`). */
   clientNetwork: string;
-  admission: Admission;
+  admission: SocketAdmission;
   /** The number of the newest message that the page has. */
   after: number;
 }

@@ -45,7 +45,7 @@ export const errorAnswer = z.object({ error: metaError });
 
 type Without<O, K extends PropertyKey> = O extends unknown ? Omit<O, K> : never;
 /** An outcome as one call has it: which parts went out before is its caller's to add. */
-export type Refusal = Without<Exclude<Outcome, { outcome: "sent" | "moved" }>, "parts">;
+export type MetaRefusal = Without<Exclude<Outcome, { outcome: "sent" | "moved" }>, "parts">;
 
 /** The stable word for an error: one of ours where a caller can act on it, else the network's number. */
 function codeOf({ code }: MetaError): string {
@@ -67,7 +67,7 @@ export function wordsOf({ message, title, error_data }: MetaError, accessToken =
 export function refusalOf(
   error: MetaError,
   { status, afterMs, accessToken }: { status: number; afterMs: number | null; accessToken: string | undefined },
-): Refusal {
+): MetaRefusal {
   const { code } = error;
   const message = wordsOf(error, accessToken);
   const later = { outcome: "retry", code: codeOf(error), message, afterMs, wholeChannel: false } as const;
@@ -89,7 +89,7 @@ export function refusalOf(
 }
 
 /** What an answer means that holds no error of Meta's. */
-export function refusalByStatus(status: number, afterMs: number | null): Refusal {
+export function refusalByStatus(status: number, afterMs: number | null): MetaRefusal {
   // Cloudflare's own two for a request that went out and got no answer, or none that it could read.
   const unanswered = status === 520 || status === 524;
   if (status === 429 || (status >= 500 && !unanswered)) {
@@ -118,7 +118,7 @@ function isBroken(code: number): boolean {
   return BROKEN.has(code) || (code >= 200 && code <= 299);
 }
 
-function broken(code: number, message: string): Refusal {
+function broken(code: number, message: string): MetaRefusal {
   return { outcome: "channel_broken", reason: reasonOf(code, message) };
 }
 

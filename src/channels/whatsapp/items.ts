@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { AddressChange, InboundMessage, MessageType, Received, StatusUpdate } from "../adapter.ts";
+import type { AddressChange, InboundItem, InboundMessage, MessageType, StatusUpdate } from "../adapter.ts";
 import { passiveType } from "../network-answer.ts";
 import { describe } from "./describe.ts";
 import { failureOf, metaError } from "./errors.ts";
@@ -75,8 +75,8 @@ const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
 const OUR_IDS = /^([\w-]{1,64})\.([\w-]{1,64})$/;
 
 /** Everything that a verified webhook holds; each thing is read by itself, and one that can't be leaves a note. */
-export function itemsOf(body: Uint8Array): { received: Received[]; notes: string[] } {
-  const received: Received[] = [];
+export function itemsOf(body: Uint8Array): { received: InboundItem[]; notes: string[] } {
+  const received: InboundItem[] = [];
   const notes: string[] = [];
   function read<T extends z.ZodMiniType>(what: string, schema: T, value: unknown, use: (read: z.output<T>) => void) {
     const result = schema.safeParse(value);
@@ -93,7 +93,7 @@ export function itemsOf(body: Uint8Array): { received: Received[]; notes: string
     read("change", change, each, ({ field, value }) => {
       if (field !== "messages") return void notes.push(`field ${word(field)} ignored`);
       const account = value.metadata?.phone_number_id ?? null;
-      const add = (...items: Received["item"][]) => received.push(...items.map((item) => ({ account, item })));
+      const add = (...items: InboundItem["item"][]) => received.push(...items.map((item) => ({ account, item })));
       const contacts: Contact[] = [];
       for (const one of value.contacts) read("contact", contact, one, (known) => contacts.push(known));
       const byId = new Map(contacts.flatMap((one) => distinct([one.wa_id, one.user_id]).map((id) => [id, one])));
@@ -140,7 +140,7 @@ function distinct(ids: (string | undefined)[]): string[] {
   return [...new Set(ids.filter((id) => id !== undefined))];
 }
 
-function messageItems(came: z.output<typeof message>, who: Contact | undefined): Received["item"][] | null {
+function messageItems(came: z.output<typeof message>, who: Contact | undefined): InboundItem["item"][] | null {
   const [address, ...addresses] = distinct([
     came.from,
     who?.wa_id,

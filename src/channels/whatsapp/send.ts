@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
 import { discard } from "../network-answer.ts";
-import { errorAnswer, type Refusal, refusalByStatus, refusalOf, retryAfterMs } from "./errors.ts";
+import { errorAnswer, type MetaRefusal, refusalByStatus, refusalOf, retryAfterMs } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 import { bodiesOf } from "./wire.ts";
 
@@ -51,7 +51,7 @@ async function post(
   credentials: Credentials,
   network: Network,
   signal: AbortSignal,
-): Promise<{ id: string; addresses: string[] } | Refusal> {
+): Promise<{ id: string; addresses: string[] } | MetaRefusal> {
   const headers = graphHeaders(credentials);
   if (!headers) return { outcome: "channel_broken", reason: "The access token fits into no header" };
   headers.set("Content-Type", "application/json");
@@ -90,7 +90,7 @@ async function post(
   };
 }
 
-function nothingTaken(code: string, message: string): Refusal {
+function nothingTaken(code: string, message: string): MetaRefusal {
   return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
 }
 
@@ -99,7 +99,7 @@ function nothingTaken(code: string, message: string): Refusal {
  * error` for a name without an address. So a thrown error never proves that Meta took nothing. Deployed, a refused
  * connection is mostly an answer: 521, 522, 523 or 530.
  */
-function refusalOfThrow(signal: AbortSignal): Refusal {
+function refusalOfThrow(signal: AbortSignal): MetaRefusal {
   const message = signal.aborted ? "The network did not answer in time" : "The connection was lost before an answer";
   return { outcome: "unknown", message };
 }

@@ -1,10 +1,10 @@
 import type { Network, Outbound, Outcome } from "../../channels/adapter.ts";
 import { ADAPTERS } from "../../channels/registry.ts";
 import type { QueuedMessage } from "../log/message-log.ts";
-import { known, partsKept, shows } from "./head.ts";
+import { isSameAttempt, known, partsKept } from "./head.ts";
 import type { OutboxHost } from "./outbox.ts";
 import { type Known, type Parts, partOut } from "./parts.ts";
-import type { Go } from "./permit.ts";
+import type { Granted } from "./permit.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery } from "./schedule.ts";
 
 /** After its deadline an attempt has this long to say what it knows. */
@@ -16,7 +16,7 @@ export async function callNetwork(
   host: OutboxHost,
   head: QueuedMessage & { parts: Parts },
   started: Delivery,
-  { credentials }: Go,
+  { credentials }: Granted,
   network: Network,
 ): Promise<Outcome> {
   const message = outbound(host, head);
@@ -26,7 +26,7 @@ export async function callNetwork(
     // The last one is written with the outcome.
     if (out.length === head.parts.of || !host.exists()) return;
     const current = host.log.delivered(head.seq);
-    if (!shows(current, started)) return;
+    if (!isSameAttempt(current, started)) return;
     const before = knownOf(host, current, head.parts.of);
     // The output gate holds the next call until this is on disk.
     save(host, current, before, partOut(before, out.length - 1, id));

@@ -35,18 +35,18 @@ type Waiting = Pick<QueuedMessage, "delivery" | "lastError">;
 type Dated = { message: Pick<Message, "createdAt" | "updatedAt"> };
 
 /** What the message at the head of the line needs next: to be given up, its lost attempt closed, to wait, or to go. */
-export type Turn =
+export type NextStep =
   | { turn: "expire"; error: DeliveryError }
   | { turn: "close"; outcome: Outcome }
   | { turn: "wait" }
   | { turn: "ask"; reservedAt: number | null };
 
 /** @param isMarked the open attempt, if there is one, was marked by this instance, which has yet to make it */
-export function turnOf(
+export function nextStep(
   { delivery, lastError, parts }: Pick<QueuedMessage, "delivery" | "lastError" | "parts">,
   isMarked: boolean,
   now: number,
-): Turn {
+): NextStep {
   if (isOverdue(delivery, now)) {
     const message = `Not delivered within a day: ${lastError?.message ?? "no attempt came through"}`;
     return { turn: "expire", error: { code: "delivery_timeout", message } };
@@ -63,34 +63,34 @@ export function mayGoOn(steps: number, begunAt: number, now: number): boolean {
   return steps < STEPS_A_RUN && now - begunAt < RUN_MS;
 }
 
-/** Which message asked for leave, and how often the channel was told to work until then. */
+/** Which message asked for a permit, and how often the channel was told to work until then. */
 interface Asking {
   seq: number | undefined;
   wakes: number;
 }
 
 /** Whether the channel's answer is old news: it is another message's turn, or a broken channel works meanwhile. */
-export function isOldLeave(isBroken: boolean, asked: Asking, current: Asking): boolean {
+export function isStalePermit(isBroken: boolean, asked: Asking, current: Asking): boolean {
   return current.seq !== asked.seq || (isBroken && current.wakes !== asked.wakes);
 }
 
-/** Why a message gets no leave: its channel's pace, its breaker, or no answer. */
-export type NoLeave =
-  | { leave: "later"; at: number; broken: { reason: string; since: number } | null }
-  | { leave: "away" };
+/** Why a message gets no permit: its channel's pace, its breaker, or no answer. */
+export type NotGranted =
+  | { outcome: "later"; at: number; broken: { reason: string; since: number } | null }
+  | { outcome: "away" };
 
-/** What is written of a message that got no leave, and what it says of that; a pace is no error. */
-export function held(row: Waiting & Dated, leave: NoLeave, now: number, random: number): Waiting {
+/** What is written of a message that got no permit, and what it says of that; a pace is no error. */
+export function afterHold(row: Waiting & Dated, permit: NotGranted, now: number, random: number): Waiting {
   const { delivery, lastError } = row;
   const stay = (until: number, reason: HoldReason, since: number, error: DeliveryError | null): Waiting => ({
     delivery: hold(delivery, until, reason, now, waitsSince(row, since)),
     lastError: error ?? lastError,
   });
-  if (leave.leave === "away") {
+  if (permit.outcome === "away") {
     const error = { code: "channel_away", message: "The channel does not answer" };
     return stay(now + awayMs((delivery.aways ?? 0) + 1, random), "away", now, error);
   }
-  const { at, broken } = leave;
+  const { at, broken } = permit;
   if (!broken) return stay(at, "pace", now, null);
   return stay(at, "broken", broken.since, { code: "channel_broken", message: broken.reason });
 }
@@ -108,7 +108,7 @@ export function awayMs(times: number, random: number): number {
  * The attempt that a message goes with: the one that was marked in the insert, else one more. A probe ends the wait for
  * the broken channel, which began at `brokenSince`.
  */
-export function started(
+export function startAttempt(
   row: { delivery: Delivery } & Dated,
   brokenSince: number | null,
   isMarked: boolean,
@@ -130,13 +130,13 @@ export function known({ message, delivery, parts }: QueuedMessage, of: number): 
 }
 
 /** Whether a row still shows the attempt that is over: else what became of it is decided already. */
-export function shows<T extends { delivery: Delivery }>(row: T | null, { attempts }: Delivery): row is T {
+export function isSameAttempt<T extends { delivery: Delivery }>(row: T | null, { attempts }: Delivery): row is T {
   return row?.delivery.attempts === attempts;
 }
 
-/** How often the channel had been mended when an attempt is over: a probe that comes through mends it. */
-export function mendedBy({ mended, probe }: Attempt, { outcome }: Outcome): number {
-  return mended + Number(probe !== null && outcome === "sent");
+/** The channel's epoch after an attempt: a probe that succeeds begins a new one. */
+export function epochAfter({ epoch, probe }: Attempt, { outcome }: Outcome): number {
+  return epoch + Number(probe !== null && outcome === "sent");
 }
 
 /**
@@ -155,7 +155,7 @@ export function judged(
 }
 
 /** What an outcome makes of a message's row. `broken`: in which words a status said that the channel is broken. */
-export interface Settled {
+export interface AfterAttempt {
   delivery: Delivery;
   parts: StoredParts;
   lastError: DeliveryError | null;
@@ -168,15 +168,15 @@ export interface Settled {
  * What an attempt's outcome makes of a message, unless a status has overtaken it: then only which parts are out.
  * @param attempt the part that it began with, and how often the channel was mended by then; absent for a lost one
  */
-export function settled(
+export function afterAttempt(
   { delivery, lastError }: Waiting,
   row: Known,
   outcome: Outcome,
   policy: DeliveryPolicy,
   now: number,
   random: number,
-  attempt?: { first: number; mended: number },
-): Settled {
+  attempt?: { first: number; epoch: number },
+): AfterAttempt {
   const step = settle(delivery, outcome, policy, now, random, lastError);
   // Redacted too late: it was on its way already, and has come through.
   const isOut = step.state === "sent" && row.error?.code === "redacted";
@@ -184,10 +184,10 @@ export function settled(
   const { status, error, parts, broken = null } = attemptOver(before, attempt?.first ?? row.parts.ids.length, outcome);
   const met: Delivery = step.state === "waiting" ? step.delivery : { ...delivery, startedAt: null };
   const hasBroken = attempt !== undefined && outcome.outcome === "channel_broken";
-  const closed: Delivery = hasBroken ? { ...met, brokeIn: attempt.mended } : met;
+  const closed: Delivery = hasBroken ? { ...met, brokeIn: attempt.epoch } : met;
   const isFailed = step.state === "failed" && status === "QUEUED";
   return {
-    delivery: attempt ? { ...closed, mended: attempt.mended } : closed,
+    delivery: attempt ? { ...closed, epoch: attempt.epoch } : closed,
     parts: step.state === "waiting" && status === "QUEUED" ? parts : withoutEarly(parts),
     lastError: step.state === "sent" || status !== "QUEUED" ? null : step.error,
     status: isFailed ? "FAILED" : status,
@@ -205,7 +205,7 @@ export function partsKept({ status, isOpen, parts }: Known): StoredParts {
  * The message that news is of: the one that it names, or that has a part of that id, or the one under way.
  * @param sending the number of the message whose attempt is under way
  */
-export function rowOf(
+export function rowOfStatus(
   log: Pick<MessageLog, "byId" | "byNetworkId" | "delivered" | "head">,
   { messageId, networkId }: Pick<StatusNews, "messageId" | "networkId">,
   sending: number | null,
@@ -218,26 +218,26 @@ export function rowOf(
 
 /** Which attempt's news it is that the channel is broken; null where it says nothing of the channel as it is now. */
 export function newsOfChannel({ delivery, message }: { delivery: Delivery } & Dated, now: number): Attempt | null {
-  const { mended } = delivery;
-  if (mended === undefined || now - Date.parse(message.updatedAt) > CHANNEL_NEWS_MS) return null;
-  return { probe: null, mended };
+  const { epoch } = delivery;
+  if (epoch === undefined || now - Date.parse(message.updatedAt) > CHANNEL_NEWS_MS) return null;
+  return { probe: null, epoch };
 }
 
 /** What the channel is told when it works again, or may: one that was held because it was broken may try now. */
-export function woken(delivery: Delivery, now: number): Delivery | null {
+export function afterWake(delivery: Delivery, now: number): Delivery | null {
   return delivery.startedAt === null && delivery.heldSince !== null ? { ...delivery, nextAt: now } : null;
 }
 
 /** What a channel is told of an attempt. */
-export type Report =
+export type ChannelReport =
   | { report: "broke"; reason: string }
   | { report: "slow_down"; afterMs: number }
   | { report: "probed"; works: boolean };
 
 /** What of an attempt's outcome concerns all chats of the channel, in the order in which it is told. */
-export function reportsOf(outcome: Outcome, { probe, trial }: Pick<Attempt, "probe" | "trial">): Report[] {
+export function reportsOf(outcome: Outcome, { probe, trial }: Pick<Attempt, "probe" | "trial">): ChannelReport[] {
   if (outcome.outcome === "channel_broken") return [{ report: "broke", reason: outcome.reason }];
-  const reports: Report[] = [];
+  const reports: ChannelReport[] = [];
   if (outcome.outcome === "retry" && outcome.wholeChannel) {
     reports.push({ report: "slow_down", afterMs: outcome.afterMs ?? 1_000 });
   }

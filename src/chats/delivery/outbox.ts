@@ -6,20 +6,20 @@ import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
 import { callNetwork, knownOf, save } from "./attempt.ts";
 import {
-  held,
-  isOldLeave,
+  afterAttempt,
+  afterHold,
+  epochAfter,
+  isSameAttempt,
+  isStalePermit,
   judged,
   mayGoOn,
-  mendedBy,
   newsOfChannel,
-  rowOf,
-  settled,
-  shows,
-  started,
-  turnOf,
+  nextStep,
+  rowOfStatus,
+  startAttempt,
 } from "./head.ts";
-import { takeNews } from "./parts.ts";
-import { askLeave, type Go, report } from "./permit.ts";
+import { applyNews } from "./parts.ts";
+import { acquirePermit, type Granted, report } from "./permit.ts";
 import { type DeliveryError, isOverdue, wakeAt } from "./schedule.ts";
 
 /** The message that is being sent; `broken`: what a status said in the meantime of why the channel can't be used. */
@@ -92,7 +92,7 @@ export class Outbox {
   async #step(host: OutboxHost): Promise<boolean> {
     const head = host.log.head();
     if (!head) return false;
-    const turn = turnOf(head, this.#marked === head.seq, Date.now());
+    const turn = nextStep(head, this.#marked === head.seq, Date.now());
     if (turn.turn === "wait") return false;
     if (turn.turn === "expire") {
       host.change(head.message, "FAILED", turn.error);
@@ -103,24 +103,24 @@ export class Outbox {
       return true;
     }
     const asked = { seq: head.seq, wakes: this.#wakes };
-    const leave = await askLeave(host.env, host.identity, turn.reservedAt, head.delivery.brokeIn ?? null);
+    const permit = await acquirePermit(host.env, host.identity, turn.reservedAt, head.delivery.brokeIn ?? null);
     if (!host.exists()) return false;
     const current = host.log.head();
-    const isBroken = leave.leave === "later" && leave.broken !== null;
-    if (!current || isOldLeave(isBroken, asked, { seq: current.seq, wakes: this.#wakes })) return true;
-    if (leave.leave === "go") return this.#attempt(host, current, leave);
+    const isBroken = permit.outcome === "later" && permit.broken !== null;
+    if (!current || isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.#wakes })) return true;
+    if (permit.outcome === "granted") return this.#attempt(host, current, permit);
     this.#marked = null;
-    const { delivery, lastError } = held(current, leave, Date.now(), Math.random());
+    const { delivery, lastError } = afterHold(current, permit, Date.now(), Math.random());
     host.log.writeDelivery(head.seq, delivery, current.parts, lastError);
     // One that has waited behind others for as long as they did goes the way that they went.
     return isOverdue(delivery, Date.now());
   }
 
-  async #attempt(host: OutboxHost, head: QueuedMessage, leave: Go): Promise<boolean> {
+  async #attempt(host: OutboxHost, head: QueuedMessage, permit: Granted): Promise<boolean> {
     const { env, identity, log } = host;
     // First: where the network is may be configured wrongly, and then no attempt was made.
     const network = networkOf(env, identity.channelKind);
-    const delivery = started(head, leave.brokenSince, this.#marked === head.seq, Date.now());
+    const delivery = startAttempt(head, permit.brokenSince, this.#marked === head.seq, Date.now());
     this.#marked = null;
     if (delivery !== head.delivery) {
       log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
@@ -130,11 +130,11 @@ export class Outbox {
     const { parts } = knownOf(host, head);
     const sending: Sending = { seq: head.seq, broken: null };
     this.#sending = sending;
-    const answer = await callNetwork(host, { ...head, parts }, delivery, leave, network).finally(() => {
+    const answer = await callNetwork(host, { ...head, parts }, delivery, permit, network).finally(() => {
       this.#sending = null;
     });
     const brokeIn = head.delivery.brokeIn ?? null;
-    const outcome = judged(answer, leave, brokeIn);
+    const outcome = judged(answer, permit, brokeIn);
     console.log({
       event: "attempt",
       chatId: identity.chatId,
@@ -150,13 +150,13 @@ export class Outbox {
     if (outcome.outcome === "sent" && outcome.addresses.length > 0) host.learn(outcome.addresses, false);
     if (outcome.outcome === "moved") host.learn([outcome.address], true);
     const current = log.delivered(head.seq);
-    if (shows(current, delivery)) {
-      const attempt = { first: parts.ids.length, of: parts.of, mended: mendedBy(leave, outcome) };
+    if (isSameAttempt(current, delivery)) {
+      const attempt = { first: parts.ids.length, of: parts.of, epoch: epochAfter(permit, outcome) };
       sending.broken = this.#settle(host, current, outcome, attempt) ?? sending.broken;
     }
     const { broken: reason } = sending;
     const told: Outcome = reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] };
-    await report(env, identity, told, { ...leave, brokeIn });
+    await report(env, identity, told, { ...permit, brokeIn });
     return host.exists();
   }
 
@@ -169,12 +169,12 @@ export class Outbox {
     host: OutboxHost,
     current: QueuedMessage,
     outcome: Outcome,
-    attempt?: { first: number; of: number; mended: number },
+    attempt?: { first: number; of: number; epoch: number },
   ): string | null {
     const { message, seq } = current;
     const policy = ADAPTERS[host.identity.channelKind];
     const known = knownOf(host, current, attempt?.of);
-    const after = settled(current, known, outcome, policy, Date.now(), Math.random(), attempt);
+    const after = afterAttempt(current, known, outcome, policy, Date.now(), Math.random(), attempt);
     if (after.status !== message.status || after.error !== message.error) {
       host.change(message, after.status, after.error, after);
     } else host.log.writeDelivery(seq, after.delivery, after.parts, after.lastError);
@@ -194,13 +194,13 @@ export class Outbox {
    * place of one that got lost, twice, or late. One without our id may be of the message that is under way.
    * @returns null where it is of no message; else what ends when the channel was told that it is broken, if it is
    */
-  take(host: OutboxHost, news: StatusNews): Promise<void> | null {
-    const current = rowOf(host.log, news, this.#sending?.seq ?? null);
+  applyStatus(host: OutboxHost, news: StatusNews): Promise<void> | null {
+    const current = rowOfStatus(host.log, news, this.#sending?.seq ?? null);
     if (!current) return null;
     const before = knownOf(host, current);
     const { messageId, networkId, status, error } = news;
     const told = { networkId, status, error, isOurs: messageId !== null };
-    const after = takeNews(before, error && host.log.isRedacted(current.seq) ? newsWithoutWords(told) : told);
+    const after = applyNews(before, error && host.log.isRedacted(current.seq) ? newsWithoutWords(told) : told);
     if (!after) return null;
     save(host, current, before, after);
     if (after.broken === undefined) return Promise.resolve();

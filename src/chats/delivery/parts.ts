@@ -58,7 +58,7 @@ const MAX_EARLY = 8;
  * What a message becomes by what the network told of a part. The news may come before the answer to the send, twice or
  * late, and of a copy that was sent before a repeat. @returns null where it is of no part of this message
  */
-export function takeNews(known: Known, news: PartNews): Known | null {
+export function applyNews(known: Known, news: PartNews): Known | null {
   const { ids, lost } = known.parts;
   if (known.status === "RECEIVED") return known;
   const index = ids.indexOf(news.networkId);

@@ -1,20 +1,20 @@
 import type { Outcome } from "../../channels/adapter.ts";
-import type { LeaveAnswer } from "../../channels/channel-object.ts";
+import type { PermitAnswer } from "../../channels/channel-object.ts";
 import type { Attempt } from "../../channels/pace.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
 import type { ChatIdentity } from "../log/message-log.ts";
 import { reportsOf } from "./head.ts";
 
-export type Go = LeaveAnswer & { leave: "go" };
-type Leave = LeaveAnswer | { leave: "away" };
+export type Granted = PermitAnswer & { outcome: "granted" };
+type Leave = PermitAnswer | { outcome: "away" };
 
 /**
  * Asks a chat's channel whether a message may go now; never throws.
- * @param reservedAt a start that an earlier leave named
+ * @param reservedAt a start that an earlier permit named
  * @param brokeIn how often the channel had been mended when the message last met it broken
  */
-export async function askLeave(
+export async function acquirePermit(
   env: Env,
   { channelId, chatId }: ChatIdentity,
   reservedAt: number | null,
@@ -22,10 +22,10 @@ export async function askLeave(
 ): Promise<Leave> {
   try {
     const request = { channelId, chatId, reservedAt, brokeIn };
-    return await callObject(env.CHANNELS, channelId, (channel) => channel.leave(request));
+    return await callObject(env.CHANNELS, channelId, (channel) => channel.permit(request));
   } catch (error) {
     console.warn({ event: "channel_away", channelId, cause: causeOf(error) });
-    return { leave: "away" };
+    return { outcome: "away" };
   }
 }
 
@@ -36,13 +36,13 @@ export async function report(
   outcome: Outcome,
   attempt: Attempt,
 ): Promise<void> {
-  const { probe, mended, trial, brokeIn } = attempt;
+  const { probe, epoch, trial, brokeIn } = attempt;
   try {
     for (const told of reportsOf(outcome, attempt)) {
       await callObject(env.CHANNELS, channelId, (channel) => {
         if (told.report === "slow_down") return channel.slowDown(told.afterMs);
-        if (told.report === "probed") return channel.probed({ channelId, works: told.works, probe, mended, trial });
-        return channel.broke({ channelId, chatId, reason: told.reason, probe, mended, brokeIn });
+        if (told.report === "probed") return channel.probed({ channelId, works: told.works, probe, epoch, trial });
+        return channel.broke({ channelId, chatId, reason: told.reason, probe, epoch, brokeIn });
       });
     }
   } catch (error) {

@@ -21,9 +21,9 @@ export interface Delivery {
   heldSince: number | null;
   /** How long it stood still before that. */
   heldMs: number;
-  /** How often the channel had been mended when the last attempt was let go, once that attempt is over. */
-  mended?: number;
-  /** How often the channel had been mended when this message last met it broken; absent if it never did. */
+  /** The channel's epoch when the last attempt started; set when that attempt has ended. */
+  epoch?: number;
+  /** The channel's epoch when this message last met it broken; absent if it never did. */
   brokeIn?: number;
   /** How often in a row the channel did not answer; absent where it did. */
   aways?: number;

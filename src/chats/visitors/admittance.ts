@@ -1,5 +1,5 @@
-import { REFUSALS } from "../../channels/web/admit.ts";
-import { refusalOf } from "../../channels/web/socket-policy.ts";
+import { SOCKET_REFUSALS } from "../../channels/web/admit.ts";
+import { socketRefusalOf } from "../../channels/web/socket-policy.ts";
 import type { Visitor } from "../../channels/web/visitor.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
@@ -69,8 +69,8 @@ export class Admittance {
         const asked = { withMarks: admission.mark !== null };
         const terms = await callObject(env.CHANNELS, channelId, (channel) => channel.terms(channelId, asked));
         for (const { socket, visitor } of open()) {
-          const refusal = refusalOf(visitor.admission, terms);
-          if (refusal) close(socket, REFUSALS[refusal]);
+          const refusal = socketRefusalOf(visitor.admission, terms);
+          if (refusal) close(socket, SOCKET_REFUSALS[refusal]);
           else this.#foundAt.set(socket, now);
         }
       }

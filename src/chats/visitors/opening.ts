@@ -26,13 +26,13 @@ export async function openVisitorChat(env: Env, visitor: Visitor): Promise<Opene
   const db = directory(env);
   const known = visitor.chatExists ? await findIdentity(db, organizationId, chatId) : null;
   if (known) return { outcome: "opened", identity: known };
-  const leave = await callObject(env.CHANNELS, channelId, (channel) =>
+  const permit = await callObject(env.CHANNELS, channelId, (channel) =>
     channel.mayOpenChat(visitor.clientNetwork, chatId),
   );
-  if (!leave.ok) {
+  if (!permit.ok) {
     // The company may have begun it since the socket was opened: that is asked where it matters alone.
     const begun = visitor.chatExists ? null : await findIdentity(db, organizationId, chatId);
-    return begun ? { outcome: "opened", identity: begun } : { outcome: "too_many", retryAfter: leave.retryAfter };
+    return begun ? { outcome: "opened", identity: begun } : { outcome: "too_many", retryAfter: permit.retryAfter };
   }
   const asked = { channel: { id: channelId, organizationId, kind: "web" as const }, address, name: null, metadata: {} };
   const opened = await openChat(env, asked, Date.now());

@@ -1,4 +1,4 @@
-import { REFUSALS } from "../../channels/web/admit.ts";
+import { SOCKET_REFUSALS } from "../../channels/web/admit.ts";
 import type { Visitor } from "../../channels/web/visitor.ts";
 import type { ChatIdentity } from "../log/message-log.ts";
 import { MAX_FRAME, type ServerFrame } from "./frames.ts";
@@ -15,11 +15,11 @@ export const NORMAL: Close = { code: 1000, reason: "" };
 export const GOING_AWAY: Close = { code: 1001, reason: "The chat was erased" };
 export const NO_FRAME: Close = { code: 1008, reason: "No frame of this protocol" };
 export const TOO_LARGE: Close = { code: 1009, reason: `A frame has at most ${MAX_FRAME} bytes` };
-export const TRY_LATER: Close = REFUSALS.try_later;
+export const TRY_LATER: Close = SOCKET_REFUSALS.try_later;
 /** The page tells it by its reason from an outage, after which the code says to try again too. */
 export const CROWDED: Close = { code: TRY_LATER.code, reason: "Too many open pages" };
-export const NO_CHANNEL: Close = REFUSALS.no_channel;
-export const WRONG_IDENTITY: Close = REFUSALS.wrong_identity;
+export const NO_CHANNEL: Close = SOCKET_REFUSALS.no_channel;
+export const WRONG_IDENTITY: Close = SOCKET_REFUSALS.wrong_identity;
 
 const MAX_FRAMES_A_SECOND = 50;
 /** What a page of the past costs of it: a hundred messages are read and sent. */
