@@ -1,6 +1,6 @@
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import { ERRORS, type ErrorCode } from "../src/http/errors.ts";
-import { errorSchema, OF_NO_OPERATION } from "../src/openapi/errors.ts";
+import { errorSchema, UNMATCHED_CODES } from "../src/openapi/errors.ts";
 import operatorText from "../src/openapi/operator.json?raw";
 import publicText from "../src/openapi/public.json?raw";
 
@@ -121,7 +121,7 @@ function faultsOfNoOperation({ method, response, received }: Exchange, pathname:
   const { code } = (received ?? {}) as { code?: ErrorCode };
   if (method === "HEAD") return [];
   if (!code || ERRORS[code]?.status !== response.status) return ["It is no operation, and no error that is known"];
-  const ofNone: readonly ErrorCode[] = OF_NO_OPERATION;
+  const ofNone: readonly ErrorCode[] = UNMATCHED_CODES;
   if (ERRORS[code].shape === "error" && !ofNone.includes(code)) return [`${code} is an operation's own error`];
   return faultsIn(`no operation: ${code}`, () => closed(errorSchema(code)), received);
 }

@@ -1,6 +1,6 @@
 /**
- * Every error that a client can meet. `shape` names the one field that carries the text: `message` for what is
- * raised centrally, `error` for what an endpoint says of its own resources. No body ever has both.
+ * Every error that a client can get. `shape` names the field that holds the text: `message` if the request itself was
+ * refused, `error` if a route looked at its resources. No body has both.
  */
 export const ERRORS = {
   missing_authorization: { status: 401, shape: "message", text: "Missing or invalid Authorization header" },

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isStamped } from "./client/stamp.ts";
 import { documents } from "./documents.ts";
 
-/** Where a document lies, beside this file; it is committed, so that a change of the interface shows as one. */
-function placeOf(name: string): string {
+/** The path of a document. Documents are committed, so that a change of the API shows in the diff. */
+function pathOf(name: string): string {
   return join(import.meta.dirname, `${name}.json`);
 }
 
@@ -15,14 +15,14 @@ const stale: string[] = [];
 
 for (const [name, document] of Object.entries(documents(version))) {
   const text = `${JSON.stringify(document, null, 2)}\n`;
-  const place = placeOf(name);
-  if (!isCheck) await writeFile(place, text);
-  else if ((await readFile(place, "utf8").catch(() => "")) !== text) stale.push(place);
+  const path = pathOf(name);
+  if (!isCheck) await writeFile(path, text);
+  else if ((await readFile(path, "utf8").catch(() => "")) !== text) stale.push(path);
 }
 
 if (isCheck && !(await isStamped())) stale.push("the client's types");
 
 if (stale.length > 0) {
-  console.error(`Not what the schemas say: ${stale.join(", ")}. Run npm run openapi.`);
+  console.error(`Out of date: ${stale.join(", ")}. Run npm run openapi.`);
   process.exitCode = 1;
 }

@@ -3,23 +3,23 @@ import { newChatBody } from "../chats/create-chat.ts";
 import { chatsQuery, DEEPEST } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../chats/message.ts";
-import * as examples from "./examples.ts";
-import type { Body } from "./operation.ts";
+import { examples } from "./examples.ts";
+import type { RequestBodySpec } from "./operation.ts";
 
 const deepest = DEEPEST.toLocaleString("en");
-const LIMIT = "How many rows a page holds at most.";
-const METADATA = `Your own pairs: at most ${MAX_PAIRS}, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8. Answers return them unchanged.`;
+const LIMIT = "The maximum number of rows on a page.";
+const METADATA = `Your own pairs of strings: at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8. The service returns them unchanged.`;
 const pairs = { maxProperties: MAX_PAIRS };
 
-/** Which chats are listed. `after` is refused: the order is by activity, and what is newer stands at its front. */
+/** The query of a list of chats. There is no `after`: chats with new activity move to the front of the list. */
 export const chatsQueryParameters = {
   schema: chatsQuery,
   descriptions: {
-    page: `The page to read, from 1 on; 1 unless given. One that begins past ${deepest} chats is refused: walk with \`before\`.`,
+    page: `The page to read, starting at 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
-    before: "A chat's id: lists those that were active before it. Not together with `page`.",
-    channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}): lists its chats alone.`,
-    contact: "An address, exactly: lists the chats of the contact who has it alone.",
+    before: "A chat's id. Lists the chats that come after it in the list. Can't be combined with `page`.",
+    channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
+    contact: "An exact address. Lists only the chats of the contact with this address.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };
@@ -27,42 +27,43 @@ export const chatsQueryParameters = {
 export const messagesQueryParameters = {
   schema: messagesQuery,
   descriptions: {
-    page: "The page to read, from 1 on; 1 unless given.",
+    page: "The page to read, starting at 1.",
     limit: LIMIT,
-    before: "A message's id: lists those before it. Not together with `page` or `after`.",
+    before: "A message's id. Lists older messages than this one. Can't be combined with `page` or `after`.",
     after:
-      "A message's id: lists the oldest `limit` of those that follow it, most recent first as always, so that a client that catches up skips none. Not together with `page` or `before`.",
+      "A message's id. Lists the oldest `limit` messages that follow this one, newest first, so that a client can catch up without a gap. Can't be combined with `page` or `before`.",
   },
 };
 
-export const newChat: Body = {
+export const newChat: RequestBodySpec = {
   name: "NewChat",
-  description: "A chat to make, or to find.",
+  description: "The chat to create or find.",
   schema: newChatBody,
   descriptions: {
-    channelId: "The channel that its messages are delivered through.",
-    contact: "Whom it is with.",
+    channelId: "The channel that delivers the chat's messages.",
+    contact: "The person outside the organization.",
     "contact.address":
-      "whatsapp: a phone number (a leading +, spaces, dashes and brackets are removed). telegram: a chat id. web: any text that does not begin with `web_`.",
-    "contact.name": "What the contact is called.",
+      "whatsapp: a phone number (the service removes a leading +, spaces, dashes and brackets). telegram: a chat id. web: any text that does not start with `web_`.",
+    "contact.name": "The contact's name.",
     metadata: METADATA,
   },
   keywords: { metadata: pairs },
   example: { channelId: examples.channel.id, contact: { address: "+1 555 078 3881", name: "Maya" } },
 };
 
-export const newMessage: Body = {
+export const newMessage: RequestBodySpec = {
   name: "NewMessage",
-  description: "A message to send.",
+  description: "The message to send.",
   schema: sendBody,
   descriptions: {
-    content: `The text, or the caption where there is a \`mediaUrl\`: 1 to ${MAX_CONTENT.toLocaleString("en")} UTF-16 units, not only white space. Required with a template too. Content that equals \`mediaUrl\` is no caption.`,
-    type: "What kind of message it is: TEXT unless given, always TEMPLATE where `templateId` is given. TEMPLATE without one delivers `content` as it is.",
-    senderId: "The member who sends it; the organization's first member unless given.",
-    templateId: "The template to deliver, filled with `variables`.",
-    variables: "What the template's placeholders are filled with; those that it does not know are ignored.",
+    content: `The text: 1 to ${MAX_CONTENT.toLocaleString("en")} characters, not only white space. Required, also with a template. With a \`mediaUrl\` it is the caption. To send media without a caption, repeat the \`mediaUrl\` here.`,
+    type: "The kind of message. Default: TEXT. A message with a `templateId` always has the type TEMPLATE. TEMPLATE without a `templateId` delivers `content` as it is.",
+    senderId: "The member who sends the message. Default: the organization's first member.",
+    templateId: "The template to deliver. The service fills it with `variables`.",
+    variables:
+      "The values for the template's placeholders. A missing one is a 400. The service ignores variables that the template does not use.",
     mediaUrl:
-      "An https address of the media of an IMAGE, DOCUMENT, AUDIO or VIDEO; without it `content` is, where that is an https URL. It is handed to the network and never fetched by this service.",
+      "The https URL of an IMAGE, DOCUMENT, AUDIO or VIDEO. Default: `content`, if it is an https URL. The service passes the URL to the network and never fetches it.",
     metadata: METADATA,
   },
   keywords: { metadata: pairs },

@@ -1,7 +1,7 @@
-import { ERRORS, type ErrorCode } from "../http/errors.ts";
-import { OF_NO_OPERATION } from "./errors.ts";
+import { ERRORS } from "../http/errors.ts";
+import type { UNMATCHED_CODES } from "./errors.ts";
 import { HEADERS, type HeaderName } from "./headers.ts";
-import { type Components, errorsOf, type Operation, type Scope, written } from "./operation.ts";
+import { type Components, type GroupDefaults, type OperationSpec, writeOperation } from "./operation.ts";
 import { channelOperations } from "./operator/channels.ts";
 import { chatOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
@@ -9,13 +9,13 @@ import { organizationOperations } from "./operator/organizations.ts";
 import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
-import { ROOT_OPERATIONS, ROOT_SCOPE, WEB_OPERATIONS, WEB_SCOPE } from "./web-operations.ts";
+import { ROOT_DEFAULTS, ROOT_OPERATIONS, WEB_DEFAULTS, WEB_OPERATIONS } from "./web-operations.ts";
 
-const CONVENTIONS = `Bodies and answers are JSON in UTF-8; fields are camelCase. Times are RFC 3339 in UTC. Ids are opaque. In a request body, \`null\` in an optional field means absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 units. New fields may be added to answers at any time. \`HEAD\` answers as \`GET\`, without the body. Every answer carries \`X-Request-Id\`. Call the API from a server, not from a browser: it sends no CORS headers, because a key in a page would be public.
+const CONVENTIONS = `Request and response bodies are JSON in UTF-8. Field names are camelCase, and times are RFC 3339 in UTC. Ids are opaque strings. In a request body, \`null\` in an optional field means that the field is absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 code units. New fields can appear in responses at any time. \`HEAD\` works like \`GET\`, without the body. Every response carries \`X-Request-Id\`. Call the API from a server, not from a browser: a key in a page would be public, so the API sends no CORS headers.
 
-An error has its text in \`message\` (raised centrally) or in \`error\` (said by an endpoint of its own resources), never in both, and a \`code\` that does not change. A path that is no route answers ${told("not_found")}, a method that a path does not have ${told("method_not_allowed")} and names the others in \`Allow\`.`;
+Every error has a \`code\` that does not change. Its text is either in \`message\` (the request itself was refused) or in \`error\` (the route looked at its resources), never in both. An unknown path returns ${errorLine("not_found")}. A method that a path does not have returns ${errorLine("method_not_allowed")}, and \`Allow\` lists the others.`;
 
-function told(code: (typeof OF_NO_OPERATION)[number]): string {
+function errorLine(code: (typeof UNMATCHED_CODES)[number]): string {
   const { status, shape, text } = ERRORS[code];
   return `${status} \`{ "${shape}": "${text}", "code": "${code}" }\``;
 }
@@ -30,41 +30,41 @@ interface Document {
   groups: readonly Group[];
 }
 
-/** Operations with something in common; `server` is theirs where it is not the document's, null `security` asks for none. */
+/** Operations with something in common. `server` replaces the document's own, and `open` operations need no secret. */
 interface Group {
-  operations: readonly Operation[];
-  scope: Scope;
+  operations: readonly OperationSpec[];
+  defaults: GroupDefaults;
   server?: { url: string; description: string };
   open?: true;
 }
 
-const ROOT_SERVER = { url: "/", description: "The service that this document comes from" };
+const ROOT_SERVER = { url: "/", description: "The service that serves this document" };
 
 const PUBLIC: Document = {
   title: "Parley",
   summary: "List and send messages in chats.",
-  description: `One API in front of a company's conversations: its clients list and send messages in chats, and each chat is delivered through its channel, WhatsApp, Telegram or a web chat.
+  description: `One API for a company's conversations. Its software lists and sends messages in chats, and Parley delivers each chat through its channel: WhatsApp, Telegram or a web chat.
 
 ${CONVENTIONS}
 
-A chat of another organization is answered exactly as one that does not exist.
+A chat of another organization gets exactly the response of a chat that does not exist.
 
-Each key has a rate limit, counted in fixed windows that start with a request, and may have a quota for each UTC month. What is admitted counts, a 400 or a 404 too; a 401, a 403 and a 429 count nothing. Every authenticated answer says where the key stands.
+Each key has a rate limit. A window starts with the key's first request. A key can also have a quota for each calendar month in UTC. Every accepted request counts, including those answered 400 or 404. 401, 403 and 429 don't. Every authenticated response shows the state of the rate limit in its headers.
 
-Two addresses ask for no key and are not below \`/api/v1\`: \`GET /healthz\` answers 200 \`{ "ok": true }\`, and \`/widget.js\` puts the web chat on any page.`,
-  server: { url: "/api/v1", description: "The service that this document comes from" },
-  security: { name: "apiKey", description: "An API key, as the operator made it: `Authorization: Bearer ply_…`." },
+Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` returns 200 \`{ "ok": true }\`, and \`/widget.js\` puts the web chat on any page.`,
+  server: { url: "/api/v1", description: "The service that serves this document" },
+  security: { name: "apiKey", description: "An API key from the operator: `Authorization: Bearer ply_…`." },
   tags: {
-    Chats: "A chat is a talk with one contact on one channel.",
-    Messages: "What is said in a chat, in either direction.",
-    Key: "What a key may know of itself.",
-    "Web chat": "The page on which a company's visitors write.",
+    Chats: "A chat is a conversation with one contact on one channel.",
+    Messages: "The messages of a chat, inbound and outbound.",
+    Key: "The API key of the request.",
+    "Web chat": "The page where a site's visitors write.",
     Service: "The service itself.",
   },
   groups: [
     {
       operations: PUBLIC_OPERATIONS,
-      scope: {
+      defaults: {
         limited: true,
         errors: [
           "missing_authorization",
@@ -79,29 +79,29 @@ Two addresses ask for no key and are not below \`/api/v1\`: \`GET /healthz\` ans
         ],
       },
     },
-    { operations: WEB_OPERATIONS, scope: WEB_SCOPE, server: ROOT_SERVER, open: true },
-    { operations: ROOT_OPERATIONS, scope: ROOT_SCOPE, server: ROOT_SERVER, open: true },
+    { operations: WEB_OPERATIONS, defaults: WEB_DEFAULTS, server: ROOT_SERVER, open: true },
+    { operations: ROOT_OPERATIONS, defaults: ROOT_DEFAULTS, server: ROOT_SERVER, open: true },
   ],
 };
 
 const OPERATOR: Document = {
   title: "Parley for operators",
   summary: "Organizations, channels, templates and keys.",
-  description: `What the operator of a Parley service does: make organizations, channels, templates and API keys, watch chats, and erase.
+  description: `The API for the operator of a Parley service: create organizations, channels, templates and API keys, watch the service, and delete data.
 
 ${CONVENTIONS}
 
-Each request that wrote leaves one audit line in the log. A write that fails with a 5xx leaves one with the outcome "unknown": the write may have been made. While the service's own configuration lacks what a route needs, the route answers 503.`,
-  server: { url: "/admin/v1", description: "The service that this document comes from" },
-  security: { name: "adminToken", description: "The operator's token, which the service knows as `ADMIN_TOKEN`." },
+Every request that changes something leaves one \`audit\` line in the log. If the request ends with a 5xx, the line has the outcome \`unknown\`: the change may have been made. If the configuration lacks what a route needs, the route returns 503.`,
+  server: { url: "/admin/v1", description: "The service that serves this document" },
+  security: { name: "adminToken", description: "The operator's token: the value of `ADMIN_TOKEN`." },
   tags: {
-    Organizations: "The customers: what one API key sees belongs to one of them.",
-    Members: "An organization's users, in whose names messages are sent.",
-    Channels: "The ways to reach contacts, and the secrets that they keep.",
+    Organizations: "The customers of the service. An API key sees the data of one organization.",
+    Members: "The people in an organization. Outbound messages have a member as their sender.",
+    Channels: "The connections to networks, and their secrets.",
     Templates: "Texts with placeholders.",
     Chats: "The chats of all organizations.",
     Keys: "The API keys of organizations.",
-    Stats: "What an operator watches.",
+    Stats: "Counts of deliveries and requests.",
   },
   groups: [
     {
@@ -113,7 +113,7 @@ Each request that wrote leaves one audit line in the log. A write that fails wit
         ...keyOperations,
         ...statsOperations,
       ],
-      scope: {
+      defaults: {
         limited: false,
         errors: [
           "missing_authorization",
@@ -128,25 +128,19 @@ Each request that wrote leaves one audit line in the log. A write that fails wit
   ],
 };
 
-/** The documents by the names of their files; `version` is the service's. */
+/** The documents by the names of their files. `version` is the version of the service. */
 export function documents(version: string) {
   return { public: documentOf(PUBLIC, version), operator: documentOf(OPERATOR, version) };
-}
-
-/** The codes that a document's operations may answer, and those that it tells of in words. */
-export function documentedCodes(): Set<ErrorCode> {
-  const ofGroup = ({ operations, scope }: Group) => operations.flatMap((operation) => errorsOf(operation, scope));
-  return new Set([...OF_NO_OPERATION, ...[PUBLIC, OPERATOR].flatMap(({ groups }) => groups.flatMap(ofGroup))]);
 }
 
 function documentOf(document: Document, version: string) {
   const { title, summary, description, server, security, tags, groups } = document;
   const components: Components = { schemas: {}, responses: {} };
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const { operations, scope, server: ownServer, open } of groups) {
+  for (const { operations, defaults, server: ownServer, open } of groups) {
     for (const operation of operations) {
       const path = (paths[operation.path] ??= ownServer ? { servers: [ownServer] } : {});
-      path[operation.method] = { ...written(operation, scope, components), ...(open && { security: [] }) };
+      path[operation.method] = { ...writeOperation(operation, defaults, components), ...(open && { security: [] }) };
     }
   }
   return {
@@ -161,7 +155,7 @@ function documentOf(document: Document, version: string) {
     },
     servers: [server],
     security: [{ [security.name]: [] }],
-    tags: Object.entries(tags).map(([name, of]) => ({ name, description: of })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: { [security.name]: { type: "http", scheme: "bearer", description: security.description } },

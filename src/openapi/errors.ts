@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 
-/** When each error is answered; `text` stands in its example where that names something. */
+/** When each error occurs. `text` is the example's text if it names something. */
 const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   missing_authorization: { when: "There is no `Authorization: Bearer` header." },
   invalid_api_key: { when: "The key or token is unknown, mistyped, revoked or expired." },
@@ -14,14 +14,14 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
     text: "The API key lacks the permission messages:send",
   },
   ip_not_allowed: {
-    when: "The key's allow-list does not have the address that the request came from.",
+    when: "The key's allow-list does not contain the client's address.",
     text: "The address 198.51.100.7 is not allowed",
   },
-  quota_exceeded: { when: "The key's quota of this UTC calendar month is used up." },
+  quota_exceeded: { when: "The key's quota for this calendar month (UTC) is used up." },
   rate_limited: {
-    when: "The window of the key is used up, or one address failed to authenticate too often: wait `Retry-After` seconds.",
+    when: "The key's window is used up, or one address failed to authenticate too often. Wait `Retry-After` seconds.",
   },
-  validation_failed: { when: "The body, a parameter or a header is wrong: `errors` names each fault." },
+  validation_failed: { when: "The body, a parameter or a header is wrong. `errors` lists each problem." },
   missing_field: {
     when: "One required field is missing, null or blank, and nothing else is wrong.",
     text: "content is required",
@@ -29,30 +29,32 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   organization_not_found: { when: "There is no such organization." },
   member_not_found: { when: "There is no such member." },
   sender_not_found: { when: "`senderId` is no member of the organization." },
-  channel_not_found: { when: "There is no such channel, or it is another organization's." },
-  template_not_found: { when: "There is no such template, or it is another organization's." },
-  chat_not_found: { when: "There is no such chat, or it is another organization's: nothing tells the two apart." },
+  channel_not_found: { when: "There is no such channel, or it belongs to another organization." },
+  template_not_found: { when: "There is no such template, or it belongs to another organization." },
+  chat_not_found: {
+    when: "There is no such chat, or it belongs to another organization. The response is the same in both cases.",
+  },
   message_not_found: { when: "The chat has no such message." },
-  media_not_found: { when: "The message has no media of a contact's." },
-  media_expired: { when: "The network has the media no more." },
+  media_not_found: { when: "The message has no file from a contact." },
+  media_expired: { when: "The network no longer has this file." },
   key_not_found: { when: "There is no such key." },
   not_found: { when: "There is no such route." },
-  method_not_allowed: { when: "The path has other methods: `Allow` names them." },
-  chat_backlog: { when: `${MAX_QUEUED.toLocaleString("en")} messages of the chat wait for their network.` },
+  method_not_allowed: { when: "The path has other methods. `Allow` lists them." },
+  chat_backlog: { when: `${MAX_QUEUED.toLocaleString("en")} messages of the chat already wait for delivery.` },
   chat_full: { when: "The chat's storage is full." },
   last_member: { when: "An organization keeps at least one member." },
   key_revoked: { when: "A revoked or expired key gets no new secret." },
   body_too_large: { when: `The body has more than ${MAX_BODY / 1_024} KiB.` },
   media_type: { when: "The body has a `Content-Encoding`. Send it uncompressed." },
   idempotency_mismatch: { when: "The `Idempotency-Key` was used in this chat with another body." },
-  internal_error: { when: "A fault of the service: its log has the cause under the answer's `X-Request-Id`." },
+  internal_error: { when: "A fault of the service. Its log has the cause under the response's `X-Request-Id`." },
   unavailable: {
-    when: "Something that the request needs does not answer, is still being erased, or is not configured: try again after `Retry-After` seconds.",
+    when: "Something that the request needs does not respond, is still being deleted, or is not configured. Try again after `Retry-After` seconds.",
   },
 };
 
-/** What codes are answered by no operation of a document: by a path that is none, and by a method that a path lacks. */
-export const OF_NO_OPERATION = ["not_found", "method_not_allowed"] as const satisfies ErrorCode[];
+/** The errors of requests that match no operation: an unknown path, or a method that the path does not have. */
+export const UNMATCHED_CODES = ["not_found", "method_not_allowed"] as const satisfies ErrorCode[];
 
 /** `ChatNotFound` */
 export function pascalCase(code: ErrorCode): string {
@@ -68,10 +70,11 @@ function errorName(code: ErrorCode): string {
 export function errorSchema(code: ErrorCode): JsonSchema {
   const { shape } = ERRORS[code];
   const properties: Record<string, JsonSchema> = {
-    [shape]: { type: "string", description: "What is wrong, for the eye: not for machines" },
-    code: { type: "string", const: code, description: "A stable machine word" },
+    [shape]: { type: "string", description: "The error in words, for people. It can change" },
+    code: { type: "string", const: code, description: "A stable code, for programs" },
   };
-  if (code === "validation_failed") properties.errors = { type: "array", minItems: 1, items: FAULT };
+  if (code === "validation_failed")
+    properties.errors = { type: "array", minItems: 1, description: "Each problem of the request", items: FAULT };
   return {
     type: "object",
     title: errorName(code),
@@ -84,13 +87,16 @@ export function errorSchema(code: ErrorCode): JsonSchema {
 const FAULT: JsonSchema = {
   type: "object",
   properties: {
-    path: { type: "string", description: "The field's dotted path, `contact.address`; empty for the body as a whole" },
+    path: {
+      type: "string",
+      description: "The field's dotted path, such as `contact.address`. Empty for the body as a whole",
+    },
     message: { type: "string", description: "What is wrong with it" },
   },
   required: ["path", "message"],
 };
 
-/** The content of an answer with one of these errors, all of one status; their schemas are put into `definitions`. */
+/** The content of a response with one of these errors, which share a status. Adds their schemas to `definitions`. */
 export function errorContent(codes: readonly ErrorCode[], definitions: Definitions) {
   for (const code of codes) definitions[errorName(code)] = errorSchema(code);
   const references = codes.map((code) => ({ $ref: reference(errorName(code)) }));
@@ -103,7 +109,7 @@ export function errorContent(codes: readonly ErrorCode[], definitions: Definitio
   };
 }
 
-/** When any of these errors is answered. */
+/** When each of these errors occurs. */
 export function errorDescription(codes: readonly ErrorCode[]): string {
   if (codes.length === 1) return codes.map((code) => MEANINGS[code].when).join("");
   return codes.map((code) => `- \`${code}\`: ${MEANINGS[code].when}`).join("\n");

@@ -1,13 +1,14 @@
 import type * as z from "zod";
 import { PERMISSIONS } from "../db/schema.ts";
-import type * as answers from "./answers.ts";
+import type * as operator from "./operator/resources.ts";
+import type * as resources from "./resources.ts";
 
-/** One of everything, as the documents show it. */
+/** The example of each resource in the documents. */
 type Example<Schema extends z.ZodType> = z.output<Schema>;
 
 const at = "2026-11-20T10:00:17.062Z";
 
-export const chat: Example<typeof answers.chat> = {
+const chat: Example<typeof resources.chatSchema> = {
   id: "cht_gT2sYbQ0aLw9XcRk",
   channel: { id: "chn_gQ4vLm81ZsT0xWcE", kind: "whatsapp", name: "Support" },
   contact: { address: "15550783881", name: "Maya" },
@@ -16,7 +17,7 @@ export const chat: Example<typeof answers.chat> = {
   lastMessageAt: at,
 };
 
-export const message: Example<typeof answers.message> = {
+const message: Example<typeof resources.messageSchema> = {
   id: "msg_gk3Xw0aYb81LmQzT",
   chatId: chat.id,
   seq: 1,
@@ -35,7 +36,7 @@ export const message: Example<typeof answers.message> = {
   updatedAt: at,
 };
 
-export const pagination: Example<typeof answers.pagination> = {
+const pagination: Example<typeof resources.paginationSchema> = {
   page: 1,
   limit: 20,
   total: 1,
@@ -43,7 +44,7 @@ export const pagination: Example<typeof answers.pagination> = {
   hasMore: false,
 };
 
-export const organization: Example<typeof answers.organization> = {
+const organization: Example<typeof operator.organizationSchema> = {
   id: "org_gB71nqYx0sKd5JtV",
   name: "Acme",
   jurisdiction: null,
@@ -51,7 +52,7 @@ export const organization: Example<typeof answers.organization> = {
   createdAt: at,
 };
 
-export const member: Example<typeof answers.member> = {
+const member: Example<typeof operator.memberSchema> = {
   id: "mbr_gWq6pR2nVt70HsdE",
   organizationId: organization.id,
   name: "Ada",
@@ -59,7 +60,7 @@ export const member: Example<typeof answers.member> = {
   createdAt: at,
 };
 
-export const key: Example<typeof answers.key> = {
+const key: Example<typeof resources.keySchema> = {
   id: "key_gR5tUo92MxEw4CbN",
   organizationId: organization.id,
   name: "Shop",
@@ -73,17 +74,17 @@ export const key: Example<typeof answers.key> = {
   createdAt: at,
 };
 
-/** What stands for a key's text: it has the form of none. */
-export const SECRET = "ply_…";
+/** Stands for an API key. No real key has this form. */
+const secret = "ply_…";
 
-export const usage: Example<typeof answers.usage> = {
+const usage: Example<typeof resources.usageSchema> = {
   month: "2026-11",
   used: 1_204,
   quota: 100_000,
   window: { limit: 300, remaining: 299, reset: "2026-11-20T10:01:17.062Z" },
 };
 
-export const channel: Example<typeof answers.channel> = {
+const channel: Example<typeof operator.channelSchema> = {
   id: chat.channel.id,
   organizationId: organization.id,
   kind: "whatsapp",
@@ -98,7 +99,7 @@ export const channel: Example<typeof answers.channel> = {
   createdAt: at,
 };
 
-export const template: Example<typeof answers.template> = {
+const template: Example<typeof operator.templateSchema> = {
   id: "tpl_gHs8Kd03LqPz6YvA",
   organizationId: organization.id,
   name: "order_shipped",
@@ -109,14 +110,14 @@ export const template: Example<typeof answers.template> = {
   updatedAt: at,
 };
 
-export const queue: Example<typeof answers.queue> = {
+const queue: Example<typeof operator.queueSchema> = {
   depth: 1,
   oldest: at,
   nextAttemptAt: "2026-11-20T10:00:19.062Z",
   lastError: { code: "http_503", message: "Service Unavailable" },
 };
 
-export const channelStats: Example<typeof answers.channelStats> = {
+const channelStats: Example<typeof operator.channelStatsSchema> = {
   id: channel.id,
   organizationId: organization.id,
   kind: channel.kind,
@@ -127,11 +128,27 @@ export const channelStats: Example<typeof answers.channelStats> = {
   updatedAt: "2026-11-20T10:00:20.114Z",
 };
 
-export const keyStats: Example<typeof answers.keyStats> = {
+const keyStats: Example<typeof operator.keyStatsSchema> = {
   id: key.id,
   organizationId: organization.id,
   name: key.name,
   admitted: 51_877,
   refused: { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 3, rate_limited: 140, quota_exceeded: 0 },
   updatedAt: "2026-11-20T10:00:05.002Z",
+};
+
+export const examples = {
+  chat,
+  message,
+  pagination,
+  organization,
+  member,
+  key,
+  secret,
+  usage,
+  channel,
+  template,
+  queue,
+  channelStats,
+  keyStats,
 };

@@ -4,35 +4,35 @@ import type { Permission } from "../db/schema.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
-import * as examples from "./examples.ts";
+import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";
-import { type Definitions, givenBy, type JsonSchema, reference, takenBy } from "./json-schema.ts";
+import { type Definitions, type JsonSchema, reference, requestSchema, responseSchema } from "./json-schema.ts";
 
-/** One route, as its document tells of it. */
-export interface Operation {
+/** The description of a route. */
+export interface OperationSpec {
   method: "get" | "post" | "patch" | "delete";
-  /** As OpenAPI writes it: `/chats/{id}`. */
+  /** In the form of OpenAPI: `/chats/{id}`. */
   path: string;
   id: string;
   tag: string;
   summary: string;
   description: string;
-  /** What a key must be allowed; null: nothing. Operators' routes ask for no permission. */
+  /** The permission that a key needs. Null: none. Undefined: a route without an API key. */
   permission?: Permission | null;
   query?: Query;
-  /** Headers that a client may send. */
+  /** Headers that a client can send. */
   headers?: readonly RequestHeader[];
-  body?: Body;
-  answers: readonly Answer[];
-  /** The errors that are its own, beside those that any route of its document may answer. */
+  body?: RequestBodySpec;
+  responses: readonly ResponseSpec[];
+  /** The errors of this route, besides those of its group. */
   errors?: readonly ErrorCode[];
 }
 
 interface Query {
   schema: core.$ZodObject;
-  /** What each parameter means; those that are not named here are left out. */
+  /** A description of each parameter. The document omits parameters without one. */
   descriptions: Record<string, string>;
-  /** Keywords for what the schema checks in code, by the parameter's name. */
+  /** JSON Schema keywords by parameter, for rules that the schema checks in code. */
   keywords?: Record<string, JsonSchema>;
 }
 
@@ -43,54 +43,54 @@ interface RequestHeader {
   example: string;
 }
 
-/** The body of a request: the schema that validates it, and what the schema does not say. */
-export interface Body {
+/** The body of a request: the schema that validates it, and what the schema can't express. */
+export interface RequestBodySpec {
   name: string;
   description: string;
   schema: core.$ZodType;
   descriptions: Record<string, string>;
-  /** Keywords for what the schema checks in code, by the field's name. */
+  /** JSON Schema keywords by field, for rules that the schema checks in code. */
   keywords?: Record<string, JsonSchema>;
   example: object;
   /** Whether an empty body counts as `{}`. */
   mayBeEmpty?: boolean;
 }
 
-/** One answer that is no error. */
-export type Answer = { status: number; description: string; headers?: Record<string, object> } & (
+/** A response that is not an error. */
+export type ResponseSpec = { status: number; description: string; headers?: Record<string, object> } & (
   | { schema: z.ZodType; example: object }
   | { contentType: string }
   | { empty: true }
 );
 
-/** An answer in JSON, with an example of its type. */
-export function answered<Schema extends z.ZodType>(
+/** A JSON response with an example of its type. */
+export function jsonResponse<Schema extends z.ZodType>(
   status: number,
   description: string,
   schema: Schema,
   example: z.output<Schema> & object,
   headers: Record<string, object> = {},
-): Answer {
+): ResponseSpec {
   return { status, description, schema, example, headers };
 }
 
-/** What all operations of a document have in common. */
-export interface Scope {
-  /** Errors of whoever is not let in, and of the service itself. */
+/** What all operations of a group have in common. */
+export interface GroupDefaults {
+  /** Errors of authentication, validation and the service itself. */
   errors: readonly ErrorCode[];
-  /** Whether answers carry a key's limits. */
+  /** Whether responses have the headers of a key's rate limit. */
   limited: boolean;
-  /** Ends the names of its error answers where a document has others with the same codes. */
+  /** The suffix of the names of its error responses, if another group has responses with the same codes. */
   suffix?: string;
 }
 
-/** What an operation refers to: a document's `components`. */
+/** The parts of a document's `components` that operations refer to. */
 export interface Components {
   schemas: Definitions;
   responses: Record<string, object>;
 }
 
-/** What a path's parameters are, by what stands before them. */
+/** Path parameters by the segment before them. */
 const IDS: Record<string, { description: string; example: string }> = {
   organizations: { description: "The organization's id.", example: examples.organization.id },
   members: { description: "The member's id.", example: examples.member.id },
@@ -102,10 +102,10 @@ const IDS: Record<string, { description: string; example: string }> = {
   web: { description: "The web channel's id.", example: examples.channel.id },
 };
 
-/** An operation as OpenAPI writes it; what it refers to is put into `components`. */
-export function written(operation: Operation, scope: Scope, components: Components) {
+/** An operation in the form of OpenAPI. Adds what the operation refers to to `components`. */
+export function writeOperation(operation: OperationSpec, defaults: GroupDefaults, components: Components) {
   const { schemas } = components;
-  const { id, tag, summary, description, permission, query, headers = [], body, answers } = operation;
+  const { id, tag, summary, description, permission, query, headers = [], body, responses } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -114,15 +114,15 @@ export function written(operation: Operation, scope: Scope, components: Componen
     parameters: [...pathParameters(operation.path), ...queryParameters(query), ...headers.map(headerParameter)],
     ...(body && { requestBody: requestBody(body, schemas) }),
     responses: {
-      ...Object.fromEntries(answers.map((answer) => [answer.status, writtenAnswer(answer, scope, schemas)])),
-      ...errorAnswers(errorsOf(operation, scope), scope, components),
+      ...Object.fromEntries(responses.map((response) => [response.status, writeResponse(response, defaults, schemas)])),
+      ...errorResponses(errorsOf(operation, defaults), defaults, components),
     },
   };
 }
 
-/** Every error that an operation may answer. */
-export function errorsOf({ permission, body, errors = [] }: Operation, scope: Scope): ErrorCode[] {
-  const codes = new Set<ErrorCode>([...scope.errors, ...errors]);
+/** Every error that an operation can return. */
+function errorsOf({ permission, body, errors = [] }: OperationSpec, defaults: GroupDefaults): ErrorCode[] {
+  const codes = new Set<ErrorCode>([...defaults.errors, ...errors]);
   if (permission === null) codes.delete("permission_denied");
   if (body) codes.add("body_too_large").add("media_type");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
@@ -140,13 +140,16 @@ function pathParameters(path: string) {
 
 function queryParameters(query: Query | undefined) {
   if (!query) return [];
-  const defaults = z.safeParse(query.schema, {}).data as Record<string, unknown>;
+  const values = z.safeParse(query.schema, {}).data as Record<string, unknown>;
   const all = Object.keys(query.schema._zod.def.shape);
-  const taken = takenBy(query.schema, Object.fromEntries(all.map((name) => [name, query.descriptions[name] ?? ""])));
+  const parameters = requestSchema(
+    query.schema,
+    Object.fromEntries(all.map((name) => [name, query.descriptions[name] ?? ""])),
+  );
   return Object.entries(query.descriptions).map(([name, description]) => {
-    const { description: _, ...own } = taken.properties?.[name] ?? {};
+    const { description: _, ...own } = parameters.properties?.[name] ?? {};
     const schema = { ...own, ...query.keywords?.[name] };
-    const value = defaults[name];
+    const value = values[name];
     return { name, in: "query", description, schema: value === undefined ? schema : { ...schema, default: value } };
   });
 }
@@ -155,28 +158,36 @@ function headerParameter({ name, description, schema, example }: RequestHeader) 
   return { name, in: "header", description, schema, example };
 }
 
-function requestBody(body: Body, definitions: Definitions) {
+function requestBody(body: RequestBodySpec, definitions: Definitions) {
   const { name, schema, descriptions, keywords = {}, example, mayBeEmpty = false } = body;
-  const taken = takenBy(schema, descriptions);
-  for (const [field, more] of Object.entries(keywords)) Object.assign(taken.properties?.[field] ?? {}, more);
-  definitions[name] = { title: name, description: body.description, ...taken };
+  const requested = requestSchema(schema, descriptions);
+  for (const [field, more] of Object.entries(keywords)) Object.assign(requested.properties?.[field] ?? {}, more);
+  definitions[name] = { title: name, description: body.description, ...requested };
   return {
-    description: `${body.description} At most ${MAX_BODY / 1_024} KiB, read as JSON whatever its Content-Type says.`,
+    description: `${body.description} At most ${MAX_BODY / 1_024} KiB. The service reads it as JSON whatever its Content-Type.`,
     required: !mayBeEmpty,
     content: { "application/json": { schema: { $ref: reference(name) }, example } },
   };
 }
 
-function writtenAnswer(answer: Answer, scope: Scope, definitions: Definitions) {
-  const { description, headers: own } = answer;
-  const headers = { ...always(["X-Request-Id", ...(scope.limited ? LIMIT_HEADERS : [])]), ...own };
-  if ("empty" in answer) return { description, headers };
-  if ("contentType" in answer) return { description, headers, content: { [answer.contentType]: {} } };
-  const { schema, example } = answer;
-  return { description, headers, content: { "application/json": { schema: givenBy(schema, definitions), example } } };
+function writeResponse(response: ResponseSpec, defaults: GroupDefaults, definitions: Definitions) {
+  const { description, headers: own } = response;
+  const headers = { ...always(["X-Request-Id", ...(defaults.limited ? LIMIT_HEADERS : [])]), ...own };
+  if ("empty" in response) return { description, headers };
+  if ("contentType" in response) return { description, headers, content: { [response.contentType]: {} } };
+  const { schema, example } = response;
+  return {
+    description,
+    headers,
+    content: { "application/json": { schema: responseSchema(schema, definitions), example } },
+  };
 }
 
-function errorAnswers(codes: ErrorCode[], { limited, suffix = "" }: Scope, { schemas, responses }: Components) {
+function errorResponses(
+  codes: ErrorCode[],
+  { limited, suffix = "" }: GroupDefaults,
+  { schemas, responses }: Components,
+) {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, ofStatus]) => {
@@ -191,7 +202,7 @@ function errorAnswers(codes: ErrorCode[], { limited, suffix = "" }: Scope, { sch
   );
 }
 
-/** Whoever is refused by an address's count, or meets a fault, may not have come as far as the key's limits. */
+/** A 429 or a 5xx can come before the key's rate limit is known. */
 function errorHeaders(status: number, limited: boolean): Record<string, object> {
   const names: HeaderName[] = ["X-Request-Id"];
   if (status === 401) names.push("WWW-Authenticate");

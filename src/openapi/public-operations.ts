@@ -1,33 +1,39 @@
 import * as z from "zod";
 import { MAX_IDEMPOTENCY_KEY } from "../chats/routes.ts";
-import * as schemas from "./answers.ts";
 import { chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
-import * as examples from "./examples.ts";
+import { examples } from "./examples.ts";
 import { always } from "./headers.ts";
-import { answered, type Operation } from "./operation.ts";
+import { jsonResponse, type OperationSpec } from "./operation.ts";
+import {
+  chatSchema,
+  cursorPaginationSchema,
+  keySchema,
+  messageSchema,
+  paginationSchema,
+  usageSchema,
+} from "./resources.ts";
 
-const anyPagination = z.union([schemas.pagination, schemas.cursorPagination]);
-const oneChat = z.object({ chat: schemas.chat });
-const oneMessage = z.object({ message: schemas.message });
+const anyPagination = z.union([paginationSchema, cursorPaginationSchema]);
+const oneChat = z.object({ chat: chatSchema });
+const oneMessage = z.object({ message: messageSchema });
 const { chat, message, pagination } = examples;
 
 const tagged = always(["ETag"]);
 const ifNoneMatch = {
   name: "If-None-Match",
-  description:
-    "The `ETag` of an answer that the client has: while nothing has changed the answer is a 304 without a body.",
+  description: "The `ETag` of an earlier response. If nothing has changed since, the response is a 304 without a body.",
   schema: { type: "string" },
   example: '"5f2c1a0d9be84c3f7a6e0d1b2c3a4f5e"',
 };
 const unchanged = {
   status: 304,
-  description: "Nothing has changed since the answer that `If-None-Match` names. Counts as a request too.",
+  description: "Nothing has changed since the response that `If-None-Match` names. This counts as a request.",
   headers: tagged,
   empty: true,
 } as const;
 
 /** The routes of the public API, below `/api/v1`. */
-export const PUBLIC_OPERATIONS: readonly Operation[] = [
+export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
   {
     method: "get",
     path: "/chats",
@@ -35,15 +41,15 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     tag: "Chats",
     summary: "List chats",
     description:
-      "The organization's chats, latest activity first: page by page, or with `before` from one row on, for clients that must not see a row twice while messages arrive. The order may lag by 10 seconds.",
+      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by 10 seconds.",
     permission: "chats:read",
     query: chatsQueryParameters,
     headers: [ifNoneMatch],
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         200,
-        "A page of chats; empty past the end.",
-        z.object({ chats: z.array(schemas.chat), pagination: anyPagination }),
+        "A page of chats. It is empty past the end of the list.",
+        z.object({ chats: z.array(chatSchema), pagination: anyPagination }),
         { chats: [chat], pagination },
         tagged,
       ),
@@ -55,14 +61,14 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     path: "/chats",
     id: "createChat",
     tag: "Chats",
-    summary: "Make or find a chat",
+    summary: "Create or find a chat",
     description:
-      "The chat with a contact on one of the organization's channels. An address has one chat on a channel: asked for again, it is answered with its first name and metadata.",
+      "Creates the chat with a contact on one of the organization's channels. An address has one chat on each channel: if the chat exists, the response is that chat, with its first contact name and metadata.",
     permission: "chats:write",
     body: newChat,
-    answers: [
-      answered(201, "The chat, made now.", oneChat, { chat: { ...chat, lastMessageAt: null } }),
-      answered(200, "The chat that the address has already.", oneChat, { chat }),
+    responses: [
+      jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null } }),
+      jsonResponse(200, "The chat that already exists for this address.", oneChat, { chat }),
     ],
     errors: ["missing_field", "channel_not_found"],
   },
@@ -72,9 +78,9 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     id: "readChat",
     tag: "Chats",
     summary: "Read a chat",
-    description: "One chat; its `lastMessageAt` is exact.",
+    description: "Returns one chat. Its `lastMessageAt` is exact.",
     permission: "chats:read",
-    answers: [answered(200, "The chat.", oneChat, { chat })],
+    responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
     errors: ["chat_not_found"],
   },
   {
@@ -84,15 +90,15 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     tag: "Messages",
     summary: "List messages",
     description:
-      "A chat's messages, most recent first: page by page, or with `before` or `after` from one row on. A page costs the same at any depth.",
+      "Lists a chat's messages, newest first. Use `page` to read page by page, or `before` and `after` to continue from a message. A page takes the same time at any depth.",
     permission: "messages:read",
     query: messagesQueryParameters,
     headers: [ifNoneMatch],
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         200,
-        "A page of messages; empty past the end.",
-        z.object({ messages: z.array(schemas.message), pagination: anyPagination }),
+        "A page of messages. It is empty past the end of the list.",
+        z.object({ messages: z.array(messageSchema), pagination: anyPagination }),
         { messages: [message], pagination },
         tagged,
       ),
@@ -107,27 +113,27 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     tag: "Messages",
     summary: "Send a message",
     description:
-      "Stores a message and delivers it through the chat's channel, in the order of `seq`, one at a time in each chat. What became of it is the message's `status`; a message that its network refuses is `FAILED`, and `error` says why.",
+      "Stores a message, and then delivers it through the chat's channel. A chat sends one message at a time, in the order of `seq`. The message's `status` shows the result. If the network refuses the message, the status is `FAILED` and `error` says why.",
     permission: "messages:send",
     headers: [
       {
         name: "Idempotency-Key",
         description:
-          "Makes a send safe to repeat: the same key in the same chat answers with the first message again, however often, however concurrently and however late. With another body it is a 422. A key in quotes and the same key bare are two keys. A key has no comma: HTTP joins two headers of a name with one.",
+          "Makes a send safe to repeat. The same key in the same chat returns the first message again, also for concurrent requests. Keys never expire. The same key with another body is a 422. A key in quotes and the same key without quotes are two keys. A key can't contain a comma.",
         schema: { type: "string", minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY, pattern: "^[^,]+$" },
         example: "order-4711-shipped",
       },
     ],
     body: newMessage,
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         201,
-        "The message, which is on disk.",
+        "The stored message.",
         oneMessage,
         { message },
         {
           "Idempotent-Replayed": {
-            description: "The message was sent by an earlier request with this `Idempotency-Key`.",
+            description: "Present if an earlier request with this `Idempotency-Key` sent the message.",
             required: false,
             schema: { type: "string", const: "true" },
             example: "true",
@@ -151,9 +157,9 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     id: "readMessage",
     tag: "Messages",
     summary: "Read a message",
-    description: "One message, with its status.",
+    description: "Returns one message with its status.",
     permission: "messages:read",
-    answers: [answered(200, "The message.", oneMessage, { message: { ...message, status: "DELIVERED" } })],
+    responses: [jsonResponse(200, "The message.", oneMessage, { message: { ...message, status: "DELIVERED" } })],
     errors: ["chat_not_found", "message_not_found"],
   },
   {
@@ -163,16 +169,16 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     tag: "Messages",
     summary: "Download media",
     description:
-      "The bytes of what a contact sent, streamed from the network as a download: this is where the `mediaUrl` of an inbound message leads.",
+      "Downloads the file that a contact sent, streamed from the network. The `mediaUrl` of an inbound message is the URL of this route.",
     permission: "messages:read",
-    answers: [
+    responses: [
       {
         status: 200,
-        description: "The bytes, with the content type that the network names.",
+        description: "The file, with the content type that the network names.",
         contentType: "*/*",
         headers: {
           "Content-Disposition": {
-            description: "Always `attachment`, with the file's name where the contact's message had one.",
+            description: "Always `attachment`, with the file's name if the contact's message had one.",
             required: true,
             schema: { type: "string", pattern: "^attachment" },
             example: "attachment; filename*=UTF-8''invoice.pdf",
@@ -187,11 +193,12 @@ export const PUBLIC_OPERATIONS: readonly Operation[] = [
     path: "/key",
     id: "readOwnKey",
     tag: "Key",
-    summary: "Read the key itself",
-    description: "What this key is, may do and has used. Any valid key may ask; that counts as a request too.",
+    summary: "Read your own key",
+    description:
+      "Returns the key of this request, its permissions and what it has used. Needs no permission. This counts as a request.",
     permission: null,
-    answers: [
-      answered(200, "The key and its counts.", z.object({ key: schemas.key, usage: schemas.usage }), {
+    responses: [
+      jsonResponse(200, "The key and its usage.", z.object({ key: keySchema, usage: usageSchema }), {
         key: examples.key,
         usage: examples.usage,
       }),

@@ -6,7 +6,7 @@ import { PERMISSIONS } from "../../src/db/schema.ts";
 import guide from "../../src/docs/sending.md?raw";
 import { ERRORS, type ErrorCode } from "../../src/http/errors.ts";
 import { documents } from "../../src/openapi/documents.ts";
-import { OF_NO_OPERATION } from "../../src/openapi/errors.ts";
+import { UNMATCHED_CODES } from "../../src/openapi/errors.ts";
 import { compareToDocuments, DOCUMENTS, type Exchange, type OpenApi, operationsOf } from "../documents.ts";
 import { admin, client, newChat, newKey, newOrganization } from "../harness.ts";
 
@@ -53,7 +53,7 @@ test.each([
 test("each error is on an operation that answers it, those aside that no operation answers", () => {
   const described = new Set<string>(OPERATIONS.flatMap(({ name }) => codesOf(name)));
   const ofWebhooks = ["webhook_not_genuine", "handshake_refused"];
-  expect([...described, ...OF_NO_OPERATION, ...ofWebhooks].sort()).toEqual(Object.keys(ERRORS).sort());
+  expect([...described, ...UNMATCHED_CODES, ...ofWebhooks].sort()).toEqual(Object.keys(ERRORS).sort());
 });
 
 test("a code that a route throws is on its operation", () => {

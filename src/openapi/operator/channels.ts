@@ -2,17 +2,17 @@ import * as z from "zod";
 import { channelPatch, newChannelBody } from "../../admin/channels.ts";
 import { overlapBody } from "../../admin/overlap.ts";
 import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
-import * as schemas from "../answers.ts";
-import * as examples from "../examples.ts";
-import { type JsonSchema, namesIn, takenBy } from "../json-schema.ts";
-import { answered, type Body, type Operation } from "../operation.ts";
-import { listed, pages } from "./lists.ts";
+import { examples } from "../examples.ts";
+import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
+import { jsonResponse, type OperationSpec, type RequestBodySpec } from "../operation.ts";
+import { listResponse, pages } from "./lists.ts";
+import { channelSchema, registrationSchema, resealedSchema } from "./resources.ts";
 
 const { channel } = examples;
 const tag = "Channels";
-const oneChannel = z.object({ channel: schemas.channel });
+const oneChannel = z.object({ channel: channelSchema });
 
-/** What the kinds take, one after the other, for a text: `whatsapp { phoneNumberId, accessToken, appSecret }`. */
+/** A list by kind for a description: `whatsapp { phoneNumberId, accessToken, appSecret }; telegram …`. */
 function perKind(fieldsOf: (kind: (typeof CHANNEL_KINDS)[number]) => string): string {
   return CHANNEL_KINDS.map((kind) => `${kind} ${fieldsOf(kind)}`).join("; ");
 }
@@ -23,74 +23,79 @@ const credentials = perKind((kind) => {
 });
 const settings = perKind((kind) => {
   const [[name, usual] = []] = Object.entries(KINDS[kind].defaults);
-  return `\`{ ${name} }\` (${JSON.stringify(usual)} unless set)`;
+  return `\`{ ${name} }\` (default ${JSON.stringify(usual)})`;
 });
 
 const FIELDS: Record<string, string> = {
-  botToken: "telegram: the bot's token, as BotFather gave it.",
+  botToken: "telegram: the bot's token from BotFather.",
   phoneNumberId: "whatsapp: Meta's id of the phone number.",
-  accessToken: "whatsapp: the token of a system user of the account.",
-  appSecret: "whatsapp: the secret of the app, which signs its webhooks.",
-  allowedOrigins: "web: the sites that may embed it, as `https://example.com`.",
-  perSecond: "whatsapp, telegram: how many calls a second go to the network.",
+  accessToken: "whatsapp: the access token of a system user of the account.",
+  appSecret: "whatsapp: the app secret. It signs the webhooks.",
+  allowedOrigins: "web: the sites that can embed the chat, such as `https://example.com`.",
+  perSecond: "whatsapp, telegram: the maximum number of calls to the network in a second.",
 };
 
-/** The fields of all kinds: which of them there are is the kind's own. */
+/** The fields of all kinds together. Each kind has only some of them. */
 function fieldsOfKinds(part: "credentials" | "settings"): JsonSchema {
   const all = CHANNEL_KINDS.flatMap((kind) => {
     const schema = KINDS[kind][part];
-    const descriptions = Object.fromEntries(namesIn(schema).map((name) => [name, FIELDS[name] ?? `${kind}: ${name}.`]));
-    return Object.entries(takenBy(schema, descriptions).properties ?? {});
+    const descriptions = Object.fromEntries(
+      fieldNames(schema).map((name) => [name, FIELDS[name] ?? `${kind}: ${name}.`]),
+    );
+    return Object.entries(requestSchema(schema, descriptions).properties ?? {});
   });
   return { properties: Object.fromEntries(all) };
 }
 
 const ofKinds = { credentials: fieldsOfKinds("credentials"), settings: fieldsOfKinds("settings") };
 
-/** The body that names how long the old secret lives beside its successor. */
-export const overlap: Body = {
+/** The body of a rotation. */
+export const overlap: RequestBodySpec = {
   name: "Overlap",
-  description: "How long the old secret lives on.",
+  description: "How long the old secret stays valid.",
   schema: overlapBody,
-  descriptions: { overlapSeconds: "For how many seconds the old one counts beside the new one; 0 unless given." },
+  descriptions: { overlapSeconds: "How long the old secret stays valid, in seconds. Default: 0." },
   example: { overlapSeconds: 86_400 },
   mayBeEmpty: true,
 };
 
-/** Channels and the secrets that they keep. */
-export const channelOperations: readonly Operation[] = [
+/** Channels and their secrets. */
+export const channelOperations: readonly OperationSpec[] = [
   {
     method: "post",
     path: "/organizations/{id}/channels",
     id: "createChannel",
     tag,
-    summary: "Make a channel",
+    summary: "Create a channel",
     description:
-      "Adds a channel to an organization. Credentials are sealed at rest and never shown again but for their last four characters.",
+      "Creates a channel in an organization. Credentials are encrypted at rest. The API shows only their last four characters.",
     body: {
       name: "NewChannel",
-      description: "A channel to make.",
+      description: "The channel to create.",
       schema: newChannelBody,
       descriptions: {
-        kind: "Which kind of channel it is. Never changes.",
-        name: "What it is called; visitors of a web chat see it.",
-        credentials: `What its network asks for: ${credentials}.`,
-        settings: `What may be chosen: ${settings}.`,
+        kind: "The kind of channel. Never changes.",
+        name: "The channel's name. Visitors of a web chat see it.",
+        credentials: `The credentials for the network: ${credentials}.`,
+        settings: `The settings: ${settings}.`,
       },
       keywords: ofKinds,
       example: {
         kind: "whatsapp",
         name: "Support",
-        credentials: { phoneNumberId: "15550001111", accessToken: "EAAG…wxyz", appSecret: "0d6c…9f3a" },
+        credentials: { phoneNumberId: "15550001111", accessToken: "EAAG...wxyz", appSecret: "0d6c...9f3a" },
       },
     },
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         201,
-        "The channel; of a web channel also its identity secret, which no other answer holds.",
+        "The channel. For a web channel also its identity secret, which is shown only once.",
         z.object({
-          channel: schemas.channel,
-          identitySecret: z.string().exactOptional().describe("web: signs the ids of a site's own users"),
+          channel: channelSchema,
+          identitySecret: z
+            .string()
+            .exactOptional()
+            .describe("web: the secret that signs the ids of a site's own users"),
         }),
         { channel },
       ),
@@ -103,9 +108,9 @@ export const channelOperations: readonly Operation[] = [
     id: "listChannels",
     tag,
     summary: "List channels",
-    description: "An organization's channels, oldest first.",
+    description: "Lists an organization's channels, oldest first.",
     query: pages,
-    answers: listed("channels", schemas.channel, channel),
+    responses: listResponse("channels", channelSchema, channel),
     errors: ["organization_not_found"],
   },
   {
@@ -114,8 +119,8 @@ export const channelOperations: readonly Operation[] = [
     id: "readChannel",
     tag,
     summary: "Read a channel",
-    description: "One channel, with its health, and the webhook to enter at the network.",
-    answers: [answered(200, "The channel.", oneChannel, { channel })],
+    description: "Returns one channel, with its health and the webhook to enter at the network.",
+    responses: [jsonResponse(200, "The channel.", oneChannel, { channel })],
     errors: ["channel_not_found"],
   },
   {
@@ -125,20 +130,20 @@ export const channelOperations: readonly Operation[] = [
     tag,
     summary: "Change a channel",
     description:
-      "What is left out stays, single credentials and settings too. A broken channel is tried at once with new credentials.",
+      "Changes the fields that the body has. Other fields, credentials and settings stay. With new credentials, a broken channel is tried again at once.",
     body: {
       name: "ChannelPatch",
-      description: "What to change.",
+      description: "The fields to change.",
       schema: channelPatch,
       descriptions: {
-        name: "What it is called.",
-        credentials: `Single credentials of its kind: ${credentials}.`,
-        settings: `Single settings of its kind: ${settings}. null is the default again.`,
+        name: "The channel's name.",
+        credentials: `The credentials to change: ${credentials}.`,
+        settings: `The settings to change: ${settings}. Null restores a default.`,
       },
       keywords: ofKinds,
-      example: { credentials: { accessToken: "EAAG…uvst" } },
+      example: { credentials: { accessToken: "EAAG...uvst" } },
     },
-    answers: [answered(200, "The channel after the change.", oneChannel, { channel })],
+    responses: [jsonResponse(200, "The changed channel.", oneChannel, { channel })],
     errors: ["missing_field", "channel_not_found"],
   },
   {
@@ -146,10 +151,10 @@ export const channelOperations: readonly Operation[] = [
     path: "/channels/{id}",
     id: "deleteChannel",
     tag,
-    summary: "Erase a channel",
+    summary: "Delete a channel",
     description:
-      "Erases it with its chats and what waits in them. A 503 means that more is left: repeat the request. Once it was answered 200, a repetition is 404.",
-    answers: [answered(200, "The channel, as it was.", oneChannel, { channel })],
+      "Deletes a channel with its chats and their waiting messages. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
+    responses: [jsonResponse(200, "The deleted channel.", oneChannel, { channel })],
     errors: ["channel_not_found"],
   },
   {
@@ -159,9 +164,9 @@ export const channelOperations: readonly Operation[] = [
     tag,
     summary: "Register a webhook",
     description:
-      "Has Telegram call this service with what comes for the channel. Other kinds are told by hand, and refused here.",
-    answers: [
-      answered(200, "What the network said.", z.object({ webhook: schemas.registration }), {
+      "Registers this service at Telegram as the webhook of the channel. Other kinds of channels are a 400: enter their webhook at the network.",
+    responses: [
+      jsonResponse(200, "The network's response.", z.object({ webhook: registrationSchema }), {
         webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },
       }),
     ],
@@ -173,13 +178,13 @@ export const channelOperations: readonly Operation[] = [
     id: "rotateIdentitySecret",
     tag,
     summary: "Rotate an identity secret",
-    description: "A new secret that signs the ids of a site's own users, for a web channel.",
+    description: "Creates a new identity secret for a web channel. It signs the ids of a site's own users.",
     body: overlap,
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         201,
-        "The new secret, which no other answer holds.",
-        z.object({ identitySecret: z.string().describe("Signs the ids of a site's own users") }),
+        "The new secret. It is shown only once.",
+        z.object({ identitySecret: z.string().describe("The secret that signs the ids of a site's own users") }),
         { identitySecret: "w9k3Xw0aYb81LmQzTk3Xw0aYb81LmQzT" },
       ),
     ],
@@ -192,7 +197,7 @@ export const channelOperations: readonly Operation[] = [
     tag,
     summary: "Reseal credentials",
     description:
-      "Seals every credential anew that does not open under the current `CREDENTIALS_KEY`, after which the previous one is needed no more. May be repeated.",
-    answers: [answered(200, "What became of them.", schemas.resealed, { resealed: 12, unreadable: [] })],
+      "Encrypts every credential with the current `CREDENTIALS_KEY` that was encrypted with the previous one. If the response lists no channel as `unreadable`, you can delete the previous key. Safe to repeat.",
+    responses: [jsonResponse(200, "The result.", resealedSchema, { resealed: 12, unreadable: [] })],
   },
 ];

@@ -1,26 +1,27 @@
 import * as z from "zod";
-import * as schemas from "../answers.ts";
 import { chatsQueryParameters, newChat } from "../chat-requests.ts";
-import * as examples from "../examples.ts";
-import { answered, type Operation } from "../operation.ts";
+import { examples } from "../examples.ts";
+import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { chatSchema, cursorPaginationSchema, messageSchema, paginationSchema } from "../resources.ts";
+import { queueSchema } from "./resources.ts";
 
 const { chat, message, pagination } = examples;
 const tag = "Chats";
-const oneChat = z.object({ chat: schemas.chat });
+const oneChat = z.object({ chat: chatSchema });
 
-/** Chats, as their organization sees them, and what an operator may do to them. */
-export const chatOperations: readonly Operation[] = [
+/** Chats of all organizations. */
+export const chatOperations: readonly OperationSpec[] = [
   {
     method: "post",
     path: "/organizations/{id}/chats",
     id: "createChat",
     tag,
-    summary: "Make or find a chat",
-    description: "As the organization itself may, by the public `POST /chats`.",
+    summary: "Create or find a chat",
+    description: "Creates or finds a chat for an organization, like the public `POST /chats`.",
     body: newChat,
-    answers: [
-      answered(201, "The chat, made now.", oneChat, { chat: { ...chat, lastMessageAt: null } }),
-      answered(200, "The chat that the address has already.", oneChat, { chat }),
+    responses: [
+      jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null } }),
+      jsonResponse(200, "The chat that already exists for this address.", oneChat, { chat }),
     ],
     errors: ["missing_field", "organization_not_found", "channel_not_found"],
   },
@@ -30,15 +31,15 @@ export const chatOperations: readonly Operation[] = [
     id: "listChats",
     tag,
     summary: "List chats",
-    description: "As the organization itself may, by the public `GET /chats`: latest activity first.",
+    description: "Lists an organization's chats, latest activity first, like the public `GET /chats`.",
     query: chatsQueryParameters,
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         200,
-        "A page of chats; empty past the end.",
+        "A page of chats. It is empty past the end of the list.",
         z.object({
-          chats: z.array(schemas.chat),
-          pagination: z.union([schemas.pagination, schemas.cursorPagination]),
+          chats: z.array(chatSchema),
+          pagination: z.union([paginationSchema, cursorPaginationSchema]),
         }),
         { chats: [chat], pagination },
       ),
@@ -51,9 +52,9 @@ export const chatOperations: readonly Operation[] = [
     id: "readChat",
     tag,
     summary: "Read a chat",
-    description: "A chat of whatever organization, and what waits in it for its network.",
-    answers: [
-      answered(200, "The chat and its queue.", z.object({ chat: schemas.chat, queue: schemas.queue }), {
+    description: "Returns a chat of any organization, and its messages that wait for delivery.",
+    responses: [
+      jsonResponse(200, "The chat and its queue.", z.object({ chat: chatSchema, queue: queueSchema }), {
         chat,
         queue: examples.queue,
       }),
@@ -65,10 +66,10 @@ export const chatOperations: readonly Operation[] = [
     path: "/chats/{id}",
     id: "deleteChat",
     tag,
-    summary: "Erase a chat",
+    summary: "Delete a chat",
     description:
-      "Erases a chat with its messages. After a 503 repeat it: until then its address gets no new chat. Once it was answered 200, a repetition is 404.",
-    answers: [answered(200, "The chat, as it was.", oneChat, { chat })],
+      "Deletes a chat with its messages. After a 503, repeat the request: until it succeeds, the address gets no new chat. After the 200, another request is a 404.",
+    responses: [jsonResponse(200, "The deleted chat.", oneChat, { chat })],
     errors: ["chat_not_found"],
   },
   {
@@ -78,9 +79,9 @@ export const chatOperations: readonly Operation[] = [
     tag,
     summary: "Redact a message",
     description:
-      "Blanks what a message said: `content`, `text`, `variables`, `mediaUrl` and `metadata`. Its id, `seq` and times stay. One that still waited is `FAILED` with the code `redacted`.",
-    answers: [
-      answered(200, "The message, blanked.", z.object({ message: schemas.message }), {
+      "Removes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
+    responses: [
+      jsonResponse(200, "The redacted message.", z.object({ message: messageSchema }), {
         message: { ...message, content: "", text: "", status: "DELIVERED" },
       }),
     ],

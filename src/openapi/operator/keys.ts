@@ -1,50 +1,49 @@
 import * as z from "zod";
 import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../admin/keys.ts";
 import { PERMISSIONS } from "../../db/schema.ts";
-import * as schemas from "../answers.ts";
-import * as examples from "../examples.ts";
-import { answered, type Operation } from "../operation.ts";
+import { examples } from "../examples.ts";
+import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { keySchema, usageSchema } from "../resources.ts";
 import { overlap } from "./channels.ts";
-import { listed, pages } from "./lists.ts";
+import { listResponse, pages } from "./lists.ts";
 
-const { key, usage, SECRET: secret } = examples;
+const { key, usage, secret } = examples;
 const tag = "Keys";
-const oneKey = z.object({ key: schemas.key });
+const oneKey = z.object({ key: keySchema });
 const withSecret = z.object({
-  key: schemas.key,
-  secret: z.string().describe("The key's text, which no other answer holds"),
+  key: keySchema,
+  secret: z.string().describe("The API key itself. It is shown only once"),
 });
 
 const descriptions = {
-  name: "What it is for.",
-  permissions: `What it may do: any of ${PERMISSIONS.join(", ")}; all of them unless given. With none it may read itself alone.`,
-  ipAllowlist: "The addresses that it may be used from: IPv4, IPv6, or ranges in CIDR notation; any unless given.",
-  rateLimit:
-    "How many requests it may make in a window that starts with its first one; the service's default unless given.",
-  "rateLimit.limit": `How many requests a window admits: at most ${MAX_PER_SECOND.toLocaleString("en")} for each of its seconds.`,
-  "rateLimit.windowSeconds": "How long a window is, in seconds.",
-  monthlyQuota: "How many requests a UTC calendar month admits; any number unless given.",
-  expiresAt: "From when on it is refused: RFC 3339, before the year 10000; never unless given.",
+  name: "The key's name.",
+  permissions: `Any of ${PERMISSIONS.join(", ")}. Default: all. Without any, the key can only read itself.`,
+  ipAllowlist: "The IPv4 and IPv6 addresses and CIDR blocks that can use the key. Default: every address.",
+  rateLimit: "The rate limit. A window starts with its first request. Default: the service's own.",
+  "rateLimit.limit": `The maximum number of requests in a window: up to ${MAX_PER_SECOND.toLocaleString("en")} for each second of the window.`,
+  "rateLimit.windowSeconds": "The length of a window in seconds.",
+  monthlyQuota: "The maximum number of requests in a calendar month in UTC. Default: no quota.",
+  expiresAt: "When the key expires: RFC 3339, before the year 10000. Default: never.",
 };
 const { name, monthlyQuota } = key;
 
 /** API keys. */
-export const keyOperations: readonly Operation[] = [
+export const keyOperations: readonly OperationSpec[] = [
   {
     method: "post",
     path: "/organizations/{id}/keys",
     id: "createKey",
     tag,
-    summary: "Make a key",
-    description: "A new key of an organization. Its text is in this answer and nowhere else.",
+    summary: "Create a key",
+    description: "Creates an API key for an organization. The response is the only one that contains its `secret`.",
     body: {
       name: "NewKey",
-      description: "A key to make.",
+      description: "The key to create.",
       schema: newKeyBody,
       descriptions,
       example: { name, permissions: ["messages:read", "messages:send"], monthlyQuota },
     },
-    answers: [answered(201, "The key and its text.", withSecret, { key, secret })],
+    responses: [jsonResponse(201, "The key and its secret.", withSecret, { key, secret })],
     errors: ["missing_field", "organization_not_found"],
   },
   {
@@ -53,9 +52,9 @@ export const keyOperations: readonly Operation[] = [
     id: "listKeys",
     tag,
     summary: "List keys",
-    description: "An organization's keys, oldest first, revoked ones too.",
+    description: "Lists an organization's keys, oldest first, including revoked ones.",
     query: pages,
-    answers: listed("keys", schemas.key, key),
+    responses: listResponse("keys", keySchema, key),
     errors: ["organization_not_found"],
   },
   {
@@ -64,8 +63,8 @@ export const keyOperations: readonly Operation[] = [
     id: "readKey",
     tag,
     summary: "Read a key",
-    description: "One key, without its secret.",
-    answers: [answered(200, "The key.", oneKey, { key })],
+    description: "Returns one key without its secret.",
+    responses: [jsonResponse(200, "The key.", oneKey, { key })],
     errors: ["key_not_found"],
   },
   {
@@ -75,15 +74,15 @@ export const keyOperations: readonly Operation[] = [
     tag,
     summary: "Change a key",
     description:
-      "What is left out stays, and null is the default again. It counts with the key's next request; the running window's start and count stay.",
+      "Changes the fields that the body has. Null restores a default. The change takes effect with the key's next request. The current window keeps its start and its count.",
     body: {
       name: "KeyPatch",
-      description: "What to change.",
+      description: "The fields to change.",
       schema: keyPatch,
       descriptions,
       example: { rateLimit: { limit: 600, windowSeconds: 60 } },
     },
-    answers: [answered(200, "The key after the change.", oneKey, { key })],
+    responses: [jsonResponse(200, "The changed key.", oneKey, { key })],
     errors: ["missing_field", "key_not_found"],
   },
   {
@@ -92,8 +91,8 @@ export const keyOperations: readonly Operation[] = [
     id: "revokeKey",
     tag,
     summary: "Revoke a key",
-    description: "Revokes a key for good, from its very next request on. Repeating it changes nothing.",
-    answers: [answered(200, "The key, revoked.", oneKey, { key: { ...key, revokedAt: key.createdAt } })],
+    description: "Revokes a key permanently, starting with its next request. Safe to repeat.",
+    responses: [jsonResponse(200, "The revoked key.", oneKey, { key: { ...key, revokedAt: key.createdAt } })],
     errors: ["key_not_found"],
   },
   {
@@ -103,9 +102,9 @@ export const keyOperations: readonly Operation[] = [
     tag,
     summary: "Rotate a key's secret",
     description:
-      "A new secret for the same key, its limits and its counts. The old secret lives through the overlap; at most two secrets live at a time. A rotation whose answer was lost can be repeated: while the newest secret was never admitted, another rotation replaces that secret, and the one before it keeps its overlap.",
+      "Creates a new secret for the same key. Limits and counts stay. The old secret stays valid for the overlap, and at most two secrets are valid at a time. If the response got lost, repeat the rotation: it replaces a new secret that was never used, and the secret before it keeps the overlap of the first rotation.",
     body: overlap,
-    answers: [answered(201, "The key and its new text.", withSecret, { key, secret })],
+    responses: [jsonResponse(201, "The key and its new secret.", withSecret, { key, secret })],
     errors: ["key_not_found", "key_revoked"],
   },
   {
@@ -114,8 +113,8 @@ export const keyOperations: readonly Operation[] = [
     id: "readUsage",
     tag,
     summary: "Read a key's usage",
-    description: "What a key has used this month and in its running window.",
-    answers: [answered(200, "Its counts.", z.object({ usage: schemas.usage }), { usage })],
+    description: "Returns what a key has used this month and in its current window.",
+    responses: [jsonResponse(200, "The key's usage.", z.object({ usage: usageSchema }), { usage })],
     errors: ["key_not_found"],
   },
 ];

@@ -1,43 +1,43 @@
 import * as z from "zod";
 import { newMemberBody, newOrganizationBody } from "../../admin/organizations.ts";
-import * as schemas from "../answers.ts";
-import * as examples from "../examples.ts";
-import { answered, type Operation } from "../operation.ts";
-import { listed, pages } from "./lists.ts";
+import { examples } from "../examples.ts";
+import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { listResponse, pages } from "./lists.ts";
+import { memberSchema, organizationSchema } from "./resources.ts";
 
 const { organization, member } = examples;
 const tag = "Organizations";
-const oneOrganization = z.object({ organization: schemas.organization });
-const oneMember = z.object({ member: schemas.member });
+const oneOrganization = z.object({ organization: organizationSchema });
+const oneMember = z.object({ member: memberSchema });
 
 /** Organizations and their members. */
-export const organizationOperations: readonly Operation[] = [
+export const organizationOperations: readonly OperationSpec[] = [
   {
     method: "post",
     path: "/organizations",
     id: "createOrganization",
     tag,
-    summary: "Make an organization",
-    description: "An organization and its first member: it never is without one.",
+    summary: "Create an organization",
+    description: "Creates an organization and its first member. An organization always has at least one member.",
     body: {
       name: "NewOrganization",
-      description: "An organization to make.",
+      description: "The organization to create.",
       schema: newOrganizationBody,
       descriptions: {
-        name: "What it is called.",
-        owner: "Its first member, who sends where a message names no sender.",
-        "owner.name": "What they are called.",
-        "owner.email": "Their e-mail address.",
-        jurisdiction: "Where its objects must live. Never changes.",
-        region: "A hint where its objects should live.",
+        name: "The organization's name.",
+        owner: "The first member. Messages without a `senderId` have this member as their sender.",
+        "owner.name": "The member's name.",
+        "owner.email": "The member's email address.",
+        jurisdiction: "Where the organization's Durable Objects must run and store their data. Never changes.",
+        region: "A hint where its chats should be stored.",
       },
       example: { name: "Acme", owner: { name: "Ada", email: "ada@acme.example" }, region: "weur" },
     },
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         201,
         "The organization and its first member.",
-        z.object({ organization: schemas.organization, member: schemas.member }),
+        z.object({ organization: organizationSchema, member: memberSchema }),
         { organization, member },
       ),
     ],
@@ -49,9 +49,9 @@ export const organizationOperations: readonly Operation[] = [
     id: "listOrganizations",
     tag,
     summary: "List organizations",
-    description: "All organizations, oldest first.",
+    description: "Lists all organizations, oldest first.",
     query: pages,
-    answers: listed("organizations", schemas.organization, organization),
+    responses: listResponse("organizations", organizationSchema, organization),
   },
   {
     method: "get",
@@ -59,8 +59,8 @@ export const organizationOperations: readonly Operation[] = [
     id: "readOrganization",
     tag,
     summary: "Read an organization",
-    description: "One organization.",
-    answers: [answered(200, "The organization.", oneOrganization, { organization })],
+    description: "Returns one organization.",
+    responses: [jsonResponse(200, "The organization.", oneOrganization, { organization })],
     errors: ["organization_not_found"],
   },
   {
@@ -68,10 +68,10 @@ export const organizationOperations: readonly Operation[] = [
     path: "/organizations/{id}",
     id: "deleteOrganization",
     tag,
-    summary: "Erase an organization",
+    summary: "Delete an organization",
     description:
-      "Erases all that it holds, messages too, its keys first, some hundred objects a request. A 503 means that more is left: repeat the request. Once it was answered 200, a repetition is 404.",
-    answers: [answered(200, "The organization, as it was.", oneOrganization, { organization })],
+      "Deletes an organization with everything in it, keys first. One request deletes up to 500 objects. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
+    responses: [jsonResponse(200, "The deleted organization.", oneOrganization, { organization })],
     errors: ["organization_not_found"],
   },
   {
@@ -83,12 +83,12 @@ export const organizationOperations: readonly Operation[] = [
     description: "Adds a member to an organization.",
     body: {
       name: "NewMember",
-      description: "A member to add.",
+      description: "The member to add.",
       schema: newMemberBody,
-      descriptions: { name: "What they are called.", email: "Their e-mail address." },
+      descriptions: { name: "The member's name.", email: "The member's email address." },
       example: { name: "Ada", email: "ada@acme.example" },
     },
-    answers: [answered(201, "The member.", oneMember, { member })],
+    responses: [jsonResponse(201, "The member.", oneMember, { member })],
     errors: ["missing_field", "organization_not_found"],
   },
   {
@@ -97,9 +97,10 @@ export const organizationOperations: readonly Operation[] = [
     id: "listMembers",
     tag: "Members",
     summary: "List members",
-    description: "An organization's members, oldest first. The first one sends where a message names no sender.",
+    description:
+      "Lists an organization's members, oldest first. The first one is the sender of messages without a `senderId`.",
     query: pages,
-    answers: listed("members", schemas.member, member),
+    responses: listResponse("members", memberSchema, member),
     errors: ["organization_not_found"],
   },
   {
@@ -108,8 +109,9 @@ export const organizationOperations: readonly Operation[] = [
     id: "deleteMember",
     tag: "Members",
     summary: "Remove a member",
-    description: "Removes a member, unless it is the organization's last. A removed member is never a sender.",
-    answers: [answered(200, "The member, as it was.", oneMember, { member })],
+    description:
+      "Removes a member, unless it is the organization's last one. Within 10 seconds the member can no longer send.",
+    responses: [jsonResponse(200, "The removed member.", oneMember, { member })],
     errors: ["member_not_found", "last_member"],
   },
 ];

@@ -1,34 +1,35 @@
 import * as z from "zod";
 import { statsQuery } from "../../admin/stats.ts";
-import * as schemas from "../answers.ts";
-import * as examples from "../examples.ts";
-import { answered, type Operation } from "../operation.ts";
+import { examples } from "../examples.ts";
+import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { paginationSchema } from "../resources.ts";
 import { pages } from "./lists.ts";
+import { channelStatsSchema, keyStatsSchema } from "./resources.ts";
 
 const { channelStats, keyStats, pagination } = examples;
 
-/** What an operator watches. */
-export const statsOperations: readonly Operation[] = [
+/** The statistics. */
+export const statsOperations: readonly OperationSpec[] = [
   {
     method: "get",
     path: "/stats",
     id: "readStats",
     tag: "Stats",
-    summary: "Watch channels and keys",
+    summary: "Read statistics",
     description:
-      "What waits and what became of it for each channel, what was admitted and refused for each key, oldest first. It reads rows of the directory alone, so it may be asked often. Those of a channel are some 10 seconds old at most, those of a key about a minute; a crash of an object may cost what it had counted in the last seconds. `page` and `limit` count for both lists, and `pagination` is that of the longer one.",
+      "Returns the waiting messages and the delivery attempts of each channel, and the accepted and refused requests of each key, oldest first. The request only reads the directory, so you can call it often. A channel's numbers are at most about 10 seconds old, a key's about a minute. A crash can lose the counts of the last few seconds. `page` and `limit` apply to both lists, and `pagination` describes the longer one.",
     query: {
       schema: statsQuery,
-      descriptions: { ...pages.descriptions, organization: "The channels and keys of this organization alone." },
+      descriptions: { ...pages.descriptions, organization: "An organization's id. Lists only its channels and keys." },
     },
-    answers: [
-      answered(
+    responses: [
+      jsonResponse(
         200,
-        "The numbers.",
+        "The statistics of channels and keys.",
         z.object({
-          channels: z.array(schemas.channelStats),
-          keys: z.array(schemas.keyStats),
-          pagination: schemas.pagination,
+          channels: z.array(channelStatsSchema),
+          keys: z.array(keyStatsSchema),
+          pagination: paginationSchema,
         }),
         { channels: [channelStats], keys: [keyStats], pagination },
       ),

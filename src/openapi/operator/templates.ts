@@ -1,38 +1,38 @@
 import * as z from "zod";
 import { newTemplateBody, templatePatch } from "../../admin/templates.ts";
-import * as schemas from "../answers.ts";
-import * as examples from "../examples.ts";
-import { answered, type Operation } from "../operation.ts";
-import { listed, pages } from "./lists.ts";
+import { examples } from "../examples.ts";
+import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { listResponse, pages } from "./lists.ts";
+import { templateSchema } from "./resources.ts";
 
 const { template } = examples;
 const tag = "Templates";
-const oneTemplate = z.object({ template: schemas.template });
+const oneTemplate = z.object({ template: templateSchema });
 const { name, language, body } = template;
 
 const descriptions = {
-  name: "What it is called; on WhatsApp the name under which Meta approved it.",
-  language: "Its language; on WhatsApp the one under which Meta approved it.",
-  body: "Its text, with `{{placeholders}}` of 1 to 64 letters, digits or underscores.",
+  name: "The template's name. On WhatsApp, the name that Meta approved.",
+  language: "The template's language. On WhatsApp, the language that Meta approved.",
+  body: "The text, with `{{placeholders}}`. A placeholder has 1 to 64 letters, digits or underscores.",
 };
 
 /** Templates. */
-export const templateOperations: readonly Operation[] = [
+export const templateOperations: readonly OperationSpec[] = [
   {
     method: "post",
     path: "/organizations/{id}/templates",
     id: "createTemplate",
     tag,
-    summary: "Make a template",
-    description: "Adds a template to an organization.",
+    summary: "Create a template",
+    description: "Creates a template in an organization.",
     body: {
       name: "NewTemplate",
-      description: "A template to make.",
+      description: "The template to create.",
       schema: newTemplateBody,
       descriptions,
       example: { name, language, body },
     },
-    answers: [answered(201, "The template.", oneTemplate, { template })],
+    responses: [jsonResponse(201, "The template.", oneTemplate, { template })],
     errors: ["missing_field", "organization_not_found"],
   },
   {
@@ -41,9 +41,9 @@ export const templateOperations: readonly Operation[] = [
     id: "listTemplates",
     tag,
     summary: "List templates",
-    description: "An organization's templates, oldest first.",
+    description: "Lists an organization's templates, oldest first.",
     query: pages,
-    answers: listed("templates", schemas.template, template),
+    responses: listResponse("templates", templateSchema, template),
     errors: ["organization_not_found"],
   },
   {
@@ -52,8 +52,8 @@ export const templateOperations: readonly Operation[] = [
     id: "readTemplate",
     tag,
     summary: "Read a template",
-    description: "One template.",
-    answers: [answered(200, "The template.", oneTemplate, { template })],
+    description: "Returns one template.",
+    responses: [jsonResponse(200, "The template.", oneTemplate, { template })],
     errors: ["template_not_found"],
   },
   {
@@ -62,15 +62,15 @@ export const templateOperations: readonly Operation[] = [
     id: "changeTemplate",
     tag,
     summary: "Change a template",
-    description: "What is left out stays. Messages that were sent with it keep what they were sent with.",
+    description: "Changes the fields that the body has. Messages that were sent with the template don't change.",
     body: {
       name: "TemplatePatch",
-      description: "What to change.",
+      description: "The fields to change.",
       schema: templatePatch,
       descriptions,
       example: { body },
     },
-    answers: [answered(200, "The template after the change.", oneTemplate, { template })],
+    responses: [jsonResponse(200, "The changed template.", oneTemplate, { template })],
     errors: ["missing_field", "template_not_found"],
   },
   {
@@ -79,8 +79,8 @@ export const templateOperations: readonly Operation[] = [
     id: "deleteTemplate",
     tag,
     summary: "Delete a template",
-    description: "Deletes a template. Messages that wait with it keep what they need of it.",
-    answers: [answered(200, "The template, as it was.", oneTemplate, { template })],
+    description: "Deletes a template. Messages that wait for delivery keep what they need of it.",
+    responses: [jsonResponse(200, "The deleted template.", oneTemplate, { template })],
     errors: ["template_not_found"],
   },
 ];

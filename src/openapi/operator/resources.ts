@@ -1,0 +1,188 @@
+import * as z from "zod";
+import type { presentChannel } from "../../admin/channels.ts";
+import type { presentMember, presentOrganization } from "../../admin/organizations.ts";
+import type { registerChannel } from "../../admin/register-webhook.ts";
+import type { Resealed } from "../../admin/reseal.ts";
+import type { channelStats, keyStats } from "../../admin/stats.ts";
+import type { presentTemplate } from "../../admin/templates.ts";
+import { CHANNEL_KINDS } from "../../channels/kinds.ts";
+import type { Queue } from "../../chats/rpc.ts";
+import { REGIONS } from "../../db/schema.ts";
+
+import { count, id, resource, time, timeOrNull } from "../typed-schema.ts";
+
+export const organizationSchema = resource<ReturnType<typeof presentOrganization>>()(
+  "Organization",
+  "A customer of the service. An API key sees the data of one organization.",
+  z.object({
+    id: id("organization"),
+    name: z.string().describe("The organization's name"),
+    jurisdiction: z
+      .enum(["eu", "us"])
+      .nullable()
+      .describe("Where the organization's Durable Objects must run and store their data. Never changes"),
+    region: z.enum(REGIONS).nullable().describe("A hint where its chats should be stored"),
+    createdAt: time("When it was created"),
+  }),
+);
+
+export const memberSchema = resource<ReturnType<typeof presentMember>>()(
+  "Member",
+  "A person in an organization. Outbound messages have a member as their sender.",
+  z.object({
+    id: id("member"),
+    organizationId: id("organization"),
+    name: z.string().describe("The member's name"),
+    email: z.string().nullable().describe("The member's email address"),
+    createdAt: time("When the member was added"),
+  }),
+);
+
+const health = {
+  state: z
+    .enum(["ok", "broken"])
+    .describe("`broken` if the network refuses the channel, for example because of an invalid token"),
+  reason: z.string().nullable().describe("Why the channel is broken"),
+  since: time("When the state last changed"),
+};
+
+export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>>()(
+  "Channel",
+  "A connection to a network: a WhatsApp number, a Telegram bot or a web chat.",
+  z.object({
+    id: id("channel"),
+    organizationId: id("organization"),
+    kind: z.enum(CHANNEL_KINDS).describe("The kind of channel. Never changes"),
+    name: z.string().describe("The channel's name. Visitors of a web chat see it"),
+    settings: z
+      .object({
+        allowedOrigins: z
+          .array(z.string())
+          .optional()
+          .describe("web: the sites that can embed the chat. An empty list allows every site"),
+        perSecond: z
+          .number()
+          .optional()
+          .describe("whatsapp, telegram: the maximum number of calls to the network in a second"),
+      })
+      .describe("The settings, with their defaults"),
+    credentials: z
+      .record(z.string(), z.string())
+      .exactOptional()
+      .describe("whatsapp, telegram: the last four characters of each credential"),
+    webhook: z
+      .object({
+        url: z.string().describe("The URL for the network to call"),
+        verifyToken: z
+          .string()
+          .nullable()
+          .describe("Telegram's secret token or WhatsApp's verify token. Null if no configured key can decrypt it"),
+      })
+      .exactOptional()
+      .describe("whatsapp, telegram: what to enter at the network"),
+    health: z.object(health).describe("Whether the channel works"),
+    createdAt: time("When it was created"),
+  }),
+);
+
+export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
+  "ChannelStats",
+  "How a channel delivers. Counts start when the channel is created, and never fall.",
+  z.object({
+    id: id("channel"),
+    organizationId: id("organization"),
+    kind: z.enum(CHANNEL_KINDS).describe("The kind of channel"),
+    name: z.string().describe("The channel's name"),
+    health: z
+      .object({ ...health, nextProbeAt: timeOrNull("When a broken channel is tried again") })
+      .describe("Whether the channel works"),
+    queue: z
+      .object({
+        depth: count.describe("The number of messages that wait in all chats of the channel"),
+        oldest: timeOrNull("The creation time of the oldest waiting message"),
+        ageSeconds: count.nullable().describe("The age of that message in seconds"),
+      })
+      .describe("The messages that wait for delivery"),
+    attempts: z
+      .object({
+        sent: count.describe("The network accepted the message"),
+        retry: count.describe("The network did not accept the message, and the service tries again"),
+        failed: count.describe("The network refused the message for good"),
+        unknown: count.describe("The network did not respond, so the outcome is unknown"),
+        moved: count.describe("The contact has another address, which is tried next"),
+        channel_broken: count.describe("The network refused the channel itself"),
+      })
+      .describe("How delivery attempts ended, with the names that the log uses"),
+    updatedAt: timeOrNull("When these numbers were written. Null before the first delivery, and for web channels"),
+  }),
+);
+
+export const keyStatsSchema = resource<ReturnType<typeof keyStats>>()(
+  "KeyStats",
+  "How often a key was used. Counts start when the key is created, and never fall.",
+  z.object({
+    id: id("key"),
+    organizationId: id("organization"),
+    name: z.string().describe("The key's name"),
+    admitted: count.describe("The number of accepted requests, whatever their response"),
+    refused: z
+      .object({
+        invalid_api_key: count.describe("The key was revoked or expired, or its secret was replaced"),
+        ip_not_allowed: count.describe("The allow-list does not contain the client's address"),
+        permission_denied: count.describe("The key lacked the permission"),
+        rate_limited: count.describe("The window was used up"),
+        quota_exceeded: count.describe("The month's quota was used up"),
+      })
+      .describe("The number of refused requests by error code"),
+    updatedAt: timeOrNull("When these numbers were written. Null before the first request"),
+  }),
+);
+
+export const templateSchema = resource<ReturnType<typeof presentTemplate>>()(
+  "Template",
+  "A text with `{{placeholders}}`.",
+  z.object({
+    id: id("template"),
+    organizationId: id("organization"),
+    name: z.string().describe("The template's name. On WhatsApp, the name that Meta approved"),
+    language: z.string().describe("The template's language. On WhatsApp, the language that Meta approved"),
+    body: z.string().describe("The text"),
+    variables: z.array(z.string()).describe("The names of the placeholders, in the order of their first use"),
+    createdAt: time("When it was created"),
+    updatedAt: time("When it last changed"),
+  }),
+);
+
+export const queueSchema = resource<Queue>()(
+  "Queue",
+  "The messages of a chat that wait for delivery.",
+  z.object({
+    depth: count.describe("The number of waiting messages"),
+    oldest: timeOrNull("The creation time of the oldest waiting message"),
+    nextAttemptAt: timeOrNull("When the next attempt is due"),
+    lastError: z
+      .object({ code: z.string().describe("A stable code"), message: z.string().describe("What happened") })
+      .nullable()
+      .describe("Why the last attempt failed"),
+  }),
+);
+
+export const registrationSchema = resource<Awaited<ReturnType<typeof registerChannel>>["webhook"]>()(
+  "WebhookRegistration",
+  "The network's response to the registration of a webhook.",
+  z.object({
+    url: z.string().describe("The URL for the network to call"),
+    ok: z.boolean().describe("Whether the network accepted the webhook"),
+    code: z.number().nullable().describe("The network's error code. Null after a success or without a response"),
+    description: z.string().describe("The network's own words"),
+  }),
+);
+
+export const resealedSchema = resource<Resealed>()(
+  "Resealed",
+  "The result of resealing the credentials.",
+  z.object({
+    resealed: count.describe("The number of channels whose credentials are all sealed with the current key"),
+    unreadable: z.array(z.string()).describe("The ids of the channels whose credentials no configured key can decrypt"),
+  }),
+);

@@ -1,0 +1,163 @@
+import * as z from "zod";
+import type { readUsage } from "../admin/keys.ts";
+import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
+import { CHANNEL_KINDS } from "../channels/kinds.ts";
+import type * as directory from "../chats/directory.ts";
+import type * as messages from "../chats/message.ts";
+import { PERMISSIONS } from "../db/schema.ts";
+import type * as pages from "../http/pagination.ts";
+import type { presentKey } from "../keys/key-record.ts";
+
+import { count, id, resource, time, timeOrNull } from "./typed-schema.ts";
+
+const metadata = z.record(z.string(), z.string()).describe("The client's own pairs of strings. `{}` if there are none");
+const total = count.describe("How many rows the list has");
+const limit = count.describe("The maximum number of rows on a page");
+
+const FAILURES = [
+  `\`${MEDIA_URL_REQUIRED}\` (a media message has no \`mediaUrl\`, and its \`content\` is no https URL)`,
+  "`outside_messaging_window` (WhatsApp: the contact last wrote more than 24 hours ago; send a template)",
+  "`template_rejected` (WhatsApp does not have the template in this form)",
+  "`contact_unreachable` (Telegram: the contact blocked the bot, or never wrote to it)",
+  "`message_refused` (the network refuses this message with an error about the channel, while other chats get through)",
+  "`delivery_timeout` (the service tried for a day)",
+  "`redacted` (the message was redacted before it was delivered)",
+  "`network_error`, or `network_` followed by the network's own code",
+].join(", ");
+
+export const paginationSchema = resource<pages.Pagination>()(
+  "Pagination",
+  "The position of a page in its list.",
+  z.object({
+    page: count.describe("The number of this page, starting at 1"),
+    limit,
+    total,
+    totalPages: count.describe("The number of pages"),
+    hasMore: z.boolean().describe("Whether more pages follow"),
+  }),
+);
+
+export const cursorPaginationSchema = resource<pages.CursorPagination>()(
+  "CursorPagination",
+  "The position of a page that was read with `before` or `after`.",
+  z.object({
+    limit,
+    total,
+    hasMore: z.boolean().describe("Whether more rows follow in this direction"),
+  }),
+);
+
+export const chatSchema = resource<directory.Chat>()(
+  "Chat",
+  "A conversation with one contact on one channel.",
+  z.object({
+    id: id("chat"),
+    channel: z
+      .object({
+        id: id("channel"),
+        kind: z.enum(CHANNEL_KINDS).describe("The kind of channel"),
+        name: z.string().describe("The channel's name"),
+      })
+      .describe("The channel that delivers the chat's messages"),
+    contact: z
+      .object({
+        address: z.string().describe("The contact's first known address on the channel. It never changes"),
+        name: z.string().nullable().describe("The contact's name, if known"),
+      })
+      .describe("The person outside the organization"),
+    metadata,
+    createdAt: time("When it was created"),
+    lastMessageAt: timeOrNull(
+      "The time of the last message, or null before the first one. In lists it can lag by 10 seconds",
+    ),
+  }),
+);
+
+export const messageSchema = resource<messages.Message>()(
+  "Message",
+  "A message of a chat, inbound or outbound.",
+  z.object({
+    id: id("message"),
+    chatId: id("chat"),
+    seq: count.describe("The message's number in the chat: 1, 2, 3 … without a gap"),
+    direction: z
+      .enum(["OUTBOUND", "INBOUND"])
+      .describe("OUTBOUND: sent through this API. INBOUND: written by the contact"),
+    type: z.enum(MESSAGE_TYPES).describe("The kind of message"),
+    content: z.string().describe("The text, or the caption of the media. Empty after a redaction"),
+    mediaUrl: z
+      .string()
+      .nullable()
+      .describe("The URL of the media. For an inbound message, this is the `/media` route of this API"),
+    senderId: z.string().nullable().describe("The member who sent the message. Null if a contact wrote it"),
+    templateId: z.string().nullable().describe("The template that the message was sent with"),
+    variables: z
+      .record(z.string(), z.union([z.string(), z.number()]))
+      .nullable()
+      .describe("The values for the template's placeholders"),
+    text: z.string().describe("The text that is delivered: the filled template, or `content`"),
+    status: z
+      .enum(["QUEUED", "SENT", "DELIVERED", "READ", "FAILED", "RECEIVED"])
+      .describe(
+        "QUEUED: stored, and waiting for delivery. SENT: accepted by the network. DELIVERED, READ: reported by the network. FAILED: not delivered, see `error`. RECEIVED: inbound",
+      ),
+    error: z
+      .object({
+        code: z.string().describe(`A stable code: ${FAILURES}`),
+        message: z.string().describe("What happened, in the network's own words if it gave any"),
+      })
+      .nullable()
+      .describe("Why the message failed. Null unless the status is FAILED"),
+    metadata,
+    createdAt: time("When the message was stored"),
+    updatedAt: time("When it last changed"),
+  }),
+);
+
+export const keySchema = resource<ReturnType<typeof presentKey>>()(
+  "Key",
+  "An API key, without its secret.",
+  z.object({
+    id: id("key"),
+    organizationId: id("organization"),
+    name: z.string().describe("The key's name"),
+    permissions: z
+      .array(z.enum(PERMISSIONS))
+      .describe("The key's permissions. Without any, the key can only read itself"),
+    ipAllowlist: z
+      .array(z.string())
+      .describe("The IP addresses and CIDR blocks that can use the key. An empty list allows every address"),
+    rateLimit: z
+      .object({
+        limit: count.describe("The maximum number of requests in a window"),
+        windowSeconds: count.describe("The length of a window in seconds"),
+      })
+      .describe("The rate limit. A window starts with its first request"),
+    monthlyQuota: count
+      .nullable()
+      .describe("The maximum number of requests in a calendar month in UTC. Null: no quota"),
+    expiresAt: timeOrNull("When the key expires. Null: never"),
+    revokedAt: timeOrNull("When it was revoked"),
+    previousSecretExpiresAt: timeOrNull(
+      "When the secret before the last rotation stops working. Null: only one secret works",
+    ),
+    createdAt: time("When it was created"),
+  }),
+);
+
+export const usageSchema = resource<Awaited<ReturnType<typeof readUsage>>>()(
+  "Usage",
+  "What a key has used in this month and in its window.",
+  z.object({
+    month: z.string().describe("The calendar month in UTC, such as `2026-11`"),
+    used: count.describe("The number of accepted requests in this month"),
+    quota: count.nullable().describe("The month's quota. Null: no quota"),
+    window: z
+      .object({
+        limit: count.describe("The maximum number of requests in a window"),
+        remaining: count.describe("The number of requests left in this window"),
+        reset: timeOrNull("When the window ends. Null if no window is running"),
+      })
+      .describe("The current window of the rate limit"),
+  }),
+);

@@ -1,0 +1,23 @@
+import * as z from "zod";
+
+/**
+ * Schemas of the resources in responses. The Worker doesn't use them. The compiler checks that each schema is exactly the
+ * type that a route returns, and the tests compare every response to it.
+ */
+
+type Same<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+type Plain<T> = T extends object ? { -readonly [K in keyof T]: Plain<T[K]> } : T;
+
+/** A named schema that must have exactly the type `Returned`. */
+export function resource<Returned>() {
+  return <S extends z.ZodType>(
+    id: string,
+    description: string,
+    schema: S & (Same<Plain<z.output<S>>, Plain<Returned>> extends true ? unknown : { differs: Plain<Returned> }),
+  ): S => schema.meta({ id, title: id, description });
+}
+
+export const id = (what: string) => z.string().describe(`The ${what}'s id, an opaque string`);
+export const time = (what: string) => z.string().meta({ format: "date-time", description: `${what}. RFC 3339 in UTC` });
+export const timeOrNull = (what: string) => time(what).nullable();
+export const count = z.int().min(0);
