@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod/mini";
 import { CommandError, reasonOf } from "./command-error.ts";
 
-// These values are printed in shell commands, so nothing else may be in them, whoever wrote the file.
+// These values are printed in shell commands, so the patterns also protect the shell from an edited file.
 const demoSchema = z.object({
   organizationId: z.string().check(z.regex(/^org_\w+$/)),
   channelId: z.string().check(z.regex(/^chn_\w+$/)),
@@ -16,7 +16,7 @@ const demoSchema = z.object({
 /** The demo organization of `npm start`. */
 export type Demo = z.output<typeof demoSchema>;
 
-/** The file that stores the demo, beside the data that it belongs to. */
+/** The path of the demo file, in the data folder. */
 export function demoPath(state: string): string {
   return join(state, "parley-demo.json");
 }

@@ -5,7 +5,7 @@ import { parseEnv } from "node:util";
 import { SECRET_KEY } from "../secrets/key-form.ts";
 import { CommandError, reasonOf } from "./command-error.ts";
 
-export type Variables = Record<string, string>;
+export type EnvVariables = Record<string, string>;
 
 const REQUIRED = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"];
 
@@ -18,18 +18,18 @@ const FORMS: Record<string, { form: RegExp; rule: string }> = {
 };
 
 /** Parses a `.dev.vars` file as wrangler does: the last line of a name wins. */
-export function readVariables(text: string): Variables {
+export function readVariables(text: string): EnvVariables {
   // wrangler also accepts `NAME: value`, and Node doesn't.
-  return parseEnv(text.replace(/^([ \t]*(?:export[ \t]+)?[\w.-]+):[ \t]/gm, "$1=")) as Variables;
+  return parseEnv(text.replace(/^([ \t]*(?:export[ \t]+)?[\w.-]+):[ \t]/gm, "$1=")) as EnvVariables;
 }
 
 /** The required secrets that are missing or empty. */
-export function missingSecrets(variables: Variables, required = REQUIRED): string[] {
+export function missingSecrets(variables: EnvVariables, required = REQUIRED): string[] {
   return required.filter((name) => !variables[name]);
 }
 
 /** The name of the first malformed secret, and the rule that it breaks. */
-export function malformedSecret(variables: Variables): { name: string; rule: string } | null {
+export function malformedSecret(variables: EnvVariables): { name: string; rule: string } | null {
   for (const [name, { form, rule }] of Object.entries(FORMS)) {
     const value = variables[name];
     if (value && !form.test(value)) return { name, rule };
@@ -37,28 +37,28 @@ export function malformedSecret(variables: Variables): { name: string; rule: str
   return null;
 }
 
-/** The lines to append to `text`, with a random value for each name. `maker` is the command that created them. */
-export function newSecrets(names: string[], text: string, random = randomSecret, maker = "npm start"): string {
-  // Without quotes, which could close a quote that `text` left open.
+/** The lines to append to `text`, with a random value for each name. `creator` is the command that created them. */
+export function newSecrets(names: string[], text: string, random = randomSecret, creator = "npm start"): string {
+  // Without quotes, because they could close an open quote in `text`.
   const lines = names.map((name) => `${name}=${random()}\n`).join("");
   const lineBreak = text === "" || text.endsWith("\n") ? "" : "\n";
-  return `${lineBreak}# Created by ${maker}.\n${lines}`;
+  return `${lineBreak}# Created by ${creator}.\n${lines}`;
 }
 
 /**
  * Adds missing secrets to `.dev.vars` or a file like it, and creates the file if needed.
  * @param given the values of `--var`, which replace those in the file
  * @param required the names of the secrets
- * @param maker the command to name in the file
+ * @param creator the command to name in the file
  * @returns the names of the new secrets, and all variables of the server
  * @throws CommandError for a malformed secret, or a file that can't be read or written
  */
 export async function prepareDevVars(
   path: string,
-  given: Variables,
+  given: EnvVariables,
   required = REQUIRED,
-  maker = "npm start",
-): Promise<{ made: string[]; variables: Variables }> {
+  creator = "npm start",
+): Promise<{ created: string[]; variables: EnvVariables }> {
   const found = await readIfThere(path);
   const text = found ?? "";
   const before = readVariables(text);
@@ -67,9 +67,9 @@ export async function prepareDevVars(
     const place = malformed.name in given ? "--var" : basename(path);
     throw new CommandError(`${malformed.name} in ${place} is malformed: it must be ${malformed.rule}.`);
   }
-  const made = missingSecrets(before, required);
-  if (made.length === 0) return { made, variables: { ...before, ...given } };
-  const added = newSecrets(made, text, randomSecret, maker);
+  const created = missingSecrets(before, required);
+  if (created.length === 0) return { created, variables: { ...before, ...given } };
+  const added = newSecrets(created, text, randomSecret, creator);
   try {
     if (found === null) await writeFile(path, added, { mode: 0o600, flag: "wx" });
     else {
@@ -80,11 +80,11 @@ export async function prepareDevVars(
     if (error instanceof CommandError) throw error;
     throw new CommandError(`${path} can't be written: ${reasonOf(error)}.`);
   }
-  return { made, variables: { ...readVariables(text + added), ...given } };
+  return { created, variables: { ...readVariables(text + added), ...given } };
 }
 
 /**
- * Lets only its owner read and write a file of secrets. A file that does not exist is left so.
+ * Lets only the owner read and write a file of secrets. Does nothing if the file doesn't exist.
  * @throws CommandError if the mode can't be changed
  */
 export async function closeToOthers(path: string): Promise<void> {

@@ -1,6 +1,6 @@
-// Preloaded into wrangler: our end of its stdin closes when `npm start` dies, by kill -9 too. Then it stops workerd
-// and itself, so that nothing stays behind on the port.
+// Preloaded into wrangler. Its stdin ends when `npm start` dies, even by kill -9. Then wrangler stops workerd and itself,
+// so that no process keeps the port.
 process.stdin.on("end", () => process.kill(process.pid, "SIGTERM"));
 process.stdin.resume();
-// A wrangler that has finished need not wait for us.
+// Stdin must not keep a finished wrangler alive.
 process.stdin.unref();

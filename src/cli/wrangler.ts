@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { constants } from "node:os";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
 export type Environment = Record<string, string | undefined>;
 
 const PAUSE_MS = 50;
-/** A server that is starting may never answer a request: each attempt gets this long. */
+/** The timeout of each request, because a starting server may never answer one. */
 const TIMEOUT_MS = 5_000;
 
 // Nothing leaves the machine and nothing is written to the home folder. The user's own settings win.
@@ -16,6 +17,8 @@ const ENVIRONMENT = {
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_WRITE_LOGS: "false",
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  // wrangler starts a third faster if Node caches its compiled code. This is Node's own default folder.
+  NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
 };
 
 /** The exit code and output of a wrangler process. */
@@ -29,7 +32,7 @@ export async function runWrangler(args: string[], signal: AbortSignal, env: Envi
   return { code, stdout, stderr };
 }
 
-/** Starts wrangler. It ends when this process does. */
+/** Starts wrangler. wrangler ends when this process ends. */
 export function startWrangler(args: string[], signal: AbortSignal, env: Environment = {}) {
   const leash = new URL("leash.ts", import.meta.url).href;
   const wrangler = createRequire(import.meta.url).resolve("wrangler");
@@ -44,14 +47,14 @@ export function startWrangler(args: string[], signal: AbortSignal, env: Environm
 /** The exit code of a process, or 128 plus the number of the signal that ended it. */
 export function exitCode(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
-    // An abort is an error too, but the child still runs then and its exit follows.
+    // An abort is also an error, but then the exit follows.
     child.on("error", (error) => child.pid === undefined && reject(error));
     child.once("exit", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 }
 
-/** Waits until the server at `base` answers its health check. */
-export async function answers(
+/** Waits until the server at `base` awaitHealthy its health check. */
+export async function awaitHealthy(
   base: string,
   signal: AbortSignal,
   timeoutMs = TIMEOUT_MS,

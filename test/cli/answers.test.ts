@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { answers } from "../../src/cli/wrangler.ts";
+import { awaitHealthy } from "../../src/cli/wrangler.ts";
 
 test("a server that leaves its first call unanswered is asked again", async () => {
   let calls = 0;
@@ -11,7 +11,7 @@ test("a server that leaves its first call unanswered is asked again", async () =
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  await answers(`http://127.0.0.1:${port}`, new AbortController().signal, 50);
+  await awaitHealthy(`http://127.0.0.1:${port}`, new AbortController().signal, 50);
   expect(calls).toBeGreaterThan(1);
   server.closeAllConnections();
   server.close();

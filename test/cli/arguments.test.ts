@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readArguments } from "../../src/cli/local/arguments.ts";
+import { readStartArguments } from "../../src/cli/local/arguments.ts";
 
-const read = (...argv: string[]) => readArguments(argv, "/here");
+const read = (...argv: string[]) => readStartArguments(argv, "/here");
 
 test("without arguments it is localhost:8787 and wrangler's own folder", () => {
   expect(read()).toEqual({

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import manifest from "../../package.json?raw";
 import { addressIn, awaitAnswer } from "../../src/cli/deploy/address.ts";
-import { readArguments } from "../../src/cli/deploy/arguments.ts";
+import { readDeployArguments } from "../../src/cli/deploy/arguments.ts";
 import { errorsIn } from "../../src/cli/deploy/cloudflare.ts";
 import { readTarget, withDatabaseId } from "../../src/cli/deploy/config-file.ts";
-import { isCheckoutLost, KEPT_IN, planSecrets, valuesOf } from "../../src/cli/deploy/secrets.ts";
+import { isTemporaryCheckout, planSecrets, SECRETS_FILE, secretValues } from "../../src/cli/deploy/secrets.ts";
 import { missingSecrets, readVariables } from "../../src/cli/dev-vars.ts";
 import configuration from "../../wrangler.toml?raw";
 
@@ -36,12 +36,12 @@ test("an account that the file names is read", () => {
 });
 
 test("a file without the database is refused", () => {
-  expect(() => readTarget(configuration.replace('binding = "DB"', ""))).toThrow("lacks the database DB");
+  expect(() => readTarget(configuration.replace('binding = "DB"', ""))).toThrow("has no database DB");
 });
 
 test("what stands behind -- is wrangler's, as it was given", () => {
   const argv = ["--keep-vars", "--var", "A:b", "--dry-run", "--tag=x"];
-  expect(readArguments(argv)).toEqual({
+  expect(readDeployArguments(argv)).toEqual({
     help: false,
     dryRun: true,
     others: ["--keep-vars", "--var", "A:b", "--tag=x"],
@@ -49,13 +49,13 @@ test("what stands behind -- is wrangler's, as it was given", () => {
 });
 
 test("--dryRun is what it is to wrangler", () => {
-  expect(readArguments(["--dryRun"])).toEqual({ help: false, dryRun: true, others: [] });
+  expect(readDeployArguments(["--dryRun"])).toEqual({ help: false, dryRun: true, others: [] });
 });
 
 test.for(["--env", "-e", "--config=x", "-c", "--name", "--secrets-file", "--secretsFile", "--envFile=x"])(
   "%s is refused",
   (flag) => {
-    expect(() => readArguments([flag, "x"])).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => readDeployArguments([flag, "x"])).toThrow(expect.objectContaining({ exitCode: 2 }));
   },
 );
 
@@ -67,24 +67,24 @@ test.for<[Record<string, string>, boolean]>([
   [{ CI: "0", WORKERS_CI: "" }, false],
   [{}, false],
 ])("a build of %j throws its checkout away: %s", ([environment, isLost]) => {
-  expect(isCheckoutLost(environment)).toBe(isLost);
+  expect(isTemporaryCheckout(environment)).toBe(isLost);
 });
 
 test("a file of kept secrets that others could read is closed before a secret comes into it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-kept-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, KEPT_IN);
+  const path = join(folder, SECRETS_FILE);
   await writeFile(path, "KEY_SECRET=malformed\n", { mode: 0o644 });
-  await expect(valuesOf(folder, ["ADMIN_TOKEN"])).rejects.toThrow("malformed");
+  await expect(secretValues(folder, ["ADMIN_TOKEN"])).rejects.toThrow("malformed");
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
 test("secrets that the Worker has are left alone, kept ones are used, and only the rest is made", () => {
   expect(planSecrets(["KEY_SECRET"], { CREDENTIALS_KEY: "kept", KEY_SECRET: "old" })).toEqual({
     missing: ["ADMIN_TOKEN", "CREDENTIALS_KEY"],
-    toMake: ["ADMIN_TOKEN"],
+    toCreate: ["ADMIN_TOKEN"],
   });
-  expect(planSecrets(null, {}).toMake).toHaveLength(3);
+  expect(planSecrets(null, {}).toCreate).toHaveLength(3);
 });
 
 test("the Deploy to Cloudflare button asks for the required secrets alone, and says of each what it is", async () => {

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { readVariables } from "../../src/cli/dev-vars.ts";
 import type { Environment } from "../../src/cli/wrangler.ts";
+import { copyCheckout } from "../support/world/checkout.ts";
 import { ACCOUNT, DATABASE_ID, FakeCloudflare } from "./deploy/cloudflare.ts";
 
 const PATIENCE_MS = 120_000;
@@ -12,21 +12,26 @@ const ADDRESS = "https://parley.engines.workers.dev";
 const SECRETS = { ADMIN_TOKEN: "the operator's", CREDENTIALS_KEY: "a key", KEY_SECRET: "another" };
 const NO_DATABASE = "00000000-0000-0000-0000-000000000000";
 const NAMES = Object.keys(SECRETS);
-const root = new URL("../..", import.meta.url).pathname;
-const NOT_COPIED = ["node_modules", ".git", ".wrangler", ".dev.vars", ".deploy.vars", "coverage", "dist", "test"];
 
 let checkout: string;
+/** The text of the repository's `wrangler.toml`. */
+let configuration: string;
 let cloudflare: FakeCloudflare;
 let environment: Environment;
 
+beforeAll(async () => {
+  checkout = await copyCheckout();
+  configuration = await read("wrangler.toml");
+  configuration = await read("wrangler.toml");
+});
+
+afterAll(() => rm(checkout, { recursive: true, force: true }));
+
 beforeEach(async () => {
   cloudflare = new FakeCloudflare();
-  checkout = await mkdtemp(join(tmpdir(), "parley-deploy-"));
-  await cp(root, checkout, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
-  await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
   environment = {
     PATH: process.env.PATH,
-    // A folder without anybody's login.
+    // A folder without a login.
     HOME: checkout,
     XDG_CONFIG_HOME: join(checkout, ".config"),
     NODE_OPTIONS: `--import=${new URL("deploy/workers-dev.ts", import.meta.url).href}`,
@@ -37,7 +42,8 @@ beforeEach(async () => {
 
 afterEach(async () => {
   cloudflare.close();
-  await rm(checkout, { recursive: true, force: true });
+  await writeFile(join(checkout, "wrangler.toml"), configuration);
+  await rm(join(checkout, ".deploy.vars"), { force: true });
 });
 
 /** One `npm run deploy`. */
@@ -54,16 +60,15 @@ function read(name: string): Promise<string> {
   return readFile(join(checkout, name), "utf8");
 }
 
-/** An account in which everything is. */
+/** Fills the account as an earlier deploy would. */
 function deployBefore(): void {
   Object.assign(cloudflare, { subdomain: "engines", secrets: { ...SECRETS } });
   cloudflare.databases = [{ uuid: DATABASE_ID, name: "parley" }];
 }
 
-test("on a new account all is made in order; what stops it is told, and repeating it goes on with what was made", {
+test("a deploy to a new account creates everything in order, explains what stops it, and continues when repeated", {
   timeout: PATIENCE_MS,
 }, async () => {
-  const configuration = await read("wrangler.toml");
   const stopped = await deploy();
   expect(stopped.stderr).toContain(
     `register a workers.dev subdomain here:\n  https://dash.cloudflare.com/${ACCOUNT.id}`,
@@ -92,11 +97,11 @@ test("on a new account all is made in order; what stops it is told, and repeatin
   for (const secret of Object.values(kept)) expect(stopped.stderr + stderr + stdout).not.toContain(secret);
 });
 
-test("where everything exists only a new version is made", { timeout: PATIENCE_MS }, async () => {
+test("a deploy to a complete account only creates a new version", { timeout: PATIENCE_MS }, async () => {
   deployBefore();
   const { code, stdout, stderr } = await deploy();
   expect(stderr).toContain("✓ Database parley found; commit its id in wrangler.toml");
-  expect(stderr).toContain("✓ Secrets are all there");
+  expect(stderr).toContain("✓ All secrets are set");
   expect(code).toBe(0);
   expect(cloudflare.done).not.toContain("POST d1/database");
   expect(cloudflare.done).toContain("POST workers/scripts/parley/versions");
@@ -105,14 +110,14 @@ test("where everything exists only a new version is made", { timeout: PATIENCE_M
   await expect(read(".deploy.vars")).rejects.toThrow("ENOENT");
 });
 
-test("without a login nothing is made, and it says how to log in", { timeout: PATIENCE_MS }, async () => {
+test("a deploy without a login changes nothing and explains how to log in", { timeout: PATIENCE_MS }, async () => {
   const { code, stderr } = await deploy([], { CLOUDFLARE_API_TOKEN: "" });
   expect(stderr).toMatch(/^✗ Not logged in to Cloudflare. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN .*\n$/);
   expect(code).toBe(1);
   expect(cloudflare.done).toEqual([]);
 });
 
-test("of several accounts one must be named", { timeout: PATIENCE_MS }, async () => {
+test("a login with several accounts must choose one", { timeout: PATIENCE_MS }, async () => {
   cloudflare.accounts = [ACCOUNT, { id: "f".repeat(32), name: "Difference Engines" }];
   const { code, stderr } = await deploy();
   expect(stderr).toContain(`\n  CLOUDFLARE_ACCOUNT_ID=${"f".repeat(32)} npm run deploy  # Difference Engines\n`);
@@ -120,10 +125,9 @@ test("of several accounts one must be named", { timeout: PATIENCE_MS }, async ()
   expect(cloudflare.done).toEqual([]);
 });
 
-test("a refusal of Cloudflare's says which step it met, and leaves the file as it was", {
+test("an error of Cloudflare names the failed step and leaves wrangler.toml unchanged", {
   timeout: PATIENCE_MS,
 }, async () => {
-  const configuration = await read("wrangler.toml");
   cloudflare.refuses = "POST d1/database";
   const { code, stderr } = await deploy();
   expect(stderr).toContain("✗ The database can't be created. wrangler says:\n  A request to the Cloudflare API");
@@ -133,22 +137,22 @@ test("a refusal of Cloudflare's says which step it met, and leaves the file as i
   expect(await read("wrangler.toml")).toBe(configuration);
 });
 
-test("in a build of Cloudflare's no secret is made, and it says which are missing", {
+test("a Cloudflare build creates no secrets and names the missing ones", {
   timeout: PATIENCE_MS,
 }, async () => {
   deployBefore();
   cloudflare.secrets = { ADMIN_TOKEN: "the operator's" };
-  cloudflare.refuses = "POST workers/scripts/parley/assets-upload-session";
-  await writeFile(join(checkout, "wrangler.toml"), (await read("wrangler.toml")).replace(NO_DATABASE, DATABASE_ID));
-  const { stderr } = await deploy([], { WORKERS_CI: "1" });
+  await writeFile(join(checkout, "wrangler.toml"), configuration.replace(NO_DATABASE, DATABASE_ID));
+  // An entry point that doesn't exist fails faster than a refused upload.
+  const { code, stderr } = await deploy(["src/missing.ts"], { WORKERS_CI: "1" });
+  expect(code).toBe(1);
   expect(stderr).toContain("  Using the database parley of wrangler.toml\n");
   expect(stderr).toContain("! KEY_SECRET, CREDENTIALS_KEY: missing, and not created here");
   expect(stderr).toContain("✗ The Worker can't be deployed. wrangler says:\n");
   await expect(read(".deploy.vars")).rejects.toThrow("ENOENT");
 });
 
-test("--dry-run says what would be done, and does nothing", { timeout: PATIENCE_MS }, async () => {
-  const configuration = await read("wrangler.toml");
+test("--dry-run prints the steps and changes nothing", { timeout: PATIENCE_MS }, async () => {
   await writeFile(join(checkout, ".deploy.vars"), "ADMIN_TOKEN=kept\n");
   const { code, stderr } = await deploy(["--dry-run"]);
   expect(stderr).toContain("create the database parley\n");
@@ -159,7 +163,7 @@ test("--dry-run says what would be done, and does nothing", { timeout: PATIENCE_
   expect(await read(".deploy.vars")).toBe("ADMIN_TOKEN=kept\n");
 });
 
-test("an argument that would choose another Worker is refused before anything is asked", async () => {
+test("an argument that selects another Worker is refused before any request", async () => {
   const { code, stderr } = await deploy(["--name", "other"]);
   expect(stderr).toMatch(/^✗ npm run deploy doesn't support --name, .*\n$/);
   expect(code).toBe(2);

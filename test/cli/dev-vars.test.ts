@@ -56,8 +56,8 @@ test("what is appended to any text is read back, whatever stands above", () => {
 
 test("without a file there is one with three secrets, for its owner's eyes only", async () => {
   const path = await newPath();
-  const { made, variables } = await prepareDevVars(path, {});
-  expect(made).toEqual(NAMES);
+  const { created, variables } = await prepareDevVars(path, {});
+  expect(created).toEqual(NAMES);
   expect(new Set(NAMES.map((name) => variables[name])).size).toBe(3);
   expect(malformedSecret(variables)).toBeNull();
   expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -67,8 +67,8 @@ test("without a file there is one with three secrets, for its owner's eyes only"
 test("a file that is there keeps what it says and gets what it lacks", async () => {
   const mine = `# mine\nADMIN_TOKEN="dev"\nKEY_SECRET=${KEY}`;
   const path = await newPath(mine);
-  const { made, variables } = await prepareDevVars(path, {});
-  expect(made).toEqual(["CREDENTIALS_KEY"]);
+  const { created, variables } = await prepareDevVars(path, {});
+  expect(created).toEqual(["CREDENTIALS_KEY"]);
   expect(variables).toMatchObject({ ADMIN_TOKEN: "dev", KEY_SECRET: KEY });
   expect((await readFile(path, "utf8")).startsWith(`${mine}\n`)).toBe(true);
 });
@@ -85,7 +85,7 @@ test("a file that lacks nothing is not touched", async () => {
   await prepareDevVars(path, {});
   await appendFile(path, "# end");
   const before = await readFile(path, "utf8");
-  expect((await prepareDevVars(path, {})).made).toEqual([]);
+  expect((await prepareDevVars(path, {})).created).toEqual([]);
   expect(await readFile(path, "utf8")).toBe(before);
 });
 

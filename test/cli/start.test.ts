@@ -1,17 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { cp, mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../src/cli/local/port.ts";
+import { copyCheckout } from "../support/world/checkout.ts";
 
 const PATIENCE_MS = 120_000;
-const root = new URL("../..", import.meta.url).pathname;
-const NOT_COPIED = ["node_modules", ".git", ".wrangler", ".dev.vars", "coverage", "dist", "test"];
 
-/** One `npm start`, leader of a process group of its own. */
+/** A run of `npm start` in its own process group. */
 class Start {
   readonly #process: ChildProcess;
   readonly #exited: Promise<unknown[]>;
@@ -20,7 +18,7 @@ class Start {
   stderr = "";
 
   constructor(cwd: string, args: string[]) {
-    // As from a terminal: nothing of the test runner's.
+    // Without the variables of the test runner.
     const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: undefined, VITEST: undefined };
     this.#process = spawn(process.execPath, ["src/cli/local/main.ts", ...args], { cwd, detached: true, env });
     this.#process.stdout?.on("data", (text) => {
@@ -34,7 +32,7 @@ class Start {
     this.#exited = once(this.#process, "close").finally(() => this.#more.emit("more"));
   }
 
-  /** The two lines to paste, once everything is printed. */
+  /** Waits for the end of the introduction. Returns its two curl lines. */
   async lines(): Promise<{ list: string; send: string }> {
     await this.prints("Press Ctrl-C to stop.\n");
     const [list = "", send = ""] = this.stdout.split("\n").filter((line) => line.startsWith("curl "));
@@ -57,7 +55,7 @@ class Start {
     return this.#process.kill(signal);
   }
 
-  /** As a machine that loses its power. */
+  /** Kills all its processes at once, like a power loss. */
   async killGroup(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#process;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
@@ -68,14 +66,12 @@ class Start {
 
 let checkout: string;
 let port: number;
-/** The server that most tests share: of a new checkout, with its data in the folder `data`. */
+/** The server of most tests, in a new checkout, with its data in the folder `data`. */
 let shared: Start;
 let starts: Start[] = [];
 
 beforeAll(async () => {
-  checkout = await mkdtemp(join(tmpdir(), "parley-start-"));
-  await cp(root, checkout, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
-  await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
+  checkout = await copyCheckout();
   port = await freePort(0, "localhost");
   shared = new Start(checkout, [`--port=${port}`, "--persist-to", "data"]);
   await shared.lines();
@@ -113,7 +109,7 @@ async function closed(port: number): Promise<void> {
   await expect.poll(listener, { timeout: PATIENCE_MS, interval: 20 }).toBe("nobody");
 }
 
-test("a start prints the addresses, the commands and the files, and none of its own requests", async () => {
+test("a start prints addresses, commands and paths, and doesn't log its own requests", async () => {
   const { list, send } = await shared.lines();
   const base = `http://localhost:${port}`;
   const state = join(checkout, "data");
@@ -148,7 +144,7 @@ test("only the owner can read the files with secrets", async () => {
   expect((await stat(join(checkout, "data", "parley-demo.json"))).mode & 0o777).toBe(0o600);
 });
 
-test("a build beside a running server leaves its pages as they are", { timeout: PATIENCE_MS }, async () => {
+test("a build during a running server keeps its pages available", { timeout: PATIENCE_MS }, async () => {
   const pages = ["widget.js", "docs", "web-assets/chat.js"].map((path) => `http://localhost:${port}/${path}`);
   let isBuilt = false;
   const build = promisify(execFile)(process.execPath, ["src/web/build.ts"], { cwd: checkout });
@@ -183,7 +179,7 @@ test("a malformed secret is one sentence on stderr and exit code 1", async () =>
   expect(refused.stderr).toBe("✗ CREDENTIALS_KEY in --var is malformed: it must be 32 bytes in base64.\n");
 });
 
-test("a demo with a damaged file is replaced, and --verbose shows steps and requests, but none of its own", {
+test("a demo with a damaged file is replaced, and --verbose shows steps and requests, except its own", {
   timeout: PATIENCE_MS,
 }, async () => {
   const state = join(checkout, "damaged");
@@ -198,7 +194,7 @@ test("a demo with a damaged file is replaced, and --verbose shows steps and requ
   await verbose.prints('"status":200');
 });
 
-test("two that start at the same time each get ports of their own, and a SIGTERM ends one with exit code 0", {
+test("two servers that start at the same time use different ports, and SIGTERM ends one with exit code 0", {
   timeout: PATIENCE_MS,
 }, async () => {
   await rm(join(checkout, "dist"), { recursive: true });
@@ -223,7 +219,9 @@ test("a kill -9 loses nothing, and the next start prints the same lines", { time
   expect(await paste(before.send)).toMatchObject({ message: { seq: 2 } });
 });
 
-test("a Worker that doesn't build is shown, and its exit code is ours", { timeout: PATIENCE_MS }, async () => {
+test("a build error of the Worker is shown, and wrangler's exit code is returned", {
+  timeout: PATIENCE_MS,
+}, async () => {
   await writeFile(join(checkout, "src", "broken.ts"), "const x = ;\n");
   const broken = start("src/broken.ts", "--port", "0");
   expect(await broken.exit()).toBe(1);
@@ -231,7 +229,7 @@ test("a Worker that doesn't build is shown, and its exit code is ours", { timeou
 });
 
 // The last test, because it ends the shared server.
-test("the death of npm start alone takes the server with it", { timeout: PATIENCE_MS }, async () => {
+test("the server ends when npm start is killed", { timeout: PATIENCE_MS }, async () => {
   shared.signal("SIGKILL");
   await closed(port);
 });

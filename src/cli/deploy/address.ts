@@ -1,18 +1,18 @@
 import { CommandError } from "../command-error.ts";
-import { answers } from "../wrangler.ts";
+import { awaitHealthy } from "../wrangler.ts";
 
-/** A call that hangs must not hold the next one for longer. */
-const PATIENCE_MS = 10_000;
+/** The timeout of each request. */
+const TIMEOUT_MS = 10_000;
 
-/** The origin to call among what wrangler lists as deployed: a domain of one's own before a workers.dev name. */
+/** The service's origin among the deployed targets that wrangler lists. A custom domain wins over workers.dev. */
 export function addressIn(targets: string[]): string | null {
   const domain = targets.map((target) => /^(\S+) \(custom domain/.exec(target)?.[1]).find(Boolean);
   return domain ? `https://${domain}` : (targets.find((target) => target.startsWith("https://")) ?? null);
 }
 
 /**
- * Waits until a service that was just deployed answers: a name that is new takes a while.
- * @throws CommandError when it has not within `withinMs`
+ * Waits until a newly deployed service awaitHealthy. A new domain name takes a while.
+ * @throws CommandError if there is no answer within `withinMs`
  */
 export async function awaitAnswer(
   address: string,
@@ -21,7 +21,7 @@ export async function awaitAnswer(
   pauseMs = 1_000,
 ): Promise<void> {
   try {
-    await answers(address, AbortSignal.any([signal, AbortSignal.timeout(withinMs)]), PATIENCE_MS, pauseMs);
+    await awaitHealthy(address, AbortSignal.any([signal, AbortSignal.timeout(withinMs)]), TIMEOUT_MS, pauseMs);
   } catch {
     signal.throwIfAborted();
     throw new CommandError(

@@ -4,11 +4,11 @@ import { CommandError } from "../command-error.ts";
 export interface DeployArguments {
   help: boolean;
   dryRun: boolean;
-  /** Everything else, for `wrangler deploy` as it was given. */
+  /** All other arguments, passed to `wrangler deploy` unchanged. */
   others: string[];
 }
 
-export const USAGE = `Usage: npm run deploy -- [options of wrangler deploy]
+export const DEPLOY_USAGE = `Usage: npm run deploy -- [options of wrangler deploy]
 
 Deploys Parley to Cloudflare: the database, its migrations, the secrets and the Worker. Keeps what exists, so you can
 repeat it at any time.
@@ -16,7 +16,7 @@ repeat it at any time.
   --dry-run  Shows what it would do and changes nothing.
 `;
 
-// They choose another account, Worker or file than those that the steps look at.
+// These options select another account, Worker or file than `npm run deploy` prepares.
 const REFUSED = [
   "config",
   "cwd",
@@ -37,14 +37,14 @@ const options = {
 } as const;
 
 /**
- * Reads what stands after `npm run deploy --`.
+ * Parses the arguments after `npm run deploy --`.
  * @throws CommandError with exit code 2
  */
-export function readArguments(argv: string[]): DeployArguments {
+export function readDeployArguments(argv: string[]): DeployArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
   const read: DeployArguments = { help: false, dryRun: false, others: [] };
   for (const [index, token] of tokens.entries()) {
-    // wrangler takes --dryRun for --dry-run.
+    // wrangler also accepts --dryRun.
     const name = token.kind === "option" ? token.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : "";
     if (token.kind === "option" && REFUSED.includes(name)) {
       throw new CommandError(

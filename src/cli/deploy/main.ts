@@ -4,27 +4,34 @@ import { fileURLToPath } from "node:url";
 import { CommandError, reasonOf } from "../command-error.ts";
 import { complain, log, step, warn } from "../progress.ts";
 import { addressIn, awaitAnswer } from "./address.ts";
-import { readArguments, USAGE } from "./arguments.ts";
+import { DEPLOY_USAGE, readDeployArguments } from "./arguments.ts";
 import { Cloudflare } from "./cloudflare.ts";
 import { readTarget, type Target, withDatabaseId } from "./config-file.ts";
-import { isCheckoutLost, KEPT_IN, keptSecrets, planSecrets, valuesOf, withFile } from "./secrets.ts";
+import {
+  isTemporaryCheckout,
+  planSecrets,
+  SECRETS_FILE,
+  savedSecrets,
+  secretValues,
+  withSecretsFile,
+} from "./secrets.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const config = join(root, "wrangler.toml");
 const stop = new AbortController();
 const cloudflare = new Cloudflare(config, stop.signal);
 
-const isBuild = isCheckoutLost(process.env);
+const isBuild = isTemporaryCheckout(process.env);
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
 
 process.exit(await main(process.argv.slice(2)).catch(exitCodeOf));
 
-/** `npm run deploy`: what the account lacks, the Worker, and what to do next. Gives the code to exit with. */
+/** `npm run deploy`: creates what is missing, deploys the Worker and prints the next steps. Returns the exit code. */
 async function main(argv: string[]): Promise<number> {
-  const given = readArguments(argv);
+  const given = readDeployArguments(argv);
   if (given.help) {
-    process.stdout.write(USAGE);
+    process.stdout.write(DEPLOY_USAGE);
     return 0;
   }
   const text = await readFile(config, "utf8").catch((error) => {
@@ -46,16 +53,16 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
     () => cloudflare.migrate(),
     (applied) => (applied.length > 0 ? `Database migrated: ${applied.join(", ")}` : "Database up to date"),
   );
-  const { values, lacking } = await prepareSecrets();
-  if (lacking.length > 0) {
+  const { values, withoutValue } = await prepareSecrets();
+  if (withoutValue.length > 0) {
     warn(
-      `${lacking.join(", ")}: missing, and not created here, because this checkout is temporary. Set each with ` +
+      `${withoutValue.join(", ")}: missing, and not created here, because this checkout is temporary. Set each with ` +
         "npx wrangler secret put NAME and a value from openssl rand -base64 32. Until then, the routes that need it answer 503.",
     );
   }
   const set = Object.keys(values);
   const targets = await step(
-    () => withFile(values, (file, folder) => cloudflare.deploy(others, set.length > 0 ? file : null, folder)),
+    () => withSecretsFile(values, (file, folder) => cloudflare.deploy(others, set.length > 0 ? file : null, folder)),
     (targets) =>
       `Worker deployed${set.length > 0 ? `, with ${set.join(", ")}` : ""}: ${targets.join(", ") || "no address"}`,
   );
@@ -66,10 +73,10 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
       () => `${address}/healthz answers`,
     );
   }
-  if (address && lacking.length === 0) introduce(address, set);
+  if (address && withoutValue.length === 0) introduce(address, set);
 }
 
-/** Makes sure that there is a database, and that `wrangler.toml` names it. */
+/** Finds or creates the database, and writes its id to `wrangler.toml`. */
 async function prepareDatabase({ databaseName: name, databaseId }: Target, text: string): Promise<void> {
   if (databaseId) return log(`  Using the database ${name} of wrangler.toml`);
   await step(
@@ -87,32 +94,32 @@ async function prepareDatabase({ databaseName: name, databaseId }: Target, text:
   );
 }
 
-/** The secrets that the Worker lacks: values to set, the names of those that were made, and of those that stay absent. */
+/** Returns the missing secrets: the values to set, the names of new ones, and the names that have no value. */
 async function prepareSecrets() {
   return step(
     async () => {
-      const { missing, toMake } = planSecrets(await cloudflare.secrets(), await keptSecrets(root));
-      const made = isBuild ? [] : toMake;
-      const lacking = isBuild ? toMake : [];
-      const values = await valuesOf(
+      const { missing, toCreate } = planSecrets(await cloudflare.secrets(), await savedSecrets(root));
+      const created = isBuild ? [] : toCreate;
+      const withoutValue = isBuild ? toCreate : [];
+      const values = await secretValues(
         root,
-        missing.filter((name) => !lacking.includes(name)),
+        missing.filter((name) => !withoutValue.includes(name)),
       );
-      return { values, made, lacking };
+      return { values, created, withoutValue };
     },
-    ({ values, made, lacking }) => {
-      if (made.length > 0) return `Secrets created and saved in ${KEPT_IN}: ${made.join(", ")}`;
-      if (lacking.length > 0) return `Secrets missing: ${lacking.join(", ")}`;
-      return Object.keys(values).length > 0 ? `Secrets taken from ${KEPT_IN}` : "Secrets are all there";
+    ({ values, created, withoutValue }) => {
+      if (created.length > 0) return `Secrets created and saved in ${SECRETS_FILE}: ${created.join(", ")}`;
+      if (withoutValue.length > 0) return `Secrets missing: ${withoutValue.join(", ")}`;
+      return Object.keys(values).length > 0 ? `Secrets found in ${SECRETS_FILE}` : "All secrets are set";
     },
   );
 }
 
-/** Says what a deploy would do, and tries what can be tried without changing anything. */
+/** `--dry-run`: builds the Worker and prints what a deploy would change. */
 async function rehearse({ databaseName: name, databaseId }: Target, others: string[]): Promise<void> {
   const found = databaseId ?? (await cloudflare.findDatabase(name));
   const names = await cloudflare.secrets();
-  const { missing, toMake } = planSecrets(names, await keptSecrets(root));
+  const { missing, toCreate } = planSecrets(names, await savedSecrets(root));
   const making = isBuild ? "leave out" : "create";
   await step(
     () => cloudflare.build(others),
@@ -123,15 +130,15 @@ async function rehearse({ databaseName: name, databaseId }: Target, others: stri
   if (!databaseId) log("  write the database's id into wrangler.toml");
   log("  apply the migrations that the database lacks");
   if (missing.length > 0)
-    log(`  set ${missing.join(", ")}${toMake.length > 0 ? `, and ${making} ${toMake.join(", ")}` : ""}`);
+    log(`  set ${missing.join(", ")}${toCreate.length > 0 ? `, and ${making} ${toCreate.join(", ")}` : ""}`);
   log(names ? "  deploy a new version of the Worker" : "  create the Worker");
 }
 
-/** @param set the secrets that this deploy gave to the Worker: they stand in the file of kept ones */
+/** Prints the next steps. @param set the names of the secrets that this deploy set */
 function introduce(address: string, set: string[]): void {
-  const token = set.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${KEPT_IN} | ` : "";
+  const token = set.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${SECRETS_FILE} | ` : "";
   if (set.length > 0) {
-    warn(`Move what is in ${KEPT_IN} to your password manager: Cloudflare never shows a secret again.`);
+    warn(`Move the secrets from ${SECRETS_FILE} to your password manager. Cloudflare never shows a secret again.`);
   }
   process.stdout.write(`
 # Log in as the operator, check the service, and create the first organization

@@ -16,7 +16,7 @@ export type StartArguments = {
   others: string[];
 };
 
-export const USAGE = `Usage: npm start -- [options of wrangler dev]
+export const START_USAGE = `Usage: npm start -- [options of wrangler dev]
 
 Starts Parley on this machine. Creates the secrets, the database and a demo organization if they don't exist yet.
 
@@ -46,7 +46,7 @@ const options = {
  * Parses the arguments after `npm start --`.
  * @throws CommandError with exit code 2
  */
-export function readArguments(argv: string[], cwd: string): StartArguments {
+export function readStartArguments(argv: string[], cwd: string): StartArguments {
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
   const read: StartArguments = {
     help: false,

@@ -12,11 +12,11 @@ const chatAnswer = z.object({ chat: created });
 const keyAnswer = z.object({ secret: z.string() });
 
 /**
- * The demo of an earlier start, if it still works.
+ * Finds the demo of an earlier start and checks that it still works.
  * @returns `demo: null` if there is none, with the reason in `whyNot` if there was one
- * @throws Error if the server can't tell
+ * @throws Error if the server fails
  */
-export async function keptDemo(
+export async function findDemo(
   base: string,
   state: string,
 ): Promise<{ demo: Demo } | { demo: null; whyNot: string | null }> {
@@ -35,7 +35,7 @@ export async function keptDemo(
 }
 
 /** Creates an organization with a web channel, a chat and an API key through the operator's API, and stores it. */
-export async function makeDemo(base: string, state: string, adminToken: string): Promise<Demo> {
+export async function createDemo(base: string, state: string, adminToken: string): Promise<Demo> {
   const post = operator(base, adminToken);
   const owner = { name: "Demo owner" };
   const { organization } = await post("/organizations", { name: "Demo", owner }, organizationAnswer);
@@ -66,7 +66,7 @@ export function curlLines(base: string, demo: Demo): { list: string; send: strin
   };
 }
 
-/** The address of the demo's web chat, or null if the server has no such page. */
+/** The address of the demo's web chat, or null if the server doesn't have the page. */
 export async function webChatUrl(base: string, demo: Demo): Promise<string | null> {
   const url = `${base}/web/${demo.channelId}`;
   const response = await fetch(url);

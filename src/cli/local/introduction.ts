@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Demo, demoPath } from "../demo-file.ts";
 import { curlLines } from "./demo.ts";
 
-/** What a running server can be used for. */
+/** The addresses and files of a running server. */
 export interface Introduction {
   /** The server's address, without a slash at the end. */
   base: string;
@@ -16,7 +16,7 @@ export interface Introduction {
   verbose: boolean;
 }
 
-/** The text that `npm start` prints once: addresses, commands to paste, and where things are. */
+/** The text that `npm start` prints: addresses, commands to paste, and paths. */
 export function introduction({ base, root, state, demo, webChat, verbose }: Introduction): string {
   const addresses = [...(webChat ? [["Web chat", webChat]] : []), ["API docs", `${base}/docs`]];
   const files = [

@@ -4,12 +4,12 @@ import { CommandError, reasonOf } from "../command-error.ts";
 import type { Demo } from "../demo-file.ts";
 import { prepareDevVars } from "../dev-vars.ts";
 import { complain, log, step, warn } from "../progress.ts";
-import { answers } from "../wrangler.ts";
-import { readArguments, USAGE } from "./arguments.ts";
-import { keptDemo, makeDemo, webChatUrl } from "./demo.ts";
+import { awaitHealthy } from "../wrangler.ts";
+import { readStartArguments, START_USAGE } from "./arguments.ts";
+import { createDemo, findDemo, webChatUrl } from "./demo.ts";
 import { introduction } from "./introduction.ts";
 import { baseUrl, freePort } from "./port.ts";
-import { migrate, serve, type TakeLine } from "./server.ts";
+import { migrate, type OnLine, serve } from "./server.ts";
 import { prepareState } from "./state.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -26,9 +26,9 @@ process.exit(await main(process.argv.slice(2)).catch(exitCodeOf));
 
 /** `npm start`: prepares this machine, runs the server and prints how to use it. Returns the exit code. */
 async function main(argv: string[]): Promise<number> {
-  const given = readArguments(argv, process.cwd());
+  const given = readStartArguments(argv, process.cwd());
   if (given.help) {
-    process.stdout.write(USAGE);
+    process.stdout.write(START_USAGE);
     return 0;
   }
   const { verbose } = given;
@@ -46,18 +46,18 @@ async function main(argv: string[]): Promise<number> {
     () => (isNew ? "Created the database" : "Database is up to date"),
   );
 
-  // Another process may have taken the port meanwhile, and wrangler's message about that is long.
+  // Another process may use the port by now, and wrangler's error about that is long.
   await freePort(port, given.ip);
   let hasAnswered = false;
   // Our own requests are not logged. Errors always are.
   let isIntroduced = false;
-  const take: TakeLine = (line, kind) => {
+  const take: OnLine = (line, kind) => {
     if (kind === "error" || (verbose && isIntroduced)) log(line);
   };
   const server = serve(files, { ...given, port }, take, stop.signal);
   const introduced = doStep(
-    () => answers(base, stop.signal),
-    () => "Server answers",
+    () => awaitHealthy(base, stop.signal),
+    () => "Server awaitHealthy",
   ).then(async () => {
     hasAnswered = true;
     const { demo, webChat } = await prepareDemo(base, state, variables.ADMIN_TOKEN ?? "");
@@ -72,18 +72,18 @@ async function main(argv: string[]): Promise<number> {
   return code;
 }
 
-/** Finds or creates the demo. The server is useful without one, so a failure is only reported. */
+/** Finds or creates the demo. A failure is only reported, because the server works without a demo. */
 async function prepareDemo(
   base: string,
   state: string,
   adminToken: string,
 ): Promise<{ demo: Demo | null; webChat: string | null }> {
   try {
-    const kept = await keptDemo(base, state);
+    const kept = await findDemo(base, state);
     if (kept.demo === null && kept.whyNot) {
       warn(`A new demo organization replaces the previous one: ${kept.whyNot}.`);
     }
-    const demo = kept.demo ?? (await makeDemo(base, state, adminToken));
+    const demo = kept.demo ?? (await createDemo(base, state, adminToken));
     return { demo, webChat: await webChatUrl(base, demo) };
   } catch (error) {
     stop.signal.throwIfAborted();

@@ -21,17 +21,17 @@ export async function migrate(files: ServerFiles, log: (line: string) => void, s
   throw new CommandError(`The database in ${files.state} can't be migrated. See wrangler's error above.`);
 }
 
-/** Takes a line of the server's output: an error or warning, or a line of the log. */
-export type TakeLine = (line: string, kind: "error" | "log") => void;
+/** Receives each line of the server's output. Warnings are errors. */
+export type OnLine = (line: string, kind: "error" | "log") => void;
 
 /**
- * Runs `wrangler dev`. Its errors and the Worker's log go to `take`.
+ * Runs `wrangler dev`. Its errors and the Worker's log go to `onLine`.
  * @returns its exit code, after all its output is written
  */
 export async function serve(
   files: ServerFiles,
   { ip, port, vars, others }: Pick<StartArguments, "ip" | "port" | "vars" | "others">,
-  take: TakeLine,
+  take: OnLine,
   signal: AbortSignal,
 ): Promise<number> {
   const variables = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);

@@ -22,7 +22,7 @@ export async function prepareState(state: string): Promise<boolean> {
   );
 }
 
-/** Node's own `recursive` never returns below /proc, where the parent exists and the child can't be created. */
+/** Node's `recursive` option hangs below /proc, where the parent exists and the child can't be created. */
 async function makeFolder(path: string): Promise<void> {
   const made = await mkdir(path).catch((error: NodeJS.ErrnoException) => error.code);
   if (made === undefined || made === "EEXIST") return;

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 
-// wrangler's own lines: its table of bindings, its build command, and a line for each request, which the Worker logs too.
+// wrangler's own lines: the table of bindings, the build command, and a line for each request (the Worker logs it too).
 const CHATTER =
   /^(\[custom build\]|Using secrets defined in|Your Worker has access to|Binding\s+Resource\s+Mode|env\.\w+ \(|⎔ Starting|\[wrangler:info\] (✨ |Ready on|[A-Z]+ \/)|$)/u;
 
 /**
- * The local runtime reports this when a socket ends that the Worker itself holds, even after a clean closing handshake:
- * every refused visitor's socket. The Worker can't prevent the report, and logs its own failures.
+ * The local runtime reports this error when a socket of the Worker closes, even after a clean closing handshake. Every
+ * refused visitor's socket causes it. The Worker can't prevent it, and logs its own failures.
  */
 const HUNG_UP = /^(✘ \[ERROR\] Uncaught Error: Network connection lost\. ?|)$/u;
 
@@ -14,8 +14,7 @@ const HUNG_UP = /^(✘ \[ERROR\] Uncaught Error: Network connection lost\. ?|)$/
 const MAX_LINES = 50;
 
 /**
- * Passes on the Worker's log lines and drops wrangler's own. wrangler prints an object on several lines, which are
- * joined again.
+ * Passes on the Worker's log lines and drops wrangler's own. Joins the lines of an object, which wrangler splits.
  * @returns a function that takes each line, and null at the end of the stream
  */
 export function workerLines(write: (line: string) => void): (line: string | null) => void {
@@ -35,10 +34,10 @@ export function workerLines(write: (line: string) => void): (line: string | null
   };
 }
 
-/** Passes on wrangler's errors, without empty lines and the ends of sockets. */
+/** Passes on wrangler's errors. Drops empty lines and the errors of closed sockets. */
 export function complaintLines(write: (line: string) => void): (line: string) => void {
   return (line) => {
-    // It colours this line in a pipe too.
+    // wrangler colours this line even in a pipe.
     if (!HUNG_UP.test(stripVTControlCharacters(line))) write(line);
   };
 }

@@ -10,7 +10,7 @@ export const COMMON_OPTIONS = {
   help: { type: "boolean", short: "h", about: "Show this help" },
 } as const;
 
-/** Secrets are no options, because other users see a process's options and the shell stores them. */
+/** Secrets can't be options, because other users see a process's arguments and the shell stores them. */
 const SECRET_FLAGS: Record<string, string> = {
   token: "PARLEY_ADMIN_TOKEN",
   "admin-token": "PARLEY_ADMIN_TOKEN",
@@ -33,7 +33,7 @@ const ID_PREFIXES: Record<string, string> = {
   key: "key",
 };
 
-/** An API key anywhere in an argument. */
+/** Matches an API key anywhere in an argument. */
 const KEY_TEXT = /ply_[0-9A-Za-z]{20,}/;
 
 export interface Given {
@@ -172,7 +172,7 @@ function usageError(message: string, options: object): string {
   return `There is no option ${unknown}.${meant ? ` Did you mean ${meant}?` : ""}`;
 }
 
-/** Only an id may be part of a path. */
+/** Checks an id before it becomes part of a path. */
 function checkId(name: string, value: string | undefined): void {
   const prefix = ID_PREFIXES[name];
   if (value === undefined || prefix === undefined) return;

@@ -45,7 +45,7 @@ export interface Command {
   operands: readonly string[];
   options: Record<string, Option>;
   /** @returns the exit code, if it is not 0 */
-  // A method, so that its argument may be narrower than this.
+  // A method, so that an implementation can have a narrower parameter.
   run(call: Call<readonly string[], Record<string, Option>>): Promise<number | undefined>;
 }
 
@@ -74,12 +74,12 @@ export const PAGE_OPTIONS = {
   limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
 } as const;
 
-/** The organization of a command. */
+/** The option that selects an organization. */
 export const ORGANIZATION_OPTION = {
   organization: { type: "string", value: "org_…", about: "The organization; not needed if there is only one" },
 } as const;
 
-/** Confirms what can't be undone. */
+/** The option that confirms an irreversible action. */
 export const YES_OPTION = {
   yes: { type: "boolean", about: "Confirm without being asked" },
 } as const;

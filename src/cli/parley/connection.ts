@@ -2,17 +2,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { demoPath, readDemo } from "../demo-file.ts";
-import { readVariables, type Variables } from "../dev-vars.ts";
+import { type EnvVariables, readVariables } from "../dev-vars.ts";
 import { DEFAULT_PROFILE, type Profile, profilesPath, readProfiles } from "./profiles.ts";
 
-/** A secret, and where it was found, for messages. */
+/** A secret, and its source for messages. */
 export interface Secret {
   value: string;
   from: string;
 }
 
 /** The address of the service and the secrets for it. */
-export interface Connection {
+export interface ServiceConnection {
   /** The checkout of this command. */
   root: string;
   /** An origin, without a slash at the end. */
@@ -36,7 +36,7 @@ export async function findConnection(
   root: string,
   env: Record<string, string | undefined>,
   profileName: string | undefined,
-): Promise<Connection> {
+): Promise<ServiceConnection> {
   const profiles = await readProfiles(profilesPath(env));
   const name = profileName ?? DEFAULT_PROFILE;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
@@ -68,14 +68,14 @@ export async function findConnection(
 
 /**
  * Parses a service's address.
- * @throws CommandError with exit code 2. It does not repeat the text, which may hold a password
+ * @throws CommandError with exit code 2. It does not repeat the text, which may contain a password
  */
 export function originOf(text: string, from: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash) {
     throw new CommandError(`${from} must be the service's address alone, for example https://parley.example.`, 2);
   }
-  if (url.username || url.password) throw new CommandError(`${from} must not hold a user or a password.`, 2);
+  if (url.username || url.password) throw new CommandError(`${from} must not contain a user or a password.`, 2);
   if (url.protocol === "http:" && !isLocal(url.origin)) {
     throw new CommandError(`${from} must start with https://, because a secret would be readable on the network.`, 2);
   }
@@ -89,13 +89,13 @@ export function tokenOf(text: string, from: string): string {
 }
 
 /** The variables in the checkout's `.dev.vars`, or null without that file. */
-export async function devVariables(root: string): Promise<Variables | null> {
+export async function devVariables(root: string): Promise<EnvVariables | null> {
   const text = await readFile(join(root, ".dev.vars"), "utf8").catch(() => null);
   return text === null ? null : readVariables(text);
 }
 
 /** The default data folder of `npm start`. */
-export function stateOf(root: string): string {
+export function defaultState(root: string): string {
   return join(root, ".wrangler", "state");
 }
 
@@ -111,7 +111,7 @@ function isLocal(origin: string): boolean {
 
 /** The secrets that `npm start` created: the operator's token and the demo's API key. */
 async function localSecrets(root: string): Promise<{ adminToken?: Secret; apiKey?: Secret }> {
-  const path = demoPath(stateOf(root));
+  const path = demoPath(defaultState(root));
   const [variables, demo] = await Promise.all([devVariables(root), readFile(path, "utf8").catch(() => "")]);
   const token = variables?.ADMIN_TOKEN;
   const key = readDemo(demo)?.key;

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
 import type { Output } from "./output.ts";
-import { type Body, type Service, ServiceFault } from "./service.ts";
+import { type JsonObject, type Service, ServiceFault } from "./service.ts";
 
 const MAX_CALLS = 200;
 
@@ -32,10 +32,10 @@ export async function confirm(
 }
 
 /**
- * Deletes what is at a path of the operator's API. The service deletes in steps and answers 503 until nothing is left.
+ * Deletes the record at a path of the operator's API. The service deletes in steps and answers 503 until it is done.
  * @returns the answer with the deleted record
  */
-export async function deleteUntilDone(service: Service, out: Output, path: string): Promise<Body> {
+export async function deleteUntilDone(service: Service, out: Output, path: string): Promise<JsonObject> {
   for (let calls = 1; ; calls++) {
     try {
       return (await service.asOperator("DELETE", path)).body;

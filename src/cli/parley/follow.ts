@@ -1,7 +1,7 @@
 import { CommandError } from "../command-error.ts";
 import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "./service.ts";
 
-/** A message. Only its id matters here. */
+/** A message, with at least its id. */
 export interface Followed extends Record<string, unknown> {
   id: string;
 }

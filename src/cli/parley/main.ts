@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 // The reader of the output may close it early: `parley … | head`.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
-// Not `process.exit`, which would cut off output that a slow reader has not read yet.
+// Not `process.exit`, which would cut off the output for a slow reader.
 process.exitCode = await main(process.argv.slice(2)).catch(exitCodeOf);
 
 /** `parley`. Returns the exit code. */
@@ -45,7 +45,7 @@ function withoutCommand(argv: string[]): number {
   return asksHelp ? 0 : 2;
 }
 
-/** Repeats no word of the user's, which may be a secret in the wrong place. */
+/** Doesn't repeat the user's words, because one may be a secret in the wrong place. */
 function unknownCommand(argv: string[]): string {
   const options = argv.findIndex((argument) => argument.startsWith("-"));
   const meant = nearestCommand(

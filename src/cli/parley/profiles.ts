@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CommandError, reasonOf } from "../command-error.ts";
 
-/** A service that was logged in to, and what it is shown. */
+/** A saved service and its secrets. */
 export interface Profile {
   url: string;
   adminToken?: string;
@@ -13,18 +13,18 @@ export interface Profile {
 export type Profiles = Record<string, Profile>;
 type Environment = Record<string, string | undefined>;
 
-/** The one that counts where none is named. */
+/** The profile that is used if none is named. */
 export const DEFAULT_PROFILE = "default";
 
-/** The file of profiles, in the user's folder for configuration. */
+/** The path of the profiles file, in the user's configuration folder. */
 export function profilesPath(env: Environment): string {
   const folder = env.XDG_CONFIG_HOME || (process.platform === "win32" && env.APPDATA) || join(homedir(), ".config");
   return join(folder, "parley", "profiles.json");
 }
 
 /**
- * All saved profiles; none where there is no file.
- * @throws CommandError for a file that others can read, or that is damaged
+ * Reads all saved profiles. Returns none if the file doesn't exist.
+ * @throws CommandError if other users can read the file, or if it is damaged
  */
 export async function readProfiles(path: string): Promise<Profiles> {
   let text: string;
@@ -32,7 +32,7 @@ export async function readProfiles(path: string): Promise<Profiles> {
     const { mode } = await stat(path);
     if (process.platform !== "win32" && mode & 0o077) {
       throw new CommandError(
-        `${path} holds secrets and other users can read it. Run chmod 600 on it, and replace the secrets.`,
+        `${path} contains secrets and other users can read it. Run chmod 600 on it, and replace the secrets.`,
       );
     }
     text = await readFile(path, "utf8");
@@ -45,7 +45,7 @@ export async function readProfiles(path: string): Promise<Profiles> {
   return profiles;
 }
 
-/** Writes all profiles, for their owner's eyes alone; a kill leaves the old file or the new one. @throws CommandError */
+/** Writes all profiles to a file that only the owner can read. A kill leaves the old file or the new one. @throws CommandError */
 export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
   const unfinished = `${path}.${process.pid}`;
   try {
@@ -59,7 +59,7 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
   }
 }
 
-/** What to save when `profile` was logged in to: another service's secrets are not kept beside it. */
+/** The profile to save. Keeps the secrets of `before` only if they are for the same service. */
 export function merged(before: Profile | undefined, profile: Profile): Profile {
   return before?.url === profile.url ? { ...before, ...profile } : profile;
 }

@@ -1,7 +1,7 @@
 import { type Command, command, type Option, ORGANIZATION_OPTION, PAGE_OPTIONS, YES_OPTION } from "./command.ts";
 import { confirm, deleteUntilDone } from "./deletion.ts";
 import type { Columns } from "./output.ts";
-import type { Body, Query, Service, ServiceRequest } from "./service.ts";
+import type { JsonObject, Query, Service, ServiceRequest } from "./service.ts";
 
 type Given = Record<string, string | string[] | boolean | undefined>;
 type Verb = { about: string; details?: string };
@@ -35,13 +35,13 @@ export interface Resource {
   change?: Verb & { fixed?: string[]; options?: Record<string, Option> };
   /** `word`: the command, if not `delete`. `loss`: what is deleted with it, for the confirmation. */
   delete: Verb & { word?: string; loss?: string };
-  /** Adds to a list's rows what the API keeps elsewhere. */
-  complete?: (rows: Body[], service: Service, query: Query) => Promise<void>;
+  /** Adds values from other routes to a list's rows. */
+  complete?: (rows: JsonObject[], service: Service, query: Query) => Promise<void>;
   /** More fields of the request body, by path, that no single option sets. */
   more?: (options: Given, verb: "create" | "change") => Promise<Record<string, unknown>>;
 }
 
-/** A field that is set once. `value` is its placeholder in the help. */
+/** A field with a single value. `value` is the placeholder in the help. */
 export function field(
   value: string,
   to: string,
@@ -69,7 +69,7 @@ export function commandsOf(resource: Resource): Command[] {
   const { name, one, scope, columns, filters, fields, required, show, change, complete } = resource;
   const { word = "delete", loss, ...deletion } = resource.delete;
   const organization: Record<string, Option> = scope === "service" ? {} : ORGANIZATION_OPTION;
-  const recordOf = ({ [one]: record, ...more }: Body) => ({ ...(record as Body | undefined), ...more });
+  const recordOf = ({ [one]: record, ...more }: JsonObject) => ({ ...(record as JsonObject | undefined), ...more });
   const commands = [
     command({
       ...resource.list,
@@ -80,7 +80,8 @@ export function commandsOf(resource: Resource): Command[] {
         const names = Object.keys({ ...filters, ...PAGE_OPTIONS });
         const query = Object.fromEntries(names.map((option) => [option, options[option] as string | undefined]));
         const { body } = await call("GET", { query });
-        if (owner && !out.json) await complete?.(body[name] as Body[], service, { organization: owner, ...query });
+        if (owner && !out.json)
+          await complete?.(body[name] as JsonObject[], service, { organization: owner, ...query });
         out.list(body, name, columns);
       },
     }),
@@ -154,7 +155,7 @@ async function collection({ name, scope }: Resource, service: Service, { organiz
 
 /** The request body, and the option that sets each field of it, for the service's errors. */
 async function bodyOf(resource: Resource, options: Given, verb: "create" | "change"): Promise<ServiceRequest> {
-  const body: Body = {};
+  const body: JsonObject = {};
   const optionOf: Record<string, string> = {};
   for (const [flag, { to, read }] of Object.entries(resource.fields)) {
     const given = options[flag];
@@ -166,8 +167,8 @@ async function bodyOf(resource: Resource, options: Given, verb: "create" | "chan
   return { body, optionOf };
 }
 
-function put(body: Body, path: string, value: unknown): void {
+function put(body: JsonObject, path: string, value: unknown): void {
   const [name = "", ...rest] = path.split(".");
   if (rest.length === 0) body[name] = value;
-  else put((body[name] ??= {}) as Body, rest.join("."), value);
+  else put((body[name] ??= {}) as JsonObject, rest.join("."), value);
 }

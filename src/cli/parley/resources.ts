@@ -3,7 +3,7 @@ import { CommandError } from "../command-error.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { credentialsOf, replaced } from "./credentials.ts";
 import { field, listField, type Resource } from "./resource.ts";
-import type { Body } from "./service.ts";
+import type { JsonObject } from "./service.ts";
 
 const WHOSE_CHATS =
   "Uses the API key, which belongs to one organization. With --organization, uses the operator's token.";
@@ -185,7 +185,7 @@ export const RESOURCES = {
     async complete(rows, service, query) {
       // Both lists have the same order and pages.
       const { body } = await service.asOperator("GET", "/stats", { query });
-      const used = new Map((body.keys as Body[]).map(({ id, updatedAt }) => [id, updatedAt]));
+      const used = new Map((body.keys as JsonObject[]).map(({ id, updatedAt }) => [id, updatedAt]));
       for (const row of rows) row.lastUsedAt = used.get(row.id);
     },
   },

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { CommandError } from "../command-error.ts";
 
-/** A terminal, or a pipe, that a secret comes from. */
+/** A terminal or pipe to read a secret from. */
 export interface SecretInput {
   isTTY?: boolean;
   setRawMode?(raw: boolean): unknown;
@@ -11,7 +11,7 @@ export interface SecretInput {
   pause(): unknown;
 }
 
-// In raw mode keys come as they are: Enter, Ctrl-D; Ctrl-C; Backspace.
+// The keys in raw mode: Enter and Ctrl-D, Ctrl-C, Backspace.
 const ENTER = ["\r", "\n", "\u0004"];
 const INTERRUPT = "\u0003";
 const ERASE = ["\b", "\u007f"];
@@ -19,8 +19,8 @@ const ERASE = ["\b", "\u007f"];
 let piped: AsyncIterator<string> | undefined;
 
 /**
- * Reads one secret: typed and not shown on a terminal, else the next line of standard input.
- * @throws CommandError when none came
+ * Reads one secret: from a terminal without showing it, else the next line of standard input.
+ * @throws CommandError if there is none
  */
 export async function readSecret(
   prompt: string,

@@ -1,27 +1,27 @@
 import { CommandError } from "../command-error.ts";
-import type { Connection, Secret } from "./connection.ts";
+import type { Secret, ServiceConnection } from "./connection.ts";
 import { printable } from "./table.ts";
 
 const TIMEOUT_MS = 60_000;
 /** The most organizations that an error lists. */
-const CANDIDATES = 10;
+const MAX_CANDIDATES = 10;
 
-export type Body = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 export type Query = Record<string, string | number | undefined>;
 
 export interface ServiceRequest {
   query?: Query;
-  body?: Body;
+  body?: JsonObject;
   headers?: Record<string, string>;
   /** The option that sets each field of the body, by the field's path. Errors name the option. */
   optionOf?: Record<string, string>;
 }
 
-/** An answer that is no error. */
+/** A successful response. */
 export interface ServiceResponse {
   status: number;
   /** `{}` if the answer has no body. */
-  body: Body;
+  body: JsonObject;
   headers: Headers;
 }
 
@@ -52,9 +52,9 @@ export class Unreachable extends CommandError {
 
 /** The service, called as its operator or as a client of an organization. */
 export class Service {
-  readonly connection: Connection;
+  readonly connection: ServiceConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: ServiceConnection) {
     this.connection = connection;
   }
 
@@ -72,7 +72,7 @@ export class Service {
     throw missing("an API key", "PARLEY_API_KEY", this.connection);
   }
 
-  /** A call without a secret. @throws ServiceFault, Unreachable */
+  /** A call without a token or key. @throws ServiceFault, Unreachable */
   asStranger(method: string, path: string): Promise<ServiceResponse> {
     return this.#call(method, path, {}, null);
   }
@@ -80,7 +80,7 @@ export class Service {
   /** The given id, or the id of the only organization. @throws CommandError with exit code 2, naming the candidates */
   async organization(given: string | undefined): Promise<string> {
     if (given !== undefined) return given;
-    const { body } = await this.asOperator("GET", "/organizations", { query: { limit: CANDIDATES } });
+    const { body } = await this.asOperator("GET", "/organizations", { query: { limit: MAX_CANDIDATES } });
     const organizations = body.organizations as { id: string; name: string }[];
     const [first, ...others] = organizations;
     if (first && others.length === 0) return first.id;
@@ -148,15 +148,15 @@ function nameOf(path: string, optionOf: Record<string, string>): string {
   return `${optionOf[option]}${rest && !/^\d+$/.test(rest) ? ` (${printable(rest)})` : ""}`;
 }
 
-function missing(what: string, variable: string, { url, isHere }: Connection): CommandError {
+function missing(what: string, variable: string, { url, isHere }: ServiceConnection): CommandError {
   const local = isHere ? " For the service on this machine, npm start creates it." : "";
   return new CommandError(`This command needs ${what} for ${url}. Set ${variable}, or run parley login.${local}`, 2);
 }
 
-function parsed(text: string): Body {
+function parsed(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Body) : {};
+    return typeof value === "object" && value !== null ? (value as JsonObject) : {};
   } catch {
     return {};
   }

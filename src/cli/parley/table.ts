@@ -1,9 +1,9 @@
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-/** What a terminal draws two columns wide. */
+/** Characters that are two columns wide in a terminal. */
 const WIDE =
   /\p{Extended_Pictographic}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\uff01-\uff60]/u;
 
-/** Rows as lines with their cells one under the other, two spaces between them; the last cell has no end. */
+/** Formats rows as lines with aligned columns, two spaces apart. The last column is not padded. */
 export function aligned(rows: string[][]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -18,8 +18,8 @@ export function aligned(rows: string[][]): string[] {
 }
 
 /**
- * Text of others, in one line that a terminal shows as it is: what moves its cursor, colours it or turns its direction
- * becomes a sign for it.
+ * Makes foreign text safe for one line of a terminal. Replaces characters that move the cursor, set colours or change
+ * the text's direction.
  */
 export function printable(text: string): string {
   return text
@@ -28,7 +28,7 @@ export function printable(text: string): string {
     .toWellFormed();
 }
 
-/** How many columns of a terminal a text takes. */
+/** The width of a text in terminal columns. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? 2 : 1;

@@ -7,7 +7,7 @@ const UNITS = [
 ] as const;
 const words = new Intl.RelativeTimeFormat("en", { style: "short" });
 
-/** How long ago, or in how long: `5 min. ago`. */
+/** The time relative to `now`: `5 min. ago`, `in 2 hr.` */
 export function relativeTime(time: string, now: number): string {
   const seconds = (Date.parse(time) - now) / 1_000;
   if (Number.isNaN(seconds)) return time;

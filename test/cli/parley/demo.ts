@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { demoPath } from "../../../src/cli/demo-file.ts";
-import { keptDemo, makeDemo } from "../../../src/cli/local/demo.ts";
+import { createDemo, findDemo } from "../../../src/cli/local/demo.ts";
 import type { Place } from "./place.ts";
 
 /** The demo organization of `npm start`, from one start to the next. */
@@ -9,8 +9,8 @@ export function demoTests(placeOf: () => Place): void {
   const newDemo = async () => {
     const place = placeOf();
     const state = await place.newHome();
-    const demo = await makeDemo(place.url(), state, place.secrets.ADMIN_TOKEN);
-    return { place, state, demo, kept: () => keptDemo(place.url(), state) };
+    const demo = await createDemo(place.url(), state, place.secrets.ADMIN_TOKEN);
+    return { place, state, demo, kept: () => findDemo(place.url(), state) };
   };
 
   test("a demo is kept from one start to the next", async () => {

@@ -77,7 +77,7 @@ export function doctorTests(placeOf: () => Place): void {
     const ran = await doctor({ PARLEY_ADMIN_TOKEN: "wrong-token" });
     expect(wrongIn(ran)).toEqual([
       "✗ operator's token: is refused (from PARLEY_ADMIN_TOKEN). To do: set PARLEY_ADMIN_TOKEN to the service's " +
-        "ADMIN_TOKEN, or unset it, and that of .dev.vars is used",
+        "ADMIN_TOKEN, or unset it to use the one in .dev.vars",
     ]);
     expect(ran.code).toBe(1);
     const place = placeOf();
@@ -182,7 +182,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect(ran.code).toBe(1);
     expect(wrongIn(ran)).toEqual([
       expect.stringMatching(`^✗ telegram channel Desk .${channelId}.: is broken since .*--replace bot-token$`),
-      expect.stringMatching(`^! messages of ${chatId}: 1 wait, for `),
+      expect.stringMatching(`^! messages of ${chatId}: 1 queued: `),
       expect.stringMatching(/^✗ Telegram about .*: the token is refused: Telegram answered 401 Unauthorized\. To do: /),
     ]);
   });

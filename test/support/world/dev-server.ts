@@ -1,21 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { freePort } from "../../../src/cli/local/port.ts";
-import { answers } from "../../../src/cli/wrangler.ts";
+import { awaitHealthy } from "../../../src/cli/wrangler.ts";
+import { copyCheckout } from "./checkout.ts";
 import type { Order } from "./dev-server-process.ts";
 import { running } from "./patience.ts";
 import { newSecrets, type Secrets } from "./workers.ts";
 import { type World, worldAt } from "./world.ts";
 
-const root = new URL("../../..", import.meta.url).pathname;
 const script = new URL("dev-server-process.ts", import.meta.url).pathname;
 const START_PATIENCE_MS = 90_000;
 const MAX_OUTPUTS = 200;
-const NOT_COPIED = ["node_modules", ".git", ".wrangler", ".dev.vars", "coverage", "dist", "test"];
 
 interface Options {
   /** Variables besides the secrets. */
@@ -56,10 +54,8 @@ export class DevServer {
 
   /** Starts the service on a free port and empty data. */
   static async begin(options: Options = {}): Promise<DevServer> {
-    const folder = await mkdtemp(join(tmpdir(), "parley-server-"));
     // Each start builds the web pages. Servers in one folder would overwrite each other's.
-    await cp(root, folder, { recursive: true, filter: (path) => !NOT_COPIED.includes(basename(path)) });
-    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    const folder = await copyCheckout();
     await options.prepare?.(folder);
     const server = new DevServer(folder, await lastingPort(), options);
     try {
@@ -94,7 +90,7 @@ export class DevServer {
     const end = running() + START_PATIENCE_MS;
     const watch = setInterval(() => running() > end && patience.abort(), 1_000);
     const died = this.#exited.then(() => Promise.reject(new Error(`The server ended:\n${this.#outputs.join("")}`)));
-    await Promise.race([answers(this.base, patience.signal), died])
+    await Promise.race([awaitHealthy(this.base, patience.signal), died])
       .catch((error: unknown) => {
         if (!patience.signal.aborted) throw error;
         throw new Error(`Start ${this.life}: no answer in ${START_PATIENCE_MS / 1_000} s:\n${this.#outputs.join("")}`);

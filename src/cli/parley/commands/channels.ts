@@ -2,7 +2,7 @@ import { wholeNumber } from "../arguments.ts";
 import { command } from "../command.ts";
 import { SHOWN_ONCE } from "../resource.ts";
 
-/** Actions on channels that are no part of create, show, change and delete. */
+/** The other actions on channels, besides those of every resource. */
 export const channelCommands = [
   command({
     name: "channels webhook",

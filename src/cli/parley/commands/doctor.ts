@@ -1,5 +1,5 @@
 import { command } from "../command.ts";
-import { stateOf } from "../connection.ts";
+import { defaultState } from "../connection.ts";
 import { channelChecks } from "../doctor/channel-checks.ts";
 import { bad, type Check, type State } from "../doctor/check.ts";
 import { migrationsCheck } from "../doctor/database-checks.ts";
@@ -34,7 +34,7 @@ channel's secrets, doctor asks the network whether the token works and where the
     async run({ options, service, out }) {
       const { isHere, root } = service.connection;
       const checks = await localChecks(root, isHere);
-      if (isHere) checks.push(await migrationsCheck(root, options.state ?? stateOf(root)));
+      if (isHere) checks.push(await migrationsCheck(root, options.state ?? defaultState(root)));
       checks.push(...(await serviceChecks(service)));
       const isIn = checks.some(({ what, state }) => what === "operator's token" && state === "ok");
       if (isIn) {

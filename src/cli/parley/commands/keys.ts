@@ -2,7 +2,7 @@ import { wholeNumber } from "../arguments.ts";
 import { command } from "../command.ts";
 import { SHOWN_ONCE } from "../resource.ts";
 
-/** Actions on API keys that are no part of create, show, change and revoke. */
+/** The other actions on API keys, besides those of every resource. */
 export const keyCommands = [
   command({
     name: "keys rotate",

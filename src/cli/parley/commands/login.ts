@@ -1,6 +1,6 @@
 import { CommandError } from "../../command-error.ts";
 import { command } from "../command.ts";
-import { type Connection, originOf, tokenOf } from "../connection.ts";
+import { originOf, type ServiceConnection, tokenOf } from "../connection.ts";
 import { DEFAULT_PROFILE, merged, profilesPath, readProfiles, writeProfiles } from "../profiles.ts";
 import { readSecret } from "../secret-input.ts";
 import { Service } from "../service.ts";
@@ -57,6 +57,6 @@ configuration folder, in a file that only you can read.`,
 ];
 
 /** The environment wins over the profile, as in every command. */
-function urlOf(connection: Connection, saved: string | undefined): string {
+function urlOf(connection: ServiceConnection, saved: string | undefined): string {
   return connection.urlFrom === "PARLEY_URL" ? connection.url : (saved ?? connection.url);
 }

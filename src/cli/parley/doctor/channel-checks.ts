@@ -6,7 +6,7 @@ import { bad, type Check, ok } from "./check.ts";
 import { askTelegram, askWhatsApp, BASES, type NetworkAnswer } from "./networks.ts";
 import { visitorCheck } from "./visitor-check.ts";
 
-/** A network's channel, as the operator's API shows it. */
+/** A channel in the operator's API. */
 interface Channel {
   id: string;
   kind: "telegram" | "whatsapp" | "web";
@@ -19,11 +19,11 @@ interface Channel {
 type Environment = Record<string, string | undefined>;
 
 const PAGE = 100;
-/** How many of a channel's chats are looked into, those with the latest activity. */
-const CHATS = 5;
+/** How many chats of a channel are checked, newest activity first. */
+const MAX_CHATS = 5;
 const SECRET_OF = { telegram: "bot-token", whatsapp: "access-token" } as const;
 
-/** Whether channels work, and what comes for them comes here. */
+/** Checks that channels work and that their webhooks point to this service. */
 export async function channelChecks(
   service: Service,
   env: Environment,
@@ -33,7 +33,7 @@ export async function channelChecks(
   const bases = await basesOf(service, env);
   const checks: Check[] = [];
   for (const id of organizations) {
-    for (const channel of await all<Channel>(service, `/organizations/${id}/channels`, "channels")) {
+    for (const channel of await listAll<Channel>(service, `/organizations/${id}/channels`, "channels")) {
       if (channel.kind === "web") {
         checks.push(await visitorCheck(service, channel.id, nameOf(channel)));
         continue;
@@ -63,9 +63,9 @@ function healthCheck(channel: Channel, now: number): Check {
   );
 }
 
-/** What waits in the chats that were active last, and why. */
+/** Finds messages that wait after an error, in the chats with the latest activity. */
 async function queueChecks(service: Service, organization: string, channel: Channel): Promise<Check[]> {
-  const query = { channel: channel.id, limit: CHATS };
+  const query = { channel: channel.id, limit: MAX_CHATS };
   const { body } = await service.asOperator("GET", `/organizations/${organization}/chats`, { query });
   const checks: Check[] = [];
   for (const { id } of body.chats as { id: string }[]) {
@@ -73,8 +73,8 @@ async function queueChecks(service: Service, organization: string, channel: Chan
       queue: { depth: number; lastError: { code: string; message: string } | null };
     };
     if (queue.depth === 0 || queue.lastError === null) continue;
-    const found = `${queue.depth} wait, for ${printable(`${queue.lastError.code}: ${queue.lastError.message}`)}`;
-    checks.push(bad(`messages of ${id}`, "warns", found, `parley chats show ${id} says when they are tried next`));
+    const found = `${queue.depth} queued: ${printable(`${queue.lastError.code}: ${queue.lastError.message}`)}`;
+    checks.push(bad(`messages of ${id}`, "warns", found, `parley chats show ${id} shows the next attempt`));
   }
   return checks;
 }
@@ -84,7 +84,7 @@ function networkChecks(channel: Channel, answer: NetworkAnswer | "not asked"): C
   const what = `${kind === "telegram" ? "Telegram" : "Meta"} about ${id}`;
   if (answer === "not asked") {
     const variables = kind === "telegram" ? "PARLEY_BOT_TOKEN" : "PARLEY_ACCESS_TOKEN and PARLEY_PHONE_NUMBER_ID";
-    return [bad(what, "unknown", "was not asked about the webhook", `set ${variables} to check it`)];
+    return [bad(what, "unknown", "webhook not checked", `set ${variables} to check it`)];
   }
   if (answer.answer === "none") return [bad(what, "unknown", printable(answer.said), "run doctor again later")];
   if (answer.answer === "refused") {
@@ -103,7 +103,7 @@ function webhookCheck(channel: Channel, { webhook, trouble }: Extract<NetworkAns
   const advice =
     kind === "telegram" ? `parley channels webhook ${id}` : `enter ${ours} as callback URL in the app at Meta`;
   if (webhook === null) return bad(what, "fails", "none is registered, so messages from contacts don't arrive", advice);
-  if (webhook !== ours) return bad(what, "fails", `points elsewhere, to ${placeOf(webhook, ours)}`, advice);
+  if (webhook !== ours) return bad(what, "fails", `points elsewhere, to ${targetOf(webhook, ours)}`, advice);
   if (trouble === null) return ok(what, "points to this service");
   return bad(
     what,
@@ -113,13 +113,13 @@ function webhookCheck(channel: Channel, { webhook, trouble }: Extract<NetworkAns
   );
 }
 
-/** Of somebody else's address the path may be a secret. */
-function placeOf(webhook: string, ours: string): string {
+/** The origin of another service's webhook, because its path may be a secret. */
+function targetOf(webhook: string, ours: string): string {
   const origin = URL.parse(webhook)?.origin ?? "no address";
   return origin === URL.parse(ours)?.origin ? "another path of this service" : printable(origin);
 }
 
-/** With the secrets of the environment, where they are this channel's: the last four characters tell. */
+/** Asks the network with the environment's secrets, if their last four characters match the channel's. */
 async function askNetwork(
   { kind, credentials = {} }: Channel,
   bases: Record<"telegram" | "whatsapp", string>,
@@ -138,11 +138,11 @@ async function askNetwork(
   return token && number && /^\d+$/.test(number) ? askWhatsApp(bases.whatsapp, number, token) : "not asked";
 }
 
-/** The networks' addresses, as the service on this machine has them; of another one only the environment can say. */
+/** The networks' addresses: from the environment, else from `.dev.vars` if the service runs on this machine. */
 async function basesOf({ connection }: Service, env: Environment) {
   const variables = connection.isHere ? await devVariables(connection.root) : null;
-  const baseOf = ({ variable, usual }: { variable: string; usual: string }) =>
-    env[variable] || variables?.[variable] || usual;
+  const baseOf = ({ variable, fallback }: { variable: string; fallback: string }) =>
+    env[variable] || variables?.[variable] || fallback;
   return { telegram: baseOf(BASES.telegram), whatsapp: baseOf(BASES.whatsapp) };
 }
 
@@ -151,11 +151,11 @@ function nameOf({ id, kind, name }: Channel): string {
 }
 
 async function idsOf(service: Service, path: string, name: string): Promise<string[]> {
-  return (await all<{ id: string }>(service, path, name)).map(({ id }) => id);
+  return (await listAll<{ id: string }>(service, path, name)).map(({ id }) => id);
 }
 
-/** Every row of a list of the operator's. What was erased meanwhile has none. */
-async function all<T>(service: Service, path: string, name: string): Promise<T[]> {
+/** All rows of a list in the operator's API. None if its parent was deleted meanwhile. */
+async function listAll<T>(service: Service, path: string, name: string): Promise<T[]> {
   const rows: T[] = [];
   for (let page = 1; ; page++) {
     try {

@@ -1,23 +1,23 @@
-/** `warns`: not as it should be, and everything works; `unknown`: it can't be told from here. */
+/** `warns`: it works but should be changed. `unknown`: it can't be checked. */
 export type State = "ok" | "warns" | "fails" | "unknown";
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Check {
-  /** What was looked at. */
+  /** The subject. */
   what: string;
   state: State;
-  /** What was found. Never a secret. */
+  /** The finding. It never contains a secret. */
   found: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** What to do, or null. */
   advice: string | null;
 }
 
-/** A finding that nothing is to be done about. */
+/** The result of a check that passed. */
 export function ok(what: string, found: string): Check {
   return { what, state: "ok", found, advice: null };
 }
 
-/** A finding that something is to be done about. */
+/** The result of any other check, with advice. */
 export function bad(what: string, state: Exclude<State, "ok">, found: string, advice: string): Check {
   return { what, state, found, advice };
 }

@@ -6,10 +6,10 @@ import { bad, type Check, ok } from "./check.ts";
 
 const WHAT = "migrations of the local database";
 
-/** Whether the database of `npm start` has every migration of the checkout. It is only read. */
+/** Checks that the database of `npm start` has all migrations. Only reads the database. */
 export async function migrationsCheck(root: string, state: string): Promise<Check> {
   const names = (await readdir(join(root, "migrations"))).filter((name) => name.endsWith(".sql"));
-  // wrangler's layout.
+  // The folder where wrangler stores databases.
   const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
   const files = (await readdir(folder).catch(() => [])).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
   if (files.length === 0) return bad(WHAT, "unknown", `there is no database in ${state}`, "npm start creates it");

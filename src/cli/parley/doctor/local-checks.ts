@@ -1,12 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { malformedSecret, missingSecrets, type Variables } from "../../dev-vars.ts";
+import { type EnvVariables, malformedSecret, missingSecrets } from "../../dev-vars.ts";
 import { devVariables } from "../connection.ts";
 import { bad, type Check, ok } from "./check.ts";
 
 const PLACEHOLDER = /^\s*database_id\s*=\s*"0{8}-0{4}-0{4}-0{4}-0{12}"/m;
 
-/** What of the checkout's files is right: the secrets of the service on this machine, and what a deploy needs. */
+/** Checks the files of the checkout: the local secrets and the settings for a deploy. */
 export async function localChecks(root: string, isHere: boolean): Promise<Check[]> {
   return [...(isHere ? await secretChecks(root) : []), ...(await deployChecks(root, isHere))];
 }
@@ -14,24 +14,24 @@ export async function localChecks(root: string, isHere: boolean): Promise<Check[
 async function secretChecks(root: string): Promise<Check[]> {
   const variables = await devVariables(root);
   if (!variables) {
-    return [bad(".dev.vars", "fails", "is not there", "npm start creates it with all secrets")];
+    return [bad(".dev.vars", "fails", "is missing", "npm start creates it with all secrets")];
   }
   const missing = missingSecrets(variables);
   const required = missingSecrets({}).map((name) =>
     missing.includes(name)
-      ? bad(`${name} in .dev.vars`, "fails", "is missing", `npm start creates a new one${whatNewMeans(name)}`)
-      : formOf(name, variables),
+      ? bad(`${name} in .dev.vars`, "fails", "is missing", `npm start creates a new one${effectOfNew(name)}`)
+      : formCheck(name, variables),
   );
   const others = Object.keys(variables).filter((name) => /_PREVIOUS$|_API_BASE$/.test(name) && variables[name]);
-  const wrong = others.map((name) => formOf(name, variables)).filter(({ state }) => state !== "ok");
+  const wrong = others.map((name) => formCheck(name, variables)).filter(({ state }) => state !== "ok");
   return [...required, ...wrong, ...(await modeCheck(root))];
 }
 
-function formOf(name: string, variables: Variables): Check {
+function formCheck(name: string, variables: EnvVariables): Check {
   const what = `${name} in .dev.vars`;
   const malformed = malformedSecret({ [name]: variables[name] ?? "" });
   if (malformed) {
-    const advice = `restore its previous value, or remove the line: npm start creates a new one${whatNewMeans(name)}`;
+    const advice = `restore its previous value, or remove the line: npm start creates a new one${effectOfNew(name)}`;
     return bad(what, "fails", `is malformed: it must be ${malformed.rule}`, advice);
   }
   if (name.endsWith("_API_BASE") && !/^https?:$/.test(URL.parse(variables[name] ?? "")?.protocol ?? "")) {
@@ -40,8 +40,8 @@ function formOf(name: string, variables: Variables): Check {
   return ok(what, "has the right form");
 }
 
-/** What is lost with the old value. */
-function whatNewMeans(name: string): string {
+/** What a new value of a secret breaks. */
+function effectOfNew(name: string): string {
   if (name === "KEY_SECRET") return "; a new one makes all existing API keys invalid";
   if (name === "CREDENTIALS_KEY") return "; with a new one, all channels need their secrets again";
   return "";
@@ -57,9 +57,9 @@ async function modeCheck(root: string): Promise<Check[]> {
 async function deployChecks(root: string, isHere: boolean): Promise<Check[]> {
   const text = await readFile(join(root, "wrangler.toml"), "utf8").catch(() => null);
   if (text === null) {
-    return [bad("wrangler.toml", "fails", "is not there", "take it from the repository: git checkout wrangler.toml")];
+    return [bad("wrangler.toml", "fails", "is missing", "take it from the repository: git checkout wrangler.toml")];
   }
   if (!PLACEHOLDER.test(text)) return [ok("wrangler.toml", "names a database to deploy to")];
-  const advice = "npm run deploy finds or makes it, and writes its id there";
+  const advice = "npm run deploy finds or creates it, and writes its id to the file";
   return [bad("wrangler.toml", isHere ? "unknown" : "warns", "names no database to deploy to yet", advice)];
 }

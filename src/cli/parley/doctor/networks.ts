@@ -1,26 +1,26 @@
 import { printable } from "../table.ts";
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 /** The version of the Graph API that the service calls. */
 export const GRAPH = "v24.0";
 
-/** What a network says when it is asked with a channel's own secret. */
+/** A network's answer to a request with a channel's secret. `said` is the reason for people. */
 export type NetworkAnswer =
   | { answer: "works"; webhook: string | null; trouble: string | null }
   | { answer: "refused"; said: string }
   | { answer: "none"; said: string };
 
-/** Where the networks are, unless the configuration says otherwise: as their adapters have it. */
+/** The networks' addresses, and the variables that replace them. The same as in their adapters. */
 export const BASES = {
-  telegram: { variable: "TELEGRAM_API_BASE", usual: "https://api.telegram.org" },
-  whatsapp: { variable: "WHATSAPP_API_BASE", usual: "https://graph.facebook.com" },
+  telegram: { variable: "TELEGRAM_API_BASE", fallback: "https://api.telegram.org" },
+  whatsapp: { variable: "WHATSAPP_API_BASE", fallback: "https://graph.facebook.com" },
 } as const;
 
-/** Asks Telegram where the bot's updates go. The token is in the address: no error's own text is passed on. */
+/** Asks Telegram for the bot's webhook. Errors of fetch are not shown, because the address contains the token. */
 export async function askTelegram(base: string, token: string): Promise<NetworkAnswer> {
-  const asked = await ask(`${base.replace(/\/+$/, "")}/bot${token}/getWebhookInfo`, {});
-  if (!asked) return { answer: "none", said: "Telegram did not answer" };
-  const { status, body } = asked;
+  const response = await getJson(`${base.replace(/\/+$/, "")}/bot${token}/getWebhookInfo`, {});
+  if (!response) return { answer: "none", said: "Telegram did not answer" };
+  const { status, body } = response;
   const secret = token.slice(token.indexOf(":") + 1);
   if (status === 401 || status === 404) {
     return {
@@ -33,12 +33,12 @@ export async function askTelegram(base: string, token: string): Promise<NetworkA
   return { answer: "works", webhook: url || null, trouble: last ? textOf(last) : null };
 }
 
-/** Asks Meta where what comes for a number goes: the number's own address, that of its account, or the app's. */
+/** Asks Meta for the webhook of a phone number: the number's own, else its account's, else the app's. */
 export async function askWhatsApp(base: string, phoneNumberId: string, token: string): Promise<NetworkAnswer> {
   const url = `${base.replace(/\/+$/, "")}/${GRAPH}/${phoneNumberId}?fields=webhook_configuration`;
-  const asked = await ask(url, { Authorization: `Bearer ${token}`, "User-Agent": "Parley" });
-  if (!asked) return { answer: "none", said: "Meta did not answer" };
-  const { status, body } = asked;
+  const response = await getJson(url, { Authorization: `Bearer ${token}`, "User-Agent": "Parley" });
+  if (!response) return { answer: "none", said: "Meta did not answer" };
+  const { status, body } = response;
   const error = (body.error ?? {}) as Record<string, unknown>;
   if (status === 401 || error.code === 190) {
     return { answer: "refused", said: `Meta answered ${status} ${textOf(error.message)}`.replaceAll(token, "…") };
@@ -49,14 +49,14 @@ export async function askWhatsApp(base: string, phoneNumberId: string, token: st
   return { answer: "works", webhook: webhook ? textOf(webhook) : null, trouble: null };
 }
 
-/** Null where nothing came that is JSON. */
-async function ask(
+/** Returns null without an answer in JSON. */
+async function getJson(
   url: string,
   headers: Record<string, string>,
 ): Promise<{ status: number; body: Record<string, unknown> } | null> {
   try {
-    // Followed, a redirect would show the token to another.
-    const init = { headers, redirect: "manual" as const, signal: AbortSignal.timeout(PATIENCE_MS) };
+    // A redirect is not followed, because it would send the token to another server.
+    const init = { headers, redirect: "manual" as const, signal: AbortSignal.timeout(TIMEOUT_MS) };
     const response = await fetch(url, init);
     const body: unknown = await response.json();
     return { status: response.status, body: typeof body === "object" && body !== null ? { ...body } : {} };

@@ -1,9 +1,9 @@
 import { type Service, ServiceFault, type ServiceResponse, Unreachable } from "../service.ts";
 import { bad, type Check, ok } from "./check.ts";
 
-/** What the service at the address says of itself; the rest is not worth asking where the first one fails. */
+/** Checks that the service answers, then its secrets, database and API key. */
 export async function serviceChecks(service: Service): Promise<Check[]> {
-  const answers = await answersCheck(service);
+  const answers = await healthCheck(service);
   if (answers.state === "fails") return [answers];
   const secrets = await secretChecks(service);
   const database = secrets.some(({ what, state }) => what.startsWith("ADMIN_TOKEN") && state === "fails")
@@ -12,7 +12,7 @@ export async function serviceChecks(service: Service): Promise<Check[]> {
   return [answers, ...secrets, ...database, await apiKeyCheck(service)];
 }
 
-async function answersCheck(service: Service): Promise<Check> {
+async function healthCheck(service: Service): Promise<Check> {
   const { url, urlFrom } = service.connection;
   const what = `service at ${url}`;
   try {
@@ -30,7 +30,7 @@ async function answersCheck(service: Service): Promise<Check> {
   );
 }
 
-/** A secret that is missing or malformed is answered 503 before anything else, also to a stranger. */
+/** Checks the service's secrets. Without a valid secret, its routes answer 503 before they check the request. */
 async function secretChecks(service: Service): Promise<Check[]> {
   const probes = [
     ["ADMIN_TOKEN", "/admin/v1/organizations", "ADMIN_TOKEN is"],
@@ -42,21 +42,22 @@ async function secretChecks(service: Service): Promise<Check[]> {
     const what = `${name} at the service`;
     const status = await statusOf(service.asStranger("GET", path));
     const isBehindAdmin = path.startsWith("/admin") && checks[0]?.state === "fails";
-    if (isBehindAdmin) checks.push(bad(what, "unknown", "can't be checked without ADMIN_TOKEN", "set that first"));
-    else if (status === 401) checks.push(ok(what, "is there"));
-    else if (status === 503) checks.push(bad(what, "fails", `${which} missing or malformed`, setIt(service, name)));
+    if (isBehindAdmin)
+      checks.push(bad(what, "unknown", "can't be checked without ADMIN_TOKEN", "set ADMIN_TOKEN first"));
+    else if (status === 401) checks.push(ok(what, "is set"));
+    else if (status === 503)
+      checks.push(bad(what, "fails", `${which} missing or malformed`, adviceToSet(service, name)));
     else checks.push(bad(what, "unknown", `the service answered ${status}`, "run doctor again in a minute"));
   }
   return checks;
 }
 
-function setIt({ connection }: Service, name: string): string {
+function adviceToSet({ connection }: Service, name: string): string {
   if (connection.isHere) return "restart npm start, which creates missing secrets and names malformed ones";
-  const made = "its previous value, or a new one from openssl rand -base64 32";
-  return `npx wrangler secret put ${name}, with ${made}`;
+  return `npx wrangler secret put ${name}, with its previous value or a new one from openssl rand -base64 32`;
 }
 
-/** Whether the operator's token is let in, and the database has what it should. */
+/** Checks the operator's token and the database. */
 async function operatorChecks(service: Service): Promise<Check[]> {
   const { adminToken } = service.connection;
   const what = "operator's token";
@@ -71,7 +72,7 @@ async function operatorChecks(service: Service): Promise<Check[]> {
   } catch (error) {
     if (!(error instanceof ServiceFault)) throw error;
     if (error.status === 401) {
-      // Only a token of .dev.vars can differ from the service's by a restart that is due.
+      // Only a token from .dev.vars can be newer than the running service.
       const advice =
         adminToken.from === ".dev.vars"
           ? "restart npm start if .dev.vars was changed, and check that the service belongs to this checkout"
@@ -84,7 +85,7 @@ async function operatorChecks(service: Service): Promise<Check[]> {
 
 function adviceOnToken({ connection }: Service, from: string): string {
   const other =
-    from === "PARLEY_ADMIN_TOKEN" && connection.isHere ? "unset it, and that of .dev.vars is used" : "parley login";
+    from === "PARLEY_ADMIN_TOKEN" && connection.isHere ? "unset it to use the one in .dev.vars" : "parley login";
   return `set PARLEY_ADMIN_TOKEN to the service's ADMIN_TOKEN, or ${other}`;
 }
 
@@ -96,7 +97,7 @@ async function tablesCheck(service: Service, organization: string | undefined): 
       await service.asOperator("GET", `/organizations/${organization}/${table}`, { query: { limit: 1 } });
     } catch (error) {
       if (!(error instanceof ServiceFault)) throw error;
-      // Channels want a secret too, whose lack has a line of its own; what was erased meanwhile is no fault.
+      // A missing CREDENTIALS_KEY fails the channels' list too, and has its own check.
       if (error.status >= 500 && table !== "channels") return noDatabase(error);
     }
   }
@@ -104,7 +105,7 @@ async function tablesCheck(service: Service, organization: string | undefined): 
 }
 
 function noDatabase(error: ServiceFault): Check {
-  const advice = "bring its schema up (npm start here, npm run deploy there); the service's log has the request";
+  const advice = "apply its migrations: restart npm start, or run npm run deploy; the service's log has the request";
   return bad("database", "fails", error.message, advice);
 }
 
@@ -123,7 +124,7 @@ async function apiKeyCheck(service: Service): Promise<Check> {
   }
 }
 
-/** Why a key is refused, as far as the operator can be asked for it: its text names its id. */
+/** Why a key is refused. The key contains its id, which the operator's API can look up. */
 async function adviceOnKey(service: Service, text: string, status: number): Promise<string> {
   const another = "create another with parley keys create";
   if (status !== 401) return "change its limits with parley keys change";

@@ -1,19 +1,19 @@
 import type { Service } from "../service.ts";
 import { bad, type Check, ok } from "./check.ts";
 
-/** Node's own, which takes headers; a browser's, whose types are in the way, does not. */
+/** Node's WebSocket accepts headers. The types are a browser's, which doesn't. */
 const NodeSocket = WebSocket as unknown as new (
   url: string,
   init: { protocols: string[]; headers: Record<string, string> },
 ) => WebSocket;
 
-const PATIENCE_MS = 15_000;
-/** A user whom no secret vouches for: a service that can tell says so, before anything is written. */
-const NOBODY = ["parley.v1", `user.${Buffer.from("parley doctor").toString("base64url")}.${"0".repeat(64)}`];
+const TIMEOUT_MS = 15_000;
+/** The subprotocols of a user with a wrong hash. The service must refuse the user before it writes anything. */
+const WRONG_USER = ["parley.v1", `user.${Buffer.from("parley doctor").toString("base64url")}.${"0".repeat(64)}`];
 const WRONG_IDENTITY = 4401;
 const TRY_LATER = 1013;
 
-/** Whether a web channel can tell who a site's user is: its identity secret is sealed, and shown to nobody again. */
+/** Checks that a web channel can verify the identity of a site's users, without knowing its identity secret. */
 export async function visitorCheck(service: Service, id: string, what: string): Promise<Check> {
   const code = await closeCode(service.connection.url, id);
   if (code === WRONG_IDENTITY) return ok(what, "checks the identity of a site's users");
@@ -23,16 +23,21 @@ export async function visitorCheck(service: Service, id: string, what: string): 
     const advice = `set CREDENTIALS_KEY_PREVIOUS to the previous key and run parley channels reseal, or parley channels rotate ${id}`;
     return bad(what, "fails", found, advice);
   }
-  return bad(what, "unknown", `its socket was closed with ${code ?? "no word"}`, "run doctor again in a minute");
+  return bad(
+    what,
+    "unknown",
+    code === null ? "its socket was not closed in time" : `its socket was closed with ${code}`,
+    "run doctor again in a minute",
+  );
 }
 
-/** With what the service closes a socket of nobody's, opened from its own page; null where nothing comes. */
+/** The code with which the service closes the socket of a wrong user, or null if it doesn't close in time. */
 async function closeCode(base: string, id: string): Promise<number | null> {
   const url = new URL(`/web/${id}/socket`, base);
   url.protocol = url.protocol.replace("http", "ws");
-  const socket = new NodeSocket(url.href, { protocols: NOBODY, headers: { Origin: base } });
+  const socket = new NodeSocket(url.href, { protocols: WRONG_USER, headers: { Origin: base } });
   const { promise, resolve } = Promise.withResolvers<number | null>();
-  const timer = setTimeout(() => resolve(null), PATIENCE_MS);
+  const timer = setTimeout(() => resolve(null), TIMEOUT_MS);
   socket.addEventListener("close", ({ code }) => resolve(code));
   try {
     return await promise;
