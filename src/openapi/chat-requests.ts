@@ -15,7 +15,7 @@ const pairs = { maxProperties: MAX_PAIRS };
 export const chatsQueryParameters = {
   schema: chatsQuery,
   descriptions: {
-    page: `The page to read, starting at 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
+    page: `The page to read, starting at 1. Default: 1. A page that begins past the first ${deepest} chats is a 400. Use \`before\` from there on.`,
     limit: LIMIT,
     before: "A chat's id. Lists the chats that come after it in the list. Can't be combined with `page`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
@@ -27,7 +27,7 @@ export const chatsQueryParameters = {
 export const messagesQueryParameters = {
   schema: messagesQuery,
   descriptions: {
-    page: "The page to read, starting at 1.",
+    page: "The page to read, starting at 1. Default: 1.",
     limit: LIMIT,
     before: "A message's id. Lists older messages than this one. Can't be combined with `page` or `after`.",
     after:

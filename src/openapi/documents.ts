@@ -101,7 +101,7 @@ Every request that changes something leaves one \`audit\` line in the log. If th
     Templates: "Texts with placeholders.",
     Chats: "The chats of all organizations.",
     Keys: "The API keys of organizations.",
-    Stats: "Counts of deliveries and requests.",
+    Statistics: "Counts of deliveries and requests.",
   },
   groups: [
     {

@@ -114,7 +114,7 @@ test("the search is reached and used by keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await page.waitForURL(`${base}/docs/web-chat#sign-in-your-own-users`);
   await box.fill("no such words at all");
-  await page.getByText("Nothing is found for").waitFor();
+  await page.getByText("No results for").waitFor();
   await page.keyboard.press("Escape");
   expect(await page.getByRole("listbox").isVisible()).toBe(false);
   expect(page.faults).toEqual([]);

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { voucherOf } from "../../src/channels/web/identity.ts";
-import { findEntries, wordsOf } from "../../src/web/docs/client/find.ts";
+import { findEntries, queryWords } from "../../src/web/docs/client/find.ts";
 import { type OpenApi, routesOf } from "../../src/web/docs/document.ts";
 import { readIndex } from "../../src/web/docs/guide.ts";
 import { openHighlighter } from "../../src/web/docs/highlight.ts";
@@ -154,7 +154,7 @@ test("an error does not look like a success", () => {
 
 test("the search puts a heading before a text, and needs every word", async () => {
   const entries = JSON.parse(await readFile(join(out, "docs/search.json"), "utf8")) as SearchEntry[];
-  const found = (query: string) => findEntries(entries, wordsOf(query)).map(({ entry: [, , href] }) => href);
+  const found = (query: string) => findEntries(entries, queryWords(query)).map(({ entry: [, , href] }) => href);
   expect(found("rate limit")[0]).toBe("/docs/errors-and-limits#rate-limit");
   expect(found("  Idempotency ").slice(0, 3)).toContain("/docs/reference/errors#idempotency_mismatch");
   expect(found("hmac python")[0]).toBe("/docs/web-chat#sign-in-your-own-users");

@@ -3,7 +3,7 @@ import { addCopyButtons } from "./client/copy-buttons.ts";
 import { startSearch } from "./client/search.ts";
 import { makeTabs } from "./client/tabs.ts";
 
-// The script of all pages of documentation. Each page reads well without it.
+// The script of all documentation pages. They work without it.
 showOwnAddress();
 makeTabs();
 addCopyButtons();

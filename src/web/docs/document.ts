@@ -1,4 +1,4 @@
-/** What of an OpenAPI document is read here. */
+/** The parts of an OpenAPI document that the pages use. */
 export interface OpenApi {
   info: { title: string; version: string; summary: string; description: string };
   servers: { url: string }[];
@@ -74,15 +74,15 @@ export interface Schema {
   maxProperties?: number;
 }
 
-/** An operation with what stands around it. */
+/** An operation with its method and path. */
 export interface Route {
   method: string;
-  /** From the service's root on. */
+  /** The full path: `/api/v1/chats/{id}`. */
   path: string;
   operation: Operation;
 }
 
-/** All operations of a document that have a tag, in its order. */
+/** All operations with a tag, in the order of the document. */
 export function routesOf(document: OpenApi, tag: string): Route[] {
   return Object.entries(document.paths).flatMap(([path, { servers = document.servers, ...operations }]) =>
     Object.entries(operations)
@@ -94,7 +94,7 @@ export function routesOf(document: OpenApi, tag: string): Route[] {
   );
 }
 
-/** What a reference refers to, or the value itself. */
+/** The target of a reference, or the value itself. */
 export function resolved<T extends object>(value: T | Reference, among: Record<string, T>): T {
   return "$ref" in value && typeof value.$ref === "string" ? (among[nameOf(value.$ref)] as T) : (value as T);
 }

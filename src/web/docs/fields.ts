@@ -5,7 +5,7 @@ import { inline } from "./markup.ts";
 /** The named schemas of a document. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** What a schema's value is, in a few words: `string, 1 to 64 characters`. */
+/** A short description of a schema: `string, 1 to 64 characters`. */
 export function kindOf(schema: Schema): string {
   if (schema.$ref) return nameOf(schema.$ref);
   const choices = schema.anyOf ?? schema.oneOf;
@@ -27,7 +27,7 @@ export function kindOf(schema: Schema): string {
 function boundsOf({ minimum, maximum, minLength, maxLength, maxItems, maxProperties }: Schema): string {
   const words = (least: number | undefined, most: number | undefined, what: string) => {
     const low = least?.toLocaleString("en");
-    // The highest number that a program can count to is no bound that a reader must know.
+    // The highest safe integer means that there is no limit.
     const high = most !== undefined && most < 1e12 ? most.toLocaleString("en") : undefined;
     if (high === undefined) return low === undefined || least === 0 ? "" : `at least ${low}${what}`;
     return low === undefined ? `at most ${high}${what}` : `${low} to ${high}${what}`;
@@ -42,46 +42,48 @@ function boundsOf({ minimum, maximum, minLength, maxLength, maxItems, maxPropert
     .join(", ");
 }
 
-function valuesOf({ enum: values, default: usual }: Schema): string {
+function valuesOf({ enum: values, default: initial }: Schema): string {
   const listed = values?.filter((value) => value !== null).map((value) => `<code>${escapeHtml(value)}</code>`);
   return (
     (listed ? `: ${listed.join(", ")}` : "") +
-    (usual === undefined ? "" : `; default <code>${escapeHtml(JSON.stringify(usual))}</code>`)
+    (initial === undefined ? "" : `; default <code>${escapeHtml(JSON.stringify(initial))}</code>`)
   );
 }
 
-/** What stands around a field. */
-interface Setting {
+/** The context of a field. */
+interface FieldContext {
   schemas: Schemas;
-  /** Fields of a response are present unless they are optional, so none is marked as required. */
+  /** Fields of a response are not marked as required. */
   isResponse: boolean;
 }
 
-/** A field or a parameter: its name, its kind, whether it is required, and what it means. Objects inside unfold. */
-export function field(
+/** A field or a parameter: its name, kind, description, and whether it is required. Nested objects unfold. */
+export function fieldItem(
   name: string,
   schema: Schema,
   required: boolean,
-  setting: Setting,
+  context: FieldContext,
   { description = schema.description ?? "", where = "" } = {},
 ): string {
   const kind = (where && `${where}, `) + kindOf(schema);
-  const must = required && !setting.isResponse ? ` <strong class="required">required</strong>` : "";
+  const must = required && !context.isResponse ? ` <strong class="required">required</strong>` : "";
   return `<dt><code>${escapeHtml(name)}</code> <span class="kind">${kind}</span>${must}</dt>
-<dd>${inline(description)}${objectsIn(schema, setting.schemas)
-    .map((each) => unfolding(each, setting))
+<dd>${inline(description)}${objectsIn(schema, context.schemas)
+    .map((each) => unfolding(each, context))
     .join("")}</dd>`;
 }
 
 /** The fields of an object. */
-export function fields({ properties = {}, required = [] }: Schema, setting: Setting): string {
-  const lines = Object.entries(properties).map(([name, each]) => field(name, each, required.includes(name), setting));
+export function fieldList({ properties = {}, required = [] }: Schema, context: FieldContext): string {
+  const lines = Object.entries(properties).map(([name, each]) =>
+    fieldItem(name, each, required.includes(name), context),
+  );
   return lines.length === 0 ? "" : `<dl class="fields">${lines.join("\n")}</dl>`;
 }
 
-/** An object's fields behind its name. Those of a body are open, for a caller must know them. */
-function unfolding({ name, schema }: NamedSchema, setting: Setting): string {
-  return `<details${setting.isResponse ? "" : " open"}><summary>${name ? `Fields of ${name}` : "Fields"}</summary>${fields(schema, setting)}</details>`;
+/** An object's fields, which unfold. In a request body they are open from the start. */
+function unfolding({ name, schema }: NamedSchema, context: FieldContext): string {
+  return `<details${context.isResponse ? "" : " open"}><summary>${name ? `Fields of ${name}` : "Fields"}</summary>${fieldList(schema, context)}</details>`;
 }
 
 interface NamedSchema {
@@ -89,7 +91,7 @@ interface NamedSchema {
   schema: Schema;
 }
 
-/** The objects with fields of their own that a value is, holds or can be. */
+/** The objects in a schema that have named fields: itself, its items, or its alternatives. */
 function objectsIn(schema: Schema, schemas: Schemas, name = ""): NamedSchema[] {
   if (schema.$ref) return objectsIn(schemas[nameOf(schema.$ref)] ?? {}, schemas, nameOf(schema.$ref));
   if (schema.properties) return [{ name, schema }];

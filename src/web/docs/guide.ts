@@ -4,7 +4,7 @@ import type { Highlighter } from "./highlight.ts";
 import type { Link } from "./layout.ts";
 import { codeBlock, codeTabs, methodBadge, type Sample, slugOf, statusBadge } from "./markup.ts";
 
-/** A piece of a guide that the search finds. */
+/** A section of a guide, for the search. */
 export interface Section {
   /** Empty for the text before the first heading. */
   heading: string;
@@ -13,7 +13,7 @@ export interface Section {
   text: string;
 }
 
-/** A guide as it is shown. */
+/** A rendered guide. */
 export interface Guide {
   title: string;
   /** The first paragraph, without markup. */
@@ -21,22 +21,22 @@ export interface Guide {
   body: string;
   headings: Link[];
   sections: Section[];
-  /** Files that the guide shows, relative to its own folder. */
+  /** The images of the guide, as paths relative to its folder. */
   images: string[];
 }
 
-/** What links and routes in a guide lead to. */
-export interface Targets {
-  /** The address of a route's reference by its line: `POST /api/v1/chats`. */
+/** The inputs for rendering a guide. */
+export interface RenderOptions {
+  /** The address of each route's reference, by its route: `POST /api/v1/chats`. */
   routes: ReadonlyMap<string, string>;
   highlighter: Highlighter;
 }
 
-/** A table with more columns is set smaller. */
+/** Tables with more columns get a smaller font. */
 const MANY_COLUMNS = 5;
 
 /** Renders a guide, which is plain Markdown that also reads well on a code host. */
-export function renderGuide(markdown: string, href: string, { routes, highlighter }: Targets): Guide {
+export function renderGuide(markdown: string, href: string, { routes, highlighter }: RenderOptions): Guide {
   const marked = new Marked();
   const tokens = marked.lexer(markdown);
   const images: string[] = [];
@@ -88,7 +88,7 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
   return { title, description: plain(first?.text ?? ""), body, headings, sections, images };
 }
 
-/** The groups and pages that an index lists: a heading for each group, `- [Title](file.md): what it tells` for each page. */
+/** The groups and pages that an index lists: a heading for each group, `- [Title](file.md): description` for each page. */
 export function readIndex(
   markdown: string,
 ): { title: string; pages: { file: string; title: string; about: string }[] }[] {
@@ -104,7 +104,7 @@ export function readIndex(
     .filter(({ pages }) => pages.length > 0);
 }
 
-/** Blocks that follow each other directly and have a label behind their language (```` ```sh curl ````) become tabs. */
+/** Consecutive code blocks with a label after their language (```` ```sh curl ````) become tabs. */
 function withTabs(tokens: readonly Token[], highlighter: Highlighter): Token[] {
   const all: Token[] = [];
   let samples: Sample[] = [];
@@ -130,17 +130,17 @@ function sampleOf({ text, lang = "" }: Tokens.Code): Sample {
   return { code: text, language, label: label.join(" ") || "this code" };
 }
 
-/** Another guide's page in place of its file; anything else stays. */
+/** Replaces a guide's file name with the address of its page. Other addresses stay. */
 function addressOf(to: string): string {
   return to.replace(/^(?:\.\/)?README\.md/, "/docs").replace(/^(?:\.\/)?([\w-]+)\.md/, "/docs/$1");
 }
 
-/** The name under which a picture is served beside the pages. */
+/** The name under which an image is served next to the pages. */
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** A row about an error can be linked: its `code` is the anchor. */
+/** Rows about errors can be linked: the `code` is the anchor. */
 function rowId([status, code]: readonly Tokens.TableCell[]): string {
   const isError = /^[45]\d\d$/.test(status?.text ?? "") && /^`\w+`$/.test(code?.text ?? "");
   return isError ? ` id="${code?.text.replaceAll("`", "")}"` : "";
@@ -150,7 +150,7 @@ function cellOf({ text, tokens }: Tokens.TableCell, parser: { parseInline(tokens
   return `<td>${/^[2-5]\d\d$/.test(text) ? statusBadge(text) : parser.parseInline(tokens)}</td>`;
 }
 
-/** The text of a guide in pieces, each below its heading. */
+/** The text of a guide, split at its headings. */
 function sectionsOf(tokens: readonly Token[], href: string): Section[] {
   const sections: Section[] = [{ heading: "", href, text: "" }];
   for (const token of tokens) {
@@ -165,7 +165,7 @@ function sectionsOf(tokens: readonly Token[], href: string): Section[] {
   return sections;
 }
 
-/** Markdown without its marks, on one line. */
+/** Markdown as plain text on one line. */
 function plain(markdown: string): string {
   return markdown
     .replace(/^```\S*(.*)$/gm, "$1")

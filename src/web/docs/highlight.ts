@@ -9,7 +9,7 @@ import { escapeHtml } from "../../http/html.ts";
 /** Grammars take about a second to compile, so highlighted code is cached between builds. */
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/parley/highlight.json", import.meta.url));
 
-/** Increase this number when the markup that is made here changes. */
+/** Part of the cache key. Increase it when the generated markup changes. */
 const VERSION = 1;
 
 /** Turns code into markup with a class for each kind of token. */
@@ -39,7 +39,7 @@ export async function openHighlighter(cache = CACHE): Promise<Highlighter> {
       return used[key];
     },
     async save() {
-      // Builds can run side by side: a reader never meets a half-written file.
+      // Builds can run at the same time, and none must read a half-written file.
       const draft = `${cache}.${randomUUID()}`;
       await mkdir(dirname(cache), { recursive: true });
       await writeFile(draft, JSON.stringify(used));
@@ -50,7 +50,7 @@ export async function openHighlighter(cache = CACHE): Promise<Highlighter> {
 
 function loadShiki() {
   return createHighlighterCore({
-    // The policy of the pages allows no inline style: the theme's variables become classes.
+    // The pages' policy allows no inline styles, so the theme's variables become classes.
     themes: [createCssVariablesTheme({ name: "docs", variablePrefix: "--" })],
     langs: [
       import("shiki/langs/shellscript.mjs"),
@@ -76,7 +76,7 @@ async function readCache(cache: string): Promise<Record<string, string>> {
   try {
     return JSON.parse(await readFile(cache, "utf8")) as Record<string, string>;
   } catch {
-    // No cache yet, or a damaged one: everything is highlighted anew.
+    // The cache is missing or damaged: highlight everything again.
     return {};
   }
 }

@@ -1,14 +1,14 @@
 import { escapeHtml } from "../../http/html.ts";
 import { methodBadge } from "./markup.ts";
 
-/** A page in the side bar. `method` marks a link to a route on a page of reference. */
+/** A link in the side bar. `method` marks a link to a route. */
 export interface Link {
   href: string;
   text: string;
   method?: string;
 }
 
-/** A titled part of the side bar. */
+/** A titled group of links in the side bar. */
 export interface Group {
   title: string;
   links: readonly Link[];
@@ -28,17 +28,17 @@ export interface Page {
   description: string;
   /** The markup of `<main>`, its `<h1>` included. */
   body: string;
-  /** The part of the site, one of the three addresses in the header. */
+  /** The part of the site: one of the three addresses in the header. */
   area: string;
   /** The side bar. */
   groups: readonly Group[];
   /** The headings of the page, for "On this page". */
   headings?: readonly Link[];
-  /** Pages of reference use the whole width for code beside text. */
+  /** Reference pages use the whole width, for code beside the text. */
   wide?: boolean;
 }
 
-/** A whole page. It has no inline script or style, and reads well without its script. */
+/** A whole page. It has no inline script or style, and works without its script. */
 export function layout(page: Page): string {
   const { title, description, body, wide = false, headings = [] } = page;
   return `<!doctype html>
@@ -94,7 +94,7 @@ function onThisPage(headings: readonly Link[]): string {
 </nav>`;
 }
 
-/** Links to the page before and the page after, in the order of the side bar. */
+/** Links to the previous and the next page, in the order of the side bar. */
 function pager({ groups, href }: Page): string {
   const pages = groups.flatMap(({ links }) => links).filter(({ href }) => /^\/docs[\w/-]*$/.test(href));
   const at = pages.findIndex((each) => each.href === href);
@@ -104,6 +104,6 @@ function pager({ groups, href }: Page): string {
       ? `<a class="${label.toLowerCase()}" href="${each.href}"><small>${label}</small> ${escapeHtml(each.text)}</a>`
       : "";
   return before || after
-    ? `<nav class="pager" aria-label="Neighbouring pages">${one(before, "Previous")}${one(after, "Next")}</nav>`
+    ? `<nav class="pager" aria-label="Previous and next page">${one(before, "Previous")}${one(after, "Next")}</nav>`
     : "";
 }

@@ -7,8 +7,8 @@ interface GuideGroup {
 }
 
 /**
- * All documentation for programs that read: a list of the guides, then what each route does, takes and returns, in plain
- * Markdown.
+ * The documentation in plain Markdown, for language models: a list of the guides, then the description, parameters and
+ * responses of each route.
  * @see https://llmstxt.org
  */
 export function llmsText(
@@ -63,7 +63,7 @@ function routeText(document: OpenApi, route: Route, secret: string): string {
   ].join("\n\n");
 }
 
-/** One line for each field. Fields of nested objects have dotted names. */
+/** One line for each field. Nested fields have dotted names. */
 function bodyLines({ properties = {}, required = [] }: Schema = {}, within = ""): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const must = required.includes(name) ? ", required" : "";

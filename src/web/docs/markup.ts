@@ -30,7 +30,7 @@ export function codeBlock({ code, language, label }: Sample, { highlight }: High
   return `<div class="code" data-label="${escapeHtml(label)}"><pre tabindex="0"><code>${highlight(code, language)}</code></pre></div>`;
 }
 
-/** The same thing in several languages. Without the client script the blocks follow each other, each below its label. */
+/** The same code in several languages. Without the client script, all blocks show, each below its label. */
 export function codeTabs(samples: readonly Sample[], highlighter: Highlighter): string {
   const panels = samples.map(
     (sample) =>
@@ -44,7 +44,7 @@ export function methodBadge(method: string): string {
   return `<span class="method ${method.toLowerCase()}">${method}</span>`;
 }
 
-/** A status as a badge: its class says whether it is a success, the client's error or the server's. */
+/** A status as a badge. Its class is that of its hundred: `s2xx`, `s4xx`, `s5xx`. */
 export function statusBadge(status: number | string): string {
   return `<span class="status s${String(status)[0]}xx">${status}</span>`;
 }

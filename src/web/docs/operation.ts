@@ -1,24 +1,24 @@
 import { escapeHtml } from "../../http/html.ts";
 import { nameOf, type OpenApi, type Operation, type Response, type Route, resolved } from "./document.ts";
-import { field, fields } from "./fields.ts";
+import { fieldItem, fieldList } from "./fields.ts";
 import type { Highlighter } from "./highlight.ts";
 import { codeBlock, codeTabs, inline, methodBadge, prose, statusBadge } from "./markup.ts";
 import { samplesOf, secretOf } from "./samples.ts";
 
-/** What a page of reference is made from. */
+/** The inputs of a reference page. */
 export interface Source {
   document: OpenApi;
   highlighter: Highlighter;
-  /** The page of this document's errors. */
+  /** The page with this document's errors. */
   errorsHref: string;
 }
 
-/** One route: what it does, takes and returns, with an example beside it. */
+/** One route: its description, parameters and responses, with an example beside them. */
 export function operationArticle(route: Route, source: Source): string {
   const { method, path, operation } = route;
   const { operationId, summary, description } = operation;
   return `<article class="operation" aria-labelledby="${operationId}">
-<div class="told">
+<div class="text">
 <h2 id="${operationId}"><a class="anchor" href="#${operationId}">${escapeHtml(summary)}</a></h2>
 <p class="route">${methodBadge(method)} <code>${escapeHtml(path).replaceAll("/", "/<wbr>")}</code></p>
 ${prose(description)}
@@ -26,7 +26,7 @@ ${parametersOf(operation, source)}
 ${bodyOf(operation, source)}
 ${responsesMarkup(operation, source)}
 </div>
-<div class="shown">
+<div class="sample">
 <h3>Request</h3>
 ${codeTabs(samplesOf(route, secretOf(source.document)), source.highlighter)}
 ${exampleOf(operation, source)}
@@ -35,9 +35,9 @@ ${exampleOf(operation, source)}
 }
 
 function parametersOf({ parameters }: Operation, { document }: Source): string {
-  const setting = { schemas: document.components.schemas, isResponse: false };
+  const context = { schemas: document.components.schemas, isResponse: false };
   const lines = parameters.map(({ name, in: where, schema, required = false, description }) =>
-    field(name, schema, required, setting, { description, where }),
+    fieldItem(name, schema, required, context, { description, where }),
   );
   return lines.length === 0 ? "" : `<h3>Parameters</h3>\n<dl class="fields">${lines.join("\n")}</dl>`;
 }
@@ -47,7 +47,7 @@ function bodyOf({ requestBody }: Operation, { document }: Source): string {
   const { schemas } = document.components;
   const { schema = {} } = requestBody.content["application/json"];
   const whole = schemas[nameOf(schema.$ref ?? "")] ?? schema;
-  return `<h3>Request body</h3>\n<p>${inline(requestBody.description)}</p>\n${fields(whole, { schemas, isResponse: false })}`;
+  return `<h3>Request body</h3>\n<p>${inline(requestBody.description)}</p>\n${fieldList(whole, { schemas, isResponse: false })}`;
 }
 
 /** The responses of an operation, each with its status. */
@@ -85,7 +85,7 @@ function success(status: string, { description, headers = {}, content = {} }: Re
   const note = type && !named ? ` <code>${escapeHtml(type)}</code>` : "";
   const listed = names.length > 0 ? `<details><summary>Headers</summary><ul>${names.join("")}</ul></details>` : "";
   return `<p>${statusBadge(status)} ${inline(description)}${note}</p>
-${named ? fields(named, { schemas, isResponse: true }) : ""}${listed}`;
+${named ? fieldList(named, { schemas, isResponse: true }) : ""}${listed}`;
 }
 
 /** The example of a successful response. */

@@ -1,4 +1,4 @@
-/** The pages run their own script and style alone, fetch nothing but the search index, and nothing becomes markup. */
+/** The pages run only their own script and style, fetch only from their own origin, and never turn text into markup. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -7,17 +7,17 @@ import { codeBlock, inline, methodBadge, prose, slugOf, statusBadge } from "./ma
 import { operationArticle, responsesOf, type Source } from "./operation.ts";
 import { PLACEHOLDER, secretOf } from "./samples.ts";
 
-/** A document and where its pages lie. */
+/** A document and the addresses of its pages. */
 export interface Reference {
   title: string;
   document: OpenApi;
   /** The address of its first page: `/docs/reference`. */
   base: string;
-  /** Where the document itself is served. */
+  /** The address of the document itself. */
   json: string;
 }
 
-/** The pages of a document: an overview, one for each resource, and one of all errors. */
+/** The pages of a document: an overview, one page for each resource, and one with all errors. */
 export function referencePages(reference: Reference, highlighter: Highlighter): Page[] {
   const { title, document, base } = reference;
   const { info, tags } = document;
@@ -52,7 +52,7 @@ export function referencePages(reference: Reference, highlighter: Highlighter): 
   return [overview, ...resources, errors];
 }
 
-/** Where each route is described, by its line: `GET /api/v1/chats`. */
+/** The address of each route's description, by its route: `GET /api/v1/chats`. */
 export function routeAddresses({ document, base }: Reference): [string, string][] {
   return document.tags.flatMap(({ name }) =>
     routesOf(document, name).map(({ method, path, operation }): [string, string] => [
@@ -62,7 +62,7 @@ export function routeAddresses({ document, base }: Reference): [string, string][
   );
 }
 
-/** What the search finds in a document: each route, and each error. */
+/** The search entries of a document: each route and each error. */
 export function referenceSections({ title, document, base }: Reference): (Section & { page: string })[] {
   const routes = document.tags.flatMap(({ name }) =>
     routesOf(document, name).map(({ method, path, operation }) => ({
@@ -122,9 +122,9 @@ function overviewBody({ title, document, base, json }: Reference, highlighter: H
 ${prose(info.description)}
 <p>The base address:</p>
 ${codeBlock({ code: server, language: "text", label: "the base address" }, highlighter)}
-<p>The examples read the secret from a variable of your shell:</p>
+<p>The examples read the secret from an environment variable:</p>
 ${codeBlock({ code: `export ${secret}=…`, language: "shellscript", label: "the variable" }, highlighter)}
-<p>The same as an <a href="${json}">OpenAPI document</a>, and in <a href="/llms.txt">plain Markdown</a>.</p>
+<p>This reference is also an <a href="${json}">OpenAPI document</a> and <a href="/llms.txt">plain Markdown</a>.</p>
 ${lists.join("\n")}`;
 }
 
@@ -135,7 +135,7 @@ interface KnownError {
   value: unknown;
 }
 
-/** Every error that the routes of a document return, once, by its status. */
+/** Every error that the routes of a document return, once, sorted by status. */
 function errorsOf(document: OpenApi): KnownError[] {
   const all = document.tags
     .flatMap(({ name }) => routesOf(document, name))
@@ -153,11 +153,11 @@ function errorsOf(document: OpenApi): KnownError[] {
 function errorsBody(document: OpenApi, highlighter: Highlighter): string {
   const articles = errorsOf(document).map(
     ({ status, code, summary, value }) => `<article class="operation error" aria-labelledby="${code}">
-<div class="told"><h2 id="${code}">${statusBadge(status)} <code>${code}</code></h2><p>${inline(summary)}</p></div>
-<div class="shown">${codeBlock({ code: JSON.stringify(value, null, 2), language: "json", label: code }, highlighter)}</div>
+<div class="text"><h2 id="${code}">${statusBadge(status)} <code>${code}</code></h2><p>${inline(summary)}</p></div>
+<div class="sample">${codeBlock({ code: JSON.stringify(value, null, 2), language: "json", label: code }, highlighter)}</div>
 </article>`,
   );
   return `<h1>Errors</h1>
-<p class="lead">Every error that these routes return. <code>code</code> never changes; the text can.</p>
+<p class="lead">Every error that these routes return. Use <code>code</code> in programs: it never changes, but the text can.</p>
 ${articles.join("\n")}`;
 }

@@ -1,15 +1,15 @@
 import type { OpenApi, Route } from "./document.ts";
 import type { Sample } from "./markup.ts";
 
-/** Stands for the service in every example: the pages' script puts the address of the server in its place. */
+/** The service's address in every example. The pages' script replaces it with the address of the server. */
 export const PLACEHOLDER = "https://parley.example";
 
-/** The variable of a shell that holds the secret for a document's routes: `parley` on the command line reads it too. */
+/** The environment variable with the secret for a document's routes. The `parley` command reads it too. */
 export function secretOf(document: OpenApi): string {
   return document.servers[0]?.url.startsWith("/admin") ? "PARLEY_ADMIN_TOKEN" : "PARLEY_API_KEY";
 }
 
-/** A request to a route with its example values, for a shell and for TypeScript. */
+/** A request to a route with example values, in curl and in TypeScript. */
 export function samplesOf(route: Route, secret: string): Sample[] {
   return [
     { label: "curl", language: "shellscript", code: curlOf(route, secret) },
@@ -17,7 +17,7 @@ export function samplesOf(route: Route, secret: string): Sample[] {
   ];
 }
 
-/** A command for a shell that calls a route. */
+/** A curl command that calls a route. */
 export function curlOf(route: Route, secret: string): string {
   const { method, operation } = route;
   const body = bodyOf(route);
@@ -48,7 +48,7 @@ function fetchOf(route: Route, secret: string): string {
   return `const response = await ${call};\n${readingOf(route)}`;
 }
 
-/** How the response is read: the names of its fields, or its bytes. */
+/** The line that reads the response: its fields, its text or its bytes. */
 function readingOf({ operation }: Route): string {
   const [, good = {}] = Object.entries(operation.responses).find(([status]) => Number(status) < 300) ?? [];
   const { content = {} } = good as { content?: Record<string, { schema?: { properties?: object } }> };
@@ -65,7 +65,7 @@ function addressOf({ path, operation }: Route): string {
     (whole, { in: kind, name, example = name }) => (kind === "path" ? whole.replace(`{${name}}`, example) : whole),
     path,
   );
-  // A query that the route cannot do without.
+  // Only required query parameters.
   const query = operation.parameters
     .filter(({ in: kind, required, example }) => kind === "query" && required && example)
     .map(({ name, example = "" }) => `${name}=${encodeURIComponent(example)}`);

@@ -1,9 +1,9 @@
 import type { Section } from "./guide.ts";
 
-/** A place that the search finds, as it is fetched by the pages: `[page, heading, href, text]`. */
+/** A search entry in the form that the pages fetch: `[page, heading, href, text]`. */
 export type SearchEntry = [page: string, heading: string, href: string, text: string];
 
-/** The index of the search: one entry for each heading with its text. */
+/** The search index: one entry for each heading with its text. */
 export function searchIndex(sections: readonly (Section & { page: string })[]): SearchEntry[] {
   return sections
     .filter(({ heading, text }) => heading !== "" || text !== "")

@@ -12,7 +12,7 @@ import { searchIndex } from "./search-index.ts";
 const GUIDES = fileURLToPath(new URL("../../docs/", import.meta.url));
 const DOCUMENTS = fileURLToPath(new URL("../../openapi/", import.meta.url));
 
-/** Where each OpenAPI document, and the pages made of it, are served. Neither needs a key. */
+/** The OpenAPI documents and the addresses of their pages. Neither needs a key. */
 const REFERENCES = [
   { title: "API reference", file: "public.json", json: "/api/v1/openapi.json", base: "/docs/reference" },
   { title: "Operator API", file: "operator.json", json: "/admin/v1/openapi.json", base: "/docs/operator" },
@@ -22,8 +22,8 @@ const REFERENCES = [
 const INDEX = "README.md";
 
 /**
- * Writes the documentation below `out`: the guides as pages and as Markdown, the pages of reference, the index of the
- * search, the OpenAPI documents and `llms.txt`.
+ * Writes the documentation into the folder `out`: the guides as pages and as Markdown, the reference pages, the search
+ * index, the OpenAPI documents and `llms.txt`.
  */
 export async function writeDocs(out: string): Promise<void> {
   const write = async (path: string, text: string) => {
@@ -54,7 +54,7 @@ export async function writeDocs(out: string): Promise<void> {
   );
 
   const pages: Page[] = guides.map(({ file, ...guide }) => {
-    // On the front page a guide and what it tells are two lines of a card.
+    // On the front page each guide is a card: its title, then its description.
     const body = file === INDEX ? `<div class="front">${guide.body.replaceAll("</a>: ", "</a> ")}</div>` : guide.body;
     return { ...guide, body, area: "/docs", groups, headings: file === INDEX ? [] : guide.headings };
   });

@@ -1,7 +1,7 @@
-/** The addresses that stand for the service in examples: the second one is that of `npm start`. */
+/** The addresses of the service in the examples. The second one is the address of `npm start`. */
 const PLACEHOLDERS = /https:\/\/parley\.example|http:\/\/localhost:8787/g;
 
-/** Puts the address of this server into every example, so that a copied command works. */
+/** Replaces them with the address of this server, so that a copied command works. */
 export function showOwnAddress(): void {
   for (const block of document.querySelectorAll("pre code")) {
     const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);

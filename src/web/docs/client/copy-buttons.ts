@@ -1,4 +1,4 @@
-/** Adds a copy button to each block of code, and a live region that says whether copying worked. */
+/** Adds a copy button to each code block, and a live region for the result. */
 export function addCopyButtons(): void {
   const status = document.createElement("p");
   status.className = "visually-hidden";
@@ -24,7 +24,7 @@ export function addCopyButtons(): void {
   }
 }
 
-/** Names the block, and on a page of reference its route. */
+/** The name of a code block. On a reference page it includes the route. */
 function labelOf(block: HTMLElement): string {
   const route = block.closest("article")?.querySelector("h2")?.textContent;
   return `${block.dataset.label ?? ""}${route ? ` of ${route}` : ""}`;
@@ -35,7 +35,7 @@ async function copy(text: string): Promise<string> {
     await navigator.clipboard.writeText(text);
     return "Copied";
   } catch {
-    // A page that came by plain http, or a browser that refuses: the text can still be selected.
+    // The page is not served over https, or the browser refuses. The text can still be selected.
     return "Can't copy";
   }
 }

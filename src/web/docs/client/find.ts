@@ -1,25 +1,25 @@
 import type { SearchEntry } from "../search-index.ts";
 
-/** A place that was found, with the words around the first match. */
+/** A search result, with the text around the first match. */
 export interface Hit {
   entry: SearchEntry;
   excerpt: string;
 }
 
-const MOST = 10;
+const MAX_HITS = 10;
 
 /** The words of a query in lower case. */
-export function wordsOf(query: string): string[] {
+export function queryWords(query: string): string[] {
   return query.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** The best places that have all words, at most ten. A word in a heading counts more than one in the text. */
+/** The best ten entries that contain all words. A match in a heading scores higher than one in the text. */
 export function findEntries(entries: readonly SearchEntry[], words: readonly string[]): Hit[] {
   return entries
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))
     .filter(({ score }) => score > 0)
     .toSorted((one, other) => other.score - one.score)
-    .slice(0, MOST)
+    .slice(0, MAX_HITS)
     .map(({ entry }) => ({ entry, excerpt: excerptOf(entry[3], words) }));
 }
 
@@ -27,15 +27,15 @@ export function findEntries(entries: readonly SearchEntry[], words: readonly str
 function scoreOf([page, heading, , text]: SearchEntry, words: readonly string[]): number {
   let score = 0;
   for (const word of words) {
-    const found = place(heading, word) * 8 + place(page, word) * 4 + place(text, word);
+    const found = matchScore(heading, word) * 8 + matchScore(page, word) * 4 + matchScore(text, word);
     if (found === 0) return 0;
     score += found;
   }
   return score;
 }
 
-/** 3 for a whole word, 2 for the beginning of one, 1 for a part of one, 0 for none. */
-function place(text: string, word: string): number {
+/** 3 for a whole word, 2 for the beginning of a word, 1 for another part, 0 for no match. */
+function matchScore(text: string, word: string): number {
   const lower = text.toLowerCase();
   let best = 0;
   for (let at = lower.indexOf(word); at >= 0 && best < 3; at = lower.indexOf(word, at + 1)) {
@@ -48,8 +48,8 @@ function place(text: string, word: string): number {
 
 function excerptOf(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
-  const places = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
-  const first = places.length > 0 ? Math.min(...places) : 0;
+  const positions = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
+  const first = positions.length > 0 ? Math.min(...positions) : 0;
   const from = first < 60 ? 0 : text.indexOf(" ", first - 50) + 1;
   return `${from > 0 ? "… " : ""}${text.slice(from, from + 140)}${text.length > from + 140 ? " …" : ""}`;
 }

@@ -1,7 +1,7 @@
 import type { SearchEntry } from "../search-index.ts";
-import { findEntries, type Hit, wordsOf } from "./find.ts";
+import { findEntries, type Hit, queryWords } from "./find.ts";
 
-/** Puts the search into the header: a box with a list of results, made for the keyboard. */
+/** Adds the search to the header: an input with a list of results, usable with the keyboard. */
 export function startSearch(): void {
   const place = document.getElementById("search");
   if (!place) return;
@@ -45,7 +45,7 @@ export function startSearch(): void {
     chosen = -1;
   };
   const show = (entries: SearchEntry[]) => {
-    const words = wordsOf(input.value);
+    const words = queryWords(input.value);
     if (words.length === 0) {
       status.textContent = "";
       return close();
@@ -60,7 +60,7 @@ export function startSearch(): void {
     choose(hits.length > 0 ? 0 : -1);
   };
 
-  // The index is fetched once, at the first sign of interest.
+  // The index is fetched once, when the input first gets the focus.
   const load = () =>
     (index ??= fetch("/docs/search.json").then((response) => response.json() as Promise<SearchEntry[]>));
   const refresh = () =>
@@ -92,7 +92,7 @@ export function startSearch(): void {
   });
 }
 
-/** A line of the list. The link itself is the option: an option can't hold something to press. */
+/** A result. The link itself is the option, because an option can't contain a link. */
 function optionOf({ entry: [page, heading, href], excerpt }: Hit, at: number, words: readonly string[]): HTMLLIElement {
   const line = document.createElement("li");
   const link = document.createElement("a");
@@ -111,11 +111,11 @@ function nothing(query: string): HTMLLIElement {
   const line = document.createElement("li");
   line.className = "nothing";
   attributes(line, { role: "option", "aria-disabled": "true", "aria-selected": "false" });
-  line.textContent = `Nothing is found for “${query.trim()}”.`;
+  line.textContent = `No results for “${query.trim()}”.`;
   return line;
 }
 
-/** Text whose found words are marked. */
+/** Text with its matches marked. */
 function marked(text: string, words: readonly string[]): (Node | string)[] {
   const lower = text.toLowerCase();
   const at = words.flatMap((word) =>

@@ -1,9 +1,9 @@
 const REMEMBERED = "parley-docs-tab";
 
-/** Groups of tabs on this page, so that a choice counts for all. */
+/** All groups of tabs on this page. A choice applies to all of them. */
 const groups: { select(label: string): void }[] = [];
 
-/** Turns blocks that follow each other into tabs, and remembers the reader's language. */
+/** Turns groups of code blocks into tabs, and remembers the chosen language. */
 export function makeTabs(): void {
   document.querySelectorAll<HTMLElement>(".tabs").forEach(makeGroup);
   const chosen = remembered();
@@ -61,7 +61,7 @@ function choose(label: string): void {
   try {
     localStorage.setItem(REMEMBERED, label);
   } catch {
-    // Storage is switched off: the choice counts for this page.
+    // Without storage the choice applies only to this page.
   }
 }
 
