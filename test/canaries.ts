@@ -45,6 +45,16 @@ export function noteLine(level: string, line: unknown[]): void {
 
 /** Looks for secrets in all tests of a file: in each line of the log, each answer, and in the end in the directory. */
 export function watchForSecrets(): void {
+  if (!isWatching) watchLog();
+  isWatching = true;
+  afterEach(() => expect(found.splice(0)).toEqual([]));
+  afterAll(async () => expect(secretIn(await newDirectoryText())).toBeNull());
+}
+
+/** Test files share an isolate, so its console is wrapped once. */
+let isWatching = false;
+
+function watchLog(): void {
   for (const level of ["log", "warn", "error"] as const) {
     const write = console[level].bind(console);
     console[level] = (...line) => {
@@ -52,15 +62,36 @@ export function watchForSecrets(): void {
       write(...line);
     };
   }
-  afterEach(() => expect(found.splice(0)).toEqual([]));
-  afterAll(async () => expect(secretIn(await directoryText())).toBeNull());
+}
+
+/** The last row of each table that was looked at. */
+const lookedAt = new Map<string, number>();
+
+/** The directory's rows that came since the last call: test files share a directory. */
+async function newDirectoryText(): Promise<string> {
+  const names = await tableNames();
+  const read = (name: string) =>
+    env.DB.prepare(`select *, rowid as row from "${name}" where rowid > ? order by rowid`).bind(
+      lookedAt.get(name) ?? 0,
+    );
+  const tables = await env.DB.batch<{ row: number }>(names.map(read));
+  for (const [index, { results }] of tables.entries()) {
+    const last = results.at(-1);
+    if (last) lookedAt.set(names[index] as string, last.row);
+  }
+  return JSON.stringify(tables.map((table) => table.results));
 }
 
 /** All that the directory holds. */
 export async function directoryText(): Promise<string> {
+  const names = await tableNames();
+  const tables = await env.DB.batch(names.map((name) => env.DB.prepare(`select * from "${name}"`)));
+  return JSON.stringify(tables.map((table) => table.results));
+}
+
+async function tableNames(): Promise<string[]> {
   const { results } = await env.DB.prepare(
     "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\' and name not like 'sqlite%'",
   ).all<{ name: string }>();
-  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`select * from "${name}"`)));
-  return JSON.stringify(tables.map((table) => table.results));
+  return results.map(({ name }) => name);
 }

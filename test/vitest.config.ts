@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { bundledWorker } from "./support/bundled-worker.ts";
 import ProgressReporter from "./support/progress-reporter.ts";
 import { ALL_VARIABLES } from "./variables.ts";
 
@@ -18,10 +19,10 @@ const runtime = cloudflareTest({
   miniflare: {
     // No test reaches a network: one that does not fake its own meets one that is down.
     outboundService: () => new Response("down", { status: 503 }),
-    // Tests are strangers again and again, all from one place: what is counted of them is not what they are about.
+    // Tests come from one address: the limit for strangers is no part of what they test.
     ratelimits: { STRANGERS: { namespace_id: "1001", simple: { limit: 1_000_000, period: 60 } } },
     bindings: {
-      // Every variable is set here, an optional one to nothing: what a developer keeps in .dev.vars changes no test.
+      // Every variable is set, optional ones to nothing: a developer's .dev.vars changes no test.
       ...Object.fromEntries(ALL_VARIABLES.map((name) => [name, ""])),
       ADMIN_TOKEN: secret(),
       KEY_SECRET: secret(),
@@ -34,13 +35,27 @@ const runtime = cloudflareTest({
   },
 });
 
-// The runtime wants the folder of the assets to be there, with what a deploy would have in it.
+// The runtime wants the folder of the static files, as a deploy has it.
 execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 
-/** Milliseconds that no test takes but on a machine that is busy with something else. */
+/** In milliseconds: no test takes so long, unless the machine is busy with something else. */
 const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000 };
 
-/** `unit` and `service` run in the Workers runtime, the others in Node; `browser` and `cli` start the whole service. */
+/** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
+const REPLACES_A_MODULE = "test/delivery/third-network.test.ts";
+
+/** In the Workers runtime, with the real Worker, D1 and objects. Each file has storage of its own. */
+function service(name: string, include: string[], { exclude = [] as string[], bundles = true } = {}) {
+  const plugins = bundles ? [bundledWorker(root), runtime] : [runtime];
+  return { plugins, test: { ...PATIENCE, name, include, exclude, setupFiles: ["test/setup.ts"] } };
+}
+
+/** In Node. */
+function node(name: string, include: string[], globalSetup: string[] = []) {
+  return { test: { ...PATIENCE, name, include, globalSetup } };
+}
+
+/** `npm test` runs all projects but those whose name begins with `deep`; `npm run test:deep` runs those. */
 export default defineConfig({
   root,
   test: {
@@ -49,26 +64,16 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { plugins: [runtime], test: { ...PATIENCE, name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
-      {
-        plugins: [runtime],
-        test: {
-          ...PATIENCE,
-          name: "service",
-          include: ["test/{routes,objects,delivery,failing-steps,models,fuzz,flood}/**/*.test.ts"],
-          setupFiles: ["test/setup.ts"],
-        },
-      },
-      { test: { ...PATIENCE, name: "web", include: ["test/web/**/*.test.ts"] } },
-      {
-        test: {
-          ...PATIENCE,
-          name: "browser",
-          include: ["test/browser/**/*.test.ts"],
-          globalSetup: ["test/browser/server.ts"],
-        },
-      },
-      { test: { ...PATIENCE, name: "simulate", include: ["test/simulate/**/*.test.ts"] } },
-      { test: { ...PATIENCE, name: "cli", include: ["test/{bench,cli,storm,wire}/**/*.test.ts"] } },
+      service("service", ["test/{routes,objects,delivery,failing-steps}/**/*.test.ts"], {
+        exclude: [REPLACES_A_MODULE],
+      }),
+      service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
+      node("page", ["test/web/**/*.test.ts"]),
+      node("browser", ["test/browser/**/*.test.ts"], ["test/browser/server.ts"]),
+      node("simulate", ["test/simulate/**/*.test.ts"]),
+      node("cli", ["test/{cli,wire}/**/*.test.ts"]),
+      service("deep-service", ["test/{models,fuzz,flood}/**/*.test.ts"]),
+      node("deep-node", ["test/{bench,storm}/**/*.test.ts"]),
     ],
   },
 });

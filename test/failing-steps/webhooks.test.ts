@@ -73,5 +73,5 @@ test("a status is taken or comes again, whichever step fails", async () => {
     },
     look: async ({ chatId }) => (await chatOnDisk(chatId)).messages,
   });
-  expect(names).toEqual(expect.arrayContaining(["CHATS.tell", "update messages set doc = ? where seq = ?"]));
+  expect(names).toEqual(expect.arrayContaining(["CHATS.applyStatus", "update messages set doc = ? where seq = ?"]));
 });

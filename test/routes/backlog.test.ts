@@ -1,7 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { MessageLog } from "../../src/chats/log/message-log.ts";
 import type { Message } from "../../src/chats/message.ts";
 import { conversation } from "../delivery/conversation.ts";
 import { fromTelegram, taken, telegramText, tellStatus } from "../delivery/webhook-calls.ts";
@@ -90,7 +89,11 @@ test("a chat whose storage is nearly full is a 409, and is read as ever", async 
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await send(api, chat.id);
-  vi.spyOn(MessageLog.prototype, "bytes", "get").mockReturnValue(9_900_000_000);
+  // The next instance asks for the size anew.
+  await evictDurableObject(env.CHATS.getByName(chat.id));
+  await runInDurableObject(env.CHATS.getByName(chat.id), (_object, { storage }) => {
+    Object.defineProperty(storage.sql, "databaseSize", { value: 9_900_000_000 });
+  });
   const answer = await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" });
   expectError(answer, 409, "chat_full");
   expect(answer.body.error).toBe("The chat's storage is full");

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { alarmOf, type Conversation, chatOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
 import { draft } from "../drafts.ts";
 import { send } from "../harness.ts";
 import { accept, fakeNetworks, lost, type NetworkCall, refuse, type Script, status } from "../networks.ts";
-import { alarmOf, type Conversation, chatOf, conversation, pass, stopTheClock } from "./conversation.ts";
 
 stopTheClock();
 

@@ -1,0 +1,43 @@
+import { build } from "esbuild";
+import type { Plugin } from "vite";
+
+type Bundle = Promise<{ code: string; map: string }>;
+
+/**
+ * Gives tests the Worker as one module, bundled as a deploy bundles it, and the error documents as another. Each test
+ * file loads them anew, and module by module that takes longer than most files' tests. Any other module of the Worker
+ * that a test imports is a copy of its own.
+ */
+export function bundledWorker(root: string): Plugin {
+  const index = `${root}src/index.ts`;
+  const bundled = [index, `${root}src/openapi/errors.ts`];
+  const bundles = new Map<string, Bundle>();
+  return {
+    name: "bundled-worker",
+    enforce: "pre",
+    async load(id) {
+      if (id === `${root}src/app.ts`) return `export { default as app } from "${index}";`;
+      if (!bundled.includes(id)) return null;
+      const bundle = bundles.get(id) ?? bundleOf(id);
+      bundles.set(id, bundle);
+      return bundle;
+    },
+  };
+}
+
+async function bundleOf(entry: string): Bundle {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    outdir: "/",
+    format: "esm",
+    target: "esnext",
+    external: ["cloudflare:*"],
+    sourcemap: "external",
+    keepNames: true,
+    logLevel: "warning",
+  });
+  const text = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "";
+  return { code: text(".js"), map: text(".js.map") };
+}
