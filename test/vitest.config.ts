@@ -3,7 +3,7 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { bundledWorker } from "./support/bundled-worker.ts";
 import ProgressReporter from "./support/progress-reporter.ts";
-import { ALL_VARIABLES } from "./variables.ts";
+import { ALL_VARIABLES } from "./support/variables.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -42,12 +42,12 @@ execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
-const REPLACES_A_MODULE = "test/delivery/third-network.test.ts";
+const REPLACES_A_MODULE = "test/service/delivery/third-network.test.ts";
 
 /** In the Workers runtime, with the real Worker, D1 and objects. Each file has storage of its own. */
 function service(name: string, include: string[], { exclude = [] as string[], bundles = true } = {}) {
   const plugins = bundles ? [bundledWorker(root), runtime] : [runtime];
-  return { plugins, test: { ...PATIENCE, name, include, exclude, setupFiles: ["test/setup.ts"] } };
+  return { plugins, test: { ...PATIENCE, name, include, exclude, setupFiles: ["test/support/setup.ts"] } };
 }
 
 /** In Node. */
@@ -64,16 +64,14 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { plugins: [runtime], test: { ...PATIENCE, name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
-      service("service", ["test/{routes,objects,delivery,failing-steps}/**/*.test.ts"], {
-        exclude: [REPLACES_A_MODULE],
-      }),
+      service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE] }),
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
-      node("page", ["test/web/**/*.test.ts"]),
+      node("page", ["test/page/**/*.test.ts"]),
       node("browser", ["test/browser/**/*.test.ts"], ["test/browser/server.ts"]),
       node("simulate", ["test/simulate/**/*.test.ts"]),
       node("cli", ["test/{cli,wire}/**/*.test.ts"]),
-      service("deep-service", ["test/{models,fuzz,flood}/**/*.test.ts"]),
-      node("deep-node", ["test/{bench,storm}/**/*.test.ts"]),
+      service("deep-service", ["test/deep/{models,fuzz,flood}/**/*.test.ts"]),
+      node("deep-node", ["test/{bench,deep/storm}/**/*.test.ts"]),
     ],
   },
 });

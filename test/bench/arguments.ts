@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../support/mistake.ts";
 
 /** A disk's fsync would be most of each write, and it says nothing of the platform's, which stores in many places. */
 const MEMORY = "/dev/shm";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { bundle } from "../bundle.ts";
+import { bundle } from "../support/bundle.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

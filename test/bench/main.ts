@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { exitCodeOf } from "../mistake.ts";
+import { exitCodeOf } from "../support/mistake.ts";
 import { readArguments, USAGE } from "./arguments.ts";
 import { bench } from "./bench.ts";
 import { selectCases } from "./selection.ts";

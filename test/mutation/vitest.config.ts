@@ -10,10 +10,13 @@ export default defineConfig({
   test: {
     include: [
       "test/{unit,mutation}/**/*.test.ts",
-      "test/web/{conversation,conversation-edges,conversation-properties,frames,links,page,timeline}.test.ts",
+      "test/page/{conversation,conversation-edges,conversation-properties,frames,links,page,timeline}.test.ts",
     ],
     // The first two read files, not modules; the third takes longer than all others, and others have its decisions.
-    exclude: ["test/unit/{dependencies,network-names,pace-herd}.test.ts", "**/node_modules/**"],
+    exclude: [
+      "test/unit/{project/dependencies,channels/network-names,channels/pace-herd}.test.ts",
+      "**/node_modules/**",
+    ],
     setupFiles: [`${here}runtime.ts`],
     // A test that waits for ever is ended by Stryker, which knows how long the tests of a mutant take.
     testTimeout: 600_000,

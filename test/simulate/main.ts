@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { exitCodeOf, Mistake } from "../mistake.ts";
+import { exitCodeOf, Mistake } from "../support/mistake.ts";
 import { DECISIONS } from "./decisions.ts";
 import { SABOTEURS } from "./saboteurs.ts";
 import { BRANCHES, figure, firstCaught, MODES, runSeries, table, vacuous } from "./series.ts";

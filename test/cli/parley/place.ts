@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Miniflare } from "miniflare";
 import { migrate } from "../../../src/cli/local/server.ts";
-import { bundle } from "../../bundle.ts";
-import { type TelegramServer, telegramServer } from "../../fakes/telegram-server.ts";
+import { bundle } from "../../support/bundle.ts";
+import { type TelegramServer, telegramServer } from "../../support/telegram-server.ts";
 import { newSecrets, type Secrets, startWorkers, workerOptions } from "../../support/world/workers.ts";
 import { caller, type World, worldAt } from "../../support/world/world.ts";
 

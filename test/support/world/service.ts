@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundle } from "../../bundle.ts";
+import { bundle } from "../bundle.ts";
 import { apartWorkers, migrations, newSecrets, type Secrets, startWorkers, workerOptions } from "./workers.ts";
 import { type World, worldAt } from "./world.ts";
 

@@ -1,0 +1,118 @@
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import {
+  alarmOf,
+  type Conversation,
+  chatOf,
+  conversation,
+  pass,
+  stopTheClock,
+} from "../../service/delivery/conversation.ts";
+import { draft } from "../../support/drafts.ts";
+import { send } from "../../support/harness.ts";
+import { accept, fakeNetworks, lost, type NetworkCall, refuse, type Script, status } from "../../support/networks.ts";
+
+stopTheClock();
+
+const CHATS = 50;
+const MESSAGES = 40;
+/** A new one for each run; replay one that failed with `SEED=… npx vitest run --config test/vitest.config.ts bad-weather`. */
+const SEEDS = [Number(env.TEST_SEED || Math.trunc(Math.random() * 2 ** 31))];
+
+/** @see https://prng.di.unimi.it/splitmix64.c, cut to 32 bits */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x9e3779b9) | 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  };
+}
+
+const PERMANENT = { telegram: 400, whatsapp: 131026 } as const;
+const BUSY = { telegram: 429, whatsapp: 131056 } as const;
+
+type Weather = "taken" | "busy" | "down" | "dropped" | "refused";
+
+/** 30 % are told to wait, 10 % meet a 5xx, 5 % are taken without an answer, 5 % are refused for good. */
+function weather(roll: () => number, met: Map<string, Weather[]>): Script {
+  return (call, number) => {
+    // A call takes time.
+    pass(1);
+    const r = roll();
+    const kindOf: Weather = r < 0.3 ? "busy" : r < 0.4 ? "down" : r < 0.45 ? "dropped" : r < 0.5 ? "refused" : "taken";
+    const key = `${call.to} ${call.text}`;
+    met.set(key, [...(met.get(key) ?? []), kindOf]);
+    const scripts: Record<Weather, Script> = {
+      taken: accept,
+      busy: refuse(BUSY[call.network], "Slow down", { parameters: { retry_after: 1 + Math.floor(r * 20) } }),
+      down: status(502),
+      dropped: lost,
+      refused: refuse(PERMANENT[call.network], "No"),
+    };
+    return scripts[kindOf](call, number);
+  };
+}
+
+test.each(SEEDS)(
+  "in bad weather every message comes through in order, or fails for good (SEED=%i)",
+  async (seed) => {
+    vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const met = new Map<string, Weather[]>();
+    const calls = fakeNetworks(weather(dice(seed), met));
+    const places = [await conversation("telegram"), await conversation("whatsapp")];
+    const chats = await Promise.all(
+      Array.from({ length: CHATS }, async (_, i) => {
+        const place = places[i % places.length] as Conversation;
+        return { ...place, ...(await chatOf(place, place.channelId)) };
+      }),
+    );
+    for (let i = 1; i <= MESSAGES; i++) {
+      pass(60_000);
+      await Promise.all(
+        chats.map((chat) => (i === 1 ? send(chat.api, chat.chatId, { content: "No. 1" }) : put(chat, i))),
+      );
+    }
+    let left = chats;
+    for (let turns = 0; left.length > 0; turns++) {
+      expect(turns, `seed ${seed}`).toBeLessThan(300);
+      pass(10 * 60_000);
+      await Promise.all(left.map((chat) => chat.run()));
+      const alarms = await Promise.all(left.map((chat) => alarmOf(chat.object())));
+      left = left.filter((_chat, i) => alarms[i] !== null);
+    }
+    for (const chat of chats) {
+      const wire = calls.filter((call) => call.to === chat.address).map(numberOf);
+      expect(wire, `seed ${seed}`).toEqual(wire.toSorted((one, other) => one - other));
+      expect(new Set(wire).size, `seed ${seed}`).toBe(MESSAGES);
+      for (const message of await chat.messages()) {
+        const history = met.get(`${chat.address} ${message.content}`) ?? [];
+        const said = `seed ${seed}: ${message.content} met ${history.join()}`;
+        // What the network decided is the end of it: only what was not taken, or may not have been, is sent again.
+        const last = history.at(-1);
+        expect(
+          history.findIndex((each) => each === "taken" || each === "refused"),
+          said,
+        ).toBe(history.length - 1);
+        expect(message.status, said).toBe(last === "refused" ? "FAILED" : "SENT");
+      }
+    }
+    const all = [...met.values()].flat();
+    for (const kind of ["busy", "down", "dropped", "refused", "taken"] as const) {
+      expect(all.filter((each) => each === kind).length / all.length, kind).toBeGreaterThan(0.03);
+    }
+  },
+  60_000,
+);
+
+/** Stores a message as the Worker does, without the way through it: that is not what is tested here. */
+async function put({ object, organizationId, ownerId: senderId }: Conversation, number: number): Promise<void> {
+  const text = `No. ${number}`;
+  const message = draft(text, { prepared: { outcome: "prepared", senderId, text, template: null } });
+  expect(await object().send(organizationId, [message], null)).toMatchObject([{ outcome: "stored" }]);
+}
+
+function numberOf(call: NetworkCall): number {
+  return Number(call.text.slice("No. ".length));
+}

@@ -1,0 +1,190 @@
+import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { COUNTED_TOGETHER } from "../../../src/http/abuse-limit.ts";
+import { newId, randomBase62 } from "../../../src/ids.ts";
+import { newKeyText } from "../../../src/keys/key-text.ts";
+import { wellFormedKey } from "../../../src/keys/well-formed-key.ts";
+import { countRoundTrips } from "../../support/faults.ts";
+import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
+import { connect } from "../../support/sockets.ts";
+import { directoryRows } from "./rows.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** How often an object is called, and the directory asked, from here on. */
+function countAll(): () => { objects: number; directory: number } {
+  const objects = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+  const directory = countRoundTrips();
+  return () => ({ objects: objects.reduce((sum, spy) => sum + spy.mock.calls.length, 0), directory: directory() });
+}
+
+const FORGED = 10_000;
+/** How many of those that a request is made for each. */
+const COUNT = Number(env.TEST_REQUESTS || 120);
+const LONG = { timeout: 3_600_000 };
+
+/** As many requests at once as keep the runtime busy. */
+const AT_ONCE = 50;
+
+async function each(count: number, run: (n: number) => Promise<void>): Promise<void> {
+  for (let from = 0; from < count; from += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, n) => run(from + n)));
+  }
+}
+
+const NOTHING = { objects: 0, directory: 0 };
+
+/** Forgeries of every kind in turn, from a key that there is. */
+function forger(genuine: string): (n: number) => Promise<string> {
+  const secret = () => crypto.getRandomValues(new Uint8Array(32));
+  const kinds: (() => string | Promise<string>)[] = [
+    () => `ply_g${randomBase62(53)}`,
+    () => genuine.slice(0, -6) + randomBase62(6),
+    () => genuine.slice(0, 20) + randomBase62(32) + genuine.slice(52),
+    () => `ply_g${randomBase62(15)}${genuine.slice(20)}`,
+    () => newKeyText(newId("key", null), secret()),
+    () => newKeyText(`key_${genuine.slice(4, 20)}`, secret()),
+  ];
+  return async (n) => (kinds[n % kinds.length] as (typeof kinds)[0])();
+}
+
+test(`${FORGED} forged keys are known for what they are by their letters alone`, async () => {
+  const forge = forger((await newKey((await newOrganization()).organizationId)).secret);
+  const asked = countAll();
+  const known: string[] = [];
+  for (let n = 0; n < FORGED; n++) {
+    const text = await forge(n);
+    if (await wellFormedKey(env, text)) known.push(text);
+  }
+  expect(known).toEqual([]);
+  expect(asked()).toEqual(NOTHING);
+});
+
+test(`${COUNT} requests with forged keys call no object and ask the directory nothing`, LONG, async () => {
+  const { organizationId } = await newOrganization();
+  const forge = forger((await newKey(organizationId)).secret);
+  vi.spyOn(console, "log").mockReturnValue();
+  const asked = countAll();
+  const chat = `/chats/${newId("cht", null)}`;
+  const paths = ["/key", "/chats", chat, `${chat}/messages`, "/nowhere"];
+  await each(COUNT, async (n) => {
+    const path = paths[n % paths.length] ?? "";
+    const [method, body] = n % 2 ? ["POST", { content: "Hello" }] : ["GET"];
+    expectError(await client(await forge(n))(method as string, path, body), 401, "invalid_api_key");
+  });
+  expect(asked()).toEqual(NOTHING);
+});
+
+test(
+  `a revoked key that floods ${COUNT} times costs its object one call a second, and the directory nothing`,
+  LONG,
+  async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+    const { key, secret } = await newKey((await newOrganization()).organizationId);
+    expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
+    expectError(await client(secret)("GET", "/key"), 401, "invalid_api_key");
+    vi.spyOn(console, "log").mockReturnValue();
+    const asked = countAll();
+    for (let second = 0; second < 3; second++) {
+      vi.setSystemTime(Date.now() + 1_001);
+      expectError(await client(secret)("GET", "/key"), 401, "invalid_api_key");
+      await each(COUNT / 3, async () => expectError(await client(secret)("GET", "/key"), 401, "invalid_api_key"));
+    }
+    expect(asked()).toEqual({ objects: 3, directory: 0 });
+    vi.useRealTimers();
+  },
+);
+
+test(
+  `${COUNT} guesses of the operator's token from one address: as many are compared as the platform counts`,
+  LONG,
+  async () => {
+    vi.spyOn(console, "log").mockReturnValue();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    // The count is asked once for so many; the last of those that are heard is the one for which it says no.
+    const times = Math.min(12, Math.floor(COUNT / COUNTED_TOGETHER) - 1);
+    const heard = COUNTED_TOGETHER * (times + 1) - 1;
+    let calls = 0;
+    vi.spyOn(env.STRANGERS, "limit").mockImplementation(async () => ({ success: ++calls <= times }));
+    // Two for each comparison.
+    const digests = vi.spyOn(crypto.subtle, "digest");
+    const asked = countAll();
+    const statuses: Record<number, number> = {};
+    for (let n = 0; n < COUNT; n++) {
+      const guess = env.ADMIN_TOKEN.slice(0, -6) + randomBase62(6);
+      const headers = { Authorization: `Bearer ${guess}`, "CF-Connecting-IP": "198.51.100.1" };
+      const { status } = await call("GET", "/admin/v1/organizations", { headers });
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+    expect(statuses).toEqual({ 401: heard, 429: COUNT - heard });
+    expect(digests.mock.calls.length).toBe(2 * (heard + 1));
+    expect(asked()).toEqual(NOTHING);
+  },
+);
+
+test(`${COUNT} guessed chat ids, asked for with a good key, permit every storage as it was`, LONG, async () => {
+  vi.spyOn(console, "log").mockReturnValue();
+  const { organizationId } = await newOrganization();
+  const rateLimit = { limit: 1_000_000, windowSeconds: 3_600 };
+  const api = client((await newKey(organizationId, { rateLimit })).secret);
+  const before = await directoryRows();
+  const there = new Set((await listDurableObjectIds(env.CHATS)).map(String));
+  await each(COUNT, async (n) => {
+    const path = `/chats/${newId("cht", null)}`;
+    const message = `${path}/messages/${newId("msg", null)}`;
+    const guesses: [string, string, object?][] = [
+      ["GET", path],
+      ["GET", `${path}/messages`],
+      ["GET", `${path}/messages?page=2`],
+      ["POST", `${path}/messages`, { content: "Hello" }],
+      ["GET", message],
+      ["GET", `${message}/media`],
+    ];
+    const [method, asked, body] = guesses[n % guesses.length] as [string, string, object?];
+    expectError(await api(method, asked, body), 404, "chat_not_found");
+  });
+  expect(await directoryRows()).toEqual(before);
+  const made = (await listDurableObjectIds(env.CHATS)).filter((id) => !there.has(String(id)));
+  for (const id of made) expect(await heldBy(env.CHATS.get(id))).toEqual([]);
+});
+
+test(
+  `${COUNT} guessed channel ids open no page, take no webhook, no chat and no visitor, and leave every storage as it was`,
+  LONG,
+  async () => {
+    vi.spyOn(console, "log").mockReturnValue();
+    const { organizationId } = await newOrganization();
+    const rateLimit = { limit: 1_000_000, windowSeconds: 3_600 };
+    const api = client((await newKey(organizationId, { rateLimit })).secret);
+    const before = await directoryRows();
+    const objects = [env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+    await each(COUNT / 6, async () => {
+      const id = newId("chn", null);
+      expectError(await call("GET", `/web/${id}`), 404, "channel_not_found");
+      expectError(await call("POST", `/hooks/telegram/${id}`, { body: {} }), 401, "webhook_not_genuine");
+      expectError(await call("POST", `/hooks/whatsapp/${id}`, { body: {} }), 401, "webhook_not_genuine");
+      expectError(await call("GET", `/hooks/whatsapp/${id}`), 403, "handshake_refused");
+      expectError(
+        await api("POST", "/chats", { channelId: id, contact: { address: "ada" } }),
+        404,
+        "channel_not_found",
+      );
+      expect(await (await connect(id)).closed).toBe(4404);
+    });
+    expect(objects.map((spy) => spy.mock.calls.length)).toEqual([0, 0]);
+    expect(await directoryRows()).toEqual(before);
+  },
+);
+
+/** All that an object has written, its alarm too. */
+function heldBy(object: DurableObjectStub): Promise<unknown[]> {
+  return runInDurableObject(object, async (_object, { storage }) => [
+    ...storage.kv.list(),
+    ...storage.sql.exec("select name from sqlite_schema where name not like '\\_cf%' escape '\\'"),
+    ...[await storage.getAlarm()].filter((alarm) => alarm !== null),
+  ]);
+}

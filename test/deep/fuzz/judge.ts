@@ -1,0 +1,40 @@
+import { ERRORS, type ErrorCode } from "../../../src/http/errors.ts";
+import type { Told } from "./place.ts";
+
+const FINE = [101, 200, 201, 302, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422, 503];
+
+/** What no request may be answered with, whatever it is; null where all is as it must be. */
+export function faultOf(method: string, { status, headers, text, body }: Told): string | null {
+  // The server before the Worker answers a head that is too long: the local proxy repeats the address in a header.
+  if (status === 431 && !headers.has("X-Request-Id")) return null;
+  if (!FINE.includes(status)) return `the status ${status}`;
+  if (headers.get("X-Injected") !== null) return "a header of the client's own making";
+  if (status === 101) return null;
+  for (const name of ["X-Request-Id", "X-Content-Type-Options", "Cache-Control", "Content-Security-Policy"]) {
+    if (!headers.has(name)) return `no ${name}`;
+  }
+  if (method === "HEAD") return text === "" ? null : "a body to HEAD";
+  return status < 400 ? null : faultOfError(status, headers, body);
+}
+
+function faultOfError(status: number, headers: Headers, body: Record<string, unknown> | null): string | null {
+  if (body === null || !headers.get("Content-Type")?.startsWith("application/json")) return "an error that is no JSON";
+  const { code, message, error, errors, ...others } = body;
+  const known = ERRORS[code as ErrorCode];
+  if (!known || known.status !== status) return `${status} with the code ${JSON.stringify(code)}`;
+  const told = known.shape === "message" ? [message, error] : [error, message];
+  if (typeof told[0] !== "string" || told[1] !== undefined) return "both shapes, or the wrong one";
+  if (Object.keys(others).length > 0) return `the fields ${Object.keys(others).join(", ")}`;
+  if ((errors !== undefined) !== (code === "validation_failed")) return "errors where there are none, or none";
+  if (errors !== undefined && !isListOfFaults(errors)) return "errors that are no list of path and message";
+  if (status === 405 && !headers.get("Allow")) return "405 without Allow";
+  if (status === 503 && !headers.get("Retry-After")) return "503 without Retry-After";
+  return null;
+}
+
+function isListOfFaults(errors: unknown): boolean {
+  const isFault = (each: object) =>
+    Object.entries(each).every(([name, value]) => ["path", "message"].includes(name) && typeof value === "string") &&
+    Object.keys(each).length === 2;
+  return Array.isArray(errors) && errors.length > 0 && errors.every(isFault);
+}

@@ -1,0 +1,59 @@
+import { env, exports } from "cloudflare:workers";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { app } from "../../../src/app.ts";
+import { lookInto, noteLine } from "../../support/canaries.ts";
+import { call } from "../../support/harness.ts";
+import { accept, fakeNetworks } from "../../support/networks.ts";
+import { type Ask, Place } from "./place.ts";
+import { requests } from "./requests.ts";
+import { SHAPES } from "./routes.ts";
+import { fuzz } from "./run.ts";
+
+const COUNT = 600;
+const SEED = Number(env.TEST_SEED || Math.trunc(Math.random() * 2 ** 31));
+
+test("every registered route is asked", () => {
+  const registered = app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
+  expect([...new Set(registered)].sort()).toEqual(Object.keys(SHAPES).sort());
+});
+
+/** The routes that end what they name. */
+const ENDS = Object.keys(SHAPES).filter((route) => SHAPES[route]?.ends);
+
+test("nothing that the requests are about is ended by one of them", () => {
+  const drawn = fc.sample(requests, { numRuns: 20_000, seed: SEED });
+  const ending = drawn.filter(({ method, route }) => ENDS.includes(`${method} ${route.slice(route.indexOf(" ") + 1)}`));
+  expect(ending.filter(({ method, route }) => !route.startsWith(method)).length).toBeGreaterThan(0);
+  expect(ending.map(({ path }) => path).filter((path) => /@(?!born-)/i.test(path))).toEqual([]);
+});
+
+const ask: Ask = async (method, path, { headers, body }) => {
+  if (headers.Upgrade === "websocket") return open(method, path, headers);
+  return call(method, path, { headers, ...(body && { body: new Blob([body]).stream() }) });
+};
+
+/** A visitor's upgrade: a socket that came is closed again. */
+async function open(method: string, path: string, headers: Record<string, string>) {
+  const response = await exports.default.fetch(`https://parley.test${path}`, { method, headers });
+  response.webSocket?.accept();
+  response.webSocket?.close(1_000);
+  const text = await response.text();
+  lookInto(`${method} ${path}`, `${JSON.stringify([...response.headers])} ${text}`);
+  const isJson = response.headers.get("Content-Type")?.includes("json");
+  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : null };
+}
+
+test(`none of ${COUNT} requests to all routes is met with a fault of ours (SEED=${SEED})`, {
+  timeout: 60_000,
+}, async () => {
+  for (const level of ["log", "warn", "error"] as const) {
+    vi.spyOn(console, level).mockImplementation((...line) => noteLine(level, line));
+  }
+  const calls = fakeNetworks(accept);
+  const { statuses } = await fuzz(await Place.make(ask, env.ADMIN_TOKEN), { count: COUNT, seed: SEED });
+  for (const status of [200, 201, 400, 401, 403, 404, 405])
+    expect(statuses.get(status), String(status)).toBeGreaterThan(0);
+  const hosts = new Set(calls.map(({ url }) => new URL(url).host));
+  expect([...hosts].filter((host) => !["api.telegram.org", "graph.facebook.com"].includes(host))).toEqual([]);
+});

@@ -1,0 +1,203 @@
+import fc from "fast-check";
+import { toJSONSchema } from "zod";
+import * as z from "zod/mini";
+import { channelPatch, newChannelBody } from "../../../src/admin/channels.ts";
+import { keyPatch, newKeyBody } from "../../../src/admin/keys.ts";
+import { newMemberBody, newOrganizationBody } from "../../../src/admin/organizations.ts";
+import { overlapBody } from "../../../src/admin/overlap.ts";
+import { statsQuery } from "../../../src/admin/stats.ts";
+import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts";
+import { newChatBody } from "../../../src/chats/create-chat.ts";
+import { chatsQuery } from "../../../src/chats/list-chats.ts";
+import { sendBody } from "../../../src/chats/message.ts";
+import { pageQuery, placeParameters } from "../../../src/http/pagination.ts";
+import { idOf, type Schema, valuesOf } from "./values.ts";
+
+/** What a route is asked with, by the schemas that its own code validates with. */
+export interface Shape {
+  query?: z.ZodMiniObject;
+  body?: z.ZodMiniType;
+  /** Of the ids in its path, in their order. */
+  ids?: string[];
+  /** What it does would end what the others are asked of: it meets only what was made on the way. */
+  ends?: boolean;
+  /** How often, to the others. */
+  weight?: number;
+}
+
+const messagesQuery = z.object(placeParameters);
+const chat = ["cht"];
+const message = ["cht", "msg"];
+const organization = ["org"];
+const channel = ["chn"];
+
+/** Every route with a method of its own; `requests.test.ts` wants each that is registered to be here. */
+export const SHAPES: Record<string, Shape> = {
+  "GET /": {},
+  "GET /healthz": {},
+  "GET /api/v1/key": {},
+  "GET /api/v1/chats": { query: chatsQuery, weight: 5 },
+  "POST /api/v1/chats": { body: newChatBody, weight: 8 },
+  "GET /api/v1/chats/:id": { ids: chat, weight: 3 },
+  "GET /api/v1/chats/:id/messages": { ids: chat, query: messagesQuery, weight: 10 },
+  "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },
+  "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },
+  "POST /api/v1/chats/:id/messages": { ids: chat, body: sendBody, weight: 20 },
+  "POST /admin/v1/organizations": { body: newOrganizationBody },
+  "GET /admin/v1/organizations": { query: pageQuery },
+  "GET /admin/v1/organizations/:id": { ids: organization },
+  "DELETE /admin/v1/organizations/:id": { ids: organization, ends: true },
+  "POST /admin/v1/organizations/:id/members": { ids: organization, body: newMemberBody },
+  "GET /admin/v1/organizations/:id/members": { ids: organization, query: pageQuery },
+  "DELETE /admin/v1/members/:id": { ids: ["mbr"], ends: true },
+  "POST /admin/v1/organizations/:id/channels": { ids: organization, body: newChannelBody, weight: 3 },
+  "GET /admin/v1/organizations/:id/channels": { ids: organization, query: pageQuery },
+  "GET /admin/v1/channels/:id": { ids: channel },
+  "PATCH /admin/v1/channels/:id": { ids: channel, body: channelPatch, ends: true, weight: 3 },
+  "DELETE /admin/v1/channels/:id": { ids: channel, ends: true },
+  "POST /admin/v1/channels/:id/webhook": { ids: channel },
+  "POST /admin/v1/channels/:id/identity-secret": { ids: channel, body: overlapBody, ends: true },
+  // It opens all that is sealed.
+  "POST /admin/v1/reseal": { weight: 0.02 },
+  "GET /admin/v1/stats": { query: statsQuery },
+  "POST /admin/v1/organizations/:id/templates": { ids: organization, body: newTemplateBody, weight: 3 },
+  "GET /admin/v1/organizations/:id/templates": { ids: organization, query: pageQuery },
+  "GET /admin/v1/templates/:id": { ids: ["tpl"] },
+  "PATCH /admin/v1/templates/:id": { ids: ["tpl"], body: templatePatch },
+  "DELETE /admin/v1/templates/:id": { ids: ["tpl"], ends: true },
+  "POST /admin/v1/organizations/:id/chats": { ids: organization, body: newChatBody, weight: 3 },
+  "GET /admin/v1/organizations/:id/chats": { ids: organization, query: chatsQuery },
+  "GET /admin/v1/chats/:id": { ids: chat },
+  "DELETE /admin/v1/chats/:id": { ids: chat, ends: true },
+  "POST /admin/v1/chats/:id/messages/:messageId/redact": { ids: message },
+  "POST /admin/v1/organizations/:id/keys": { ids: organization, body: newKeyBody, weight: 3 },
+  "GET /admin/v1/organizations/:id/keys": { ids: organization, query: pageQuery },
+  "GET /admin/v1/keys/:id": { ids: ["key"] },
+  "PATCH /admin/v1/keys/:id": { ids: ["key"], body: keyPatch, ends: true, weight: 3 },
+  "DELETE /admin/v1/keys/:id": { ids: ["key"], ends: true },
+  "POST /admin/v1/keys/:id/rotate": { ids: ["key"], body: overlapBody, ends: true },
+  "GET /admin/v1/keys/:id/usage": { ids: ["key"] },
+  "POST /hooks/telegram/:channelId": { ids: ["tgm"], weight: 6 },
+  "POST /hooks/whatsapp/:channelId": { ids: ["wap"], weight: 6 },
+  "GET /hooks/whatsapp/:channelId": { ids: ["wap"] },
+  "GET /web/:channelId": { ids: channel },
+  "GET /web/:channelId/availability": { ids: channel },
+  "GET /web/:channelId/socket": { ids: ["web"], weight: 3 },
+};
+
+/** Values for the fields of a schema, `null` where a route takes none. */
+export function valuesFor(schema: z.ZodMiniType | undefined): fc.Arbitrary<unknown> | null {
+  if (!schema) return null;
+  return valuesOf(toJSONSchema(schema as never, { io: "input", unrepresentable: "any" }) as Schema);
+}
+
+const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const words = fc.oneof(fc.constantFrom("Hello", "", "Grüße \ud83d", "\0", "/start", "x ".repeat(2_500)), fc.string());
+const file = fc.record(
+  { file_id: words, mime_type: some(words), file_name: some(words) },
+  { requiredKeys: ["file_id"] },
+);
+const odd = fc.oneof(words, fc.jsonValue({ maxDepth: 2 }));
+const person = fc.record({ first_name: odd, last_name: odd, username: odd }, { requiredKeys: [] });
+
+/** Telegram's updates, and what may come in their place. */
+export const updates = fc.record(
+  {
+    update_id: fc.nat(),
+    message: fc.oneof(
+      {
+        weight: 9,
+        arbitrary: fc.record(
+          {
+            message_id: fc.oneof(fc.nat(), odd),
+            date: fc.nat(),
+            chat: fc.record({
+              id: fc.integer({ min: -500, max: 500 }),
+              title: some(odd),
+              type: words,
+              first_name: odd,
+            }),
+            from: some(person),
+            text: some(fc.oneof({ weight: 3, arbitrary: words }, { weight: 1, arbitrary: odd })),
+            caption: some(odd),
+            photo: some(
+              fc.array(fc.record({ file_id: words, width: fc.integer(), height: fc.integer() }), { maxLength: 3 }),
+            ),
+            voice: some(file),
+            document: some(file),
+            sticker: some(odd),
+            location: some(odd),
+            migrate_to_chat_id: fc.option(fc.integer({ min: -500, max: 500 }), { nil: undefined, freq: 20 }),
+          },
+          { requiredKeys: ["message_id", "chat"] },
+        ),
+      },
+      { weight: 1, arbitrary: odd },
+    ),
+    edited_message: some(odd),
+  },
+  { requiredKeys: ["update_id"] },
+);
+
+const waId = fc.nat(300).map((n) => String(4_917_000_000 + n));
+const waMessage = fc.record(
+  {
+    from: fc.oneof({ weight: 6, arbitrary: waId }, { weight: 1, arbitrary: odd }),
+    id: fc.oneof(
+      fc.nat(1e6).map((n) => `wamid.${n}`),
+      words,
+    ),
+    timestamp: some(words),
+    type: fc.constantFrom("text", "image", "document", "sticker", "location", "reaction", "unknown", "__proto__"),
+    text: some(fc.record({ body: odd })),
+    image: some(fc.record({ id: words, mime_type: words, caption: odd })),
+    document: some(odd),
+    location: some(odd),
+  },
+  { requiredKeys: ["from", "id", "type"] },
+);
+const waStatus = fc.record({
+  id: words,
+  status: fc.constantFrom("sent", "delivered", "read", "failed", "new"),
+  timestamp: words,
+  recipient_id: waId,
+  biz_opaque_callback_data: fc.oneof(
+    words,
+    fc.tuple(idOf("cht"), idOf("msg")).map((ids) => ids.join(".")),
+  ),
+  errors: some(fc.array(fc.record({ code: odd, title: odd, message: odd }), { maxLength: 2 })),
+});
+
+/** Meta's notifications, and what may come in their place. */
+export const notifications = fc.record({
+  object: fc.constantFrom("whatsapp_business_account", "page"),
+  entry: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.array(
+        fc.record({
+          id: words,
+          changes: fc.array(
+            fc.record({
+              field: fc.constantFrom("messages", "messages", "messages", "account_update"),
+              value: fc.record(
+                {
+                  metadata: fc.record({ phone_number_id: fc.constantFrom("15550001111", "15550001111", "1", "") }),
+                  contacts: some(
+                    fc.array(fc.record({ wa_id: waId, profile: fc.record({ name: odd }) }), { maxLength: 2 }),
+                  ),
+                  messages: some(fc.array(waMessage, { maxLength: 3 })),
+                  statuses: some(fc.array(waStatus, { maxLength: 3 })),
+                },
+                { requiredKeys: ["metadata"] },
+              ),
+            }),
+            { maxLength: 2 },
+          ),
+        }),
+        { maxLength: 2 },
+      ),
+    },
+    { weight: 1, arbitrary: odd },
+  ),
+});

@@ -1,0 +1,148 @@
+import { env } from "cloudflare:workers";
+import type fc from "fast-check";
+import { vi } from "vitest";
+import { type ChatIdentity, MessageLog, type QueuedMessage } from "../../../src/chats/log/message-log.ts";
+import type { Message } from "../../../src/chats/message.ts";
+import { newId } from "../../../src/ids.ts";
+import { ChatObject } from "../../../src/index.ts";
+
+/** More than there are between two places where something is waited for. */
+const MICROTASKS = 200;
+
+/**
+ * A real chat object on real storage, amid all that may happen to it at once, in an order that fast-check's scheduler
+ * picks. Its methods are called within one event of the object, not from outside: between two places where it waits for
+ * another (its channel, its network, the directory) nothing but promises that are ready settles, so what is let go next
+ * is the scheduler's choice alone, and a seed means the same order each time. Production has no more orders than these:
+ * it delivers no call and no answer while the object's storage is at work. To lose an instance is to let nothing come
+ * back to it any more, and to make the next one on the same storage.
+ */
+export class Stage {
+  readonly identity: ChatIdentity;
+  readonly log: MessageLog;
+  chat: ChatObject;
+  /** What went wrong where nobody waits for it. */
+  readonly faults: unknown[] = [];
+  /** What the clock showed when the alarm was set last. */
+  alarmSetAt = Number.NEGATIVE_INFINITY;
+  /** What the clock showed when this instance had worked its line off; undefined until it has. */
+  workedAt: number | undefined;
+  /** How much time has passed, whatever the clock says. */
+  elapsed = 0;
+  readonly #state: DurableObjectState;
+  readonly #scheduler: fc.Scheduler;
+  #instance = 0;
+  #isRinging = false;
+
+  constructor(state: DurableObjectState, scheduler: fc.Scheduler, channelKind: ChatIdentity["channelKind"]) {
+    this.#state = state;
+    this.#scheduler = scheduler;
+    this.log = new MessageLog(state.storage);
+    this.identity = {
+      chatId: newId("cht", null),
+      organizationId: newId("org", null),
+      channelId: newId("chn", null),
+      channelKind,
+      contactAddress: "4915100000000",
+      createdAt: Date.now(),
+    };
+    state.waitUntil = (work) => void this.watch(this.#worked(work));
+    const { storage } = state;
+    const setAlarm = storage.setAlarm.bind(storage);
+    storage.setAlarm = (...alarm) => {
+      this.alarmSetAt = Date.now();
+      return setAlarm(...alarm);
+    };
+    this.chat = new ChatObject(state, env);
+    this.chat.state(this.identity.organizationId, this.identity);
+  }
+
+  /** Waits for its turn; for ever, should the instance that waits be lost meanwhile. */
+  async turn(label: string): Promise<void> {
+    const instance = this.#instance;
+    await this.#scheduler.schedule(Promise.resolve(), label);
+    if (instance !== this.#instance) await new Promise(() => {});
+  }
+
+  /** Has these begin one after the other, each in its turn. */
+  begin(steps: [label: string, step: () => unknown][]): void {
+    const builders = steps.map(([label, step]) => ({ label, builder: async () => this.watch(step()) }));
+    if (builders.length > 0) this.#scheduler.scheduleSequence(builders);
+  }
+
+  async watch(work: unknown): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.faults.push(error);
+    }
+  }
+
+  /** Lets go of one thing after the other until nothing waits, and `check`s after each. */
+  async play(check: () => Promise<void>): Promise<void> {
+    await settle();
+    while (this.#scheduler.count() > 0) {
+      void this.#scheduler.waitOne();
+      await settle();
+      if (this.faults.length > 0) throw this.faults[0];
+      await check();
+    }
+  }
+
+  /** Time passes; less than none: the clock is set back. */
+  pass(ms: number): void {
+    if (ms < 0) return void vi.setSystemTime(Date.now() + ms);
+    this.elapsed += ms;
+    vi.advanceTimersByTime(ms);
+  }
+
+  /** The instance is lost with all that it had under way. */
+  lose(): void {
+    this.#instance++;
+    this.workedAt = undefined;
+    this.#isRinging = false;
+    const now = Date.now();
+    // It sets the clock to where it began, too.
+    vi.clearAllTimers();
+    vi.setSystemTime(now);
+    this.chat = new ChatObject(this.#state, env);
+  }
+
+  alarm(): Promise<number | null> {
+    return this.#state.storage.getAlarm();
+  }
+
+  /** As the platform does: never while it is at work, and none stands meanwhile. */
+  async ring(): Promise<void> {
+    if (this.#isRinging || (await this.alarm()) === null) return;
+    this.#isRinging = true;
+    await this.#state.storage.deleteAlarm();
+    await this.#worked(this.chat.alarm());
+    this.#isRinging = false;
+  }
+
+  /** What an instance does after it has answered, or by its alarm, ends with its line worked off. */
+  async #worked(work: Promise<unknown>): Promise<void> {
+    await work;
+    this.workedAt = Date.now();
+  }
+
+  /** The platform's ends of the visitors' sockets that are open; they outlive an instance. */
+  sockets(): WebSocket[] {
+    return this.#state.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN);
+  }
+
+  /** All messages, as they are stored. */
+  messages(): Message[] {
+    const rows = this.#state.storage.sql.exec<{ doc: string }>("select doc from messages order by seq");
+    return [...rows].map(({ doc }) => JSON.parse(doc) as Message);
+  }
+
+  row(seq: number): QueuedMessage {
+    return this.log.delivered(seq) as QueuedMessage;
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let n = 0; n < MICROTASKS; n++) await Promise.resolve();
+}

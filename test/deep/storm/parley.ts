@@ -1,0 +1,133 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { DevServer } from "../../support/world/dev-server.ts";
+import {
+  type Channel,
+  createChannel,
+  createChat,
+  createKey,
+  createOrganization,
+  type Organization,
+} from "../../support/world/factories.ts";
+import { running } from "../../support/world/patience.ts";
+import { type Answer, type World, wanted } from "../../support/world/world.ts";
+
+export interface Message {
+  id: string;
+  seq: number;
+  direction: "INBOUND" | "OUTBOUND";
+  content: string;
+  status: string;
+}
+
+/** Longer than a machine stands still: the call goes on with it. */
+const CALL_PATIENCE_MS = 600_000;
+const AGAIN_AFTER_MS = 30;
+const BACK_WITHIN_MS = 180_000;
+
+/** One organization on a server, its key, and what the storm asks of the service. */
+export class Parley {
+  readonly key: string;
+  readonly #organization: Organization;
+
+  private constructor(organization: Organization, key: string) {
+    this.#organization = organization;
+    this.key = key;
+  }
+
+  static async begin({ world }: DevServer): Promise<Parley> {
+    const parley = new Parley(await createOrganization(patient(world)), "");
+    return parley.as((await parley.newKey()).secret);
+  }
+
+  get organizationId(): string {
+    return this.#organization.id;
+  }
+
+  /** Another key of the organization. No storm meets its limit. The window is short, because each kill may cost a twentieth of it. */
+  newKey(settings: object = {}): Promise<{ id: string; secret: string }> {
+    return createKey(this.#organization, { rateLimit: { limit: 10_000, windowSeconds: 10 }, ...settings });
+  }
+
+  /** The same organization, with another key. */
+  as(secret: string): Parley {
+    return new Parley(this.#organization, secret);
+  }
+
+  /** A call as the operator; never throws. */
+  admin(method: string, path: string, body?: object): Promise<Answer> {
+    const { call, adminToken } = this.#organization.world;
+    return call(adminToken, method, `/admin/v1${path}`, body);
+  }
+
+  /** A call with the key; never throws. */
+  api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
+    return this.#organization.world.call(this.key, method, `/api/v1${path}`, body, headers && { headers });
+  }
+
+  /**
+   * As `api`, again and again while nobody answers or the service asks for it; `lost` counts the calls without an answer.
+   * @throws Error when the service does not come back
+   */
+  async insist(...asked: Parameters<Parley["api"]>): Promise<Answer & { lost: number }> {
+    const end = running() + BACK_WITHIN_MS;
+    for (let lost = 0; ; ) {
+      const answer = await this.api(...asked);
+      if (answer.status !== 0 && answer.status !== 503) return { ...answer, lost };
+      if (answer.status === 0) lost++;
+      if (running() > end) throw new Error("the service did not come back");
+      await delay(AGAIN_AFTER_MS);
+    }
+  }
+
+  channel(kind: Channel["kind"], credentials?: object): Promise<Channel> {
+    const settings = kind === "web" ? {} : { perSecond: 1_000 };
+    return createChannel(this.#organization, { kind, settings, ...(credentials && { credentials }) });
+  }
+
+  /** The id of a new chat. */
+  async chat(id: string, address: string, name?: string): Promise<string> {
+    const contact = { address, ...(name && { name }) };
+    return (await createChat({ organization: this.#organization, id }, { contact })).id;
+  }
+
+  /** The id of the contact's chat, which a webhook has made. */
+  async chatOf(channelId: string, address: string): Promise<string | null> {
+    const path = `/chats?channel=${channelId}&contact=${encodeURIComponent(address)}`;
+    return wanted(200, await this.api("GET", path)).chats[0]?.id ?? null;
+  }
+
+  /** All messages of a chat, the oldest first, and how many there are said to be. */
+  async messages(chatId: string): Promise<{ messages: Message[]; total: number }> {
+    const messages: Message[] = [];
+    for (let page = 1; ; page++) {
+      const answer = await this.api("GET", `/chats/${chatId}/messages?limit=100&page=${page}`);
+      const { messages: found, pagination } = wanted(200, answer);
+      messages.push(...found);
+      if (!pagination.hasMore) return { messages: messages.reverse(), total: pagination.total };
+    }
+  }
+
+  /** How many messages of a chat wait. */
+  async depth(chatId: string): Promise<number> {
+    return wanted(200, await this.admin("GET", `/chats/${chatId}`)).queue.depth;
+  }
+
+  /** Whether no message of these chats waits. */
+  async isIdle(chatIds: string[]): Promise<boolean> {
+    return (await Promise.all(chatIds.map((id) => this.depth(id)))).every((depth) => depth === 0);
+  }
+}
+
+/** A world whose calls never throw: a call without an answer gets status 0. */
+function patient({ adminToken, call }: World): World {
+  return {
+    adminToken,
+    call: async (token, method, path, body, sent) => {
+      const signal = AbortSignal.timeout(CALL_PATIENCE_MS);
+      return call(token, method, path, body, { ...sent, signal }).catch((error: unknown) => {
+        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+        return { status: 0, headers: new Headers(), body: { why: cause instanceof Error ? cause.message : null } };
+      });
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildWeb } from "../../src/web/build.ts";
+
+let out = "";
+
+beforeAll(async () => {
+  out = await mkdtemp(join(tmpdir(), "parley-web-"));
+  await buildWeb(out);
+});
+afterAll(() => rm(out, { recursive: true }));
+
+test("nothing is built that is not needed", async () => {
+  const files = await readdir(out, { recursive: true });
+  expect(files.filter((path) => !path.startsWith("docs/")).toSorted()).toEqual([
+    "_headers",
+    "admin",
+    "admin/v1",
+    "admin/v1/openapi.json",
+    "api",
+    "api/v1",
+    "api/v1/openapi.json",
+    "docs",
+    "docs.html",
+    "llms.txt",
+    "web-assets",
+    "web-assets/ar.json",
+    "web-assets/chat.css",
+    "web-assets/chat.js",
+    "web-assets/de.json",
+    "web-assets/docs.css",
+    "web-assets/docs.js",
+    "web-assets/es.json",
+    "web-assets/fr.json",
+    "widget.js",
+  ]);
+});

@@ -1,0 +1,267 @@
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { breakDirectory, breakObjects, loseWrites, OUTAGES } from "../../support/faults.ts";
+import {
+  admin,
+  created,
+  expectError,
+  newChannel,
+  newChat,
+  newKey,
+  newOrganization,
+  send,
+} from "../../support/harness.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** One of everything, and no secret that a later assertion could not find again. */
+async function everything() {
+  const organization = await newOrganization();
+  const { api, organizationId, channelId } = organization;
+  const chat = await newChat(api, channelId);
+  const message = await send(api, chat.id, { content: "canary-content" });
+  const template = created(
+    await admin("POST", `/organizations/${organizationId}/templates`, { name: "t", language: "en", body: "Hi" }),
+  ).template;
+  const member = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).member;
+  const telegramId = await newChannel(organizationId, "telegram");
+  return {
+    ...organization,
+    chatId: chat.id,
+    messageId: message.id,
+    templateId: template.id as string,
+    memberId: member.id as string,
+    telegramId,
+  };
+}
+type Everything = Awaited<ReturnType<typeof everything>>;
+
+/** The lines of the log that a call leaves. */
+async function linesOf(run: () => ReturnType<typeof admin>) {
+  const log = vi.spyOn(console, "log");
+  const answer = await run();
+  const lines = log.mock.calls.map(
+    ([line]): Record<string, unknown> => (typeof line === "string" ? JSON.parse(line) : line),
+  );
+  log.mockRestore();
+  return { answer, lines, audits: lines.filter((line) => line.event === "audit") };
+}
+
+type Body = Record<string, { id: string }>;
+
+/** Each write: its method, its registered path, what it is called with, and whose id its line names. */
+const WRITES: [
+  string,
+  string,
+  (ids: Everything) => [string, object?],
+  (body: Body, ids: Everything) => string | null | undefined,
+][] = [
+  [
+    "POST",
+    "/organizations",
+    () => ["/organizations", { name: "Acme", owner: { name: "Ada" } }],
+    (body) => body.organization?.id,
+  ],
+  ["DELETE", "/organizations/:id", (ids) => [`/organizations/${ids.organizationId}`], (_, ids) => ids.organizationId],
+  [
+    "POST",
+    "/organizations/:id/members",
+    (ids) => [`/organizations/${ids.organizationId}/members`, { name: "Bob" }],
+    (body) => body.member?.id,
+  ],
+  ["DELETE", "/members/:id", (ids) => [`/members/${ids.memberId}`], (_, ids) => ids.memberId],
+  [
+    "POST",
+    "/organizations/:id/channels",
+    (ids) => [
+      `/organizations/${ids.organizationId}/channels`,
+      { kind: "telegram", name: "T", credentials: { botToken: "1:canary-token" } },
+    ],
+    (body) => body.channel?.id,
+  ],
+  [
+    "PATCH",
+    "/channels/:id",
+    (ids) => [`/channels/${ids.telegramId}`, { credentials: { botToken: "1:canary-token" } }],
+    (_, ids) => ids.telegramId,
+  ],
+  ["DELETE", "/channels/:id", (ids) => [`/channels/${ids.channelId}`], (_, ids) => ids.channelId],
+  [
+    "POST",
+    "/channels/:id/identity-secret",
+    (ids) => [`/channels/${ids.channelId}/identity-secret`],
+    (_, ids) => ids.channelId,
+  ],
+  [
+    "POST",
+    "/organizations/:id/templates",
+    (ids) => [`/organizations/${ids.organizationId}/templates`, { name: "t", language: "en", body: "canary-body" }],
+    (body) => body.template?.id,
+  ],
+  [
+    "PATCH",
+    "/templates/:id",
+    (ids) => [`/templates/${ids.templateId}`, { body: "canary-body" }],
+    (_, ids) => ids.templateId,
+  ],
+  ["DELETE", "/templates/:id", (ids) => [`/templates/${ids.templateId}`], (_, ids) => ids.templateId],
+  [
+    "POST",
+    "/organizations/:id/chats",
+    (ids) => [
+      `/organizations/${ids.organizationId}/chats`,
+      { channelId: ids.channelId, contact: { address: "canary-address" } },
+    ],
+    (body) => body.chat?.id,
+  ],
+  ["DELETE", "/chats/:id", (ids) => [`/chats/${ids.chatId}`], (_, ids) => ids.chatId],
+  [
+    "POST",
+    "/chats/:id/messages/:messageId/redact",
+    (ids) => [`/chats/${ids.chatId}/messages/${ids.messageId}/redact`],
+    (_, ids) => ids.messageId,
+  ],
+  [
+    "POST",
+    "/organizations/:id/keys",
+    (ids) => [`/organizations/${ids.organizationId}/keys`, { name: "K", ipAllowlist: ["192.0.2.77"] }],
+    (body) => body.key?.id,
+  ],
+  ["PATCH", "/keys/:id", (ids) => [`/keys/${ids.keyId}`, { ipAllowlist: ["192.0.2.77"] }], (_, ids) => ids.keyId],
+  ["POST", "/keys/:id/rotate", (ids) => [`/keys/${ids.keyId}/rotate`], (_, ids) => ids.keyId],
+  ["DELETE", "/keys/:id", (ids) => [`/keys/${ids.keyId}`], (_, ids) => ids.keyId],
+  ["POST", "/reseal", () => ["/reseal"], () => null],
+];
+
+test.each(WRITES)(
+  "%s %s leaves one audit line, which names its route and id and nothing that it was told",
+  async (method, route, request, idOf) => {
+    const ids = await everything();
+    const [path, body] = request(ids);
+    const { answer, lines, audits } = await linesOf(() => admin(method, path, body));
+    expect(answer.status, answer.text).toBeLessThan(300);
+    expect(audits).toEqual([
+      {
+        event: "audit",
+        requestId: answer.headers.get("X-Request-Id"),
+        method,
+        route: `/admin/v1${route}`,
+        id: idOf(answer.body, ids),
+      },
+    ]);
+    const logged = JSON.stringify(lines);
+    for (const secret of ["canary", "192.0.2.77", env.ADMIN_TOKEN, answer.body.secret, answer.body.identitySecret]) {
+      if (secret) expect(logged).not.toContain(secret);
+    }
+  },
+);
+
+const READS: [string, (ids: Everything) => string][] = [
+  ["/organizations", () => "/organizations"],
+  ...["", "/members", "/channels", "/templates", "/chats", "/keys"].map(
+    (list): [string, (ids: Everything) => string] => [
+      `/organizations/:id${list}`,
+      (ids) => `/organizations/${ids.organizationId}${list}`,
+    ],
+  ),
+  ["/channels/:id", (ids) => `/channels/${ids.telegramId}`],
+  ["/templates/:id", (ids) => `/templates/${ids.templateId}`],
+  ["/chats/:id", (ids) => `/chats/${ids.chatId}`],
+  ["/keys/:id", (ids) => `/keys/${ids.keyId}`],
+  ["/keys/:id/usage", (ids) => `/keys/${ids.keyId}/usage`],
+];
+
+test("no read leaves an audit line, and each leaves one line for its request", async () => {
+  const ids = await everything();
+  for (const [route, path] of READS) {
+    const { answer, lines, audits } = await linesOf(() => admin("GET", path(ids)));
+    expect(answer.status, answer.text).toBe(200);
+    expect(audits).toEqual([]);
+    expect(lines).toEqual([
+      expect.objectContaining({ event: "request", method: "GET", route: `/admin/v1${route}`, status: 200 }),
+    ]);
+  }
+});
+
+test.each<[string, (ids: Everything) => string]>([
+  ["organizations", (ids) => ids.organizationId],
+  ["channels", (ids) => ids.channelId],
+  ["chats", (ids) => ids.chatId],
+])("a deletion in %s that broke off leaves one audit line, and so does the one that ends it", async (list, idOf) => {
+  const ids = await everything();
+  const route = `/admin/v1/${list}/:id`;
+  breakObjects("CHATS", "erase");
+  const broken = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
+  vi.restoreAllMocks();
+  expect(broken.answer.status).toBe(503);
+  expect(broken.audits).toEqual([expect.objectContaining({ method: "DELETE", route, id: idOf(ids) })]);
+  const ended = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
+  expect(ended.answer.status).toBe(200);
+  expect(ended.audits).toHaveLength(1);
+});
+
+/** Writes of which no statement of the directory is a part, or that leave their line first. */
+const ELSEWHERE = ["/chats/:id/messages/:messageId/redact", "/reseal"];
+
+test.each(
+  WRITES.filter(([, route]) => !ELSEWHERE.includes(route)).flatMap(([method, route, request]) =>
+    OUTAGES.map((outage) => [method, route, outage, request] as const),
+  ),
+)("%s %s leaves an audit line of unknown outcome if the directory's answer is lost (%s error)", async (...write) => {
+  const [method, route, outage, request] = write;
+  const ids = await everything();
+  const [path, body] = request(ids);
+  loseWrites(outage);
+  const { answer, audits } = await linesOf(() => admin(method, path, body));
+  expectError(answer, 503, "unavailable");
+  const requestId = answer.headers.get("X-Request-Id");
+  const id = path.split("/")[2] ?? null;
+  expect(audits).toEqual([{ event: "audit", requestId, method, route: `/admin/v1${route}`, id, outcome: "unknown" }]);
+});
+
+test("a redaction whose answer is lost leaves an audit line of unknown outcome", async () => {
+  const { chatId, messageId } = await everything();
+  breakObjects("CHATS", "redact");
+  const { answer, audits } = await linesOf(() => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`));
+  expectError(answer, 503, "unavailable");
+  expect(audits).toEqual([expect.objectContaining({ id: messageId, outcome: "unknown" })]);
+});
+
+test("a read that fails leaves no audit line", async () => {
+  const { organizationId } = await everything();
+  breakDirectory("bare");
+  for (const method of ["GET", "HEAD"]) {
+    const { answer, audits } = await linesOf(() => admin(method, `/organizations/${organizationId}`));
+    expect([answer.status, audits]).toEqual([503, []]);
+  }
+});
+
+test("a call without the operator's token that fails leaves no audit line", async () => {
+  const bindings = { ADMIN_TOKEN: "" };
+  const { answer, audits } = await linesOf(() => admin("POST", "/organizations", {}, bindings));
+  expect([answer.status, audits]).toEqual([503, []]);
+});
+
+test("a write that was refused leaves no audit line", async () => {
+  const { ownerId, organizationId, keyId } = await newOrganization();
+  await admin("DELETE", `/keys/${keyId}`);
+  const refused: [string, string, object?][] = [
+    ["DELETE", `/members/${ownerId}`],
+    ["POST", `/organizations/${organizationId}/members`, {}],
+    ["POST", `/keys/${keyId}/rotate`],
+    ["DELETE", "/chats/cht_gaaaaaaaaaaaaaaa"],
+    ["PATCH", "/templates/tpl_gaaaaaaaaaaaaaaa", { name: "New" }],
+  ];
+  for (const [method, path, body] of refused) {
+    const { answer, audits } = await linesOf(() => admin(method, path, body));
+    expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
+    expect(audits).toEqual([]);
+  }
+});
+
+test("a client of the public API leaves no audit line", async () => {
+  const { api, channelId, organizationId } = await newOrganization();
+  const { audits } = await linesOf(() => api("POST", "/chats", { channelId, contact: { address: "someone" } }));
+  expect(audits).toEqual([]);
+  expect((await newKey(organizationId)).key.id).toMatch(/^key_/);
+});

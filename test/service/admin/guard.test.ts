@@ -1,0 +1,205 @@
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { app } from "../../../src/app.ts";
+import { type Answer, admin, call, expectError, newKey, newOrganization } from "../../support/harness.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Every route of the operator's API that is registered, with ids that no one has. */
+const ROUTES = app.routes
+  .filter(({ method, path }) => method !== "ALL" && path.startsWith("/admin/v1/"))
+  .map(({ method, path }) => [method, path] as const)
+  .filter((route, i, all) => all.findIndex((other) => other.join() === route.join()) === i);
+
+const LEFT_OUT = ["/admin/v1/channels/:id/webhook"];
+
+/** The routes of the contract's section 2. */
+const CONTRACT = [
+  "POST /organizations",
+  "GET /organizations",
+  "GET /organizations/:id",
+  "DELETE /organizations/:id",
+  "POST /organizations/:id/members",
+  "GET /organizations/:id/members",
+  "DELETE /members/:id",
+  "POST /organizations/:id/channels",
+  "GET /organizations/:id/channels",
+  "GET /channels/:id",
+  "PATCH /channels/:id",
+  "DELETE /channels/:id",
+  "POST /organizations/:id/templates",
+  "GET /organizations/:id/templates",
+  "GET /templates/:id",
+  "PATCH /templates/:id",
+  "DELETE /templates/:id",
+  "POST /organizations/:id/chats",
+  "GET /organizations/:id/chats",
+  "GET /chats/:id",
+  "DELETE /chats/:id",
+  "POST /chats/:id/messages/:messageId/redact",
+  "POST /organizations/:id/keys",
+  "GET /organizations/:id/keys",
+  "GET /keys/:id",
+  "PATCH /keys/:id",
+  "DELETE /keys/:id",
+  "POST /keys/:id/rotate",
+  "GET /keys/:id/usage",
+  "GET /stats",
+  "POST /channels/:id/identity-secret",
+  "POST /reseal",
+];
+
+const IDS: Record<string, string> = {
+  organizations: "org",
+  members: "mbr",
+  channels: "chn",
+  templates: "tpl",
+  chats: "cht",
+  keys: "key",
+  messages: "msg",
+};
+
+/** `path` with well-formed ids of nothing. */
+function fill(path: string): string {
+  return path.replaceAll(/(\w+)\/:\w+/g, (_, plural: string) => `${plural}/${IDS[plural]}_gaaaaaaaaaaaaaaa`);
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+test("the operator's routes are those of the contract", () => {
+  const routes = ROUTES.filter(([, path]) => !LEFT_OUT.includes(path)).map(
+    ([method, path]) => `${method} ${path.replace("/admin/v1", "")}`,
+  );
+  expect(routes.sort()).toEqual(CONTRACT.toSorted());
+});
+
+test.each(ROUTES)("%s %s is 401 for whoever does not show the operator's token", async (method, path) => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId);
+  const answer = (headers: Record<string, string>) => call(method, fill(path), { headers });
+  const missing = /^Missing or invalid Authorization header$/;
+  for (const headers of [
+    {},
+    { Authorization: "" },
+    { Authorization: env.ADMIN_TOKEN },
+    { Authorization: `Basic ${env.ADMIN_TOKEN}` },
+    { Authorization: "Bearer" },
+    { Authorization: "Bearer  " },
+  ]) {
+    expectError(await answer(headers), 401, "missing_authorization", missing);
+  }
+  const invalid = /^Invalid or expired API key$/;
+  for (const token of [
+    secret,
+    `${env.ADMIN_TOKEN}x`,
+    env.ADMIN_TOKEN.slice(0, -1),
+    env.ADMIN_TOKEN.toLowerCase(),
+    "undefined",
+    "null",
+  ]) {
+    expectError(await answer(bearer(token)), 401, "invalid_api_key", invalid);
+  }
+});
+
+test("a path that is no route is 401 to a stranger and 404 to the operator", async () => {
+  for (const path of ["/no-such-route", "/", "", "/organizations/org_x/no-such-list"]) {
+    expectError(await call("GET", `/admin/v1${path}`), 401, "missing_authorization");
+    expectError(await admin("GET", path), 404, "not_found", /^Not found$/);
+  }
+});
+
+test("the operator's token opens nothing of the public API", async () => {
+  expectError(await call("GET", "/api/v1/key", { headers: bearer(env.ADMIN_TOKEN) }), 401, "invalid_api_key");
+});
+
+test("Bearer counts in any case", async () => {
+  for (const scheme of ["bearer", "BEARER", "BeArEr"]) {
+    expect(
+      (await call("GET", "/admin/v1/organizations", { headers: { Authorization: `${scheme} ${env.ADMIN_TOKEN}` } }))
+        .status,
+    ).toBe(200);
+  }
+});
+
+const WITH_ID = ROUTES.filter(([, path]) => path.includes(":id") && !LEFT_OUT.includes(path));
+
+const BODIES: Record<string, object> = {
+  members: { name: "Bob" },
+  channels: { kind: "web", name: "Site" },
+  templates: { name: "t", language: "en", body: "Hi" },
+  keys: { name: "Key" },
+};
+
+test.each(WITH_ID)("%s %s is 404 for what there is not, in the endpoint's own shape", async (method, path) => {
+  const [, plural = "", last = ""] = /^\/admin\/v1\/(\w+)\/:id\/?(.*)$/.exec(path) ?? [];
+  const body = method === "PATCH" ? { name: "New" } : BODIES[last];
+  const needsChannel =
+    path === "/admin/v1/organizations/:id/chats"
+      ? { channelId: "chn_gaaaaaaaaaaaaaaa", contact: { address: "a" } }
+      : body;
+  const name = plural.slice(0, -1);
+  const text = `${name[0]?.toUpperCase()}${name.slice(1)} not found`;
+  for (const filled of [fill(path), fill(path).replace(/_gaaaaaaaaaaaaaaa/, "_x")]) {
+    const answer = await call(method, filled, {
+      headers: bearer(env.ADMIN_TOKEN),
+      ...(method !== "GET" && method !== "DELETE" && { body: needsChannel }),
+    });
+    expect([answer.status, answer.body]).toEqual([404, { error: text, code: `${name}_not_found` }]);
+  }
+});
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const PATHS = [...new Set(ROUTES.map(([, path]) => path))];
+
+test.each(PATHS)("%s answers other methods with 405 and those that it has, to the operator alone", async (path) => {
+  const allowed = ROUTES.filter(([, other]) => other === path).map(([method]) => method as string);
+  const expected = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed;
+  for (const method of METHODS.filter((other) => !allowed.includes(other))) {
+    const answer = await call(method, fill(path), { headers: bearer(env.ADMIN_TOKEN) });
+    expectError(answer, 405, "method_not_allowed", /^Method not allowed$/);
+    expect(answer.headers.get("Allow")?.split(", ").sort()).toEqual(expected.toSorted());
+    expectError(await call(method, fill(path)), 401, "missing_authorization");
+  }
+});
+
+test("HEAD answers as GET, without a body", async () => {
+  const { organizationId } = await newOrganization();
+  for (const path of ["/organizations", `/organizations/${organizationId}`]) {
+    const head = await admin("HEAD", path);
+    expect([head.status, head.text]).toEqual([200, ""]);
+  }
+});
+
+test("every answer to the operator has a request id and must not be stored", async () => {
+  const { organizationId } = await newOrganization();
+  const answers: Answer[] = [
+    await admin("GET", "/organizations"),
+    await admin("GET", `/organizations/${organizationId}`),
+    await admin("GET", "/organizations?page=0"),
+    await admin("GET", "/organizations/org_gaaaaaaaaaaaaaaa"),
+    await admin("PUT", "/organizations"),
+    await admin("GET", "/no-such-route"),
+  ];
+  for (const { headers } of answers) {
+    expect(headers.get("Cache-Control")).toBe("no-store");
+    expect(headers.get("X-Request-Id")).toMatch(/^[0-9a-f-]{36}$/);
+  }
+  expect(new Set(answers.map(({ headers }) => headers.get("X-Request-Id"))).size).toBe(answers.length);
+});
+
+test("a body over 64 KiB is 413", async () => {
+  const body = { name: "x".repeat(65_536), owner: { name: "Ada" } };
+  expectError(await admin("POST", "/organizations", body), 413, "body_too_large");
+});
+
+test("an error of ours is 500, says nothing of its cause, and the log says it with the request's id", async () => {
+  vi.spyOn(env.DB, "prepare").mockImplementation(() => {
+    throw new TypeError("a canary of ours");
+  });
+  const errors = vi.spyOn(console, "error");
+  const answer = await admin("GET", "/organizations/org_gaaaaaaaaaaaaaaa");
+  expect([answer.status, answer.body]).toEqual([500, { message: "Internal error", code: "internal_error" }]);
+  const logged = JSON.stringify(errors.mock.calls);
+  expect(logged).toContain("a canary of ours");
+  expect(logged).toContain(answer.headers.get("X-Request-Id"));
+});

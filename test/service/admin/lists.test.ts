@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { admin, created, expectError, newChannel, newKey, newOrganization } from "../../support/harness.ts";
+
+type Make = (organizationId: string, i: number) => Promise<string>;
+
+const made = async (answer: ReturnType<typeof admin>, what: string) => created(await answer)[what].id as string;
+
+/** What a new organization has of each kind, and how it comes to have one more. */
+const LISTS: [string, number, Make][] = [
+  ["members", 1, (id, i) => made(admin("POST", `/organizations/${id}/members`, { name: `No. ${i}` }), "member")],
+  ["channels", 1, (id) => newChannel(id, "telegram")],
+  [
+    "templates",
+    0,
+    (id, i) =>
+      made(admin("POST", `/organizations/${id}/templates`, { name: `t${i}`, language: "en", body: "Hi" }), "template"),
+  ],
+  ["keys", 1, async (id) => (await newKey(id)).key.id],
+  [
+    "chats",
+    0,
+    async (id, i) => {
+      const [channel] = (await admin("GET", `/organizations/${id}/channels`)).body.channels;
+      return made(
+        admin("POST", `/organizations/${id}/chats`, { channelId: channel.id, contact: { address: `a${i}` } }),
+        "chat",
+      );
+    },
+  ],
+];
+
+test.each(LISTS)("%s are listed page by page, each once", async (plural, before, make) => {
+  const { organizationId } = await newOrganization();
+  const added = new Set<string>();
+  for (let i = 0; i < 5 - before; i++) added.add(await make(organizationId, i));
+  const page = (query: string) => admin("GET", `/organizations/${organizationId}/${plural}?${query}`);
+  const seen: string[] = [];
+  for (const [number, hasMore] of [
+    [1, true],
+    [2, true],
+    [3, false],
+  ] as const) {
+    const { body } = await page(`page=${number}&limit=2`);
+    expect(Object.keys(body).sort()).toEqual([plural, "pagination"].sort());
+    expect(body.pagination).toEqual({ page: number, limit: 2, total: 5, totalPages: 3, hasMore });
+    seen.push(...body[plural].map((row: { id: string }) => row.id));
+  }
+  expect(new Set(seen).size).toBe(5);
+  expect(added.isSubsetOf(new Set(seen))).toBe(true);
+  const past = await page("page=4&limit=2");
+  expect([past.status, past.body[plural], past.body.pagination]).toEqual([
+    200,
+    [],
+    { page: 4, limit: 2, total: 5, totalPages: 3, hasMore: false },
+  ]);
+  const whole = (await page("")).body;
+  expect(whole.pagination).toEqual({ page: 1, limit: 20, total: 5, totalPages: 1, hasMore: false });
+  expect(whole[plural].map((row: { id: string }) => row.id)).toEqual(seen);
+});
+
+test("organizations are listed oldest first, the new one last", async () => {
+  const { organizationId } = await newOrganization();
+  const { pagination } = (await admin("GET", "/organizations?limit=1")).body;
+  const last = (await admin("GET", `/organizations?limit=1&page=${pagination.total}`)).body;
+  expect(last.organizations.map(({ id }: { id: string }) => id)).toEqual([organizationId]);
+  expect(last.pagination).toMatchObject({ hasMore: false, totalPages: pagination.total });
+});
+
+test("a list shows nothing of another organization", async () => {
+  const mine = await newOrganization();
+  const other = await newOrganization();
+  for (const [plural, , make] of LISTS) {
+    const id = await make(other.organizationId, 0);
+    const { text } = await admin("GET", `/organizations/${mine.organizationId}/${plural}?limit=100`);
+    expect(text).not.toContain(id);
+    expect(text).not.toContain(other.organizationId);
+  }
+});
+
+const QUERIES = [
+  "page=0",
+  "page=-1",
+  "page=1.5",
+  "page=x",
+  "page=",
+  "page=1&page=2",
+  "page=1e2",
+  "page=%2B1",
+  "page=1234567890123456",
+  "limit=0",
+  "limit=101",
+  "limit=",
+  "limit=ten",
+  "limit=5&limit=5",
+];
+
+test.each(["", ...LISTS.map(([plural]) => `/${plural}`)])(
+  "a place that is out of bounds or no integer is 400 for /organizations/{id}%s",
+  async (plural) => {
+    const { organizationId } = await newOrganization();
+    const path = plural === "" ? "/organizations" : `/organizations/${organizationId}${plural}`;
+    const answers = await Promise.all(QUERIES.map((query) => admin("GET", `${path}?${query}`)));
+    for (const [i, answer] of answers.entries()) {
+      expectError(answer, 400, "validation_failed");
+      expect(answer.body.errors[0].path).toBe(QUERIES[i]?.split("=")[0]);
+    }
+  },
+);
+
+test("the chats of an organization take the filters and the cursor of the public list", async () => {
+  const { organizationId, channelId, api } = await newOrganization();
+  const telegram = await newChannel(organizationId, "telegram");
+  const open = async (channel: string, address: string) =>
+    created(await admin("POST", `/organizations/${organizationId}/chats`, { channelId: channel, contact: { address } }))
+      .chat.id;
+  const web = await open(channelId, "anna");
+  const other = await open(telegram, "4711");
+  for (const query of [
+    "",
+    "?channel=web",
+    `?channel=${telegram}`,
+    "?contact=anna",
+    "?contact=nobody",
+    "?limit=1",
+    `?before=${other}`,
+    `?before=${web}&limit=1`,
+  ]) {
+    const { status, body } = await admin("GET", `/organizations/${organizationId}/chats${query}`);
+    expect(status).toBe(200);
+    expect(body).toEqual((await api("GET", `/chats${query}`)).body);
+  }
+});

@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { admin, created, expectError, newOrganization } from "../../support/harness.ts";
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const paths = (answer: { body: { errors: { path: string }[] } }) =>
+  answer.body.errors.map((fault) => fault.path).sort();
+
+test("an organization is made with its first member, and shown with all its fields", async () => {
+  const owner = { name: "Ada", email: "ada@acme.test" };
+  const answer = await admin("POST", "/organizations", { name: "Acme", owner, jurisdiction: "eu", region: "weur" });
+  const { organization, member } = created(answer);
+  expect(answer.body).toEqual({
+    organization: {
+      id: expect.stringMatching(/^org_e[0-9A-Za-z]{15}$/),
+      name: "Acme",
+      jurisdiction: "eu",
+      region: "weur",
+      createdAt: TIME,
+    },
+    member: {
+      id: expect.stringMatching(/^mbr_e[0-9A-Za-z]{15}$/),
+      organizationId: organization.id,
+      ...owner,
+      createdAt: organization.createdAt,
+    },
+  });
+  expect((await admin("GET", `/organizations/${organization.id}`)).body).toEqual({ organization });
+  expect((await admin("GET", `/organizations/${organization.id}/members`)).body.members).toEqual([member]);
+});
+
+test("what an organization is not given is null, and a null is not given", async () => {
+  const owner = { name: "Ada", email: null };
+  const answer = await admin("POST", "/organizations", { name: "Acme", owner, jurisdiction: null, region: null });
+  expect(created(answer)).toMatchObject({
+    organization: { id: expect.stringMatching(/^org_g/), jurisdiction: null, region: null },
+    member: { email: null },
+  });
+});
+
+test.each([
+  [undefined, "g"],
+  ["eu", "e"],
+  ["us", "u"],
+])(
+  "all ids of an organization of the jurisdiction %s have the letter %s, and it works",
+  async (jurisdiction, letter) => {
+    const { organizationId, ownerId, channelId, keyId, api } = await newOrganization(
+      jurisdiction ? { jurisdiction } : {},
+    );
+    const { chat } = created(await api("POST", "/chats", { channelId, contact: { address: "someone" } }));
+    const { message } = created(await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }));
+    const body = { name: "hello", language: "en", body: "Hello" };
+    const { template } = created(await admin("POST", `/organizations/${organizationId}/templates`, body));
+    for (const id of [organizationId, ownerId, channelId, keyId, chat.id, message.id, template.id]) {
+      expect(id.split("_")[1][0]).toBe(letter);
+    }
+  },
+);
+
+test.each<[object, string[]]>([
+  [{ name: "x".repeat(257), owner: { name: "Ada" } }, ["name"]],
+  [{ name: 7, owner: { name: "Ada" } }, ["name"]],
+  [{ name: "Acme", owner: "Ada" }, ["owner"]],
+  [{ name: "Acme", owner: { name: "Ada", email: "nobody" } }, ["owner.email"]],
+  [{ name: "Acme", owner: { name: "Ada" }, jurisdiction: "fr" }, ["jurisdiction"]],
+  [{ name: "Acme", owner: { name: "Ada" }, region: "mars" }, ["region"]],
+  [
+    { owner: { email: "nobody" }, jurisdiction: "fr", region: "mars" },
+    ["jurisdiction", "name", "owner.email", "owner.name", "region"],
+  ],
+])("POST /organizations of %j is 400 and names %j", async (body, faults) => {
+  const answer = await admin("POST", "/organizations", body);
+  expectError(answer, 400, "validation_failed", /^Validation failed$/);
+  expect(paths(answer)).toEqual(faults);
+});
+
+test.each<[object, string]>([
+  [{ owner: { name: "Ada" } }, "name is required"],
+  [{ name: null, owner: { name: "Ada" } }, "name is required"],
+  [{ name: " \t", owner: { name: "Ada" } }, "name is required"],
+  [{ name: "Acme" }, "owner is required"],
+  [{ name: "Acme", owner: { email: "ada@acme.test" } }, "owner.name is required"],
+])("POST /organizations of %j answers: %s", async (body, text) => {
+  const answer = await admin("POST", "/organizations", body);
+  expectError(answer, 400, "missing_field");
+  expect(answer.body).toEqual({ error: text, code: "missing_field" });
+});
+
+test.each(["", "no JSON", "[]", "null", '"text"'])("a body that is %j is no JSON object: 400", async (body) => {
+  const answer = await admin("POST", "/organizations", body);
+  expectError(answer, 400, "validation_failed");
+  expect(answer.body.errors).toEqual([{ path: "", message: expect.any(String) }]);
+});
+
+test("a member is added, listed after those before, and removed with its record", async () => {
+  const { organizationId, ownerId } = await newOrganization();
+  const { member } = created(
+    await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob", email: "bob@acme.test" }),
+  );
+  expect(member).toEqual({
+    id: expect.stringMatching(/^mbr_g[0-9A-Za-z]{15}$/),
+    organizationId,
+    name: "Bob",
+    email: "bob@acme.test",
+    createdAt: TIME,
+  });
+  const listed = async () => (await admin("GET", `/organizations/${organizationId}/members`)).body.members;
+  expect(new Set((await listed()).map(({ id }: { id: string }) => id))).toEqual(new Set([ownerId, member.id]));
+  const deleted = await admin("DELETE", `/members/${member.id}`);
+  expect([deleted.status, deleted.body]).toEqual([200, { member }]);
+  expectError(await admin("DELETE", `/members/${member.id}`), 404, "member_not_found", /^Member not found$/);
+  expect((await listed()).map(({ id }: { id: string }) => id)).toEqual([ownerId]);
+});
+
+test("the last member of an organization cannot be removed", async () => {
+  const { ownerId, api, channelId } = await newOrganization();
+  expectError(await admin("DELETE", `/members/${ownerId}`), 409, "last_member");
+  const { chat } = created(await api("POST", "/chats", { channelId, contact: { address: "someone" } }));
+  expect((await api("POST", `/chats/${chat.id}/messages`, { content: "Hi" })).body.message.senderId).toBe(ownerId);
+});
+
+test("of two last members that are removed at once one stays", async () => {
+  const { organizationId, ownerId } = await newOrganization();
+  const { member } = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" }));
+  const answers = await Promise.all([ownerId, member.id].map((id) => admin("DELETE", `/members/${id}`)));
+  expect(answers.map((answer) => String(answer.status)).sort()).toEqual(["200", "409"]);
+});
+
+test.each<[object, string]>([
+  [{ name: "x".repeat(257) }, "name"],
+  [{ name: "Bob", email: "@" }, "email"],
+  [{ name: "Bob", email: `${"x".repeat(320)}@acme.test` }, "email"],
+])("a member %j is 400 and names %s", async (body, path) => {
+  const { organizationId } = await newOrganization();
+  const answer = await admin("POST", `/organizations/${organizationId}/members`, body);
+  expectError(answer, 400, "validation_failed");
+  expect([...new Set(paths(answer))]).toEqual([path]);
+});

@@ -1,0 +1,130 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { countRoundTrips } from "../../support/faults.ts";
+import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
+import { fakeNetworks } from "../../support/networks.ts";
+import { asUser, connect, newSite, newToken, signUser, visit } from "../../support/sockets.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
+import { fromMeta, taken, whatsappStatus, whatsappText } from "../inbound/webhook-calls.ts";
+import { newContact, place } from "../inbound/webhook-place.ts";
+
+stopTheClock();
+
+test("a chat is made, or found again, in one round trip; the channel is asked for at its first use", async () => {
+  const { api, channelId } = await newOrganization();
+  const make = (address: string) => api("POST", "/chats", { channelId, contact: { address } });
+  await api("GET", "/key");
+  const roundTrips = countRoundTrips();
+  expect([(await make("one")).status, roundTrips()]).toEqual([201, 2]);
+  expect([(await make("two")).status, roundTrips()]).toEqual([201, 3]);
+  expect([(await make("one")).status, roundTrips()]).toEqual([200, 4]);
+});
+
+/** A channel whose record this isolate holds, and what a webhook for it costs: calls of chats and of the directory. */
+async function calledChannel() {
+  const at = await place("whatsapp");
+  taken(await fromMeta(at.channel, [{}]));
+  return {
+    ...at,
+    costOf: async (...values: object[]) => {
+      const roundTrips = countRoundTrips();
+      const chats = vi.spyOn(env.CHATS, "getByName");
+      const before = [chats.mock.calls.length, roundTrips()];
+      taken(await fromMeta(at.channel, values));
+      return { chats: chats.mock.calls.length - (before[0] ?? 0), directory: roundTrips() - (before[1] ?? 0) };
+    },
+  };
+}
+
+test("a webhook from an address that the isolate knows asks the chat alone", async () => {
+  const { costOf, chat } = await calledChannel();
+  const wa_id = newContact();
+  await costOf(whatsappText({ wa_id }, "First"));
+  expect(await costOf(whatsappText({ wa_id }, "Second"))).toEqual({ chats: 1, directory: 0 });
+  await chat();
+});
+
+test("a webhook from a new contact asks the directory once and the chat once", async () => {
+  const { costOf } = await calledChannel();
+  expect(await costOf(whatsappText({ wa_id: newContact() }, "Hi"))).toEqual({ chats: 1, directory: 1 });
+});
+
+test("the directory is told of a new contact's addresses once", async () => {
+  const { costOf, chat } = await calledChannel();
+  const who = { wa_id: newContact(), user_id: "DE.77" };
+  expect(await costOf(whatsappText(who, "Hi"))).toEqual({ chats: 1, directory: 1 });
+  const { id } = await chat();
+  const untold = await runInDurableObject(env.CHATS.getByName(id), (_object, { storage }) => [
+    storage.kv.get("untold"),
+    storage.kv.get("addresses"),
+  ]);
+  expect(untold).toEqual([undefined, undefined]);
+});
+
+/** Sends a message and lets it be delivered, so that nothing is under way any more. */
+async function sendThrough(api: Client, chatId: string) {
+  const message = await send(api, chatId);
+  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  return message;
+}
+
+test.each(["not used yet", "used"])(
+  "a webhook from a contact whose chat the company made, %s, asks the directory once and the chat once",
+  async (use) => {
+    fakeNetworks();
+    const { costOf, api, channel } = await calledChannel();
+    const wa_id = newContact();
+    const { id } = await newChat(api, channel.id, wa_id);
+    if (use === "used") await sendThrough(api, id);
+    expect(await costOf(whatsappText({ wa_id }, "An answer"))).toEqual({ chats: 1, directory: 1 });
+  },
+);
+
+test("a status with our ids asks the chat alone", async () => {
+  fakeNetworks();
+  const { costOf, api, channel } = await calledChannel();
+  const { id: chatId } = await newChat(api, channel.id, newContact());
+  const { id } = await sendThrough(api, chatId);
+  const status = whatsappStatus("delivered", { id: "wamid.1", biz_opaque_callback_data: `${chatId}.${id}` });
+  expect(await costOf(status)).toEqual({ chats: 1, directory: 0 });
+});
+
+test("a visitor's first message asks the directory once, and those that follow never", async () => {
+  const { channelId } = await newOrganization();
+  const { page } = await visit(channelId);
+  const roundTrips = countRoundTrips();
+  expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
+  expect(roundTrips()).toBe(1);
+  vi.setSystemTime(Date.now() + 1_000);
+  expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
+  expect(roundTrips()).toBe(1);
+});
+
+test("the first message of a visitor whom the company wrote to asks the directory never", async () => {
+  const { api, channelId, secret } = await newSite();
+  const chat = await newChat(api, channelId, "user-7");
+  await send(api, chat.id);
+  const { page } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)) });
+  const roundTrips = countRoundTrips();
+  expect(await page.write("a")).toMatchObject({ type: "stored", seq: 2 });
+  expect(roundTrips()).toBe(0);
+});
+
+test("an anonymous visitor's socket reads nothing from the directory while the isolate holds the channel", async () => {
+  const { channelId } = await newOrganization();
+  const token = newToken();
+  await (await visit(channelId, { token })).page.write("a");
+  const roundTrips = countRoundTrips();
+  expect((await visit(channelId, { token })).ready).toMatchObject({ lastSeq: 1 });
+  expect((await visit(channelId)).ready).toMatchObject({ chatId: null });
+  expect(roundTrips()).toBe(0);
+});
+
+test("sockets to a channel that does not exist read the directory once", async () => {
+  const channelId = newId("chn", null);
+  const roundTrips = countRoundTrips();
+  for (let n = 0; n < 5; n++) expect(await (await connect(channelId)).closed).toBe(4404);
+  expect(roundTrips()).toBe(1);
+});

@@ -1,0 +1,176 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import type { ChannelObject, PermitAnswer } from "../../../src/channels/channel-object.ts";
+import { countRoundTrips } from "../../support/faults.ts";
+import { admin, newOrganization } from "../../support/harness.ts";
+import { alarmOf, newNetworkChannel, pass, stopTheClock } from "../delivery/conversation.ts";
+
+stopTheClock();
+
+const MINUTE = 60_000;
+
+type Attempt = Omit<PermitAnswer & { outcome: "granted" }, "credentials" | "permit">;
+
+/** A channel's object as its chats see it; a stub is of no more use after an eviction, so each call has its own. */
+async function channel(perSecond = 1_000) {
+  const { organizationId } = await newOrganization();
+  const { id: channelId } = await newNetworkChannel(organizationId, "telegram", { settings: { perSecond } });
+  const object = () => env.CHANNELS.getByName(channelId);
+  const permit = async (chat: number, reservedAt: number | null = null) => {
+    const answer = await object().permit({ channelId, chatId: `cht_${chat}`, reservedAt, brokeIn: null });
+    return answer.outcome === "granted" ? { ...answer, credentials: null } : answer;
+  };
+  const go = async (chat: number) => {
+    const answer = await permit(chat);
+    if (answer.outcome !== "granted") throw new Error(`it is ${answer.outcome}`);
+    return answer;
+  };
+  const tell = ({ probe, epoch, trial }: Attempt, works: boolean) =>
+    object().probed({ channelId, works, probe, epoch, trial });
+  const broke = ({ probe, epoch }: Attempt, chat: number) =>
+    object().broke({ channelId, chatId: `cht_${chat}`, reason: "Bad token", probe, epoch });
+  const repair = () => admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: "123456:good-token" } });
+  /** Lets 10,000 chats ask, a thousand at the same time, by calls within the object. @returns who may go */
+  const crowd = () =>
+    runInDurableObject(object(), async (channel: ChannelObject) => {
+      const mayGo: Attempt[] = [];
+      for (let from = 0; from < 10_000; from += 1_000) {
+        const answers = await all(from, from + 1_000, (chat) =>
+          channel.permit({ channelId, chatId: `cht_${chat}`, reservedAt: null, brokeIn: null }),
+        );
+        for (const answer of answers) if (answer.outcome === "granted") mayGo.push(answer);
+      }
+      return mayGo;
+    });
+  return { object, permit, go, tell, broke, repair, crowd };
+}
+
+/** How many chats wait to be woken. */
+function waiting(object: DurableObjectStub): Promise<number> {
+  return runInDurableObject(object, (_object, { storage }) => [...storage.kv.list({ prefix: "waiting:" })].length);
+}
+
+/** Puts chats in place that only say when they are woken. */
+function fakeChats(): string[] {
+  const woken: string[] = [];
+  vi.spyOn(env.CHATS, "getByName").mockImplementation(
+    (name) => ({ wake: async () => void woken.push(name) }) as unknown as ReturnType<typeof env.CHATS.getByName>,
+  );
+  return woken;
+}
+
+const all = <T>(from: number, to: number, ask: (chat: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: to - from }, (_, i) => ask(from + i)));
+
+test("10,000 chats of a broken channel: one probe at a time, and they are woken in bounded runs once it is replaced", async () => {
+  const { object, permit, go, tell, broke, repair, crowd } = await channel();
+  await broke(await go(0), 0);
+  const trips = countRoundTrips();
+  expect(await crowd()).toEqual([]);
+  expect(await waiting(object())).toBe(10_000);
+  pass(5 * MINUTE);
+  const probes = await crowd();
+  expect(probes).toMatchObject([{ probe: 1 }]);
+  for (const probe of probes) await broke(probe, 0);
+  pass(10 * MINUTE - 1);
+  expect(await crowd()).toEqual([]);
+  // The channel itself, each time its record was old.
+  expect(trips()).toBeLessThanOrEqual(2);
+
+  await repair();
+  const woken = fakeChats();
+  await runDurableObjectAlarm(object());
+  expect([woken.length, await waiting(object())]).toEqual([200, 9_800]);
+  // One goes first; the others begin when it has shown that the channel works, and the rest are woken then.
+  const [first, ...rest] = await all(0, 200, (chat) =>
+    (chat === 0 ? go(chat) : permit(chat)).then(async (answer) => {
+      if (chat === 0 && answer.outcome === "granted") await tell(answer, true);
+      return answer;
+    }),
+  );
+  expect(first).toMatchObject({ probe: null, trial: expect.any(Number) });
+  expect(new Set(rest.map((answer) => answer.outcome))).toEqual(new Set(["granted"]));
+  for (let runs = 1; runs < 50; runs++) {
+    expect(woken).toHaveLength(200 * runs);
+    const alarm = (await alarmOf(object())) ?? 0;
+    expect(alarm).toBeLessThanOrEqual(Date.now() + 1_000);
+    vi.setSystemTime(Math.max(alarm, Date.now()));
+    await runDurableObjectAlarm(object());
+  }
+  await runDurableObjectAlarm(object());
+  expect(new Set(woken).size).toBe(10_000);
+  expect(woken).toHaveLength(10_000);
+  expect(await waiting(object())).toBe(0);
+  expect(await alarmOf(object())).toBeNull();
+}, 30_000);
+
+test("chats that come while an unproven channel is tried wait for the end of that one attempt", async () => {
+  const { permit, go, broke } = await channel();
+  const trial = await go(0);
+  const others = all(1, 100, permit);
+  await broke(trial, 0);
+  const answers = await others;
+  expect(answers.every((answer) => answer.outcome === "later" && answer.broken?.reason === "Bad token")).toBe(true);
+
+  const second = await channel();
+  const good = await second.go(0);
+  const more = all(1, 100, second.permit);
+  await second.tell(good, true);
+  expect((await more).filter((answer) => answer.outcome === "granted")).toHaveLength(99);
+});
+
+test("a chat waits a second for the end of another's attempt, and then comes again", async () => {
+  const { permit, go } = await channel();
+  await go(0);
+  const waits = vi.spyOn(scheduler, "wait").mockImplementation(async () => {});
+  expect(await permit(1)).toEqual({ outcome: "later", at: Date.now() + 1_000, broken: null });
+  expect(waits.mock.calls).toEqual([[1_000]]);
+});
+
+test("the chat of an earlier trial does not end that of another, which waits for its start", async () => {
+  const { go, tell } = await channel(10);
+  await tell(await go(0), false);
+  const trial = go(1);
+  const next = go(0);
+  await tell(await trial, true);
+  expect(await trial).toMatchObject({ trial: expect.any(Number) });
+  expect(await next).toMatchObject({ trial: null });
+});
+
+test("a start that is waited for is void at once when the channel breaks, or is told to rest", async () => {
+  const { object, permit, go, tell, broke } = await channel(1);
+  await tell(await go(0), true);
+  const next = permit(1);
+  await object().slowDown(60_000);
+  expect(await next).toEqual({ outcome: "later", at: Date.now() + 60_000, broken: null });
+  pass(61_000);
+  const running = await go(2);
+  await tell(running, true);
+  const near = permit(3);
+  await broke(running, 2);
+  expect(await near).toMatchObject({ outcome: "later", broken: { reason: "Bad token" } });
+});
+
+test("a channel that works pays nothing for it: of a minute's attempts one tells how it ended", async () => {
+  const { go, tell } = await channel();
+  await tell(await go(0), true);
+  const trials: number[] = [];
+  for (let second = 1; second <= 60; second++) {
+    pass(1_000);
+    const attempt = await go(second);
+    if (attempt.trial) {
+      trials.push(second);
+      await tell(attempt, true);
+    }
+  }
+  expect(trials).toEqual([30, 60]);
+});
+
+test("a channel's object that lost its memory tries the channel anew", async () => {
+  const { object, go, tell } = await channel();
+  await tell(await go(0), true);
+  expect(await go(1)).toMatchObject({ trial: null });
+  await evictDurableObject(object());
+  expect(await go(2)).toMatchObject({ probe: null, trial: expect.any(Number) });
+});

@@ -1,0 +1,175 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { draft } from "../../support/drafts.ts";
+import { aroundCall, beforeNextRun, breakDirectory, breakObjects, OUTAGES } from "../../support/faults.ts";
+import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
+
+// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** A chat with one message, of which the directory knows nothing yet. */
+async function activeChat({ api, channelId }: { api: Client; channelId: string }) {
+  const chat = await newChat(api, channelId);
+  const message = await send(api, chat.id);
+  return { id: chat.id, at: message.createdAt, object: env.CHATS.getByName(chat.id) };
+}
+
+async function lastMessageAt(chatId: string): Promise<string | null> {
+  const query = env.DB.prepare("select last_message_at as at, active_at as active from chats where id = ?").bind(
+    chatId,
+  );
+  const row = await query.first<{ at: number | null; active: number }>();
+  if (row?.at) expect(row.active).toBe(row.at);
+  return row?.at ? new Date(row.at).toISOString() : null;
+}
+
+function collected(channel: DurableObjectStub) {
+  return runInDurableObject(channel, async (_object, { storage }) => ({
+    rows: storage.sql.exec("select chat_id as id, at from activity order by chat_id").toArray(),
+    alarm: await storage.getAlarm(),
+  }));
+}
+
+const alarmOf = (object: DurableObjectStub) => runInDurableObject(object, (_object, { storage }) => storage.getAlarm());
+
+test("a message's time goes from its chat to the channel and from there to the directory, in less than 10 s", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  const channel = env.CHANNELS.getByName(organization.channelId);
+  const ofChat = ((await alarmOf(chat.object)) ?? 0) - Date.now();
+  expect(await lastMessageAt(chat.id)).toBeNull();
+  await runDurableObjectAlarm(chat.object);
+  const ofChannel = ((await alarmOf(channel)) ?? 0) - Date.now();
+  expect(await collected(channel)).toMatchObject({ rows: [{ id: chat.id, at: Date.parse(chat.at) }] });
+  await runDurableObjectAlarm(channel);
+  expect(await lastMessageAt(chat.id)).toBe(chat.at);
+  expect(ofChat + ofChannel).toBeLessThan(10_000);
+});
+
+test("nothing is left to do when all is written: no rows and no alarm", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  const channel = env.CHANNELS.getByName(organization.channelId);
+  await runDurableObjectAlarm(chat.object);
+  await runDurableObjectAlarm(channel);
+  expect(await collected(channel)).toEqual({ rows: [], alarm: null });
+  expect(await alarmOf(chat.object)).toBeNull();
+});
+
+test("thirty chats are written in one statement", async () => {
+  const organization = await newOrganization();
+  const chats = await Promise.all(Array.from({ length: 30 }, () => activeChat(organization)));
+  for (const chat of chats) await runDurableObjectAlarm(chat.object);
+  const statements = vi.spyOn(env.DB, "prepare");
+  await runDurableObjectAlarm(env.CHANNELS.getByName(organization.channelId));
+  expect(statements).toHaveBeenCalledTimes(1);
+  vi.restoreAllMocks();
+  for (const chat of chats) expect(await lastMessageAt(chat.id)).toBe(chat.at);
+});
+
+test("more chats than one statement takes are written by the next alarm, which is at once", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  const channel = env.CHANNELS.getByName(organization.channelId);
+  await runDurableObjectAlarm(chat.object);
+  await runInDurableObject(channel, (_object, { storage }) => {
+    storage.sql.exec(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < 500)
+       insert into activity (chat_id, at) select 'cht_of_long_ago_' || i, i from n`,
+    );
+  });
+  await runDurableObjectAlarm(channel);
+  expect(await collected(channel)).toEqual({ rows: [{ id: chat.id, at: Date.parse(chat.at) }], alarm: Date.now() });
+  await runDurableObjectAlarm(channel);
+  expect(await lastMessageAt(chat.id)).toBe(chat.at);
+});
+
+test.each(OUTAGES)(
+  "what the directory does not take stays for the next alarm, over an eviction too (%s error)",
+  async (outage) => {
+    const organization = await newOrganization();
+    const chat = await activeChat(organization);
+    const channel = env.CHANNELS.getByName(organization.channelId);
+    await runDurableObjectAlarm(chat.object);
+    breakDirectory(outage);
+    await runDurableObjectAlarm(channel);
+    vi.restoreAllMocks();
+    expect(await lastMessageAt(chat.id)).toBeNull();
+    expect(await collected(channel)).toEqual({
+      rows: [{ id: chat.id, at: Date.parse(chat.at) }],
+      alarm: Date.now() + 15_000,
+    });
+    await evictDurableObject(channel);
+    await runDurableObjectAlarm(channel);
+    expect(await lastMessageAt(chat.id)).toBe(chat.at);
+  },
+);
+
+test("a chat whose channel cannot be told tries again, over an eviction too", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  breakObjects("CHANNELS", "active");
+  await runDurableObjectAlarm(chat.object);
+  vi.restoreAllMocks();
+  expect(await alarmOf(chat.object)).toBe(Date.now() + 30_000);
+  await evictDurableObject(chat.object);
+  await runDurableObjectAlarm(chat.object);
+  await runDurableObjectAlarm(env.CHANNELS.getByName(organization.channelId));
+  expect(await lastMessageAt(chat.id)).toBe(chat.at);
+});
+
+test("the latest time wins, in whatever order they come", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  const channel = env.CHANNELS.getByName(organization.channelId);
+  const latest = Date.parse(chat.at) + 5_000;
+  await channel.active(chat.id, latest);
+  await evictDurableObject(channel);
+  await channel.active(chat.id, latest - 3_000);
+  await runDurableObjectAlarm(channel);
+  await channel.active(chat.id, latest - 1_000);
+  await runDurableObjectAlarm(channel);
+  expect(await lastMessageAt(chat.id)).toBe(new Date(latest).toISOString());
+});
+
+test("a message that is stored by a clock behind that of its chat's making is news to the directory too", async () => {
+  const organization = await newOrganization();
+  const made = await newChat(organization.api, organization.channelId);
+  vi.setSystemTime(Date.now() - 500);
+  const message = await send(organization.api, made.id);
+  expect(message.createdAt).toBe(made.createdAt);
+  await runDurableObjectAlarm(env.CHATS.getByName(made.id));
+  await runDurableObjectAlarm(env.CHANNELS.getByName(organization.channelId));
+  expect(await lastMessageAt(made.id)).toBe(message.createdAt);
+});
+
+test("a chat that is active while its channel writes is written again", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  const channel = env.CHANNELS.getByName(organization.channelId);
+  await runDurableObjectAlarm(chat.object);
+  const later = Date.parse(chat.at) + 1_000;
+  beforeNextRun(() => env.CHANNELS.getByName(organization.channelId).active(chat.id, later));
+  await runDurableObjectAlarm(channel);
+  expect(await lastMessageAt(chat.id)).toBe(chat.at);
+  expect(await collected(channel)).toEqual({ rows: [{ id: chat.id, at: later }], alarm: Date.now() + 5_000 });
+});
+
+test("a message that comes while its chat reports keeps the chat's alarm", async () => {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  async function before() {
+    await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null, "req_1");
+    await env.CHATS.getByName(chat.id).send(organization.organizationId, [draft("In between")], null);
+  }
+  aroundCall("CHANNELS", "active", { before });
+  await runDurableObjectAlarm(chat.object);
+  expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
+});

@@ -1,0 +1,190 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Message } from "../../../src/chats/message.ts";
+import type { SendAnswer, Unknown } from "../../../src/chats/rpc.ts";
+import { draft } from "../../support/drafts.ts";
+import { client, newChannel, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+async function someChat() {
+  const organization = await newOrganization();
+  const chat = await newChat(organization.api, organization.channelId);
+  const object = env.CHATS.getByName(chat.id);
+  const list = async (query = "") => (await organization.api("GET", `/chats/${chat.id}/messages${query}`)).body;
+  return { ...organization, chatId: chat.id, object, list };
+}
+
+test("an evicted chat lists what it listed before, and numbers on", async () => {
+  const { api, chatId, object, list } = await someChat();
+  for (const content of ["one", "two", "three"]) await send(api, chatId, { content });
+  const before = await list();
+  await evictDurableObject(object);
+  expect(await list()).toEqual(before);
+  await evictDurableObject(object);
+  expect((await send(api, chatId)).seq).toBe(4);
+});
+
+test("memory is a copy: after an eviction storage wins", async () => {
+  const { api, chatId, object, list } = await someChat();
+  await send(api, chatId, { content: "one" });
+  await send(api, chatId, { content: "two" });
+  await runInDurableObject(object, (_object, { storage }) => {
+    // Behind the object's back: it still believes that two is its newest.
+    storage.sql.exec(
+      `insert into messages (seq, id, doc) select 3, 'msg_g00000000000000x', json_set(doc, '$.content', 'three', '$.seq', 3)
+       from messages where seq = 2`,
+    );
+  });
+  await evictDurableObject(object);
+  const { messages, pagination } = await list();
+  expect(messages.map((message: Message) => message.content)).toEqual(["three", "two", "one"]);
+  expect(pagination.total).toBe(3);
+  expect((await send(api, chatId)).seq).toBe(4);
+});
+
+test("an eviction amid sends at once loses no message that was answered and leaves no gap", async () => {
+  const { api, chatId, object, list } = await someChat();
+  const before = await send(api, chatId);
+  const first = Array.from({ length: 10 }, (_, i) => send(api, chatId, { content: `a${i}` }));
+  const evicted = evictDurableObject(object);
+  const second = Array.from({ length: 10 }, (_, i) => send(api, chatId, { content: `b${i}` }));
+  const sent = [before, ...(await Promise.all([...first, ...second]))];
+  await evicted;
+  const { messages } = await list("?limit=100");
+  expect(messages.map((message: Message) => message.seq)).toEqual(Array.from({ length: 21 }, (_, i) => 21 - i));
+  expect(new Set(messages.map((message: Message) => message.id))).toEqual(new Set(sent.map((message) => message.id)));
+});
+
+test("50 sends at once are numbered 1 to 50, each as it was answered", async () => {
+  const { api, chatId, list } = await someChat();
+  const sent = await Promise.all(Array.from({ length: 50 }, (_, i) => send(api, chatId, { content: `No. ${i}` })));
+  const inOrder = sent.toSorted((one, other) => other.seq - one.seq);
+  expect(inOrder.map((message) => message.seq)).toEqual(Array.from({ length: 50 }, (_, i) => 50 - i));
+  expect((await list("?limit=100")).messages).toEqual(inOrder);
+});
+
+/** The answers to sends in a chat that knows itself. */
+function stored(answers: SendAnswer[] | Unknown): SendAnswer[] {
+  if (!Array.isArray(answers)) throw new Error("the chat does not know itself");
+  return answers;
+}
+
+test("sends of one call are stored in their order, each with its own answer, and a refused one costs the others nothing", async () => {
+  const { api, chatId, organizationId, object, list } = await someChat();
+  await send(api, chatId);
+  const keyed = { idempotencyHash: "k", fingerprint: "f" };
+  const refused = draft("Not sent", { prepared: { outcome: "refused", code: "sender_not_found" } });
+  const drafts = [draft("One"), refused, draft("Two", keyed), draft("Two", keyed), draft("Three")];
+  const answers = stored(await object.send(organizationId, drafts, null));
+  expect(answers.map((answer) => answer.outcome)).toEqual(["stored", "refused", "stored", "stored", "stored"]);
+  const documents = answers.flatMap((answer) => (answer.outcome === "stored" ? [JSON.parse(answer.doc)] : []));
+  expect(documents.map(({ seq, content }) => [seq, content])).toEqual([
+    [2, "One"],
+    [3, "Two"],
+    [3, "Two"],
+    [4, "Three"],
+  ]);
+  expect((await list()).messages.map((message: { seq: number }) => message.seq)).toEqual([4, 3, 2, 1]);
+});
+
+test("a send that is repeated with the same message id stores nothing twice and answers the same", async () => {
+  const { api, chatId, organizationId, object, list } = await someChat();
+  await send(api, chatId);
+  const repeated = draft("Once");
+  const first = await object.send(organizationId, [repeated], null);
+  expect(first).toMatchObject([{ outcome: "stored", replayed: false }]);
+  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
+  await evictDurableObject(object);
+  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
+  expect((await list()).pagination.total).toBe(2);
+  expect((await send(api, chatId)).seq).toBe(3);
+});
+
+test("a send that is repeated with an idempotency key is no replay of itself", async () => {
+  const { api, chatId, organizationId, object } = await someChat();
+  await send(api, chatId);
+  const repeated = draft("Once", { idempotencyHash: "k", fingerprint: "f" });
+  const first = await object.send(organizationId, [repeated], null);
+  expect(await object.send(organizationId, [repeated], null)).toEqual(first);
+  const other = draft("Once", { idempotencyHash: "k", fingerprint: "f" });
+  const [answer] = stored(first);
+  expect(await object.send(organizationId, [other], null)).toEqual([{ ...answer, replayed: true }]);
+});
+
+test("stamps never run backwards when the clock jumps back, nor after an eviction in between", async () => {
+  const noon = Date.parse("2026-11-20T12:00:00.000Z");
+  vi.useFakeTimers({ toFake: ["Date"], now: noon });
+  const { api, chatId, object, list } = await someChat();
+  await send(api, chatId);
+  vi.setSystemTime(noon - 300_000);
+  await send(api, chatId);
+  await evictDurableObject(object);
+  await send(api, chatId);
+  vi.setSystemTime(noon + 1);
+  await send(api, chatId);
+  const stamps = (await list()).messages.map((message: Message) => message.createdAt);
+  const at = (time: number) => new Date(time).toISOString();
+  expect(stamps).toEqual([at(noon + 1), at(noon), at(noon), at(noon)]);
+});
+
+test("an object whose schema is newer than the code goes on", async () => {
+  const { api, chatId, object, list } = await someChat();
+  await send(api, chatId);
+  await runInDurableObject(object, (_object, { storage }) => {
+    storage.sql.exec("alter table messages add column of_tomorrow text");
+    storage.sql.exec("create table also_of_tomorrow (id text primary key)");
+    storage.kv.put("schema", 99);
+  });
+  await evictDurableObject(object);
+  expect((await send(api, chatId)).seq).toBe(2);
+  expect((await list()).pagination.total).toBe(2);
+  await runInDurableObject(object, (_object, { storage }) => expect(storage.kv.get("schema")).toBe(99));
+});
+
+test("a chat that was adopted is told its identity by nobody again", async () => {
+  const { api, chatId, organizationId, object } = await someChat();
+  await send(api, chatId);
+  const thief = await newOrganization();
+  const stolen = {
+    chatId,
+    organizationId: thief.organizationId,
+    channelId: thief.channelId,
+    channelKind: "web" as const,
+    contactAddress: "a",
+    createdAt: 0,
+  };
+  expect(await object.state(thief.organizationId, stolen)).toEqual({ outcome: "unknown" });
+  await evictDurableObject(object);
+  expect(await object.state(thief.organizationId, stolen)).toEqual({ outcome: "unknown" });
+  expect(await object.state(organizationId, null)).toMatchObject({ outcome: "ok" });
+});
+
+test("the 10,001st message that waits is refused, and another chat runs on", async () => {
+  const { api, organizationId } = await newOrganization();
+  const channelId = await newChannel(organizationId, "telegram");
+  const chat = await newChat(api, channelId, "1001");
+  await send(api, chat.id);
+  const object = env.CHATS.getByName(chat.id);
+  const fill = (from: number, to: number) =>
+    runInDurableObject(object, (_object, { storage }) => {
+      storage.sql.exec(
+        `with recursive n (seq) as (select ? union all select seq + 1 from n where seq < ?)
+         insert into messages (seq, id, doc, delivery, queued)
+         select n.seq, 'msg_filled' || n.seq, json_set(doc, '$.seq', n.seq), delivery, n.seq
+         from n, messages where messages.seq = 1`,
+        from,
+        to,
+      );
+    });
+  await fill(2, 9_999);
+  await evictDurableObject(object);
+  expect((await send(api, chat.id)).seq).toBe(10_000);
+  const refused = await api("POST", `/chats/${chat.id}/messages`, { content: "One too many" });
+  expect([refused.status, refused.body.code]).toEqual([409, "chat_backlog"]);
+  await send(client((await newKey(organizationId)).secret), (await newChat(api, channelId, "1002")).id);
+});

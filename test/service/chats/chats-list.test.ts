@@ -1,0 +1,215 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import type { Chat } from "../../../src/chats/directory.ts";
+import { newId } from "../../../src/ids.ts";
+import {
+  type Answer,
+  type Client,
+  expectFaults,
+  newChannel,
+  newChat,
+  newOrganization,
+  send,
+} from "../../support/harness.ts";
+
+/** An organization with chats on a web channel, made one after the other. */
+async function newOrganizationWith(count: number) {
+  const organization = await newOrganization();
+  const chats: Chat[] = [];
+  while (chats.length < count) chats.push(await newChat(organization.api, organization.channelId));
+  return { ...organization, chats };
+}
+
+/** Brings what a chat's object knows of its last message to the directory, as its alarm and its channel's do. */
+async function reportActivity(chat: Chat): Promise<void> {
+  expect(await runDurableObjectAlarm(env.CHATS.getByName(chat.id))).toBe(true);
+  expect(await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channel.id))).toBe(true);
+}
+
+async function ids(api: Client, query = ""): Promise<string[]> {
+  return idsOf(await api("GET", `/chats${query}`));
+}
+
+function idsOf(answer: Answer): string[] {
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body.chats.map((chat: Chat) => chat.id);
+}
+
+/** Latest activity first; of one moment, the greater id. */
+function latestFirst(chats: Chat[]): string[] {
+  const key = (chat: Chat) => `${chat.lastMessageAt ?? chat.createdAt} ${chat.id}`;
+  return [...chats].sort((one, other) => (key(one) < key(other) ? 1 : -1)).map((chat) => chat.id);
+}
+
+test("an organization without chats has an empty list", async () => {
+  const { api } = await newOrganization();
+  const answer = await api("GET", "/chats");
+  expect(answer.body).toEqual({
+    chats: [],
+    pagination: { page: 1, limit: 20, total: 0, totalPages: 0, hasMore: false },
+  });
+});
+
+test("chats without messages are listed by when they were made, as they were answered", async () => {
+  const { api, chats } = await newOrganizationWith(3);
+  const answer = await api("GET", "/chats");
+  expect(idsOf(answer)).toEqual(latestFirst(chats));
+  expect(answer.body.chats).toEqual(expect.arrayContaining(chats));
+});
+
+test("a message brings its chat to the top of the list, with its time", async () => {
+  const { api, chats } = await newOrganizationWith(3);
+  const [oldest] = chats as [Chat];
+  const message = await send(api, oldest.id);
+  await reportActivity(oldest);
+  const answer = await api("GET", "/chats");
+  expect(answer.body.chats[0]).toEqual({ ...oldest, lastMessageAt: message.createdAt });
+  expect(idsOf(answer)).toEqual([oldest.id, ...latestFirst(chats.slice(1))]);
+});
+
+test("the pages of a list join to the whole list", async () => {
+  const { api, chats } = await newOrganizationWith(5);
+  const pages = await Promise.all([1, 2, 3, 4].map((page) => api("GET", `/chats?page=${page}&limit=2`)));
+  expect(pages.flatMap(idsOf)).toEqual(latestFirst(chats));
+  expect(pages.map((page) => page.body.pagination)).toEqual(
+    [1, 2, 3, 4].map((page) => ({ page, limit: 2, total: 5, totalPages: 3, hasMore: page < 3 })),
+  );
+});
+
+test("a walk with before joins to the whole list, though a chat arrives", async () => {
+  const { api, channelId, chats } = await newOrganizationWith(4);
+  const first = await api("GET", "/chats?limit=2");
+  await newChat(api, channelId);
+  const second = await api("GET", `/chats?limit=2&before=${first.body.chats[1].id}`);
+  expect([...idsOf(first), ...idsOf(second)]).toEqual(latestFirst(chats));
+  expect(second.body.pagination).toEqual({ limit: 2, total: 5, hasMore: false });
+});
+
+test("before says that there is more", async () => {
+  const { api, chats } = await newOrganizationWith(4);
+  const [newest, next] = latestFirst(chats);
+  const answer = await api("GET", `/chats?limit=1&before=${newest}`);
+  expect(answer.body).toMatchObject({ chats: [{ id: next }], pagination: { limit: 1, total: 4, hasMore: true } });
+});
+
+test.each(["whatsapp", "telegram", "web"] as const)("the filter channel=%s selects that kind", async (kind) => {
+  const { api, organizationId } = await newOrganization();
+  const made: Record<string, string> = {};
+  for (const each of ["whatsapp", "telegram", "web"] as const) {
+    made[each] = (await newChat(api, await newChannel(organizationId, each), "4915112345")).id;
+  }
+  const answer = await api("GET", `/chats?channel=${kind}`);
+  expect(idsOf(answer)).toEqual([made[kind]]);
+  expect(answer.body.pagination.total).toBe(1);
+});
+
+test("a channel's id selects its chats", async () => {
+  const { api, organizationId, chats, channelId } = await newOrganizationWith(2);
+  const other = await newChannel(organizationId, "web");
+  const chat = await newChat(api, other);
+  expect(await ids(api, `?channel=${other}`)).toEqual([chat.id]);
+  expect(await ids(api, `?channel=${channelId}`)).toEqual(latestFirst(chats));
+});
+
+test("contact selects an exact address, on every channel or on one", async () => {
+  const { api, organizationId, channelId } = await newOrganization();
+  const other = await newChannel(organizationId, "telegram");
+  const web = await newChat(api, channelId, "4915112345");
+  const telegram = await newChat(api, other, "4915112345");
+  await newChat(api, channelId, "49151123456");
+  expect(await ids(api, "?contact=4915112345")).toEqual(latestFirst([web, telegram]));
+  expect(await ids(api, `?contact=4915112345&channel=${other}`)).toEqual([telegram.id]);
+  expect(await ids(api, "?contact=4915112345&channel=web")).toEqual([web.id]);
+  const answer = await api("GET", "/chats?contact=4915112345&limit=1");
+  expect(answer.body.pagination).toEqual({ page: 1, limit: 1, total: 2, totalPages: 2, hasMore: true });
+});
+
+test("a further address of a chat finds it, and the first stays its address", async () => {
+  const { api, chats } = await newOrganizationWith(1);
+  const [chat] = chats as [Chat];
+  const insert = "insert into chat_addresses (channel_id, address, chat_id) values (?, ?, ?)";
+  await env.DB.prepare(insert).bind(chat.channel.id, "further", chat.id).run();
+  const answer = await api("GET", "/chats?contact=further");
+  expect(answer.body.chats).toEqual([chat]);
+  expect(await ids(api, `?contact=${chat.contact.address}`)).toEqual([chat.id]);
+});
+
+test.each(["channel", "contact"])("the filters go with before: %s", async (filter) => {
+  const { api, organizationId, channelId, chats } = await newOrganizationWith(2);
+  await newChat(api, await newChannel(organizationId, "telegram"), "4915112345");
+  const [newest, oldest] = latestFirst(chats);
+  const address = chats.find((chat) => chat.id === oldest)?.contact.address;
+  const query = filter === "channel" ? `channel=${channelId}` : `contact=${address}`;
+  expect(await ids(api, `?${query}&before=${newest}`)).toEqual([oldest]);
+});
+
+test("the filter channel selects no chat if the organization has no such channel", async () => {
+  const { api } = await newOrganizationWith(1);
+  for (const channel of ["whatsapp", "chn_g000000000000000"]) {
+    const answer = await api("GET", `/chats?channel=${channel}`);
+    expect(answer.body).toMatchObject({ chats: [], pagination: { total: 0 } });
+  }
+});
+
+test.each(["%25", "contact-_", "%00", "%27%20or%201=1%20--", "%E0%A4%A"])("contact=%s selects none", async (text) => {
+  const { api } = await newOrganizationWith(1);
+  expect(await ids(api, `?contact=${text}`)).toEqual([]);
+});
+
+test("a page that begins past 10,000 chats is a 400 that points to before, the last one that may be is empty", async () => {
+  const { api } = await newOrganizationWith(1);
+  expect(await ids(api, "?page=500&limit=20")).toEqual([]);
+  expect(await ids(api, "?page=10000&limit=1")).toEqual([]);
+  for (const query of ["page=501&limit=20", "page=10001&limit=1", "page=101&limit=100", "page=999999999999999"]) {
+    const answer = await api("GET", `/chats?${query}`);
+    expectFaults(answer, "page");
+    expect(answer.body.errors[0].message).toMatch(/before/);
+  }
+});
+
+test.each([
+  ["page=0", "page"],
+  ["page=", "page"],
+  ["page=-1", "page"],
+  ["page=1.5", "page"],
+  ["page=1000000000000000", "page"],
+  ["page=1&page=2", "page"],
+  ["limit=0", "limit"],
+  ["limit=101", "limit"],
+  ["channel=", "channel"],
+  ["channel=web&channel=web", "channel"],
+  ["contact=", "contact"],
+  ["contact=a&contact=b", "contact"],
+  ["before=", "before"],
+  ["before=cht_g000000000000000", "before"],
+  ["before=1", "before"],
+  ["page=1&before=cht_g000000000000000", "page"],
+])("GET /chats?%s is a 400 that names %s", async (query, path) => {
+  const { api } = await newOrganization();
+  expectFaults(await api("GET", `/chats?${query}`), path);
+});
+
+test("a message's id is no cursor for chats", async () => {
+  const { api, chats } = await newOrganizationWith(1);
+  const message = await send(api, (chats[0] as Chat).id);
+  for (const id of [message.id, newId("cht", null)]) expectFaults(await api("GET", `/chats?before=${id}`), "before");
+});
+
+test.each(["", "&page=1", "&limit=5", "&before=:chat"])(
+  "a list of chats after a chat is a 400 that names it%s",
+  async (more) => {
+    const { api, chats } = await newOrganizationWith(1);
+    const { id } = chats[0] as Chat;
+    expectFaults(await api("GET", `/chats?after=${id}${more.replace(":chat", id)}`), "after");
+  },
+);
+
+test("a filter that is empty is said to be", async () => {
+  const { api } = await newOrganization();
+  const answer = await api("GET", "/chats?channel=&contact=");
+  expect(answer.body.errors).toEqual([
+    { path: "channel", message: "must not be empty" },
+    { path: "contact", message: "must not be empty" },
+  ]);
+});

@@ -1,0 +1,27 @@
+import { exports } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import guide from "../../../src/docs/using-the-api.md?raw";
+import { tellOfOrder } from "../../support/client-example.ts";
+import { newChat, newKey, newOrganization } from "../../support/harness.ts";
+
+const [example] = Object.values(
+  import.meta.glob<string>("../../support/client-example.ts", { query: "?raw", import: "default", eager: true }),
+);
+
+afterEach(() => vi.unstubAllGlobals());
+
+test("a guide shows the client's example as it is type-checked and run here", () => {
+  expect(guide).toContain(`\n\`\`\`ts\n${example ?? "no file"}\`\`\`\n`);
+});
+
+test("the guide's client sends a message, and reads what the chat holds", async () => {
+  vi.stubGlobal("fetch", (request: Request) => exports.default.fetch(request));
+  const { organizationId, api, channelId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  const { secret } = await newKey(organizationId);
+  const tell = (chatId: string, order: string) => tellOfOrder("https://parley.test/api/v1", secret, chatId, order);
+  expect(await tell(id, "4711")).toEqual({ status: "SENT", total: 1 });
+  expect(await tell(id, "4711")).toEqual({ status: "SENT", total: 1 });
+  expect(await tell(id, "4712")).toEqual({ status: "SENT", total: 2 });
+  await expect(tell("cht_1", "4711")).rejects.toThrow("chat_not_found");
+});

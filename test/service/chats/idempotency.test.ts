@@ -1,0 +1,201 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import {
+  admin,
+  client,
+  expectError,
+  expectFaults,
+  newChat,
+  newKey,
+  newOrganization,
+  newTemplate,
+} from "../../support/harness.ts";
+
+afterEach(() => vi.useRealTimers());
+
+async function newSender() {
+  const organization = await newOrganization();
+  const chat = await newChat(organization.api, organization.channelId);
+  const path = `/chats/${chat.id}/messages`;
+  const post = (key: string, body: unknown = { content: "Hello" }, api = organization.api) =>
+    api("POST", path, body, { "Idempotency-Key": key });
+  const total = async () => (await organization.api("GET", path)).body.pagination.total;
+  return { ...organization, chat, post, total };
+}
+
+test("the same key again is a 201 with the first message, and says that it is a replay", async () => {
+  const { post, total } = await newSender();
+  const first = await post("order-7");
+  const second = await post("order-7");
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.text).toBe(first.text);
+  expect([first.headers.get("Idempotent-Replayed"), second.headers.get("Idempotent-Replayed")]).toEqual([null, "true"]);
+  expect(await total()).toBe(1);
+});
+
+test("twenty sends at once with one key make one message, and nineteen replays of it", async () => {
+  const { post, total } = await newSender();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post("order-7")));
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
+  expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+  expect(answers.filter((answer) => answer.headers.get("Idempotent-Replayed") === "true")).toHaveLength(19);
+  expect(await total()).toBe(1);
+});
+
+test.each([
+  ["another order of fields", '{"metadata":{"b":"2","a":"1"},"variables":{"y":2,"x":"1"},"content":"Hello"}'],
+  ["white space", '{ "content": "Hello",\n"metadata":{"a":"1","b":"2"},"variables":{"x":"1","y":2} }'],
+  ["escapes", '{"content":"\\u0048ello","metadata":{"a":"1","b":"2"},"variables":{"x":"1","y":2.0}}'],
+  ["the default type", { content: "Hello", type: "TEXT", metadata: { a: "1", b: "2" }, variables: { x: "1", y: 2 } }],
+  ["nulls", { content: "Hello", senderId: null, metadata: { a: "1", b: "2" }, variables: { x: "1", y: 2 } }],
+  ["an unknown field", { content: "Hello", trace: "9", metadata: { a: "1", b: "2" }, variables: { x: "1", y: 2 } }],
+])("a body that differs by %s is the same request", async (_, body) => {
+  const { post, total } = await newSender();
+  await post("order-7", { content: "Hello", metadata: { a: "1", b: "2" }, variables: { x: "1", y: 2 } });
+  expect((await post("order-7", body)).headers.get("Idempotent-Replayed")).toBe("true");
+  expect(await total()).toBe(1);
+});
+
+test.each([
+  { content: "hello" },
+  { content: "Hello " },
+  { content: "Hello", type: "IMAGE" },
+  { content: "Hello", mediaUrl: "https://parley.test/a.png" },
+  { content: "Hello", metadata: { a: "1" } },
+  { content: "Hello", variables: {} },
+])("the body %j under a key that was used is a 422 and stores nothing", async (body) => {
+  const { post, total } = await newSender();
+  await post("order-7");
+  const answer = await post("order-7", body);
+  expectError(answer, 422, "idempotency_mismatch");
+  expect(answer.body.error).toBe("Idempotency-Key was used with another request");
+  expect(await total()).toBe(1);
+});
+
+test("the variable 1 is not the variable '1'", async () => {
+  const { post } = await newSender();
+  await post("order-7", { content: "Hello", variables: { n: 1 } });
+  expectError(await post("order-7", { content: "Hello", variables: { n: "1" } }), 422, "idempotency_mismatch");
+});
+
+test("naming the default sender is another request than naming none", async () => {
+  const { post, ownerId } = await newSender();
+  await post("order-7");
+  expectError(await post("order-7", { content: "Hello", senderId: ownerId }), 422, "idempotency_mismatch");
+});
+
+test("a message is replayed after its sender and its template are gone", async () => {
+  const { post, organizationId, ownerId } = await newSender();
+  const templateId = await newTemplate(organizationId, "Hi {{name}}");
+  const body = { content: "Hi", senderId: ownerId, templateId, variables: { name: "Ada" } };
+  const first = await post("order-7", body);
+  await admin("POST", `/organizations/${organizationId}/members`, { name: "Grace" });
+  expect((await admin("DELETE", `/members/${ownerId}`)).status).toBe(200);
+  expect((await admin("DELETE", `/templates/${templateId}`)).status).toBe(200);
+
+  expect((await post("order-7", body)).text).toBe(first.text);
+  expectError(await post("order-8", body), 404, "sender_not_found");
+});
+
+test("a template that changed so that the body no longer fills it is still replayed", async () => {
+  const { post, organizationId } = await newSender();
+  const templateId = await newTemplate(organizationId, "Hi {{name}}");
+  const body = { content: "Hi", templateId, variables: { name: "Ada" } };
+  const first = await post("order-7", body);
+  expect((await admin("PATCH", `/templates/${templateId}`, { body: "Hi {{surname}}" })).status).toBe(200);
+  expect((await post("order-7", body)).text).toBe(first.text);
+});
+
+test.each([
+  ["an invalid body", { content: "" }, 400],
+  ["a sender that is no member", { content: "Hello", senderId: "mbr_nobody" }, 404],
+  ["a template that is none", { content: "Hello", templateId: "tpl_none" }, 404],
+])("a send that is refused for %s uses no key up", async (_, refused, status) => {
+  const { post } = await newSender();
+  expect((await post("order-7", refused)).status).toBe(status);
+  const answer = await post("order-7");
+  expect([answer.status, answer.headers.get("Idempotent-Replayed")]).toEqual([201, null]);
+});
+
+test("two API keys of one organization share a chat's idempotency keys", async () => {
+  const { post, organizationId } = await newSender();
+  const other = client((await newKey(organizationId)).secret);
+  const first = await post("order-7");
+  expect((await post("order-7", { content: "Hello" }, other)).text).toBe(first.text);
+  expectError(await post("order-7", { content: "Bye" }, other), 422, "idempotency_mismatch");
+});
+
+test("two chats do not share an idempotency key", async () => {
+  const { api, channelId, post } = await newSender();
+  const other = await newChat(api, channelId);
+  const first = await post("order-7");
+  const key = { "Idempotency-Key": "order-7" };
+  const second = await api("POST", `/chats/${other.id}/messages`, { content: "Bye" }, key);
+  expect([second.status, second.headers.get("Idempotent-Replayed")]).toEqual([201, null]);
+  expect(second.body.message.id).not.toBe(first.body.message.id);
+});
+
+test("a key of 1 and one of 255 characters are accepted", async () => {
+  const { post, total } = await newSender();
+  expect((await post("k")).status).toBe(201);
+  expect((await post("k".repeat(255))).status).toBe(201);
+  expect(await total()).toBe(2);
+});
+
+test.each([
+  ["no character", ""],
+  ["256 characters", "k".repeat(256)],
+])("a key of %s is a 400", async (_, key) => {
+  const { post, total } = await newSender();
+  expectFaults(await post(key), "Idempotency-Key");
+  expect(await total()).toBe(0);
+});
+
+test.each([
+  ["a quoted and a bare key", '"order-7"', "order-7"],
+  ["a key in capitals and one in small letters", "ORDER-7", "order-7"],
+  ["a key and a longer one", "order-77", "order-7"],
+])("%s are different", async (_, one, other) => {
+  const { post, total } = await newSender();
+  await post(one);
+  await post(other, { content: "Bye" });
+  expect(await total()).toBe(2);
+});
+
+test("without a key each send is a message of its own", async () => {
+  const { api, chat, total } = await newSender();
+  for (const _ of [1, 2]) await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" });
+  expect(await total()).toBe(2);
+});
+
+test("a key works for a chat that its object has not seen, and after the object forgot", async () => {
+  const { api, channelId } = await newSender();
+  const fresh = await newChat(api, channelId);
+  const post = () => api("POST", `/chats/${fresh.id}/messages`, { content: "Hello" }, { "Idempotency-Key": "order-7" });
+  const first = await post();
+  await evictDurableObject(env.CHATS.getByName(fresh.id));
+  expect((await post()).text).toBe(first.text);
+});
+
+test("a key is known after thirty days, by an object that forgot and with another body too", async () => {
+  const { post, total, chat } = await newSender();
+  const first = await post("order-7");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 30 * 86_400_000 });
+  await evictDurableObject(env.CHATS.getByName(chat.id));
+  const again = await post("order-7");
+  expect([again.status, again.headers.get("Idempotent-Replayed"), again.text]).toEqual([201, "true", first.text]);
+  expectError(await post("order-7", { content: "Bye" }), 422, "idempotency_mismatch");
+  expect(await total()).toBe(1);
+});
+
+test("two Idempotency-Key headers are a 400, because the runtime joins them to one with a comma", async () => {
+  const { post, total } = await newSender();
+  const two = new Headers([
+    ["Idempotency-Key", "order-7"],
+    ["Idempotency-Key", "order-8"],
+  ]);
+  expectFaults(await post(two.get("Idempotency-Key") ?? ""), "Idempotency-Key");
+  expectFaults(await post("order-7,order-8"), "Idempotency-Key");
+  expect(await total()).toBe(0);
+});

@@ -1,0 +1,276 @@
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { newSharingIsolate } from "../../deep/models/isolates.ts";
+import {
+  admin,
+  created,
+  expectError,
+  expectFaults,
+  newChannel,
+  newChat,
+  newKey,
+  newOrganization,
+  newTemplate,
+  send,
+  sendMany,
+} from "../../support/harness.ts";
+import { fakeNetworks } from "../../support/networks.ts";
+import { alarmOf } from "../delivery/conversation.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+async function newSender() {
+  const organization = await newOrganization();
+  const chat = await newChat(organization.api, organization.channelId);
+  const post = (body: unknown) => organization.api("POST", `/chats/${chat.id}/messages`, body);
+  return { ...organization, chat, post };
+}
+
+test.each(["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"])("the type %s is accepted", async (type) => {
+  const { api, chat } = await newSender();
+  const message = await send(api, chat.id, { content: "As it is", type });
+  expect(message).toMatchObject({ type, content: "As it is", text: "As it is", templateId: null, mediaUrl: null });
+});
+
+test.each(["text", "STICKER", "", 1, ["TEXT"], {}])("the type %j is a 400", async (type) => {
+  expectFaults(await (await newSender()).post({ content: "Hello", type }), "type");
+});
+
+test("the sequence of a chat is 1, 2, 3 without a gap, whatever was refused in between", async () => {
+  const { api, chat, post } = await newSender();
+  await send(api, chat.id);
+  await post({ content: "" });
+  await post({ content: "Hello", senderId: "mbr_nobody" });
+  expect((await sendMany(api, chat.id, 2)).map((message) => message.seq)).toEqual([2, 3]);
+});
+
+test("fifty sends at once get fifty numbers", async () => {
+  const { api, chat } = await newSender();
+  const sent = await Promise.all(Array.from({ length: 50 }, () => send(api, chat.id)));
+  const numbers = sent.map((message) => message.seq).sort((one, other) => one - other);
+  expect(numbers).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+});
+
+test("the first member sends where no sender is named, and any member where it is", async () => {
+  const { api, chat, organizationId, ownerId } = await newSender();
+  const path = `/organizations/${organizationId}/members`;
+  const second = created(await admin("POST", path, { name: "Grace" })).member.id;
+  expect((await send(api, chat.id)).senderId).toBe(ownerId);
+  expect((await send(api, chat.id, { senderId: second })).senderId).toBe(second);
+});
+
+test("sends that wait together are each checked for their own sender and template", async () => {
+  const { organizationId, chat, ownerId } = await newSender();
+  const { secret } = await newKey(organizationId);
+  const ask = newSharingIsolate();
+  const post = (body: object) =>
+    ask(secret, "POST", `/api/v1/chats/${chat.id}/messages`, { body: { content: "Hello", ...body } });
+  expect((await post({})).status).toBe(201);
+  // The first look-up waits until the others have come. They share the second one, unless their names differ.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const gate = Promise.withResolvers<void>();
+  const batch = env.DB.batch.bind(env.DB);
+  vi.spyOn(env.DB, "batch").mockImplementationOnce((statements) => gate.promise.then(() => batch(statements)));
+  // Joined by spaces, these two pairs of ids read the same.
+  const unknownTemplate = { senderId: ownerId, templateId: "undefined undefined" };
+  const unknownSender = { senderId: `${ownerId} undefined` };
+  const answers = [post(unknownTemplate), post(unknownTemplate), post(unknownSender)];
+  // Each of these is admitted after the three.
+  for (let n = 0; n < 5; n++) await ask(secret, "GET", "/api/v1/key");
+  gate.resolve();
+  expect((await Promise.all(answers)).map(({ body }) => body.code)).toEqual([
+    "template_not_found",
+    "template_not_found",
+    "sender_not_found",
+  ]);
+});
+
+test("a template is filled, and its message is a TEMPLATE whatever type says", async () => {
+  const { api, chat, organizationId } = await newSender();
+  const templateId = await newTemplate(organizationId, "Hi {{name}}, {{ count }} of {{count}} for {{name}}{ok}");
+  const variables = { name: "Ada {{count}}", count: 2.5, unknown: "ignored" };
+  const message = await send(api, chat.id, { content: "Fallback", type: "IMAGE", templateId, variables });
+  expect(message).toMatchObject({
+    type: "TEMPLATE",
+    templateId,
+    variables,
+    content: "Fallback",
+    text: "Hi Ada {{count}}, 2.5 of 2.5 for Ada {{count}}{ok}",
+  });
+});
+
+test("content stays required with a template", async () => {
+  const { post, organizationId } = await newSender();
+  const answer = await post({ templateId: await newTemplate(organizationId, "Hi") });
+  expectError(answer, 400, "missing_field", "content is required");
+});
+
+test.each([
+  ["absent", {}, ["variables.name", "variables.constructor"]],
+  ["null", { variables: null }, ["variables.name", "variables.constructor"]],
+  ["empty", { variables: {} }, ["variables.name", "variables.constructor"]],
+  ["without one", { variables: { name: "Ada", Name: "" } }, ["variables.constructor"]],
+])("variables that are %s are a 400 that names each missing one", async (_, body, paths) => {
+  const { post, organizationId } = await newSender();
+  const templateId = await newTemplate(organizationId, "Hi {{name}} {{constructor}} {{name}}");
+  expectFaults(await post({ content: "Hi", templateId, ...body }), ...paths);
+});
+
+test("a filled template may have 4,096 characters and no more", async () => {
+  const { api, chat, post, organizationId } = await newSender();
+  const templateId = await newTemplate(organizationId, "{{text}}!");
+  const longest = { templateId, variables: { text: "x".repeat(4_095) } };
+  expect((await send(api, chat.id, longest)).text).toHaveLength(4_096);
+  const answer = await post({ content: "Hi", templateId, variables: { text: "x".repeat(4_096) } });
+  expectFaults(answer, "variables");
+});
+
+test.each([
+  ["a list", ["a"], "variables"],
+  ["text", "name", "variables"],
+  ["a nested object", { name: { first: "Ada" } }, "variables.name"],
+  ["a boolean", { name: true }, "variables.name"],
+  ["null", { name: null }, "variables.name"],
+])("variables with %s are a 400 of shape A", async (_, variables, path) => {
+  expectFaults(await (await newSender()).post({ content: "Hi", variables }), path);
+});
+
+test("a number too large for JSON is no variable", async () => {
+  expectFaults(await (await newSender()).post('{"content":"Hi","variables":{"n":1e999}}'), "variables.n");
+});
+
+test("null in each optional field means absent", async () => {
+  const { api, chat, ownerId } = await newSender();
+  const nulls = { type: null, senderId: null, templateId: null, variables: null, mediaUrl: null, metadata: null };
+  expect(await send(api, chat.id, nulls)).toMatchObject({
+    type: "TEXT",
+    senderId: ownerId,
+    templateId: null,
+    variables: null,
+    mediaUrl: null,
+    metadata: {},
+  });
+});
+
+test.each([
+  ["is not there", {}],
+  ["is null", { content: null }],
+  ["is empty", { content: "" }],
+  ["is only white space", { content: " \t\n\u00a0\u2003\ufeff" }],
+])("content that %s is a 400 of shape B", async (_, body) => {
+  const answer = await (await newSender()).post(body);
+  expectError(answer, 400, "missing_field");
+  expect(answer.body).toEqual({ error: "content is required", code: "missing_field" });
+});
+
+test.each([[1], [true], [["Hello"]], [{ text: "Hello" }]])("content %j is a 400 of shape A", async (content) => {
+  expectFaults(await (await newSender()).post({ content }), "content");
+});
+
+test("a body without content that is wrong elsewhere too gets shape A with every fault", async () => {
+  const answer = await (await newSender()).post({ type: "POEM", mediaUrl: "http://parley.test/" });
+  expectFaults(answer, "content", "type", "mediaUrl");
+});
+
+test.each([
+  ["letters", "x", 4_096],
+  ["surrogate pairs", "😀", 2_048],
+])("content of 4,096 UTF-16 units as %s is accepted, one more is not", async (_, unit, count) => {
+  const { api, chat, post } = await newSender();
+  expect((await send(api, chat.id, { content: unit.repeat(count) })).content).toHaveLength(4_096);
+  expectFaults(await post({ content: `${unit.repeat(count)}x` }), "content");
+});
+
+test.each(["Lone \ud800", "Nul \0", "Right-to-left \u202e", " padded ", "\u2028 x"])(
+  "content %j comes back as it was sent",
+  async (content) => {
+    const { api, chat } = await newSender();
+    const { id } = await send(api, chat.id, { content });
+    const answer = await api("GET", `/chats/${chat.id}/messages/${id}`);
+    expect(answer.body.message).toMatchObject({ content, text: content });
+  },
+);
+
+test("fields that the service does not know are ignored", async () => {
+  const { api, chat } = await newSender();
+  const unknown = {
+    id: "msg_mine",
+    seq: 9,
+    status: "READ",
+    createdAt: "1970-01-01T00:00:00.000Z",
+    chatId: "cht_other",
+  };
+  const message = await send(api, chat.id, { ...unknown, text: "Other", direction: "INBOUND" });
+  expect(message).toMatchObject({ seq: 1, status: "SENT", chatId: chat.id, text: "Hello", direction: "OUTBOUND" });
+  expect(message.id).not.toBe("msg_mine");
+});
+
+test.each([
+  ["https://parley.test/a.png?b=c#d"],
+  ["HTTPS://PARLEY.TEST/"],
+  [`https://parley.test/${"x".repeat(2_048 - 20)}`],
+])("the mediaUrl %s is accepted", async (mediaUrl) => {
+  const { api, chat } = await newSender();
+  const message = await send(api, chat.id, { type: "IMAGE", content: "A caption", mediaUrl });
+  expect(message).toMatchObject({ mediaUrl, content: "A caption" });
+});
+
+test.each([
+  "",
+  "http://parley.test/",
+  "//parley.test/",
+  "javascript:alert(1)",
+  "data:text/html,hi",
+  "https://",
+  "https://ada@parley.test/",
+  "https://ada:secret@parley.test/",
+  "a.png",
+  `https://parley.test/${"x".repeat(2_049 - 20)}`,
+])("the mediaUrl %s is a 400", async (mediaUrl) => {
+  expectFaults(await (await newSender()).post({ content: "Hello", type: "IMAGE", mediaUrl }), "mediaUrl");
+});
+
+test.each([
+  ["no pairs", {}],
+  ["20 pairs", Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, ""]))],
+  ["a key of 40 characters and a value of 500", { ["k".repeat(40)]: "v".repeat(500) }],
+  ["dots, spaces and names of Object's own", { "a.b c": "1", constructor: "2", toString: "3" }],
+])("metadata with %s comes back as it was sent", async (_, metadata) => {
+  const { api, chat } = await newSender();
+  expect((await send(api, chat.id, { metadata })).metadata).toEqual(metadata);
+});
+
+test.each([
+  ["21 pairs", Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`k${index}`, ""])), "metadata"],
+  ["an empty key", { "": "v" }, "metadata."],
+  ["a key of 41 characters", { ["k".repeat(41)]: "v" }, `metadata.${"k".repeat(41)}`],
+  ["a value of 501 characters", { k: "v".repeat(501) }, "metadata.k"],
+  ["a value of 501 characters in 251 code points", { k: `v${"😀".repeat(250)}` }, "metadata.k"],
+  ["a number", { k: 1 }, "metadata.k"],
+  ["null", { k: null }, "metadata.k"],
+  ["a nested object", { k: {} }, "metadata.k"],
+  ["a list", ["v"], "metadata"],
+])("metadata with %s is a 400 of shape A", async (_, metadata, path) => {
+  expectFaults(await (await newSender()).post({ content: "Hello", metadata }), path);
+});
+
+test.each(["web", "telegram"] as const)("sends on a %s channel that are all refused set no alarm", async (kind) => {
+  fakeNetworks();
+  const { api, organizationId } = await newOrganization();
+  const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");
+  const object = env.CHATS.getByName(chat.id);
+  const post = (body: object) => api("POST", `/chats/${chat.id}/messages`, { content: "Hello", ...body });
+  const refused = await Promise.all([
+    post({ senderId: "mbr_gaaaaaaaaaaaaaaa" }),
+    post({ templateId: "tpl_gaaaaaaaaaaaaaaa" }),
+    post({ senderId: "mbr_gbbbbbbbbbbbbbbb" }),
+  ]);
+  for (const answer of refused) expect(answer.status, answer.text).toBe(404);
+  expect(await alarmOf(object)).toBeNull();
+  expect((await post({})).status).toBe(201);
+  expect(await alarmOf(object)).not.toBeNull();
+});

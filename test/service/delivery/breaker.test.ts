@@ -1,0 +1,347 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import type { ChannelPace } from "../../../src/channels/pace.ts";
+import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../support/faults.ts";
+import { admin, expectError, send, sendMany } from "../../support/harness.ts";
+import { accept, fakeNetworks, hanging, refuse, type Script } from "../../support/networks.ts";
+import { alarmOf, type Conversation, chatOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
+
+stopTheClock();
+
+const GOOD = "123456:good-token";
+const MINUTE = 60_000;
+
+/** Telegram, as it treats a bot whose token was revoked and then replaced. */
+const bot: Script = (call, number) => (call.token === GOOD ? accept(call) : refuse(401, "Unauthorized")(call, number));
+
+async function manyChats(count: number, settings = { perSecond: 1_000 }) {
+  const first = await conversation("telegram", settings);
+  const more = await Promise.all(Array.from({ length: count - 1 }, () => chatOf(first, first.channelId)));
+  const chats = [first, ...more];
+  const channel = () => env.CHANNELS.getByName(first.channelId);
+  return { ...first, chats, channelObject: channel };
+}
+
+type Chats = Pick<Conversation, "run">[];
+const runAll = (chats: Chats) => Promise.all(chats.map((chat) => chat.run()));
+const mend = (channelId: string) => admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: GOOD } });
+const depths = (chats: Pick<Conversation, "queue">[]) =>
+  Promise.all(chats.map(async (chat) => (await chat.queue()).depth as number));
+
+test("a dead token: a hundred chats that send at once cost one call, and drain at the channel's pace once it is replaced", async () => {
+  let underWay = 0;
+  let most = 0;
+  const calls = fakeNetworks(async (call, number) => {
+    most = Math.max(most, ++underWay);
+    await scheduler.wait(1);
+    underWay--;
+    return bot(call, number);
+  });
+  const at = await manyChats(100);
+  // The key's next window.
+  pass(MINUTE);
+  await Promise.all(at.chats.map(({ chatId }) => send(at.api, chatId)));
+  await runAll(at.chats);
+  expect(calls).toHaveLength(1);
+  const health = await healthOf(at.channelId);
+  expect(health).toMatchObject({ state: "broken", reason: "Telegram refuses the bot token: Unauthorized" });
+  pass(10_000);
+  const trips = countRoundTrips();
+  await runAll(at.chats);
+  expect(calls).toHaveLength(1);
+  // Nothing of this is news to the directory; the channel itself is read anew once its record is old.
+  expect(trips()).toBeLessThanOrEqual(2);
+  vi.restoreAllMocks();
+  expect(await healthOf(at.channelId)).toEqual(health);
+  expect(most).toBe(1);
+
+  expect((await mend(at.channelId)).body.channel.health).toMatchObject({ state: "ok", reason: null });
+  expect(await healthOf(at.channelId)).toMatchObject({ state: "ok", reason: null });
+  const start = Date.now();
+  for (let turns = 0; calls.length < 101; turns++) {
+    expect(turns).toBeLessThan(5);
+    const alarm = await alarmOf(at.channelObject());
+    if (alarm !== null) await runDurableObjectAlarm(at.channelObject());
+    await runAll(at.chats);
+    pass(1_000);
+  }
+  expect(calls.slice(1).map((call) => call.token)).toEqual(Array.from({ length: 100 }, () => GOOD));
+  expect(new Set(calls.slice(1).map((call) => call.to)).size).toBe(100);
+  expect(Date.now() - start).toBeLessThanOrEqual(5_000);
+  expect(await depths(at.chats.slice(0, 10))).toEqual(Array.from({ length: 10 }, () => 0));
+  // What became of them is told, and nothing is left to do.
+  await runAll(at.chats);
+  await runDurableObjectAlarm(at.channelObject());
+  expect(await alarmOf(at.channelObject())).toBeNull();
+}, 60_000);
+
+test("a drained channel's chats queue on its clock", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(6, { perSecond: 1 });
+  for (const { chatId } of at.chats.slice(0, 1)) await send(at.api, chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  pass(10_000);
+  await mend(at.channelId);
+  await runDurableObjectAlarm(at.channelObject());
+  await runAll(at.chats);
+  const start = Date.now();
+  const waiting = (await Promise.all(at.chats.map((chat) => chat.queue()))).filter((queue) => queue.depth > 0);
+  const starts = waiting.map((queue) => Date.parse(queue.nextAttemptAt) - start);
+  expect(new Set(starts)).toEqual(new Set([2_000, 3_000, 4_000, 5_000]));
+  expect(calls).toHaveLength(3);
+}, 30_000);
+
+test("while a channel is broken one attempt at a time goes, as a probe, and the waits grow", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(8);
+  await send(at.api, at.chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  const counted: number[] = [];
+  for (let minute = 0; minute < 120; minute++) {
+    pass(MINUTE);
+    await runAll(at.chats);
+    counted.push(calls.length - 1);
+  }
+  expect(counted.slice(0, 4)).toEqual([0, 0, 0, 0]);
+  const starts = calls.map((call) => call.at);
+  const [first = 0, ...later] = starts.slice(1).map((at, i) => (at - (starts[i] ?? 0)) / MINUTE);
+  expect(first).toBeGreaterThanOrEqual(5);
+  expect(first).toBeLessThanOrEqual(7);
+  expect(later.length).toBeGreaterThanOrEqual(2);
+  expect(later.filter((gap) => gap < 10 || gap > 49)).toEqual([]);
+}, 30_000);
+
+test("a probe that hangs lets no second one go", async () => {
+  const hang = hanging(refuse(401, "Unauthorized"));
+  const calls = fakeNetworks((call, number) => (number === 2 ? hang.script : bot)(call, number));
+  const at = await manyChats(3);
+  await send(at.api, at.chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  pass(6 * MINUTE);
+  const [one, ...others] = at.chats;
+  const running = one?.run();
+  await hang.reached();
+  await runAll(others);
+  expect(calls).toHaveLength(2);
+  hang.letGo();
+  await running;
+  expect(calls).toHaveLength(2);
+});
+
+test("a probe that comes through mends the channel, and all others follow", async () => {
+  let isMended = false;
+  const calls = fakeNetworks((call, number) => (isMended ? accept(call) : bot(call, number)));
+  const at = await manyChats(10);
+  await send(at.api, at.chatId);
+  await at.run();
+  for (const { chatId } of at.chats.slice(1)) await send(at.api, chatId);
+  await runAll(at.chats);
+  isMended = true;
+  pass(6 * MINUTE);
+  await at.run();
+  expect(await healthOf(at.channelId)).toMatchObject({ state: "ok", reason: null });
+  await runDurableObjectAlarm(at.channelObject());
+  await runAll(at.chats);
+  expect(await depths(at.chats)).toEqual(at.chats.map(() => 0));
+  expect(calls).toHaveLength(11);
+}, 30_000);
+
+test("an attempt that was under way when the token was replaced does not break the channel again", async () => {
+  const hang = hanging(refuse(401, "Unauthorized"));
+  const calls = fakeNetworks((call, number) => (number === 1 ? hang.script : bot)(call, number));
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  await hang.reached();
+  await mend(chat.channelId);
+  hang.letGo();
+  await chat.run();
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok", reason: null });
+  pass(3_000);
+  await chat.run();
+  expect(calls.map((call) => call.token === GOOD)).toEqual([false, true]);
+});
+
+test("many attempts that fail together open the breaker once, for five minutes", async () => {
+  const held = hanging(refuse(401, "Unauthorized"));
+  const calls = fakeNetworks((call, number) => (number === 1 ? accept : held.script)(call, number));
+  const at = await manyChats(20);
+  // It works, so nobody is held when it no longer does.
+  await send(at.api, at.chatId);
+  await at.run();
+  for (const { chatId } of at.chats) await send(at.api, chatId);
+  while (calls.length < 21) await at.queue();
+  const written = vi.spyOn(env.DB, "prepare");
+  held.letGo();
+  await runAll(at.chats);
+  const updates = written.mock.calls.filter(([statement]) => /update "channels" set "health/.test(statement));
+  expect(updates).toHaveLength(1);
+  const pace = await runInDurableObject(at.channelObject(), (_object, { storage }) => storage.kv.get("pace"));
+  expect(pace).toMatchObject({ breaker: { failures: 0, probeAt: Date.now() + 5 * MINUTE } });
+}, 30_000);
+
+test("a breaker stays open over an eviction of the channel's object", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(2);
+  await send(at.api, at.chatId);
+  await at.run();
+  await evictDurableObject(at.channelObject());
+  const [, other] = at.chats;
+  await send(at.api, other?.chatId ?? "");
+  await other?.run();
+  expect(calls).toHaveLength(1);
+  expect((await other?.queue())?.lastError).toMatchObject({ code: "channel_broken" });
+});
+
+test.each(OUTAGES)("health that could not be written is written later (%s error)", async (outage) => {
+  const chat = await conversation("telegram");
+  const calls = fakeNetworks((call, number) => {
+    breakDirectory(outage);
+    return bot(call, number);
+  });
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  vi.restoreAllMocks();
+  expect(calls).toHaveLength(1);
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+  pass(15_000);
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "broken" });
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  expect(await alarmOf(env.CHANNELS.getByName(chat.channelId))).toBeNull();
+});
+
+test.each(OUTAGES)("delivery goes on while the directory is down (%s error)", async (outage) => {
+  const calls = fakeNetworks();
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  pass(60_000);
+  breakDirectory(outage);
+  await sendMany(chat.api, chat.chatId, 2);
+  await chat.run();
+  expect(calls.map((call) => call.text)).toEqual(["Hello", "Message 1", "Message 2"]);
+});
+
+test("a message that meets a broken channel for eight days is FAILED, and so is what has waited as long behind it", async () => {
+  const calls = fakeNetworks(bot);
+  const chat = await conversation("telegram");
+  await sendMany(chat.api, chat.chatId, 3);
+  const start = Date.now();
+  await chat.run();
+  for (let day = 0; day < 8; day++) {
+    pass(24 * 60 * MINUTE);
+    await chat.run();
+  }
+  const late = await send(chat.api, chat.chatId, { content: "Fresh" });
+  pass(60 * MINUTE);
+  await chat.run();
+  const messages = await chat.messages();
+  expect(messages.map((message) => message.status)).toEqual(["FAILED", "FAILED", "FAILED", "QUEUED"]);
+  expect(messages[2]?.error?.code).toBe("delivery_timeout");
+  await mend(chat.channelId);
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await chat.run();
+  expect(await chat.message(late.id)).toMatchObject({ status: "SENT" });
+  expect(calls.at(-1)?.at).toBe(Date.now());
+  expect(Date.now() - start).toBeGreaterThan(8 * 24 * 60 * MINUTE);
+});
+
+test("a chat that reports its activity while the channel writes its health keeps the channel's alarm", async () => {
+  const chat = await conversation("telegram");
+  const channel = () => env.CHANNELS.getByName(chat.channelId);
+  await runInDurableObject(channel(), async (_object, { storage }) => {
+    storage.kv.put("health", chat.channelId);
+    await storage.setAlarm(Date.now());
+  });
+  const statements: D1PreparedStatement = Object.getPrototypeOf(env.DB.prepare("select 1"));
+  const run = Reflect.get(statements, "run") as () => Promise<D1Result>;
+  vi.spyOn(statements, "run").mockImplementation(async function write(this: D1PreparedStatement) {
+    await channel().active(chat.chatId, Date.now());
+    return run.call(this);
+  } as never);
+  await runDurableObjectAlarm(channel());
+  expect(await alarmOf(channel())).toBe(Date.now() + 5_000);
+});
+
+/** The breaker of a channel, as its object has stored it. */
+async function breakerOf(channelId: string) {
+  const object = env.CHANNELS.getByName(channelId);
+  const pace = await runInDurableObject(object, (_object, { storage }) => storage.kv.get<ChannelPace>("pace"));
+  return pace?.breaker;
+}
+
+test("a probe's report whose answer was lost makes the wait longer once, though it is told again", async () => {
+  fakeNetworks(bot);
+  const at = await manyChats(2);
+  const [first, second] = at.chats;
+  await send(at.api, first?.chatId ?? "");
+  await first?.run();
+  await send(at.api, second?.chatId ?? "");
+  await second?.run();
+  pass(6 * MINUTE);
+  aroundCall("CHANNELS", "broke", {
+    after: () => {
+      throw Object.assign(new Error("Network connection lost."), { retryable: true });
+    },
+  });
+  await second?.run();
+  vi.restoreAllMocks();
+  expect(await breakerOf(at.channelId)).toMatchObject({ failures: 1, probes: 1, probeAt: Date.now() + 10 * MINUTE });
+});
+
+test("new credentials that the channel's object can't be told of are answered 503, and count once they are repeated", async () => {
+  const calls = fakeNetworks(bot);
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  breakObjects("CHANNELS", "changed");
+  const refused = await mend(chat.channelId);
+  expectError(refused, 503, "unavailable");
+  expect(refused.headers.get("Retry-After")).not.toBeNull();
+  vi.restoreAllMocks();
+  expect((await mend(chat.channelId)).body.channel.health).toMatchObject({ state: "ok" });
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  await chat.run();
+  expect(calls.map((call) => call.token)).toEqual([expect.not.stringMatching(GOOD), GOOD]);
+});
+
+test("new credentials that the channel's object was not told of count with the next message, if nobody repeats them", async () => {
+  const calls = fakeNetworks(bot);
+  const at = await manyChats(2);
+  const [first, second] = at.chats;
+  await send(at.api, first?.chatId ?? "");
+  await first?.run();
+  breakObjects("CHANNELS", "changed");
+  await mend(at.channelId);
+  vi.restoreAllMocks();
+  // The channel's record is held for ten seconds.
+  pass(10_000);
+  await send(at.api, second?.chatId ?? "");
+  await second?.run();
+  expect(calls.map((call) => call.token === GOOD)).toEqual([false, true]);
+  expect(await healthOf(at.channelId)).toMatchObject({ state: "ok" });
+  await runDurableObjectAlarm(at.channelObject());
+  await first?.run();
+  expect(await depths(at.chats)).toEqual([0, 0]);
+});
+
+test("a call that tells of new credentials twice changes nothing the second time", async () => {
+  fakeNetworks();
+  const chat = await conversation("telegram");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  await mend(chat.channelId);
+  const mends = () =>
+    runInDurableObject(env.CHANNELS.getByName(chat.channelId), async (object, { storage }) => {
+      await object.changed(chat.channelId);
+      return storage.kv.get<ChannelPace>("pace")?.epoch;
+    });
+  expect([await mends(), await mends()]).toEqual([1, 1]);
+});

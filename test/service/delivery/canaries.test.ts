@@ -1,0 +1,145 @@
+import { listDurableObjectIds } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { randomBase62 } from "../../../src/ids.ts";
+import { directoryText, plant, secretIn } from "../../support/canaries.ts";
+import { breakDirectory, breakObjects, OUTAGES } from "../../support/faults.ts";
+import {
+  type Answer,
+  admin,
+  call,
+  client,
+  created,
+  newChat,
+  newKey,
+  newTemplate,
+  send,
+} from "../../support/harness.ts";
+import { fakeNetworks, inTurn, lost, type Script, status } from "../../support/networks.ts";
+import { asUser, connect, newSite, newToken, signUser, visit } from "../../support/sockets.ts";
+import { storedBy } from "../../support/stored.ts";
+import { fromMeta, fromTelegram, signed, taken, telegramText, whatsappText } from "../inbound/webhook-calls.ts";
+import { chatOf, newNetworkChannel, runNext, stopTheClock } from "./conversation.ts";
+
+stopTheClock();
+
+/** A text that stands nowhere else. */
+const canary = (what: string) => `canary-${what}-${randomBase62(12)}`;
+
+/** A refusal that quotes what it was called with, token and all. */
+const echo: Script = ({ network, token, text, url }) => {
+  const words = `No: ${token} ${text} ${url}`;
+  return network === "telegram"
+    ? Response.json({ ok: false, error_code: 400, description: words }, { status: 400 })
+    : Response.json({ error: { code: 131026, message: words } }, { status: 400 });
+};
+
+test("a whole life leaves no secret in log, answers, directory or objects, and no word or address in the log", async () => {
+  const heard: unknown[] = [];
+  for (const level of ["log", "warn", "error", "info", "debug"] as const) {
+    vi.spyOn(console, level).mockImplementation((...line) => void heard.push(line));
+  }
+  const errors: Answer[] = [];
+  const meet = async (answer: Promise<Answer>) => {
+    const met = await answer;
+    expect(met.status, met.text).toBeGreaterThanOrEqual(400);
+    errors.push(met);
+  };
+  const credentials = {
+    telegram: { botToken: `4711:${canary("bot")}` },
+    whatsapp: { accessToken: canary("access"), appSecret: canary("app") },
+  };
+  const words = { content: canary("content"), variable: canary("variable"), name: canary("name"), key: canary("key") };
+  const address = "198.51.100.77";
+  const contact = "4915799887766";
+  for (const secret of Object.values({ ...credentials.telegram, ...credentials.whatsapp })) plant(secret);
+
+  const site = await newSite();
+  const { api, organizationId } = site;
+  const templateId = await newTemplate(organizationId, "Dear {{name}}");
+  const narrow = await newKey(organizationId, { permissions: [], ipAllowlist: [address] });
+  const message = {
+    ...{ content: words.content, templateId, variables: { name: words.variable } },
+    ...{ mediaUrl: `https://${words.name}.test/a.png`, metadata: { note: words.content } },
+  };
+  for (const kind of ["telegram", "whatsapp"] as const) {
+    const calls = fakeNetworks(inTurn(lost, status(302, { Location: "https://evil.test" }), echo, echo));
+    const channel = await newNetworkChannel(organizationId, kind, { credentials: credentials[kind] });
+    const chat = await chatOf(site, channel.id, contact);
+    const path = `/chats/${chat.chatId}/messages`;
+    created(await api("POST", path, message, { "Idempotency-Key": words.key }));
+    await meet(api("POST", path, { content: words.variable }, { "Idempotency-Key": words.key }));
+    await chat.run();
+    while ((await chat.queue()).nextAttemptAt !== null) await runNext(chat);
+    expect(calls.map(({ token }) => token)).toContain(Object.values(credentials[kind])[0]);
+    expect((await chat.messages())[0]).toMatchObject({ status: "FAILED" });
+
+    const forged = kind === "telegram" ? fromTelegram(channel, words, {}) : signed(channel, words.content, "wrong");
+    await meet(forged);
+    const update = telegramText(contact, words.content);
+    const value = whatsappText({ wa_id: contact }, words.content);
+    const secret = { secret: credentials.whatsapp.appSecret };
+    taken(await (kind === "telegram" ? fromTelegram(channel, update) : fromMeta(channel, [value], secret)));
+    await meet(call("GET", `/hooks/whatsapp/${channel.id}?hub.verify_token=${words.key}&hub.challenge=${words.key}`));
+    await meet(admin("PATCH", `/channels/${channel.id}`, { credentials: { botToken: 5, accessToken: 5 } }));
+    await admin("POST", `/channels/${channel.id}/webhook`);
+    await admin("GET", `/channels/${channel.id}`);
+  }
+
+  const token = newToken();
+  const { page } = await visit(site.channelId, { token, from: address });
+  await page.write(words.key, words.content);
+  await page.close();
+  expect(await (await connect(site.channelId, { protocols: asUser(words.name, "0".repeat(64)) })).closed).toBe(4401);
+  await visit(site.channelId, { protocols: asUser(words.name, await signUser(words.name, site.secret)) });
+
+  const chat = await newChat(api, site.channelId, words.name);
+  const { id } = await send(api, chat.id, { content: words.content });
+  const from = { "CF-Connecting-IP": address };
+  await meet(client(narrow.secret)("GET", "/chats", undefined, from));
+  await meet(client(`${narrow.secret.slice(0, -1)}_`)("GET", "/key"));
+  await meet(
+    call("GET", `/admin/v1/organizations?token=${env.ADMIN_TOKEN}`, { headers: { Authorization: "Bearer x" } }),
+  );
+  await meet(api("POST", `/chats/${chat.id}/messages`, `{"content":"${words.content}`));
+  await meet(api("POST", `/chats/${words.name}/messages`, { content: words.content, type: words.variable }));
+  await meet(api("GET", `/chats?contact=${words.name}&page=${words.key}`));
+  await meet(call("GET", "/api/v1/key", { headers: { Authorization: `Basic ${narrow.secret}` } }));
+  const rotated = created(await admin("POST", `/keys/${narrow.key.id}/rotate`, { overlapSeconds: 60 }));
+  plant(rotated.secret);
+  await admin("POST", `/channels/${site.channelId}/identity-secret`, { overlapSeconds: 60 });
+  await admin("POST", "/reseal");
+  await admin("POST", `/chats/${chat.id}/messages/${id}/redact`);
+  await admin("DELETE", `/keys/${narrow.key.id}`);
+  await meet(client(narrow.secret)("GET", "/key", undefined, from));
+
+  const [directory, objects] = [await directoryText(), await objectsText()];
+  expect(directory).toContain(words.name);
+  expect(objects).toContain(words.content);
+  expect([secretIn(directory), secretIn(objects)]).toEqual([null, null]);
+  for (const word of [words.content, words.variable, words.key]) expect(directory).not.toContain(word);
+
+  for (const outage of OUTAGES) {
+    breakDirectory(outage);
+    await meet(api("POST", "/chats", { channelId: site.channelId, contact: { address: words.key } }));
+    await meet(api("POST", `/chats/${chat.id}/messages`, { content: words.content, senderId: words.key }));
+    await meet(admin("POST", `/organizations/${organizationId}/members`, { name: words.name }));
+  }
+  breakObjects("CHATS", "send");
+  await meet(api("POST", `/chats/${chat.id}/messages`, { content: words.content }));
+
+  const log = JSON.stringify(heard);
+  for (const event of ["request", "audit", "attempt", "webhook", "error"]) expect(log).toContain(event);
+  expect(secretIn(log)).toBeNull();
+  for (const word of [...Object.values(words), address, contact]) expect(log).not.toContain(word);
+  expect(errors.map(({ text }) => secretIn(text)).filter((secret) => secret !== null)).toEqual([]);
+});
+
+/** All that the objects hold. */
+async function objectsText(): Promise<string> {
+  const held: string[] = [];
+  for (const namespace of [env.KEYS, env.CHATS, env.CHANNELS] as DurableObjectNamespace[]) {
+    for (const id of await listDurableObjectIds(namespace)) held.push(await storedBy(namespace.get(id)));
+  }
+  return held.join("\n");
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { admin, newOrganization } from "../../support/harness.ts";
+import { failEachStep } from "./every-step.ts";
+import { rows } from "./looks.ts";
+import { quietly } from "./places.ts";
+
+quietly();
+
+const BODIES = {
+  members: { name: "Grace" },
+  channels: { kind: "telegram", name: "Bot", credentials: { botToken: "123456:telegram-bot-token" } },
+  templates: { name: "order", language: "en", body: "Order {{number}}" },
+  keys: { name: "Shop" },
+};
+const TABLES = { members: "members", channels: "channels", templates: "templates", keys: "api_keys" };
+
+test.each(Object.keys(BODIES) as (keyof typeof BODIES)[])(
+  "what is added to %s is there whole or not at all, whichever step fails",
+  async (list) => {
+    const { names } = await failEachStep<{ organizationId: string }, (string | null)[]>({
+      place: newOrganization,
+      act: ({ organizationId }) => admin("POST", `/organizations/${organizationId}/${list}`, BODIES[list]),
+      look: async ({ organizationId }) => {
+        const found = await rows(TABLES[list], "organization_id = ? order by created_at, id", organizationId);
+        return found.map(({ name }) => String(name)).filter((name) => name === BODIES[list].name);
+      },
+      twice: [BODIES[list].name, BODIES[list].name],
+    });
+    expect(names.some((name) => name.startsWith(`D1 insert into ${TABLES[list]}`))).toBe(true);
+  },
+);
+
+test("an organization is there with its first member or not at all, whichever step fails", async () => {
+  let organizations = 0;
+  const one = { organizations: 1, members: 1 };
+  const { names } = await failEachStep<string, typeof one>({
+    place: async () => `organization ${++organizations} of the failing steps`,
+    act: (name) => admin("POST", "/organizations", { name, owner: { name } }),
+    look: async (name) => ({
+      organizations: (await rows("organizations", "name = ?", name)).length,
+      members: (await rows("members", "name = ?", name)).length,
+    }),
+    twice: { organizations: 2, members: 2 },
+  });
+  expect(names).toHaveLength(1);
+});

@@ -1,0 +1,59 @@
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { type Answer, send } from "../../support/harness.ts";
+import { failEachStep, type Path } from "./every-step.ts";
+import { count } from "./looks.ts";
+import { newContact, type Place, placesOf, quietly } from "./places.ts";
+
+quietly();
+
+/** What a list of messages and one of chats must hold where it is a 200. */
+function isWhole({ status, body }: Answer): string | null {
+  if (status !== 200) return null;
+  const { messages, chats, pagination } = body;
+  const shown = messages ? messages.map((message: { seq: number }) => message.seq) : chats.length;
+  const isAll = JSON.stringify(shown) === JSON.stringify(messages ? [2, 1] : pagination.total);
+  return isAll && pagination.total > 0 ? null : `a list is short: ${JSON.stringify(body)}`;
+}
+
+/** Reads of a place whose objects have all been asked before, or of one whose objects know nothing yet. */
+function reading(path: (place: Place) => string, isWarm: boolean): Path<Place, null> {
+  const place = placesOf();
+  return {
+    place: async () => {
+      const at = await place();
+      await send(at.api, at.chatId);
+      await send(at.api, at.chatId);
+      if (isWarm) await at.api("GET", path(at));
+      return at;
+    },
+    act: (at) => at.api("GET", path(at)),
+    look: async () => null,
+    also: async (_place, answer) => isWhole(answer),
+  };
+}
+
+test.each([
+  ["of messages", "CHATS.list", false, ({ chatId }: Place) => `/chats/${chatId}/messages`],
+  ["of messages that was read before", "CHATS.list", true, ({ chatId }: Place) => `/chats/${chatId}/messages`],
+  ["of chats", "D1 batch", false, ({ channelId }: Place) => `/chats?channel=${channelId}`],
+  ["of chats that was read before", "D1 batch", true, ({ channelId }: Place) => `/chats?channel=${channelId}`],
+])("a list %s is whole or an error, whichever of its steps fails", async (_name, asked, isWarm, path) => {
+  const { names } = await failEachStep(reading(path, isWarm));
+  expect(names).toContain("KEYS.admit");
+  expect(names.some((name) => name.startsWith(asked))).toBe(true);
+});
+
+test("a chat is made once with its address and its count, or not, whichever step fails", async () => {
+  const place = placesOf();
+  const { names } = await failEachStep<Place & { contact: string }, object>({
+    place: async () => ({ ...(await place()), contact: newContact() }),
+    act: ({ api, channelId, contact }) => api("POST", "/chats", { channelId, contact: { address: contact } }),
+    look: async ({ channelId, contact }) => ({
+      chats: await count("chats", "channel_id = ? and contact_address = ?", channelId, contact),
+      addresses: await count("chat_addresses", "channel_id = ? and address = ?", channelId, contact),
+      counted: await env.DB.prepare("select chat_count as n from channels where id = ?").bind(channelId).first("n"),
+    }),
+  });
+  expect(names.some((name) => name.startsWith("D1 batch: insert into chat_addresses"))).toBe(true);
+});

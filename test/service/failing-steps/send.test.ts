@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { newTemplate } from "../../support/harness.ts";
+import { failEachStep, type Path } from "./every-step.ts";
+import { chatOnDisk } from "./looks.ts";
+import { type Place, placesOf, quietly } from "./places.ts";
+
+quietly();
+
+const HELLO = "1 OUTBOUND Hello SENT";
+
+/** A send to a chat that nobody has called before, by a key that nobody has used. */
+function sending(body: object, headers: Record<string, string> = {}): Path<Place> {
+  return {
+    place: placesOf(),
+    act: ({ api, chatId }) => api("POST", `/chats/${chatId}/messages`, { content: "Hello", ...body }, headers),
+    look: ({ chatId }) => chatOnDisk(chatId),
+    // Stored, and nobody will wake to tell the list of chats of it: the next call sees to that.
+    between: ({ messages, alarm }) => messages.length === 1 && !alarm,
+  };
+}
+
+test("a send is stored or not, whichever of its steps fails", async () => {
+  const tally = await failEachStep({
+    ...sending({}),
+    twice: { messages: [HELLO, "2 OUTBOUND Hello SENT"], alarm: true },
+  });
+  expect(tally.names).toEqual(
+    expect.arrayContaining(["KEYS.admit", "CHATS.send", "kv.put identity", "transactionSync", "setAlarm"]),
+  );
+});
+
+test("a send with an idempotency key is stored once, whichever of its steps fails", async () => {
+  const tally = await failEachStep(sending({}, { "Idempotency-Key": "once" }));
+  expect(tally.names).toContain("select doc, fingerprint from messages where dedupe = ?");
+});
+
+test("a send with a template and a sender is stored or not, whichever of its steps fails", async () => {
+  const place = placesOf();
+  const path: Path<Place & { templateId: string }> = {
+    ...sending({}),
+    place: async () => {
+      const at = await place();
+      return { ...at, templateId: await newTemplate(at.organizationId, "Order {{number}} is on its way") };
+    },
+    act: ({ api, chatId, templateId, ownerId: senderId }) => {
+      const body = { content: "Hello", senderId, templateId, variables: { number: 7 } };
+      return api("POST", `/chats/${chatId}/messages`, body, { "Idempotency-Key": "shipped" });
+    },
+  };
+  const { names, directory } = await failEachStep(path);
+  expect(names.filter((name) => name.startsWith("D1 batch"))).toHaveLength(1);
+  expect(directory).toBeGreaterThanOrEqual(4);
+});

@@ -1,0 +1,219 @@
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { newKeyText } from "../../../src/keys/key-text.ts";
+import {
+  type Answer,
+  admin,
+  call,
+  client,
+  expectError,
+  newChat,
+  newKey,
+  newOrganization,
+} from "../../support/harness.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Asserts the whole body, so that no second shape and no further field is in it, and its type. */
+function expectBody(answer: Answer, status: number, body: object): void {
+  expect({ status: answer.status, body: answer.body }, answer.text).toEqual({ status, body });
+  expect(answer.headers.get("Content-Type")).toMatch(/^application\/json\b/);
+}
+
+const VALIDATION = { message: "Validation failed", code: "validation_failed" };
+
+test.each([
+  undefined,
+  "",
+  "Bearer",
+  "Bearer ",
+  "Basic YWRhOnNlY3JldA==",
+  "Token ply_1",
+  "Bearer one two",
+  "Bearer\u00a0ply_1",
+  "ply_1",
+])("the Authorization %j is a 401 missing_authorization", async (header) => {
+  const answer = await call("GET", "/api/v1/chats", { headers: header === undefined ? {} : { Authorization: header } });
+  const text = "Missing or invalid Authorization header";
+  expectBody(answer, 401, { message: text, code: "missing_authorization" });
+  expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
+});
+
+test.each(["nonsense", "ply_", `ply_g${"0".repeat(53)}`, "ply_../../etc"])("the key %s is a 401", async (text) => {
+  expectBody(await client(text)("GET", "/chats"), 401, {
+    message: "Invalid or expired API key",
+    code: "invalid_api_key",
+  });
+});
+
+test("a key that never was, one with a wrong check, a revoked and an expired one hear the same", async () => {
+  const { organizationId } = await newOrganization();
+  const [cut, revoked, expired] = await Promise.all([1, 2, 3].map(() => newKey(organizationId)));
+  await admin("DELETE", `/keys/${revoked?.key.id}`);
+  await env.DB.prepare("update api_keys set expires_at = 1 where id = ?").bind(expired?.key.id).run();
+  const last = cut?.secret.at(-1) === "0" ? "1" : "0";
+  const unknown = await newKeyText(newId("key", null), Uint8Array.fromBase64(env.KEY_SECRET));
+  const answers = await Promise.all(
+    [unknown, `${cut?.secret.slice(0, -1)}${last}`, revoked?.secret, expired?.secret].map((secret) =>
+      client(secret ?? "")("GET", "/chats"),
+    ),
+  );
+  for (const answer of answers) {
+    expectBody(answer, 401, { message: "Invalid or expired API key", code: "invalid_api_key" });
+    expect([...answer.headers.keys()].filter((name) => /limit|retry|vary/.test(name))).toEqual([]);
+    expect([...answer.headers.keys()]).toEqual([...(answers[0]?.headers.keys() ?? [])]);
+    expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
+  }
+});
+
+test.each(["bearer", "BEARER", "bEaReR"])("the scheme %s counts as Bearer", async (scheme) => {
+  const { secret } = await newKey((await newOrganization()).organizationId);
+  const answer = await call("GET", "/api/v1/key", { headers: { Authorization: `${scheme} ${secret}` } });
+  expect(answer.status, answer.text).toBe(200);
+});
+
+test("a key without the permission is a 403 that names it", async () => {
+  const { secret } = await newKey((await newOrganization()).organizationId, { permissions: ["chats:read"] });
+  const answer = await client(secret)("POST", "/chats", {});
+  expectBody(answer, 403, { message: "The API key lacks the permission chats:write", code: "permission_denied" });
+});
+
+test("an address that is not on the list is a 403 that names it", async () => {
+  const { secret } = await newKey((await newOrganization()).organizationId, { ipAllowlist: ["192.0.2.0/24"] });
+  const answer = await client(secret)("GET", "/chats", undefined, { "CF-Connecting-IP": "198.51.100.7" });
+  expectBody(answer, 403, { message: "The address 198.51.100.7 is not allowed", code: "ip_not_allowed" });
+});
+
+test("a used-up month is a 403", async () => {
+  const api = client((await newKey((await newOrganization()).organizationId, { monthlyQuota: 1 })).secret);
+  expect((await api("GET", "/key")).status).toBe(200);
+  expectBody(await api("GET", "/key"), 403, { message: "Monthly quota exceeded", code: "quota_exceeded" });
+});
+
+test("a used-up window is a 429 that says when the next begins", async () => {
+  const rateLimit = { limit: 1, windowSeconds: 3_600 };
+  const api = client((await newKey((await newOrganization()).organizationId, { rateLimit })).secret);
+  const first = await api("GET", "/key");
+  const answer = await api("GET", "/key");
+  expectBody(answer, 429, { message: "Rate limit exceeded", code: "rate_limited" });
+  expect(answer.headers.get("X-RateLimit-Limit")).toBe("1");
+  expect(answer.headers.get("X-RateLimit-Remaining")).toBe("0");
+  expect(answer.headers.get("X-RateLimit-Reset")).toBe(first.headers.get("X-RateLimit-Reset"));
+  const wait = Number(answer.headers.get("Retry-After"));
+  expect(wait).toBeGreaterThan(3_590);
+  expect(wait).toBeLessThanOrEqual(3_600);
+});
+
+test("a 400 of shape A lists each fault by path and message", async () => {
+  const { api, channelId } = await newOrganization();
+  const body = { channelId, contact: { address: "ada", name: 1 }, metadata: { plan: 1 } };
+  expectBody(await api("POST", "/chats", body), 400, {
+    ...VALIDATION,
+    errors: [
+      { path: "contact.name", message: expect.stringMatching(/./) },
+      { path: "metadata.plan", message: expect.stringMatching(/./) },
+    ],
+  });
+});
+
+test("a body that is no JSON object is a 400 of shape A", async () => {
+  const { api } = await newOrganization();
+  expectBody(await api("POST", "/chats", "[]"), 400, {
+    message: "The request body must be a JSON object",
+    code: "validation_failed",
+    errors: [{ path: "", message: "must be a JSON object" }],
+  });
+});
+
+test("a missing field is a 400 of shape B", async () => {
+  const { api, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  const answer = await api("POST", `/chats/${chat.id}/messages`, {});
+  expectBody(answer, 400, { error: "content is required", code: "missing_field" });
+});
+
+test.each([
+  ["GET", "/chats/cht_g000000000000000", undefined, "Chat not found", "chat_not_found"],
+  ["GET", "/chats/:chat/messages/msg_g000000000000000", undefined, "Message not found", "message_not_found"],
+  ["POST", "/chats/:chat/messages", { content: "Hi", senderId: "mbr_1" }, "Sender not found", "sender_not_found"],
+  ["POST", "/chats/:chat/messages", { content: "Hi", templateId: "tpl_1" }, "Template not found", "template_not_found"],
+  ["POST", "/chats", { channelId: "chn_1", contact: { address: "a" } }, "Channel not found", "channel_not_found"],
+  ["GET", "/nowhere", undefined, "Not found", "not_found"],
+  ["PUT", "/", undefined, "Not found", "not_found"],
+  ["GET", "/chats/", undefined, "Not found", "not_found"],
+  ["GET", "/CHATS", undefined, "Not found", "not_found"],
+])("%s %s with %j is a 404 of shape B: %s", async (method, path, body, error, code) => {
+  const { api, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  expectBody(await api(method, path.replace(":chat", chat.id), body), 404, { error, code });
+});
+
+test("a path outside of every prefix is a 404 without a key", async () => {
+  expectBody(await call("GET", "/nowhere"), 404, { error: "Not found", code: "not_found" });
+});
+
+test.each([
+  ["/chats", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
+  ["/chats/:chat", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
+  ["/chats/:chat/messages", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
+  ["/chats/:chat/messages/msg_1", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
+  ["/key", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
+])("%s allows %s, and is a 405 of shape B for any other method", async (path, allow, methods) => {
+  const { api } = await newOrganization();
+  for (const method of methods) {
+    const answer = await api(method, path.replace(":chat", newId("cht", null)));
+    expectBody(answer, 405, { error: "Method not allowed", code: "method_not_allowed" });
+    expect(answer.headers.get("Allow")).toBe(allow);
+  }
+});
+
+test("a method override in a header changes no method", async () => {
+  const { api } = await newOrganization();
+  const answer = await api("GET", "/chats", undefined, { "X-HTTP-Method-Override": "DELETE" });
+  expect(answer.status).toBe(200);
+});
+
+test("a fault of ours is a 500 that tells the client nothing of its cause, and the log all", async () => {
+  const { api } = await newOrganization();
+  const logged = vi.spyOn(console, "error").mockReturnValue();
+  vi.spyOn(env.DB, "batch").mockRejectedValue(new TypeError("the canary sang"));
+  const answer = await api("GET", "/chats");
+  expectBody(answer, 500, { message: "Internal error", code: "internal_error" });
+  const requestId = answer.headers.get("X-Request-Id");
+  expect(logged).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ requestId, cause: expect.stringContaining("the canary sang") }),
+  );
+});
+
+test("a key object that cannot be reached is a 503 with Retry-After, never a 401", async () => {
+  const { api } = await newOrganization();
+  vi.spyOn(console, "error").mockReturnValue();
+  vi.spyOn(env.KEYS, "getByName").mockImplementation(() => {
+    throw new Error("the canary sang");
+  });
+  const answer = await api("GET", "/chats");
+  expectBody(answer, 503, { message: "Service unavailable", code: "unavailable" });
+  expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
+});
+
+test("healthz answers without a key, and has no other method", async () => {
+  const answer = await call("GET", "/healthz");
+  expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+  expectError(await call("POST", "/healthz"), 405, "method_not_allowed");
+});
+
+test.each([undefined, "*/*", "application/json"])("GET / with Accept %s names the documents", async (accept) => {
+  const answer = await call("GET", "/", accept === undefined ? {} : { headers: { Accept: accept } });
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { name: "Parley", docs: "/docs", openapi: "/api/v1/openapi.json", health: "/healthz" },
+  ]);
+  expect(answer.headers.get("Vary")).toBe("Accept");
+});
+
+test("GET / leads a browser to the documentation", async () => {
+  const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  const { status, headers } = await call("GET", "/", { headers: { Accept: accept } });
+  expect([status, headers.get("Location"), headers.get("Vary")]).toEqual([302, "/docs", "Accept"]);
+});

@@ -1,0 +1,89 @@
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { unavailable } from "../../../src/http/errors.ts";
+import { breakObjects, breakStatements, OUTAGES, outageError } from "../../support/faults.ts";
+import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+const CANARY = "canary-7f3a";
+
+/** Everything that is logged from here on, as text, but audit lines: they name the id in the path. */
+function logged(): () => string {
+  const spies = (["error", "warn", "log"] as const).map((level) => vi.spyOn(console, level).mockReturnValue());
+  const isAudit = ([line]: unknown[]) => (line as { event?: string }).event === "audit";
+  return () => JSON.stringify(spies.flatMap((spy) => spy.mock.calls.filter((call) => !isAudit(call))));
+}
+
+test.each<[string, object]>([
+  ["members", { name: CANARY, email: `${CANARY}@acme.test` }],
+  ["keys", { name: CANARY, ipAllowlist: ["192.0.2.77"] }],
+  [
+    "templates",
+    { name: CANARY, language: "en", body: `${CANARY}\nparams: ${CANARY}\n    at ${CANARY} (index.js:1:1)` },
+  ],
+])(
+  "a statement that adds to %s and fails is logged with its cause, and without what it was given",
+  async (list, body) => {
+    const { organizationId } = await newOrganization();
+    breakStatements("bare", /^insert/);
+    const lines = logged();
+    expectError(await admin("POST", `/organizations/${organizationId}/${list}`, body), 503, "unavailable");
+    expect(lines()).toContain("Failed query: insert into");
+    expect(lines()).toContain("caused by Error: Network connection lost.");
+    expect(lines()).toMatch(/\\n +at /);
+    for (const told of [CANARY, "192.0.2.77", organizationId, "params:"]) expect(lines()).not.toContain(told);
+  },
+);
+
+test.each(OUTAGES)(
+  "a key that is read while the directory is down is logged with the cause, and without what it asked for (%s error)",
+  async (outage) => {
+    const { organizationId } = await newOrganization();
+    const { secret } = await newKey(organizationId);
+    breakStatements(outage, /api_keys/);
+    const lines = logged();
+    expectError(await client(secret)("GET", "/key"), 503, "unavailable");
+    expect(lines()).toContain("Failed query: select");
+    expect(lines()).toContain(`caused by Error: ${outageError(outage).message}`);
+    expect(lines()).not.toContain("params:");
+  },
+);
+
+test("an object that cannot be told of a change is logged with what the platform said", async () => {
+  const { keyId } = await newOrganization();
+  breakObjects("KEYS", "beginChange");
+  const lines = logged();
+  expectError(await admin("DELETE", `/keys/${keyId}`), 503, "unavailable");
+  expect(lines()).toContain("Network connection lost.");
+});
+
+test("a fault in an object's own code is a 500, and no call to try again", async () => {
+  const { api } = await newOrganization();
+  vi.spyOn(env.DB, "prepare").mockImplementation(() => {
+    throw new TypeError("the canary sang");
+  });
+  const lines = logged();
+  const answer = await api("GET", "/key");
+  expectError(answer, 500, "internal_error", /^Internal error$/);
+  expect(answer.headers.get("Retry-After")).toBeNull();
+  expect(lines()).toContain("TypeError: the canary sang");
+});
+
+test("a statement that is wrong inside an object is a 500", async () => {
+  const { api } = await newOrganization();
+  const prepare = env.DB.prepare.bind(env.DB);
+  vi.spyOn(env.DB, "prepare").mockImplementation(() => prepare("select no_such_column"));
+  logged();
+  expectError(await api("GET", "/key"), 500, "internal_error");
+});
+
+test("an object that misses its configuration is a 503, and the log names the variable", async () => {
+  const { api } = await newOrganization();
+  vi.spyOn(env.DB, "prepare").mockImplementation(() => {
+    throw unavailable("configuration: KEY_SECRET is required");
+  });
+  const lines = logged();
+  expectError(await api("GET", "/key"), 503, "unavailable");
+  expect(lines()).toContain("configuration: KEY_SECRET is required");
+});

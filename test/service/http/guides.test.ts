@@ -1,0 +1,157 @@
+import { expect, test } from "vitest";
+import manifest from "../../../package.json?raw";
+import { keyPatch } from "../../../src/admin/keys.ts";
+import { app } from "../../../src/app.ts";
+import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
+import { KINDS } from "../../../src/channels/kinds.ts";
+import { SOCKET_REFUSALS } from "../../../src/channels/web/admit.ts";
+import { MAX_CONTENT, sendBody } from "../../../src/chats/message.ts";
+import * as sockets from "../../../src/chats/visitors/sockets.ts";
+import { PERMISSIONS } from "../../../src/db/schema.ts";
+import { ERRORS } from "../../../src/http/errors.ts";
+import { client, newKey, newOrganization } from "../../support/harness.ts";
+import { ALL_VARIABLES } from "../../support/variables.ts";
+
+const guides = import.meta.glob<string>("../../../src/docs/*.md", { query: "?raw", import: "default", eager: true });
+
+/** The Markdown of a guide: `sending`. */
+function guide(name: string): string {
+  return guides[`../../../src/docs/${name}.md`] ?? "";
+}
+
+/** A guide from a heading to the next. */
+function section(name: string, heading: string): string {
+  const [, after = ""] = guide(name).split(`\n${heading}\n`);
+  return after.split(/\n#+ /)[0] ?? "";
+}
+
+/** The cells of the rows of a text's tables that begin with a cell of the form `first`. */
+function rows(first: RegExp, text: string): string[][] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+    .filter(([cell = ""]) => first.test(cell));
+}
+
+const ROUTE = /^`(GET|POST|PATCH|DELETE) \/[^`]*`$/;
+
+function routesOf(prefix: string): string[] {
+  return app.routes
+    .filter(({ method, path }) => method !== "ALL" && path.startsWith(prefix))
+    .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`)
+    .filter((route, at, all) => all.indexOf(route) === at)
+    .sort();
+}
+
+test.each([
+  ["using-the-api", "/api/v1"],
+  ["operating", "/admin/v1"],
+])("the guide %s lists the routes below %s that there are", (name, prefix) => {
+  const listed = rows(ROUTE, section(name, "## Routes")).map(([route = ""]) => route.replaceAll("`", ""));
+  expect(listed.sort()).toEqual(routesOf(prefix));
+});
+
+test("each public route wants the permission that the guide names", async () => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId, { permissions: [] });
+  const listed = rows(ROUTE, section("using-the-api", "## Routes"));
+  expect(listed.length).toBeGreaterThan(0);
+  for (const [route = "", permission = ""] of listed) {
+    const [method = "", path = ""] = route.replaceAll("`", "").replace("/api/v1", "").split(" ");
+    const answer = await client(secret)(method, path.replace(/\{\w+\}/g, "x"));
+    if (permission === "any") expect(answer.status, route).toBe(200);
+    else expect(answer.body.message, route).toBe(`The API key lacks the permission ${permission.replaceAll("`", "")}`);
+  }
+});
+
+test("every route that a guide names exists", () => {
+  const known = new Set([...routesOf(""), "GET /healthz"]);
+  const named = Object.values(guides).flatMap((text) =>
+    [...text.matchAll(/`((?:GET|POST|PATCH|DELETE) \/(?:api|admin)\/v1[^`\s]*)`/g)].map(([, route = ""]) => route),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((route) => !known.has(route))).toEqual([]);
+});
+
+test("a guide lists every error with its status and the field of its text", () => {
+  const listed = rows(/^[45]\d\d$/, guide("errors-and-limits")).map(([status, code = "", field = ""]) => [
+    code.replaceAll("`", ""),
+    { status: Number(status), shape: field.replaceAll("`", "") },
+  ]);
+  const known = Object.entries(ERRORS).map(([code, { status, shape }]) => [code, { status, shape }]);
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(known));
+});
+
+test("a guide lists every permission of a key, and each setting", () => {
+  const listed = rows(/^`\w+`$/, section("operating", "## Keys"));
+  const settings = Object.keys(keyPatch.shape).filter((name) => name !== "name");
+  expect(listed.map(([name = ""]) => name.replaceAll("`", "")).sort()).toEqual(settings.sort());
+  const [, permissions = ""] = listed.find(([name]) => name === "`permissions`") ?? [];
+  expect(permissions.match(/\w+:\w+/g)).toEqual([...PERMISSIONS]);
+});
+
+test("a guide lists every variable of the configuration", () => {
+  const listed = rows(/^`[A-Z_]+`$/, section("operating", "## Configuration"));
+  expect(listed.map(([name = ""]) => name.replaceAll("`", "")).sort()).toEqual([...ALL_VARIABLES].sort());
+});
+
+const NAME = /`(\w+)`/g;
+const names = (cell: string) => [...cell.matchAll(NAME)].map(([, name]) => name);
+
+test("a guide lists the fields of a send", () => {
+  const listed = rows(/^`\w+`$/, section("sending", "## Fields"));
+  expect(listed.map(([field = ""]) => names(field)[0])).toEqual(Object.keys(sendBody.shape));
+  const types = new Map(listed.map(([field = "", type = ""]) => [names(field)[0], type]));
+  expect(types.get("content")).toContain(MAX_CONTENT.toLocaleString("en"));
+  expect(names(types.get("type") ?? "")).toEqual([...MESSAGE_TYPES]);
+});
+
+test("a guide lists each kind of channel with its credentials and settings", () => {
+  const listed = rows(/^`\w+`$/, section("operating", "## Channels")).map(
+    ([kind = "", credentials = "", settings = ""]) => ({
+      kind: names(kind)[0],
+      credentials: names(credentials),
+      settings,
+    }),
+  );
+  const known = Object.entries(KINDS).map(([kind, { credentials, defaults }]) => {
+    const [[setting, value] = []] = Object.entries(defaults);
+    const shown = Array.isArray(value) ? "`[]`: any" : String(value);
+    return { kind, credentials: Object.keys(credentials.shape), settings: `\`${setting}\` (${shown})` };
+  });
+  expect(listed).toEqual(known);
+});
+
+test("a guide lists every close code of the visitors' socket with its reason", () => {
+  const listed = rows(/^[14]\d{3}$/, section("web-chat", "## The visitors' socket")).map(
+    ([code, reason]) => `${code} ${reason}`,
+  );
+  const own = Object.values(sockets).flatMap((value) => (typeof value === "object" ? [value as sockets.Close] : []));
+  const known = [...own, ...Object.values(SOCKET_REFUSALS)].filter(({ reason }) => reason !== "");
+  expect(listed.sort()).toEqual([...new Set(known.map(({ code, reason }) => `${code} ${reason}`))].sort());
+});
+
+test("a guide's layout names what lies in src", () => {
+  const code = Object.keys(import.meta.glob("../../../src/**/*.ts")).filter((path) => !path.endsWith(".d.ts"));
+  const found = [...code, ...Object.keys(guides)];
+  const known = found.map((path) => path.replace(/^(?:\.\.\/)+src\/([^/]+\/?).*$/, "$1"));
+  const [, layout = ""] = section("contributing", "## Layout").split("\nsrc/\n");
+  const listed = [...layout.matchAll(/^ {2}(\S+) /gm)].map(([, name]) => name);
+  expect(new Set(listed)).toEqual(new Set(known));
+});
+
+test("a guide lists the commands that there are", () => {
+  const listed = rows(/^`npm .*`$/, section("contributing", "## Commands")).map(([command = ""]) =>
+    command.replace(/^`npm (run )?(.*)`$/, "$2"),
+  );
+  const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
+  // Parts of `check`, and what npm runs by itself.
+  const known = Object.keys(scripts).filter((name) => !name.startsWith("check:") && !name.startsWith("pre"));
+  expect(listed.sort()).toEqual(known.sort());
+});

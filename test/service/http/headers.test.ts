@@ -1,0 +1,177 @@
+import { exports } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { type Answer, admin, call, client, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { upgrade } from "../../support/sockets.ts";
+import { fromMeta } from "../inbound/webhook-calls.ts";
+import { place } from "../inbound/webhook-place.ts";
+
+const LIMIT_HEADERS = [
+  "ratelimit",
+  "ratelimit-policy",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+];
+
+/** Answers of every kind to requests whose key was good, by what they show. */
+async function authenticatedAnswers(): Promise<[string, Answer][]> {
+  const { api, channelId, organizationId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  const narrow = client((await newKey(organizationId, { permissions: [], ipAllowlist: ["192.0.2.1"] })).secret);
+  const spent = client((await newKey(organizationId, { monthlyQuota: 1 })).secret);
+  const limited = client((await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 3_600 } })).secret);
+  await Promise.all([spent("GET", "/key"), limited("GET", "/key")]);
+  const path = `/chats/${chat.id}/messages`;
+  return [
+    ["200", await api("GET", "/key")],
+    ["200 of chats", await api("GET", "/chats")],
+    ["200 of messages", await api("GET", path)],
+    ["200 to HEAD", await api("HEAD", path)],
+    ["201", await api("POST", path, { content: "Hello" })],
+    ["400 of shape A", await api("GET", `${path}?page=0`)],
+    ["400 of shape B", await api("POST", path, {})],
+    ["403 of the address", await narrow("GET", "/chats")],
+    ["403 of the permission", await narrow("GET", "/chats", undefined, { "CF-Connecting-IP": "192.0.2.1" })],
+    ["403 of the quota", await spent("GET", "/key")],
+    ["404 of a chat", await api("GET", "/chats/cht_1")],
+    ["404 of a route", await api("GET", "/nowhere")],
+    ["405", await api("OPTIONS", "/chats")],
+    ["413", await api("POST", path, "x".repeat(70_000))],
+    ["429", await limited("GET", "/key")],
+  ];
+}
+
+test("every authenticated answer, success or error, carries the limits and is stored by no cache", async () => {
+  for (const [name, { headers, status }] of await authenticatedAnswers()) {
+    expect(String(status), name).toBe(name.slice(0, 3));
+    expect(headers.get("Cache-Control"), name).toBe("no-store");
+    expect([...headers.keys()].filter((header) => header.includes("ratelimit")).sort(), name).toEqual(LIMIT_HEADERS);
+  }
+});
+
+test("the two ways to tell the limits agree", async () => {
+  const rateLimit = { limit: 50, windowSeconds: 120 };
+  const api = client((await newKey((await newOrganization()).organizationId, { rateLimit })).secret);
+  const { headers } = await api("GET", "/key");
+  expect(headers.get("X-RateLimit-Limit")).toBe("50");
+  expect(headers.get("X-RateLimit-Remaining")).toBe("49");
+  expect(headers.get("X-RateLimit-Reset")).toMatch(/^\d{10}$/);
+  expect(headers.get("RateLimit-Policy")).toBe('"default";q=50;w=120');
+  expect(headers.get("RateLimit")).toMatch(/^"default";r=49;t=1[12]\d$/);
+});
+
+const SAFE = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "strict-transport-security": "max-age=31536000",
+  "x-content-type-options": "nosniff",
+};
+
+test("every answer but a page is kept by no cache, guessed the kind of by no browser, and framed by no site", async () => {
+  const { channel } = await place("whatsapp");
+  const { verifyToken } = channel.webhook;
+  const shake = `hub.mode=subscribe&hub.challenge=1&hub.verify_token=${verifyToken}`;
+  const answers: [string, Answer][] = [
+    ["health", await call("GET", "/healthz")],
+    ["405", await call("POST", "/healthz")],
+    ["404", await call("GET", "/nowhere")],
+    ["401", await call("GET", "/api/v1/chats")],
+    ["401 of a key", await client("ply_wrong")("GET", "/chats")],
+    ["operator", await admin("GET", "/organizations")],
+    ["operator's 400", await admin("GET", "/organizations?page=0")],
+    ["operator's 401", await call("GET", "/admin/v1/organizations")],
+    ["handshake", await call("GET", `/hooks/whatsapp/${channel.id}?${shake}`)],
+    ["forged webhook", await call("POST", `/hooks/whatsapp/${channel.id}`, { body: {} })],
+    ["webhook", await fromMeta(channel, [])],
+    ["no page", await call("GET", "/web/chn_1")],
+    ["no socket", await call("GET", `/web/${channel.id}/socket`)],
+    ...(await authenticatedAnswers()),
+  ];
+  for (const [name, { headers }] of answers) expect(Object.fromEntries(headers), name).toMatchObject(SAFE);
+});
+
+test("a page says by itself who may frame it and what may run in it, and a socket is told no less", async () => {
+  const { channelId } = await newOrganization();
+  const page = await call("GET", `/web/${channelId}`);
+  expect(page.headers.get("Content-Security-Policy")).toMatch(
+    /^default-src 'none'; script-src 'self'; .*trusted-types/,
+  );
+  expect(Object.fromEntries(page.headers)).toMatchObject({
+    ...SAFE,
+    "cache-control": "no-cache",
+    "content-security-policy": expect.stringContaining("frame-ancestors *"),
+  });
+  const { status, headers, webSocket } = await upgrade(channelId);
+  webSocket?.accept();
+  webSocket?.close();
+  expect(status).toBe(101);
+  expect(headers.get("Strict-Transport-Security")).toBe("max-age=31536000");
+});
+
+test("by http nothing is said of https", async () => {
+  const answer = await exports.default.fetch("http://parley.test/healthz");
+  expect([await answer.json(), answer.headers.get("Strict-Transport-Security")]).toEqual([{ ok: true }, null]);
+});
+
+test("every answer has a request id of its own, whatever the client sent", async () => {
+  const answers = await Promise.all([
+    call("GET", "/healthz", { headers: { "X-Request-Id": "mine" } }),
+    call("POST", "/healthz"),
+    call("GET", "/nowhere"),
+    call("GET", "/api/v1/chats"),
+    call("OPTIONS", "/api/v1/chats"),
+    client("ply_wrong")("GET", "/chats", undefined, { "X-Request-Id": "mine" }),
+    call("GET", "/admin/v1/organizations"),
+    admin("GET", "/organizations?page=0"),
+  ]);
+  for (const [, answer] of await authenticatedAnswers()) answers.push(answer);
+  const ids = answers.map((answer) => answer.headers.get("X-Request-Id"));
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test.each([
+  ["a page", "/chats/:chat/messages", 200],
+  ["a key", "/key", 200],
+  ["a 400", "/chats?page=0", 400],
+  ["a 404", "/chats/cht_1", 404],
+])("HEAD answers as GET to %s, without the body", async (_, path, status) => {
+  const { api, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  await send(api, chat.id);
+  const [head, get] = [
+    await api("HEAD", path.replace(":chat", chat.id)),
+    await api("GET", path.replace(":chat", chat.id)),
+  ];
+  expect([head.status, head.text, get.status]).toEqual([status, "", status]);
+  expect([...head.headers.keys()]).toEqual([...get.headers.keys()]);
+  expect(head.headers.get("Content-Type")).toBe(get.headers.get("Content-Type"));
+});
+
+test("no answer allows another website to read it", async () => {
+  const { api } = await newOrganization();
+  const headers = { Origin: "https://evil.test", "Access-Control-Request-Method": "GET" };
+  for (const method of ["GET", "OPTIONS"]) {
+    const answer = await api(method, "/chats", undefined, headers);
+    expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  }
+});
+
+test("GET /key tells what the key is, may do and has used", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, { permissions: [], monthlyQuota: 10 });
+  const api = client(secret);
+  await api("GET", "/chats/cht_1");
+  await api("GET", "/key");
+  const answer = await api("GET", "/key");
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.body.key).toEqual(key);
+  expect(answer.body.usage).toEqual({
+    month: expect.stringMatching(/^\d{4}-\d\d$/),
+    used: 2,
+    quota: 10,
+    window: { limit: 300, remaining: 298, reset: expect.stringMatching(/T.*\.\d{3}Z$/) },
+  });
+  expect(answer.text).not.toContain(secret.slice(-38));
+});

@@ -1,0 +1,88 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, expect, test } from "vitest";
+import { app } from "../../../src/app.ts";
+import { admin, call, client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
+
+const PREFIXES: Record<string, string> = {
+  organizations: "org",
+  members: "mbr",
+  channels: "chn",
+  templates: "tpl",
+  chats: "cht",
+  messages: "msg",
+  keys: "key",
+};
+
+/** Every route of both APIs, with well-formed ids of nothing. */
+const ROUTES = app.routes
+  .filter(({ method, path }) => method !== "ALL" && /^\/(api|admin)\/v1\/./.test(path))
+  .map(({ method, path }) => {
+    const filled = path.replaceAll(/(\w+)\/:\w+/g, (_, plural) => `${plural}/${PREFIXES[plural]}_gaaaaaaaaaaaaaaa`);
+    return [method, filled] as const;
+  })
+  .filter((route, at, all) => all.findIndex((other) => other.join() === route.join()) === at);
+
+let secret: string;
+let narrow: string;
+beforeAll(async () => {
+  const { organizationId } = await newOrganization();
+  secret = (await newKey(organizationId)).secret;
+  narrow = (await newKey(organizationId, { permissions: [] })).secret;
+});
+
+/** Calls a route as someone who may, without a body. */
+function ask(method: string, path: string) {
+  const token = path.startsWith("/admin") ? env.ADMIN_TOKEN : secret;
+  return call(method, path, { headers: { Authorization: `Bearer ${token}` } });
+}
+
+test("the routes of both APIs are checked", () => {
+  expect(ROUTES.length).toBeGreaterThan(35);
+});
+
+test.each(ROUTES)("%s %s refuses a query parameter that the route does not have", async (method, path) => {
+  expectFaults(await ask(method, `${path}?colour=red`), "colour");
+  expectFaults(
+    await ask(method, `${path}?__proto__=1&colour=&colour=red&constructor`),
+    "__proto__",
+    "colour",
+    "constructor",
+  );
+});
+
+test.each([
+  ["/api/v1/chats", "page=", "page"],
+  ["/api/v1/chats", "contact=", "contact"],
+  ["/api/v1/chats", "channel=", "channel"],
+  ["/api/v1/chats", "limit=5&limit=5", "limit"],
+  ["/api/v1/chats", "status=FAILED", "status"],
+  ["/api/v1/chats/cht_gaaaaaaaaaaaaaaa/messages", "before=", "before"],
+  ["/admin/v1/stats", "organization=", "organization"],
+  ["/admin/v1/organizations", "page=1&page=2", "page"],
+])("GET %s?%s names %s", async (path, query, name) => {
+  expectFaults(await ask("GET", `${path}?${query}`), name);
+});
+
+test.each(["sms", "WEB", "Whatsapp", "cht_gaaaaaaaaaaaaaaa", "chn_", "' or 1=1 --"])(
+  "channel=%s is neither a kind nor a channel's id",
+  async (text) => {
+    const { organizationId } = await newOrganization();
+    const query = `?channel=${encodeURIComponent(text)}`;
+    expectFaults(await ask("GET", `/api/v1/chats${query}`), "channel");
+    expectFaults(await admin("GET", `/organizations/${organizationId}/chats${query}`), "channel");
+  },
+);
+
+test("a question mark alone is no parameter", async () => {
+  expect((await ask("GET", "/api/v1/key?")).status).toBe(200);
+  expect((await ask("GET", "/api/v1/chats?&")).status).toBe(200);
+});
+
+test("the query is checked after the key, the permission, the route and the method", async () => {
+  expectError(await call("GET", "/api/v1/chats?colour=red"), 401, "missing_authorization");
+  expectError(await client(narrow)("GET", "/chats?colour=red"), 403, "permission_denied");
+  expectError(await ask("GET", "/api/v1/nothing?colour=red"), 404, "not_found");
+  expectError(await ask("GET", "/admin/v1/nothing?colour=red"), 404, "not_found");
+  expectError(await ask("PUT", "/api/v1/chats?colour=red"), 405, "method_not_allowed");
+  expectError(await ask("PUT", "/admin/v1/organizations?colour=red"), 405, "method_not_allowed");
+});

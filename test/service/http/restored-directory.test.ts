@@ -1,0 +1,86 @@
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import {
+  admin,
+  client,
+  created,
+  newChannel,
+  newChat,
+  newKey,
+  newOrganization,
+  send,
+  sendMany,
+} from "../../support/harness.ts";
+
+/** What D1's Time Travel does: takes the directory back to this moment. The objects stay as they are. */
+async function bookmark(): Promise<() => Promise<void>> {
+  const listed = env.DB.prepare(
+    "select name from sqlite_master where type = 'table' and name not like '%\\_cf\\_%' escape '\\' and name not like 'sqlite%'",
+  );
+  const tables = (await listed.all<{ name: string }>()).results.map(({ name }) => name);
+  const kept = await env.DB.batch<Record<string, unknown>>(
+    tables.map((name) => env.DB.prepare(`select * from ${name}`)),
+  );
+  const rows = tables.flatMap((name, at) => (kept[at]?.results ?? []).map((row) => [name, row] as const));
+  return async function restore() {
+    await env.DB.batch([
+      env.DB.prepare("pragma defer_foreign_keys = true"),
+      ...tables.map((name) => env.DB.prepare(`delete from ${name}`)),
+      ...rows.map(([name, row]) => {
+        const values = Object.values(row);
+        return env.DB.prepare(`insert into ${name} values (${values.map(() => "?").join()})`).bind(...values);
+      }),
+    ]);
+  };
+}
+
+test("a web chat made after the moment that was restored goes on with its messages when its contact comes again", async () => {
+  const { api, channelId } = await newOrganization();
+  const restore = await bookmark();
+  const chat = await newChat(api, channelId, "ada");
+  await sendMany(api, chat.id, 2);
+  await restore();
+  expect((await api("GET", "/chats")).body.chats).toEqual([]);
+  expect(created(await api("POST", "/chats", { channelId, contact: { address: "ada" } })).chat.id).toBe(chat.id);
+  expect((await send(api, chat.id)).seq).toBe(3);
+  expect((await api("GET", "/chats")).body.chats).toMatchObject([{ id: chat.id }]);
+});
+
+test("a network's chat made after it is read by its id alone, can't be deleted, and its contact gets another", async () => {
+  const { api, organizationId } = await newOrganization();
+  const channelId = await newChannel(organizationId, "telegram");
+  const restore = await bookmark();
+  const chat = await newChat(api, channelId, "4711");
+  await send(api, chat.id);
+  await restore();
+  expect((await api("GET", `/chats/${chat.id}`)).status).toBe(404);
+  expect((await api("GET", `/chats/${chat.id}/messages`)).body.messages).toMatchObject([{ seq: 1 }]);
+  expect((await admin("DELETE", `/chats/${chat.id}`)).status).toBe(404);
+  expect((await newChat(api, channelId, "4711")).id).not.toBe(chat.id);
+});
+
+test("a chat erased after it comes back without its messages, and is deleted again", async () => {
+  const { api, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId, "ada");
+  await send(api, chat.id);
+  const restore = await bookmark();
+  expect((await admin("DELETE", `/chats/${chat.id}`)).status).toBe(200);
+  await restore();
+  expect((await api("GET", "/chats")).body.chats).toMatchObject([{ id: chat.id }]);
+  expect((await api("GET", `/chats/${chat.id}/messages`)).status).toBe(404);
+  expect((await admin("DELETE", `/chats/${chat.id}`)).status).toBe(200);
+  expect((await api("GET", "/chats")).body.chats).toEqual([]);
+});
+
+test("a key revoked after it is good again until it is revoked again; one made after it is unknown", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId);
+  const restore = await bookmark();
+  const later = await newKey(organizationId);
+  expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
+  await restore();
+  expect((await client(secret)("GET", "/key")).status).toBe(200);
+  expect((await client(later.secret)("GET", "/key")).status).toBe(401);
+  expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
+  expect((await client(secret)("GET", "/key")).status).toBe(401);
+});

@@ -1,0 +1,271 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { app } from "../../../src/app.ts";
+import { newChatBody } from "../../../src/chats/create-chat.ts";
+import { sendBody } from "../../../src/chats/message.ts";
+import { type IdPrefix, newId } from "../../../src/ids.ts";
+import { countRoundTrips } from "../../support/faults.ts";
+import { type Answer, type Client, newChat, newOrganization, newTemplate, send } from "../../support/harness.ts";
+
+interface Tenant {
+  api: Client;
+  organizationId: string;
+  channel: string;
+  /** A chat that has been used, and one that only the directory knows. */
+  chat: string;
+  coldChat: string;
+  message: string;
+  sender: string;
+  template: string;
+  address: string;
+}
+
+const IDEMPOTENCY = { "Idempotency-Key": "order-7" };
+
+async function newTenant(): Promise<Tenant> {
+  const { api, organizationId, ownerId, channelId } = await newOrganization();
+  const chat = await newChat(api, channelId);
+  const first = await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, IDEMPOTENCY);
+  await send(api, chat.id, { content: "Hello again" });
+  return {
+    api,
+    organizationId,
+    channel: channelId,
+    chat: chat.id,
+    coldChat: (await newChat(api, channelId)).id,
+    message: first.body.message.id,
+    sender: ownerId,
+    template: await newTemplate(organizationId, "Hi {{name}}"),
+    address: chat.contact.address,
+  };
+}
+
+/** Two like organizations: `ours` makes the requests, `theirs` is what they reach for. */
+let ours: Tenant;
+let theirs: Tenant;
+// A day ahead of the platform's clock, so that no alarm runs in between.
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+  [ours, theirs] = [await newTenant(), await newTenant()];
+});
+
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+/** A request that names an id: the other organization's, or one that is nobody's. */
+interface Swap {
+  id: "chat" | "coldChat" | "message" | "sender" | "template" | "channel" | "address";
+  method?: "GET" | "HEAD" | "POST";
+  path: (id: string) => string;
+  body?: (id: string) => object;
+  headers?: Record<string, string>;
+  status: number;
+}
+
+const hello = () => ({ content: "Hello" });
+const ofOurs = (query = "") => `/chats/${ours.chat}/messages${query}`;
+
+function sendTo(id: "chat" | "coldChat", body: () => object, headers = {}): Swap {
+  return { id, method: "POST", path: (chat) => `/chats/${chat}/messages`, body, headers, status: 404 };
+}
+
+function sendInOurs(id: "sender" | "template", body: (id: string) => object): Swap {
+  return { id, method: "POST", path: () => ofOurs(), body, status: 404 };
+}
+
+function newChatAt(address: () => string): Swap {
+  const body = (channelId: string) => ({ channelId, contact: { address: address() } });
+  return { id: "channel", method: "POST", path: () => "/chats", body, status: 404 };
+}
+
+const SWAPS: Record<string, Swap> = {
+  "a chat": { id: "chat", path: (id) => `/chats/${id}`, status: 404 },
+  "a chat that was never used": { id: "coldChat", path: (id) => `/chats/${id}`, status: 404 },
+  "a chat by HEAD": { id: "chat", method: "HEAD", path: (id) => `/chats/${id}`, status: 404 },
+  "its messages": { id: "chat", path: (id) => `/chats/${id}/messages`, status: 404 },
+  "its messages, if it was never used": { id: "coldChat", path: (id) => `/chats/${id}/messages`, status: 404 },
+  "its second page": { id: "chat", path: (id) => `/chats/${id}/messages?page=2&limit=1`, status: 404 },
+  "its first page, wrongly asked": { id: "chat", path: (id) => `/chats/${id}/messages?page=0`, status: 400 },
+  "its messages before its own": {
+    id: "chat",
+    path: (id) => `/chats/${id}/messages?before=${theirs.message}`,
+    status: 404,
+  },
+  "its messages after ours": { id: "chat", path: (id) => `/chats/${id}/messages?after=${ours.message}`, status: 404 },
+  "its message": { id: "chat", path: (id) => `/chats/${id}/messages/${theirs.message}`, status: 404 },
+  "its message by HEAD": {
+    id: "chat",
+    method: "HEAD",
+    path: (id) => `/chats/${id}/messages/${theirs.message}`,
+    status: 404,
+  },
+  "the media of its message": {
+    id: "chat",
+    path: (id) => `/chats/${id}/messages/${theirs.message}/media`,
+    status: 404,
+  },
+  "the media of a message in our chat": { id: "message", path: (id) => ofOurs(`/${id}/media`), status: 404 },
+  "its messages, if there are any": {
+    id: "chat",
+    path: (id) => `/chats/${id}/messages`,
+    headers: { "If-None-Match": "*" },
+    status: 404,
+  },
+  "a message in our chat": { id: "message", path: (id) => ofOurs(`/${id}`), status: 404 },
+  "a message before which we list": { id: "message", path: (id) => ofOurs(`?before=${id}`), status: 400 },
+  "a message after which we list": { id: "message", path: (id) => ofOurs(`?after=${id}`), status: 400 },
+  "a send to a chat": sendTo("chat", hello),
+  "a send to a chat that was never used": sendTo("coldChat", hello),
+  "a send with an idempotency key that was used there": sendTo("chat", hello, IDEMPOTENCY),
+  "another send with that key": sendTo("chat", () => ({ content: "Bye" }), IDEMPOTENCY),
+  "a send from its own sender": sendTo("chat", () => ({ content: "Hello", senderId: theirs.sender })),
+  "a send with its own template": sendTo("chat", () => ({ content: "Hello", templateId: theirs.template })),
+  "an invalid send": { ...sendTo("chat", () => ({})), status: 400 },
+  "a sender in our chat": sendInOurs("sender", (senderId) => ({ content: "Hello", senderId })),
+  "a template in our chat": sendInOurs("template", (id) => ({
+    content: "Hello",
+    templateId: id,
+    variables: { name: "Ada" },
+  })),
+  "an unfilled template in our chat": sendInOurs("template", (id) => ({ content: "Hello", templateId: id })),
+  "a new chat on a channel": newChatAt(() => "new"),
+  "a chat that is on a channel already": newChatAt(() => theirs.address),
+  "a malformed address on a channel": newChatAt(() => "web_1"),
+  "the chats of a channel": { id: "channel", path: (id) => `/chats?channel=${id}`, status: 200 },
+  "a contact on a channel": {
+    id: "channel",
+    path: (id) => `/chats?channel=${id}&contact=${theirs.address}`,
+    status: 200,
+  },
+  "a contact": { id: "address", path: (id) => `/chats?contact=${id}`, status: 200 },
+  "the chats of its channel before a chat": {
+    id: "chat",
+    path: (id) => `/chats?channel=${theirs.channel}&before=${id}`,
+    status: 400,
+  },
+  "our chats of a channel, from our cursor on": {
+    id: "channel",
+    path: (id) => `/chats?channel=${id}&before=${ours.coldChat}`,
+    status: 200,
+  },
+  "a chat for an id": { id: "chat", path: (id) => `/chats?contact=${id}`, status: 200 },
+  "the chats before a chat": { id: "chat", path: (id) => `/chats?before=${id}`, status: 400 },
+};
+
+const PREFIXES: Record<Exclude<Swap["id"], "address">, IdPrefix> = {
+  chat: "cht",
+  coldChat: "cht",
+  message: "msg",
+  sender: "mbr",
+  template: "tpl",
+  channel: "chn",
+};
+
+const CHANGING = ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
+
+/** All of an answer that a client could tell two apart by. */
+function seen({ status, text, headers }: Answer) {
+  return { status, text, headers: [...headers].filter(([name]) => !CHANGING.includes(name)) };
+}
+
+/** How often a request asks the directory and each kind of object. */
+async function countHops(ask: () => Promise<Answer>): Promise<[Answer, number[]]> {
+  const roundTrips = countRoundTrips();
+  const calls = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+  const answer = await ask();
+  const hops = [roundTrips(), ...calls.map((spy) => spy.mock.calls.length)];
+  vi.restoreAllMocks();
+  return [answer, hops];
+}
+
+/** Everything the directory and the chats of an organization hold. */
+async function everything({ chat, coldChat }: Tenant) {
+  const tables = ["organizations", "members", "channels", "templates", "chats", "chat_addresses", "api_keys"];
+  const rows = await env.DB.batch(tables.map((table) => env.DB.prepare(`select * from ${table}`)));
+  const stored = (id: string) =>
+    runInDurableObject(env.CHATS.getByName(id), async (_, { storage }) => ({
+      values: [...storage.kv.list()],
+      tables: storage.sql.exec("select name, sql from sqlite_schema").toArray(),
+      messages: id === chat ? storage.sql.exec("select * from messages").toArray() : null,
+      alarm: await storage.getAlarm(),
+    }));
+  return { directory: rows.map((row) => row.results), chat: await stored(chat), coldChat: await stored(coldChat) };
+}
+
+test.each(Object.entries(SWAPS))(
+  "%s: another organization's id is answered as one that is nobody's, and changes nothing",
+  async (_, { id, method = "GET", path, body: bodyOf, headers, status }) => {
+    const ask = (text: string) => ours.api(method, path(text), bodyOf?.(text), headers);
+    const before = await everything(theirs);
+
+    const [foreign, hopsOfForeign] = await countHops(() => ask(theirs[id]));
+    const [nobodys, hopsOfNobodys] = await countHops(() =>
+      ask(id === "address" ? "nobody" : newId(PREFIXES[id], null)),
+    );
+
+    expect(foreign.status, foreign.text).toBe(status);
+    expect(seen(foreign)).toEqual(seen(nobodys));
+    // Nor does the time that they take tell them apart by a call more.
+    expect(hopsOfForeign).toEqual(hopsOfNobodys);
+    expect(await everything(theirs)).toEqual(before);
+  },
+);
+
+test("every route of the API with an id in its path is among them, and every field of a body that is an id", () => {
+  const text = Object.values(SWAPS).map(({ method = "GET", path, body }) => {
+    const asked = path("cht_x")
+      .split("?")[0]
+      ?.replace(/(?<=messages\/)[^/]+/, ":messageId")
+      .replace(/(?<=chats\/)[^/]+/, ":id");
+    return { route: `${method} /api/v1${asked}`, body: JSON.stringify(body?.("x") ?? {}) };
+  });
+  const routes = app.routes.filter(({ method, path }) => method !== "ALL" && /^\/api\/v1\/.*:/.test(path));
+  expect(routes.length).toBeGreaterThan(4);
+  for (const { method, path } of routes) expect(text.map(({ route }) => route)).toContain(`${method} ${path}`);
+  const ids = [sendBody, newChatBody].flatMap(({ shape }) =>
+    Object.keys(shape).filter((field) => field.endsWith("Id")),
+  );
+  expect(ids).toEqual(["senderId", "templateId", "channelId"]);
+  for (const field of ids) expect(text.map(({ body }) => body).join()).toContain(`"${field}"`);
+});
+
+test("the same requests with an organization's own ids do find what is there", async () => {
+  const tenant = await newTenant();
+  const found = await Promise.all([
+    tenant.api("GET", `/chats/${tenant.chat}`),
+    tenant.api("GET", `/chats/${tenant.chat}/messages/${tenant.message}`),
+    tenant.api("GET", `/chats/${tenant.chat}/messages?after=${tenant.message}`),
+    tenant.api("GET", `/chats?contact=${tenant.address}&channel=${tenant.channel}`),
+    tenant.api("GET", `/chats?before=${tenant.chat}`),
+  ]);
+  expect(found.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200]);
+  expect(found[3]?.body.chats).toHaveLength(1);
+});
+
+test("an organization's list holds its own chats alone, and counts them alone", async () => {
+  for (const tenant of [ours, theirs]) {
+    const { body: listed } = await tenant.api("GET", "/chats");
+    expect(listed.chats.map((chat: { id: string }) => chat.id).sort()).toEqual([tenant.chat, tenant.coldChat].sort());
+    expect(listed.pagination.total).toBe(2);
+  }
+});
+
+test("a key that has read its own chat reads no other with it", async () => {
+  await ours.api("GET", ofOurs());
+  expect((await theirs.api("GET", ofOurs())).status).toBe(404);
+  expect((await ours.api("GET", ofOurs())).status).toBe(200);
+});
+
+test("asking for chats that are nobody's stores nothing", async () => {
+  const id = newId("cht", null);
+  for (const path of [`/chats/${id}`, `/chats/${id}/messages`]) await ours.api("GET", path);
+  await ours.api("POST", `/chats/${id}/messages`, hello());
+  const stored = await runInDurableObject(env.CHATS.getByName(id), async (_, { storage }) => [
+    ...storage.kv.list(),
+    ...storage.sql.exec("select name from sqlite_schema where name not like '\\_cf%' escape '\\'"),
+    await storage.getAlarm(),
+  ]);
+  expect(stored).toEqual([null]);
+});

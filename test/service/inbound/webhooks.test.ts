@@ -1,0 +1,381 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../support/faults.ts";
+import { type Answer, admin, expectError, newChat, send } from "../../support/harness.ts";
+import { fakeNetworks } from "../../support/networks.ts";
+import { type Kind, newNetworkChannel, pass, stopTheClock } from "../delivery/conversation.ts";
+import { fromMeta, fromTelegram, metadata, signed, taken, telegramText, whatsappText } from "./webhook-calls.ts";
+import { newContact, type Place, place, reader } from "./webhook-place.ts";
+
+stopTheClock();
+
+/** A text of a contact, as each network tells it: told twice, it is the same message. */
+function textOf({ channel }: Pick<Place, "channel">, kind: Kind, from: string, text: string): () => Promise<Answer> {
+  const update = telegramText(from, text);
+  const value = whatsappText({ wa_id: from }, text);
+  return () => (kind === "telegram" ? fromTelegram(channel, update) : fromMeta(channel, [value]));
+}
+
+const KINDS = ["telegram", "whatsapp"] as const;
+
+test.each(KINDS)("what a contact writes on %s is stored before the answer, with the contact's name", async (kind) => {
+  const at = await place(kind);
+  const from = newContact();
+  taken(await textOf(at, kind, from, "Hi there")());
+  const chat = await at.chat();
+  expect(chat.contact).toEqual({ address: from, name: kind === "telegram" ? "Ada L" : "Ada" });
+  const [message] = (await at.api("GET", `/chats/${chat.id}/messages`)).body.messages;
+  expect(message).toMatchObject({
+    seq: 1,
+    direction: "INBOUND",
+    type: "TEXT",
+    content: "Hi there",
+    text: "Hi there",
+    senderId: null,
+    status: "RECEIVED",
+    mediaUrl: null,
+    metadata: {},
+  });
+});
+
+test.each(KINDS)("the same webhook of %s ten times at once stores one row, and again later", async (kind) => {
+  const at = await place(kind);
+  const from = newContact();
+  const tell = textOf(at, kind, from, "Once");
+  (await Promise.all(Array.from({ length: 10 }, tell))).forEach(taken);
+  const chat = await at.chat();
+  await evictDurableObject(env.CHATS.getByName(chat.id));
+  taken(await tell());
+  expect(await at.texts()).toEqual({ [from]: ["Once"] });
+});
+
+test.each(KINDS)("twenty first messages of a new contact on %s make one chat", async (kind) => {
+  const at = await place(kind);
+  const from = newContact();
+  const tells = Array.from({ length: 20 }, (_, i) => textOf(at, kind, from, `Text ${i}`));
+  (await Promise.all(tells.map((tell) => tell()))).forEach(taken);
+  const texts = (await at.texts())[from]?.toSorted();
+  expect(texts).toEqual(Array.from({ length: 20 }, (_, i) => `Text ${i}`).sort());
+  expect(await at.chats()).toHaveLength(1);
+});
+
+test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as const)))(
+  "%s hears 503 while the directory is down (%s error), and nothing is doubled when it calls again",
+  async (kind, outage) => {
+    const at = await place(kind);
+    const from = newContact();
+    taken(await textOf(at, kind, from, "Before")());
+    const tell = textOf(at, kind, newContact(), "During");
+    breakDirectory(outage);
+    expectError(await tell(), 503, "unavailable");
+    vi.restoreAllMocks();
+    taken(await tell());
+    taken(await tell());
+    expect(
+      Object.values(await at.texts())
+        .flat()
+        .toSorted(),
+    ).toEqual(["Before", "During"]);
+  },
+);
+
+test.each(KINDS)(
+  "%s hears 503 while a chat's object is away, and the other contacts' messages are stored",
+  async (kind) => {
+    const at = await place(kind);
+    const [one, other] = [newContact(), newContact()];
+    const tell = textOf(at, kind, one, "One");
+    breakObjects("CHATS", "receive");
+    expectError(await tell(), 503, "unavailable");
+    vi.restoreAllMocks();
+    taken(await tell());
+    taken(await textOf(at, kind, other, "Other")());
+    expect(await at.texts()).toEqual({ [one]: ["One"], [other]: ["Other"] });
+  },
+);
+
+/** What an object's own code throws at its caller. */
+const remote = (error: Error) => Object.assign(error, { remote: true });
+const OLD_OBJECT = 'The RPC receiver does not implement "receive".';
+const FAULTS: [string, number, Error][] = [
+  ["a fault in the code", 200, remote(new TypeError("draft is undefined"))],
+  ["a value that SQLite does not take", 200, remote(new Error("string or blob too big: SQLITE_TOOBIG"))],
+  ["an error that nobody expected", 503, remote(new Error("Unexpected"))],
+  ["a table that is missing", 503, remote(new Error("no such table: messages: SQLITE_ERROR"))],
+  ["an object that still runs older code", 503, remote(new TypeError(OLD_OBJECT))],
+];
+
+test.each(FAULTS)("the webhook of a message is answered after %s: %i", async (_what, status, error) => {
+  const at = await place("telegram");
+  const tell = textOf(at, "telegram", newContact(), "Hi");
+  aroundCall("CHATS", "receive", { before: () => Promise.reject(error) });
+  const answer = await tell();
+  vi.restoreAllMocks();
+  if (status === 200) return taken(answer);
+  expectError(answer, 503, "unavailable");
+  taken(await tell());
+  expect(Object.values(await at.texts())).toEqual([["Hi"]]);
+});
+
+test("an item that can't be stored does not keep the others of its call from being stored", async () => {
+  const at = await place("whatsapp");
+  const values = Array.from({ length: 5 }, (_, i) => whatsappText({ wa_id: newContact() }, `No. ${i}`));
+  breakObjects("CHATS", "receive", (number) => number === 3);
+  expectError(await fromMeta(at.channel, values), 503, "unavailable");
+  vi.restoreAllMocks();
+  const stored = Object.values(await at.texts()).flat();
+  expect(stored).toHaveLength(4);
+  taken(await fromMeta(at.channel, values));
+  expect(
+    Object.values(await at.texts())
+      .flat()
+      .toSorted(),
+  ).toEqual(["No. 0", "No. 1", "No. 2", "No. 3", "No. 4"]);
+});
+
+test("several messages of one contact in one call keep their order", async () => {
+  const at = await place("whatsapp");
+  const from = newContact();
+  const values = Array.from({ length: 12 }, (_, i) => whatsappText({ wa_id: from }, `No. ${i}`));
+  taken(await fromMeta(at.channel, values));
+  expect(await at.texts()).toEqual({ [from]: values.map((_, i) => `No. ${i}`) });
+});
+
+test("a contact is the same by each address that Meta has told, in whatever call", async () => {
+  const at = await place("whatsapp");
+  const [wa_id, user_id] = [newContact(), "DE.1349120865530274"];
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id, user_id }, "Both")]));
+  taken(await fromMeta(at.channel, [whatsappText({ user_id }, "By user id")]));
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id }, "By number")]));
+  expect(await at.texts()).toEqual({ [wa_id]: ["Both", "By user id", "By number"] });
+  for (const address of [wa_id, user_id]) {
+    expect((await at.api("GET", `/chats?contact=${address}`)).body.chats).toHaveLength(1);
+  }
+});
+
+test("a contact who is known by a user id alone is known by the number that comes later", async () => {
+  const at = await place("whatsapp");
+  const [wa_id, user_id] = [newContact(), "DE.2222"];
+  taken(await fromMeta(at.channel, [whatsappText({ user_id }, "A username alone", { name: "@ada" })]));
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id, user_id }, "With a number")]));
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id }, "By the number alone")]));
+  expect(await at.texts()).toEqual({ [user_id]: ["A username alone", "With a number", "By the number alone"] });
+});
+
+test("a user without a number is answered by the user id", async () => {
+  const calls = fakeNetworks();
+  const at = await place("whatsapp");
+  taken(await fromMeta(at.channel, [whatsappText({ user_id: "DE.3333" }, "Hi")]));
+  const chat = await at.chat();
+  await send(at.api, chat.id);
+  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  expect(calls).toHaveLength(1);
+  expect(calls[0]?.body).toMatchObject({ recipient: "DE.3333" });
+  expect(calls[0]?.body.to).toBeUndefined();
+});
+
+test("items for another number of the same app go to that number's channel", async () => {
+  const at = await place("whatsapp");
+  const second = await newNetworkChannel(at.organizationId, "whatsapp", { credentials: { phoneNumberId: "222" } });
+  const [one, other] = [newContact(), newContact()];
+  const values = [
+    whatsappText({ wa_id: one }, "One"),
+    { ...whatsappText({ wa_id: other }, "Two"), ...metadata("222") },
+  ];
+  taken(await fromMeta(at.channel, values));
+  expect(await at.texts()).toEqual({ [one]: ["One"] });
+  expect(await reader(at, second.id).texts()).toEqual({ [other]: ["Two"] });
+});
+
+test("a webhook for other numbers of an app makes one query, however many numbers the app has", async () => {
+  const at = await place("whatsapp");
+  const numbers = Array.from({ length: 30 }, (_, i) => String(7_000 + i));
+  for (const phoneNumberId of numbers) {
+    await newNetworkChannel(at.organizationId, "whatsapp", { credentials: { phoneNumberId } });
+  }
+  const from = newContact();
+  const texts = (text: string) =>
+    numbers.slice(-3).map((number) => ({ ...whatsappText({ wa_id: from }, text), ...metadata(number) }));
+  taken(await fromMeta(at.channel, texts("One")));
+  pass(10_000);
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: from }, "The called channel is read again")]));
+  const trips = countRoundTrips();
+  taken(await fromMeta(at.channel, texts("Two")));
+  expect(trips()).toBe(1);
+  expect((await at.api("GET", `/chats?contact=${from}`)).body.chats).toHaveLength(4);
+});
+
+test("items go to the channel that has the number now", async () => {
+  const at = await place("whatsapp");
+  const second = await newNetworkChannel(at.organizationId, "whatsapp", { credentials: { phoneNumberId: "7100" } });
+  const patched = await admin("PATCH", `/channels/${second.id}`, { credentials: { phoneNumberId: "7200" } });
+  expect(patched.status).toBe(200);
+  const from = newContact();
+  for (const number of ["7100", "7200"]) {
+    taken(await fromMeta(at.channel, [{ ...whatsappText({ wa_id: from }, number), ...metadata(number) }]));
+  }
+  expect(await reader(at, second.id).texts()).toEqual({ [from]: ["7200"] });
+});
+
+test("items for a number that is unknown, another app's or another organization's are acknowledged and stored nowhere", async () => {
+  const at = await place("whatsapp");
+  const otherApp = { phoneNumberId: "333", appSecret: "another-app" };
+  const sibling = await newNetworkChannel(at.organizationId, "whatsapp", { credentials: otherApp });
+  const stranger = await place("whatsapp");
+  const foreign = await newNetworkChannel(stranger.organizationId, "whatsapp", {
+    credentials: { phoneNumberId: "444" },
+  });
+  for (const account of ["333", "444", "555"]) {
+    taken(await fromMeta(at.channel, [{ ...whatsappText({ wa_id: newContact() }, "No"), ...metadata(account) }]));
+  }
+  const places = [at, reader(at, sibling.id), reader(stranger, foreign.id)];
+  expect(await Promise.all(places.map((each) => each.chats()))).toEqual([[], [], []]);
+});
+
+test.each(KINDS)("a contact whose chat was erased begins a new one on %s", async (kind) => {
+  const at = await place(kind);
+  const from = newContact();
+  taken(await textOf(at, kind, from, "Old")());
+  const old = await at.chat();
+  expect((await admin("DELETE", `/chats/${old.id}`)).status).toBe(200);
+  taken(await textOf(at, kind, from, "New")());
+  expect(await at.texts()).toEqual({ [from]: ["New"] });
+  expect((await at.chat()).id).not.toBe(old.id);
+});
+
+test.each(KINDS)("a webhook of a channel of %s's that was erased is not genuine any more", async (kind) => {
+  const at = await place(kind);
+  taken(await textOf(at, kind, newContact(), "Old")());
+  await admin("DELETE", `/channels/${at.channel.id}`);
+  vi.setSystemTime(Date.now() + 10_000);
+  expectError(await textOf(at, kind, newContact(), "Late")(), 401, "webhook_not_genuine");
+});
+
+test.each(["from", "to"])("a group that Telegram moves stays one chat, told by the %s group", async (side) => {
+  const calls = fakeNetworks();
+  const at = await place("telegram");
+  const [old, next] = ["-500", "-100500"];
+  taken(await fromTelegram(at.channel, telegramText(old, "Before")));
+  const service = side === "from" ? { migrate_to_chat_id: Number(next) } : { migrate_from_chat_id: Number(old) };
+  const told = telegramText(side === "from" ? old : next, "", { text: undefined, ...service });
+  taken(await fromTelegram(at.channel, told));
+  taken(await fromTelegram(at.channel, told));
+  taken(await fromTelegram(at.channel, telegramText(next, "After")));
+  expect(await at.texts()).toEqual({ [old]: ["Before", "After"] });
+  const chat = await at.chat();
+  await send(at.api, chat.id);
+  await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
+  expect(calls).toHaveLength(1);
+  expect(calls[0]?.to).toBe(next);
+});
+
+test.each(OUTAGES)("a group's move that can't be stored is told again (%s error)", async (outage) => {
+  const at = await place("telegram");
+  taken(await fromTelegram(at.channel, telegramText("-600", "Before")));
+  const told = telegramText("-600", "", { text: undefined, migrate_to_chat_id: -100600 });
+  breakDirectory(outage);
+  expectError(await fromTelegram(at.channel, told), 503, "unavailable");
+  vi.restoreAllMocks();
+  taken(await fromTelegram(at.channel, told));
+  taken(await fromTelegram(at.channel, telegramText("-100600", "After")));
+  expect(await at.texts()).toEqual({ "-600": ["Before", "After"] });
+});
+
+test("a chat that the company began is the one that the contact answers in", async () => {
+  const at = await place("whatsapp");
+  const from = newContact();
+  const chat = await newChat(at.api, at.channel.id, `+${from}`);
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: from }, "An answer")]));
+  expect((await at.chats()).map(({ id }) => id)).toEqual([chat.id]);
+  expect(await at.texts()).toEqual({ [from]: ["An answer"] });
+});
+
+test("kinds that messages here don't have are stored as a description", async () => {
+  const at = await place("telegram");
+  const from = newContact();
+  taken(await fromTelegram(at.channel, telegramText(from, "", { text: undefined, sticker: { emoji: "🎉" } })));
+  const whatsapp = await place("whatsapp");
+  const location = { type: "location", location: { latitude: 52, longitude: 13 }, text: undefined };
+  const value = whatsappText({ wa_id: from }, "");
+  taken(await fromMeta(whatsapp.channel, [{ ...value, messages: [{ ...value.messages[0], ...location }] }]));
+  expect(await at.texts()).toEqual({ [from]: ["[sticker: 🎉]"] });
+  expect(await whatsapp.texts()).toEqual({ [from]: ["[Location] 52, 13"] });
+});
+
+test("genuine calls with nothing to store in them are acknowledged", async () => {
+  const telegram = await place("telegram");
+  const updates = [{ update_id: 1, edited_message: {} }, {}, [], "text", null, 7];
+  for (const update of updates) taken(await fromTelegram(telegram.channel, JSON.stringify(update)));
+  taken(await fromTelegram(telegram.channel, "{ no JSON"));
+  taken(await fromTelegram(telegram.channel, ""));
+  const whatsapp = await place("whatsapp");
+  for (const body of ["{ no JSON", "", "[]", "null", '{"object":"page","entry":[]}']) {
+    taken(await signed(whatsapp.channel, body));
+  }
+  expect([await telegram.chats(), await whatsapp.chats()]).toEqual([[], []]);
+});
+
+test("a body of 4 MiB is taken, one of a byte more is too large", async () => {
+  const at = await place("telegram");
+  const update = JSON.stringify(telegramText(newContact(), "Big"));
+  const size = 4 * 1_024 * 1_024;
+  taken(await fromTelegram(at.channel, update.padEnd(size)));
+  expectError(await fromTelegram(at.channel, update.padEnd(size + 1)), 413, "body_too_large");
+  expect(Object.values(await at.texts())).toEqual([["Big"]]);
+});
+
+test("rotated credentials count with the first call, in both directions", async () => {
+  const at = await place("whatsapp");
+  const value = () => whatsappText({ wa_id: newContact() }, "Hi");
+  taken(await fromMeta(at.channel, [value()]));
+  const patched = await admin("PATCH", `/channels/${at.channel.id}`, { credentials: { appSecret: "rotated-secret" } });
+  expect(patched.status).toBe(200);
+  taken(await fromMeta(at.channel, [value()], { secret: "rotated-secret" }));
+  expectError(await fromMeta(at.channel, [value()]), 401, "webhook_not_genuine");
+});
+
+test("inbound media is stored with the address of our own route", async () => {
+  const at = await place("telegram");
+  const document = { file_id: "BQAC-file", mime_type: "application/pdf", file_name: "a.pdf" };
+  taken(await fromTelegram(at.channel, telegramText(newContact(), "", { text: undefined, document, caption: "Look" })));
+  const chat = await at.chat();
+  const { text } = await at.api("GET", `/chats/${chat.id}/messages`);
+  const [message] = JSON.parse(text).messages;
+  expect(message).toMatchObject({ type: "DOCUMENT", content: "Look" });
+  expect(message.mediaUrl).toBe(`https://parley.test/api/v1/chats/${chat.id}/messages/${message.id}/media`);
+  expect(text).not.toContain("BQAC-file");
+});
+
+test("a chat that begins with the notice of a changed number is written to under the new one", async () => {
+  const at = await place("whatsapp");
+  const [from, to] = [newContact(), newContact()];
+  const system = { body: "Ann changed numbers", wa_id: to, type: "user_changed_number" };
+  taken(await fromMeta(at.channel, [{ messages: [{ from, id: "wamid.system", type: "system", system }] }]));
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: to }, "It's me")]));
+  const calls = fakeNetworks();
+  const { id } = await at.chat();
+  await send(at.api, id);
+  await runDurableObjectAlarm(env.CHATS.getByName(id));
+  expect(calls.map((call) => call.to)).toEqual([to]);
+});
+
+test("a document is stored however long its name is, and the name is cut", async () => {
+  const at = await place("whatsapp");
+  const document = { id: "MEDIA", filename: "a".repeat(3_000_000), mime_type: "application/pdf", caption: "Look" };
+  const message = { from: newContact(), id: "wamid.document", type: "document", document };
+  taken(await fromMeta(at.channel, [{ messages: [message] }]));
+  expect(Object.values(await at.texts())).toEqual([["Look"]]);
+  const stub = env.CHATS.getByName((await at.chat()).id);
+  const bytes = await runInDurableObject(stub, (_object, { storage }) => storage.sql.databaseSize);
+  expect(bytes).toBeLessThan(200_000);
+});
+
+test.each([
+  ["whichever way it is written", `\u202e${"eman ".repeat(1_000)}`, `\u202e${"eman ".repeat(51)}`],
+  ["and keeps no half of a character", `${"a".repeat(255)}\u{1f600}`, `${"a".repeat(255)}\ufffd`],
+])("a contact's name is cut to 256 characters, %s", async (_which, name, kept) => {
+  const at = await place("whatsapp");
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: newContact() }, "Hi", { name })]));
+  expect((await at.chat()).contact.name).toBe(kept);
+});

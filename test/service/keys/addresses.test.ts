@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
+
+async function listed(ipAllowlist: string[]) {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, { ipAllowlist });
+  const from = (headers: Record<string, string>) => client(secret)("GET", "/key", undefined, headers);
+  return { id: key.id, from };
+}
+
+test.each([
+  ["192.0.2.7", "192.0.2.7", 200],
+  ["192.0.2.7", "192.0.2.8", 403],
+  ["192.0.2.0/24", "192.0.2.255", 200],
+  ["192.0.2.0/24", "192.0.3.0", 403],
+  ["0.0.0.0/0", "2001:db8::1", 403],
+  ["192.0.2.7", "::ffff:192.0.2.7", 200],
+  ["192.0.2.0/24", "::ffff:c000:207", 200],
+  ["2001:db8::1", "2001:db8::1", 200],
+  ["2001:db8::1", "2001:0DB8:0:0:0:0:0:1", 200],
+  ["2001:db8::/32", "2001:db8:ffff::1", 200],
+  ["2001:db8::/32", "2001:db9::1", 403],
+  ["192.0.2.7", "192.0.2.7, 203.0.113.9", 403],
+  ["192.0.2.7", "203.0.113.9, 192.0.2.7", 403],
+  ["192.0.2.7", "192.0.2.7:443", 403],
+  ["192.0.2.7", "localhost", 403],
+])("with the rule %s a request from %s is %i", async (rule, address, status) => {
+  const { from } = await listed([rule]);
+  const answer = await from({ "CF-Connecting-IP": address });
+  expect(answer.status, answer.text).toBe(status);
+  if (status === 403) expectError(answer, 403, "ip_not_allowed", address);
+});
+
+test("any one of several rules is enough", async () => {
+  const { from } = await listed(["192.0.2.7", "2001:db8::/32", "203.0.113.0/30"]);
+  for (const address of ["192.0.2.7", "2001:db8::9", "203.0.113.3"]) {
+    expect((await from({ "CF-Connecting-IP": address })).status).toBe(200);
+  }
+  expectError(await from({ "CF-Connecting-IP": "203.0.113.4" }), 403, "ip_not_allowed");
+});
+
+test("a key with a list refuses a request that has no address", async () => {
+  const { from } = await listed(["0.0.0.0/0", "::/0"]);
+  expectError(await from({}), 403, "ip_not_allowed");
+});
+
+test("a key without a list takes a request from anywhere, and without an address too", async () => {
+  const { from } = await listed([]);
+  expect((await from({})).status).toBe(200);
+  expect((await from({ "CF-Connecting-IP": "203.0.113.9" })).status).toBe(200);
+});
+
+test.each(["X-Forwarded-For", "X-Real-IP", "True-Client-IP", "Forwarded", "X-Client-IP", "CF-Connecting-IPv6"])(
+  "what %s says of the client's address is ignored",
+  async (header) => {
+    const { from } = await listed(["192.0.2.7"]);
+    expectError(await from({ [header]: "192.0.2.7" }), 403, "ip_not_allowed");
+    expectError(await from({ [header]: "192.0.2.7", "CF-Connecting-IP": "203.0.113.9" }), 403, "ip_not_allowed");
+    expect((await from({ [header]: "203.0.113.9", "CF-Connecting-IP": "192.0.2.7" })).status).toBe(200);
+  },
+);
+
+test("an address is refused before a missing permission is, and after a wrong key is", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, { ipAllowlist: ["192.0.2.7"], permissions: [] });
+  expectError(await client(secret)("GET", "/chats"), 403, "ip_not_allowed");
+  const allowed = { "CF-Connecting-IP": "192.0.2.7" };
+  expectError(await client(secret)("GET", "/chats", undefined, allowed), 403, "permission_denied", /chats:read/);
+  await admin("DELETE", `/keys/${key.id}`);
+  expectError(await client(secret)("GET", "/chats"), 401, "invalid_api_key");
+});
+
+test.each(["", "192.0.2.256", "192.0.2.7/33", "2001:db8::/129", "fe80::1%eth0", "example.com"])(
+  "the rule %j is 400 and names its place in the list",
+  async (rule) => {
+    const { id } = await listed([]);
+    const answer = await admin("PATCH", `/keys/${id}`, { ipAllowlist: ["192.0.2.7", rule] });
+    expectError(answer, 400, "validation_failed");
+    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toEqual(["ipAllowlist.1"]);
+  },
+);

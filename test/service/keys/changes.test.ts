@@ -1,0 +1,171 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { aroundCall, aroundQueries, breakDirectory, breakObjects, OUTAGES, outageError } from "../../support/faults.ts";
+import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** A key of a new organization that its object knows already. */
+async function warmKey(body: Record<string, unknown> = {}) {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, body);
+  const api = client(secret);
+  const first = await api("GET", "/key");
+  expect(first.status, first.text).toBe(200);
+  return { id: key.id, organizationId, api, secret };
+}
+
+const FAULTS: [string, (id: string) => Promise<void> | void][] = [
+  ["", () => {}],
+  [", also when its object cannot be told afterwards", () => breakObjects("KEYS", "endChange")],
+  [", also when its object is evicted before it", (id) => evictDurableObject(env.KEYS.getByName(id))],
+];
+
+const CHANGES: [string, (id: string) => ReturnType<typeof admin>, number, string][] = [
+  ["revoked", (id) => admin("DELETE", `/keys/${id}`), 401, "invalid_api_key"],
+  ["expired", (id) => admin("PATCH", `/keys/${id}`, { expiresAt: "2020-01-01T00:00:00Z" }), 401, "invalid_api_key"],
+  ["narrowed", (id) => admin("PATCH", `/keys/${id}`, { permissions: ["messages:send"] }), 403, "permission_denied"],
+  [
+    "bound to addresses",
+    (id) => admin("PATCH", `/keys/${id}`, { ipAllowlist: ["192.0.2.0/24"] }),
+    403,
+    "ip_not_allowed",
+  ],
+  ["given a spent quota", (id) => admin("PATCH", `/keys/${id}`, { monthlyQuota: 1 }), 403, "quota_exceeded"],
+  [
+    "given a spent limit",
+    (id) => admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 1, windowSeconds: 60 } }),
+    429,
+    "rate_limited",
+  ],
+  ["rotated", (id) => admin("POST", `/keys/${id}/rotate`), 401, "invalid_api_key"],
+];
+
+test.each(
+  CHANGES.flatMap(([change, make, status, code]) =>
+    FAULTS.map(([when, fault]) => ({ change, make, status, code, when, fault })),
+  ),
+)("a key that was $change is refused at its very next request$when", async ({ make, status, code, fault }) => {
+  const { id, api } = await warmKey();
+  await fault(id);
+  expect((await make(id)).status).toBeLessThan(300);
+  expectError(await api("GET", "/chats"), status, code);
+});
+
+const WIDENINGS: [string, Record<string, unknown>, Record<string, unknown>][] = [
+  ["permissions", { permissions: [] }, { permissions: ["chats:read"] }],
+  ["addresses", { ipAllowlist: ["192.0.2.1"], permissions: ["chats:read"] }, { ipAllowlist: [] }],
+  ["quota", { monthlyQuota: 0 }, { monthlyQuota: 5 }],
+  ["expiry", { expiresAt: "2020-01-01T00:00:00Z" }, { expiresAt: null }],
+];
+
+test.each(
+  WIDENINGS.flatMap(([what, before, after]) =>
+    FAULTS.slice(0, 2).map(([when, fault]) => ({ what, before, after, when, fault })),
+  ),
+)("a key whose $what were widened is admitted at its very next request$when", async ({ before, after, fault }) => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, before);
+  expect((await client(secret)("GET", "/chats")).status).toBeGreaterThan(400);
+  await fault(key.id);
+  expect((await admin("PATCH", `/keys/${key.id}`, after)).status).toBe(200);
+  expect((await client(secret)("GET", "/chats")).status).toBe(200);
+});
+
+const WRITES: [string, (id: string) => ReturnType<typeof admin>][] = [
+  ["a revocation", (id) => admin("DELETE", `/keys/${id}`)],
+  ["a PATCH", (id) => admin("PATCH", `/keys/${id}`, { permissions: [] })],
+  ["a rotation", (id) => admin("POST", `/keys/${id}/rotate`, { overlapSeconds: 60 })],
+];
+
+test.each(WRITES)("%s of which the key's object cannot be told is 503 and changes nothing", async (_name, write) => {
+  const { id, api } = await warmKey();
+  const before = (await admin("GET", `/keys/${id}`)).body;
+  breakObjects("KEYS", "beginChange");
+  const answer = await write(id);
+  expectError(answer, 503, "unavailable", /^Service unavailable$/);
+  expect(answer.headers.get("Retry-After")).toMatch(/^\d+$/);
+  vi.restoreAllMocks();
+  expect((await admin("GET", `/keys/${id}`)).body).toEqual(before);
+  expect((await api("GET", "/chats")).status).toBe(200);
+});
+
+test.each(WRITES.flatMap(([name, write]) => OUTAGES.map((outage) => [name, outage, write] as const)))(
+  "%s that the directory does not take (%s error) changes nothing and can be repeated",
+  async (_name, outage, write) => {
+    const { id, api } = await warmKey();
+    const before = (await admin("GET", `/keys/${id}`)).body;
+    // The read of the row passes, and the write that follows it fails.
+    aroundQueries((query, run) => (query > 1 ? Promise.reject(outageError(outage)) : run()));
+    expectError(await write(id), 503, "unavailable");
+    vi.restoreAllMocks();
+    expect((await admin("GET", `/keys/${id}`)).body).toEqual(before);
+    expect((await api("GET", "/chats")).status).toBe(200);
+    expect((await write(id)).status).toBeLessThan(300);
+  },
+);
+
+test("a key is refused from the very moment at which it expires", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const expires = Date.now() + 30_000;
+  const { api } = await warmKey({ expiresAt: new Date(expires).toISOString() });
+  vi.setSystemTime(expires - 1);
+  expect((await api("GET", "/key")).status).toBe(200);
+  vi.setSystemTime(expires);
+  expectError(await api("GET", "/key"), 401, "invalid_api_key", /^Invalid or expired API key$/);
+});
+
+test.each(OUTAGES)(
+  "a revoked key stays revoked while the directory is down: 503 or 401, never 200 (%s error)",
+  async (outage) => {
+    const { id, api } = await warmKey();
+    expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
+    breakDirectory(outage);
+    expectError(await api("GET", "/key"), 503, "unavailable");
+    vi.restoreAllMocks();
+    expectError(await api("GET", "/key"), 401, "invalid_api_key");
+  },
+);
+
+test.each([60_000, 1_800_000])("a removed member sends no message by default %i ms later", async (later) => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { api, organizationId, ownerId, channelId } = await newOrganization();
+  const { body } = await api("POST", "/chats", { channelId, contact: { address: "someone" } });
+  const sent = async () => (await api("POST", `/chats/${body.chat.id}/messages`, { content: "Hi" })).body.message;
+  expect((await sent()).senderId).toBe(ownerId);
+  const second = (await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).body.member;
+  expect((await admin("DELETE", `/members/${ownerId}`)).status).toBe(200);
+  vi.advanceTimersByTime(later);
+  expect((await sent()).senderId).toBe(second.id);
+});
+
+test("a member of an organization with 5,000 keys is removed without a call to any key", async () => {
+  const { organizationId, keyId } = await newOrganization();
+  const added = await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" });
+  await env.DB.prepare(
+    `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
+     insert into api_keys (id, organization_id, name, hash, permissions, rate_limit, window_seconds, created_at)
+     select printf('key_g%015d', n), organization_id, name, hash, permissions, rate_limit, window_seconds, created_at
+     from numbers join api_keys on id = ?`,
+  )
+    .bind(keyId)
+    .run();
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  expect((await admin("DELETE", `/members/${added.body.member.id}`)).status).toBe(200);
+  expect(calls).not.toHaveBeenCalled();
+});
+
+test("a change whose first step takes so long that its objects may end it by themselves is not made", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { id, api } = await warmKey();
+  aroundCall("KEYS", "beginChange", { after: () => vi.setSystemTime(Date.now() + 21_000) });
+  expectError(await admin("DELETE", `/keys/${id}`), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await admin("GET", `/keys/${id}`)).body.key.revokedAt).toBeNull();
+  expect((await api("GET", "/chats")).status).toBe(200);
+  expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
+});

@@ -1,0 +1,266 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { configured } from "../../../src/config.ts";
+import { newId } from "../../../src/ids.ts";
+import { newKeyText } from "../../../src/keys/key-text.ts";
+import { newIsolate } from "../../deep/models/isolates.ts";
+import { aroundCall, breakDirectory, OUTAGES } from "../../support/faults.ts";
+import { admin, client, newKey, newOrganization, statsOf } from "../../support/harness.ts";
+import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
+
+stopTheClock();
+
+/** A key with a limit, and what asks with it. */
+async function limitedKey(body: object) {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, { ...body });
+  return {
+    organizationId,
+    keyId: key.id as string,
+    secret,
+    api: client(secret),
+    object: () => env.KEYS.getByName(key.id),
+  };
+}
+
+async function keyStats({ organizationId, keyId }: { organizationId: string; keyId: string }) {
+  const { keys } = await statsOf(organizationId);
+  return keys.find(({ id }: { id: string }) => id === keyId);
+}
+
+const NO_REFUSALS = { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 0, rate_limited: 0, quota_exceeded: 0 };
+
+test("a key's requests are counted, admitted and refused, those too that are refused from memory", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 3, windowSeconds: 60 }, permissions: ["chats:read"] });
+  expect(await keyStats(key)).toMatchObject({ admitted: 0, refused: NO_REFUSALS, updatedAt: null });
+  for (const path of ["/key", "/chats", "/chats/cht_gaaaaaaaaaaaaaaa/messages", "/key"]) await key.api("GET", path);
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  for (let n = 0; n < 4; n++) expect((await key.api("GET", "/key")).status).toBe(429);
+  expect(calls).toHaveBeenCalledTimes(1);
+  pass(1_001);
+  // The key's object hears of the three that were refused without it.
+  expect((await key.api("GET", "/key")).status).toBe(429);
+  await runDurableObjectAlarm(key.object());
+  expect(await keyStats(key)).toMatchObject({
+    admitted: 3,
+    refused: { ...NO_REFUSALS, permission_denied: 1, rate_limited: 5 },
+    updatedAt: new Date().toISOString(),
+  });
+});
+
+/** A client of an isolate whose timers the test runs: those that wait to tell the key's object of refusals. */
+function clientOnFakeTimers(secret: string) {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+  const ask = newIsolate();
+  return async () => (await ask(secret, "GET", "/api/v1/key")).status;
+}
+
+/** Lets the timers of two seconds end. @returns when the key's object has been told of refusals */
+async function refusalsTold(): Promise<void> {
+  const told = Promise.withResolvers<void>();
+  aroundCall("KEYS", "countRefused", { after: told.resolve });
+  vi.advanceTimersByTime(2_000);
+  await told.promise;
+  vi.restoreAllMocks();
+}
+
+test("refusals that are given from memory are counted two seconds later, though the key never asks again", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
+  const status = clientOnFakeTimers(key.secret);
+  expect(await status()).toBe(200);
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  for (let n = 0; n < 55; n++) expect(await status()).toBe(429);
+  expect([calls.mock.calls.length, vi.getTimerCount()]).toEqual([1, 1]);
+  calls.mockRestore();
+  await refusalsTold();
+  await runDurableObjectAlarm(key.object());
+  expect(await keyStats(key)).toMatchObject({ admitted: 1, refused: { ...NO_REFUSALS, rate_limited: 55 } });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("refusals from memory that go with the key's next call are told no second time", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
+  const status = clientOnFakeTimers(key.secret);
+  for (let n = 0; n < 4; n++) await status();
+  vi.advanceTimersByTime(1_001);
+  expect(await status()).toBe(429);
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(calls).not.toHaveBeenCalled();
+  await runDurableObjectAlarm(key.object());
+  expect((await keyStats(key)).refused.rate_limited).toBe(4);
+});
+
+test("refusals from memory that the key's object is told of twice, because an answer was lost, are counted once", async () => {
+  const key = await limitedKey({});
+  await admin("DELETE", `/keys/${key.keyId}`);
+  const status = clientOnFakeTimers(key.secret);
+  for (let n = 0; n < 9; n++) expect(await status()).toBe(401);
+  const lost = Object.assign(new Error("Network connection lost."), { retryable: true });
+  const again = Promise.withResolvers<void>();
+  const getByName = env.KEYS.getByName.bind(env.KEYS);
+  const calls = vi.spyOn(env.KEYS, "getByName").mockImplementation((...args) => {
+    const stub = getByName(...args);
+    const countRefused = async (...given: Parameters<typeof stub.countRefused>) => {
+      await stub.countRefused(...given);
+      if (calls.mock.calls.length === 1) throw lost;
+      again.resolve();
+    };
+    return { countRefused } as never;
+  });
+  vi.advanceTimersByTime(2_000);
+  await again.promise;
+  vi.restoreAllMocks();
+  await runDurableObjectAlarm(key.object());
+  expect((await keyStats(key)).refused).toEqual({ ...NO_REFUSALS, invalid_api_key: 9 });
+});
+
+test("refusals of a key that does not exist are told to nobody, and leave nothing", async () => {
+  const id = newId("key", null);
+  const status = clientOnFakeTimers(await newKeyText(id, configured(env, "KEY_SECRET")));
+  const calls = vi.spyOn(env.KEYS, "getByName");
+  for (let n = 0; n < 9; n++) expect(await status()).toBe(401);
+  expect([calls.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
+  await env.KEYS.getByName(id).countRefused(id, { invalid_api_key: 8 }, "1");
+  const left = await runInDurableObject(env.KEYS.getByName(id), async (_object, { storage }) => [
+    ...storage.kv.list(),
+    await storage.getAlarm(),
+  ]);
+  expect(left).toEqual([null]);
+});
+
+test("a refusal that comes late forgets none that was given from memory meanwhile", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
+  const object = key.object();
+  await key.api("GET", "/key");
+  const gate = Promise.withResolvers<void>();
+  aroundCall("KEYS", "admit", { after: () => gate.promise });
+  const late = key.api("GET", "/key");
+  expect((await key.api("GET", "/key")).status).toBe(429);
+  expect((await key.api("GET", "/key")).status).toBe(429);
+  gate.resolve();
+  expect((await late).status).toBe(429);
+  pass(1_001);
+  await key.api("GET", "/key");
+  await runDurableObjectAlarm(object);
+  expect((await keyStats(key)).refused.rate_limited).toBe(4);
+});
+
+test("a revoked key's requests, a wrong address's and those over the quota are counted as what they are", async () => {
+  const key = await limitedKey({ monthlyQuota: 1 });
+  for (let n = 0; n < 3; n++) await key.api("GET", "/key");
+  await admin("PATCH", `/keys/${key.keyId}`, { ipAllowlist: ["192.0.2.1"], monthlyQuota: null });
+  await key.api("GET", "/key");
+  await admin("DELETE", `/keys/${key.keyId}`);
+  await key.api("GET", "/key");
+  await runDurableObjectAlarm(key.object());
+  expect(await keyStats(key)).toMatchObject({
+    admitted: 1,
+    refused: { ...NO_REFUSALS, quota_exceeded: 2, ip_not_allowed: 1, invalid_api_key: 1 },
+  });
+});
+
+test("what a key's own request stores waits a minute, what is in memory alone is stored after 5 s", async () => {
+  const key = await limitedKey({});
+  const alarm = () => alarmOf(key.object()).then((at) => (at ?? 0) - Date.now());
+  await key.api("GET", "/key");
+  expect(await alarm()).toBe(60_000);
+  pass(2_000);
+  await key.api("GET", "/key");
+  expect(await alarm()).toBe(58_000);
+  // From here on units are reserved ahead.
+  await key.api("GET", "/key");
+  await key.api("GET", "/key");
+  expect(await alarm()).toBe(5_000);
+});
+
+test("a key that is used all the time writes to the directory once a minute", async () => {
+  const key = await limitedKey({});
+  let written = 0;
+  const prepare = env.DB.prepare.bind(env.DB);
+  vi.spyOn(env.DB, "prepare").mockImplementation((text) => {
+    if (text.startsWith("update api_keys set stats")) written++;
+    return prepare(text);
+  });
+  for (let second = 0; second < 120; second++) {
+    await key.api("GET", "/key");
+    pass(999);
+    if (((await alarmOf(key.object())) ?? 0) <= Date.now()) await runDurableObjectAlarm(key.object());
+  }
+  expect(written).toBe(2);
+  pass(60_000);
+  await runDurableObjectAlarm(key.object());
+  expect(written).toBe(3);
+  expect((await keyStats(key)).admitted).toBe(120);
+  expect(await alarmOf(key.object())).toBeNull();
+});
+
+test("an eviction costs no count of a request that was stored, and none that is older than 5 s", async () => {
+  const key = await limitedKey({});
+  await key.api("GET", "/key");
+  await evictDurableObject(key.object());
+  for (let n = 0; n < 4; n++) await key.api("GET", "/key");
+  pass(5_000);
+  await runDurableObjectAlarm(key.object());
+  await evictDurableObject(key.object());
+  pass(60_000);
+  await key.api("GET", "/key");
+  await runDurableObjectAlarm(key.object());
+  expect((await keyStats(key)).admitted).toBe(6);
+});
+
+test.each(OUTAGES)(
+  "what the directory does not take of a key's numbers is written a minute later, an eviction in between (%s error)",
+  async (outage) => {
+    const key = await limitedKey({});
+    await key.api("GET", "/key");
+    breakDirectory(outage);
+    await runDurableObjectAlarm(key.object());
+    vi.restoreAllMocks();
+    expect((await keyStats(key)).updatedAt).toBeNull();
+    expect(await alarmOf(key.object())).toBe(Date.now() + 60_000);
+    await evictDurableObject(key.object());
+    pass(60_000);
+    await runDurableObjectAlarm(key.object());
+    expect((await keyStats(key)).admitted).toBe(1);
+  },
+);
+
+test("units that were reserved ahead are given back before the object rests: an eviction after it costs none", async () => {
+  const key = await limitedKey({ monthlyQuota: 100_000 });
+  const usage = async () => (await admin("GET", `/keys/${key.keyId}/usage`)).body.usage;
+  for (let burst = 1; burst <= 3; burst++) {
+    for (let n = 0; n < 3; n++) await key.api("GET", "/key");
+    pass(5_000);
+    await runDurableObjectAlarm(key.object());
+    await evictDurableObject(key.object());
+    expect(await usage()).toMatchObject({ used: 3 * burst, window: { remaining: 300 - 3 * burst } });
+    pass(10_000);
+  }
+});
+
+test("a key whose units are given back amid its window has each of them once", async () => {
+  const key = await limitedKey({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
+  const statuses: number[] = [];
+  for (let n = 0; n < 105; n++) {
+    statuses.push((await key.api("GET", "/key")).status);
+    if (n % 7 === 0) await runDurableObjectAlarm(key.object());
+    if (n % 21 === 0) await evictDurableObject(key.object());
+    pass(300);
+  }
+  expect(statuses.filter((status) => status === 200)).toHaveLength(100);
+  expect(statuses.slice(100)).toEqual(Array.from({ length: 5 }, () => 429));
+});
+
+test("an erased key's object keeps nothing, though its numbers were on their way", async () => {
+  const key = await limitedKey({});
+  for (let n = 0; n < 4; n++) await key.api("GET", "/key");
+  expect((await admin("DELETE", `/organizations/${key.organizationId}`)).status).toBe(200);
+  await runDurableObjectAlarm(key.object());
+  const left = await runInDurableObject(key.object(), async (_object, { storage }) => [
+    ...storage.kv.list(),
+    await storage.getAlarm(),
+  ]);
+  expect(left).toEqual([null]);
+});

@@ -1,0 +1,143 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { newKeyText } from "../../../src/keys/key-text.ts";
+import { countRoundTrips } from "../../support/faults.ts";
+import { admin, call, client, created, expectError, newKey, newOrganization } from "../../support/harness.ts";
+
+const encoder = new TextEncoder();
+
+afterEach(() => vi.restoreAllMocks());
+
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+const newSecret = () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
+const getKey = (secret: string, bindings: Partial<Env>) =>
+  call("GET", "/api/v1/key", { headers: { Authorization: `Bearer ${secret}` }, bindings });
+
+/** The interface's words for the last six letters, without the code that makes them. */
+async function checkLetters(text: string): Promise<string> {
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", bytesOf(env.KEY_SECRET), hmac, false, ["sign"]);
+  let value = BigInt(`0x${new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))).toHex()}`);
+  let letters = "";
+  for (let digit = 0; digit < 6; digit++) {
+    letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[Number(value % 62n)] + letters;
+    value /= 62n;
+  }
+  return letters;
+}
+
+test("a key's text is ply_, the 16 characters of its id, 32 random ones and 6 check letters", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId);
+  expect(secret).toMatch(/^ply_[0-9A-Za-z]{16}[0-9A-Za-z]{32}[0-9A-Za-z]{6}$/);
+  expect(secret.slice(4, 20)).toBe(key.id.slice("key_".length));
+  expect(secret.slice(-6)).toBe(await checkLetters(secret.slice(0, -6)));
+});
+
+test("of a key's text the directory holds its SHA-256 and nothing else", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId);
+  const row = JSON.stringify(await env.DB.prepare("select * from api_keys where id = ?").bind(key.id).first());
+  expect(row).toContain(new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(secret))).toHex());
+  expect(row).not.toContain(secret.slice(20, 52));
+  expect(row).not.toContain(secret.slice(-6));
+});
+
+test("a key's text is shown once: no later answer holds it", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId);
+  const answers = [
+    await admin("GET", `/keys/${key.id}`),
+    await admin("GET", `/organizations/${organizationId}/keys`),
+    await admin("PATCH", `/keys/${key.id}`, { name: "Renamed" }),
+    await admin("GET", `/keys/${key.id}/usage`),
+    await client(secret)("GET", "/key"),
+    await admin("DELETE", `/keys/${key.id}`),
+  ];
+  for (const answer of answers) {
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.text).not.toContain(secret.slice(20, 52));
+    expect(answer.text).not.toMatch(/hash/i);
+  }
+});
+
+/** Another base62 character than the one at `index`. */
+function mistype(text: string, index: number): string {
+  return text.slice(0, index) + (text[index] === "a" ? "b" : "a") + text.slice(index + 1);
+}
+
+test.each<[string, (secret: string) => string]>([
+  ["has one letter of its id mistyped", (secret) => mistype(secret, 10)],
+  ["names another jurisdiction", (secret) => secret.replace("ply_g", "ply_e")],
+  ["has one letter of its middle mistyped", (secret) => mistype(secret, 30)],
+  ["has its first check letter mistyped", (secret) => mistype(secret, 52)],
+  ["has its last check letter mistyped", (secret) => mistype(secret, 57)],
+  ["has two letters mistyped", (secret) => mistype(mistype(secret, 21), 22)],
+  ["lacks its last letter", (secret) => secret.slice(0, -1)],
+  ["has a letter too many", (secret) => `${secret}a`],
+  ["lacks its prefix", (secret) => secret.slice(4)],
+  ["has another prefix", (secret) => secret.replace("ply_", "sk__")],
+  ["has its prefix in capitals", (secret) => secret.replace("ply_", "PLY_")],
+  ["is the key's id", (secret) => `key_${secret.slice(4, 20)}`],
+  ["is the operator's token", () => env.ADMIN_TOKEN],
+])("a key that %s is refused without asking an object or the directory", async (_name, forge) => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId);
+  const objects = vi.spyOn(env.KEYS, "getByName");
+  const roundTrips = countRoundTrips();
+
+  expectError(await client(forge(secret))("GET", "/key"), 401, "invalid_api_key", /^Invalid or expired API key$/);
+
+  expect(objects).not.toHaveBeenCalled();
+  expect(roundTrips()).toBe(0);
+});
+
+test("1,000 keys that were signed with another secret ask no object and no directory", async () => {
+  const { keyId } = await newOrganization();
+  const forged = await Promise.all(
+    Array.from({ length: 1_000 }, () => newKeyText(keyId, crypto.getRandomValues(new Uint8Array(32)))),
+  );
+  const objects = vi.spyOn(env.KEYS, "getByName");
+  const roundTrips = countRoundTrips();
+
+  const answers = await Promise.all(forged.map((text) => client(text)("GET", "/key")));
+
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([401]));
+  expect(objects).not.toHaveBeenCalled();
+  expect(roundTrips()).toBe(0);
+});
+
+test("a well-signed key that no one was given is 401 and leaves nothing behind in its object", async () => {
+  const id = newId("key", null);
+  const text = await newKeyText(id, bytesOf(env.KEY_SECRET));
+  expectError(await client(text)("GET", "/key"), 401, "invalid_api_key");
+  await runInDurableObject(env.KEYS.getByName(id), (_object, state) => {
+    expect([...state.storage.kv.list()]).toEqual([]);
+    expect(state.storage.sql.exec("select name from sqlite_master").toArray()).toEqual([]);
+  });
+});
+
+test("a well-signed second text for a key's id is no secret of that key", async () => {
+  const { keyId, api } = await newOrganization();
+  expect((await api("GET", "/key")).status).toBe(200);
+  const text = await newKeyText(keyId, bytesOf(env.KEY_SECRET));
+  expectError(await client(text)("GET", "/key"), 401, "invalid_api_key");
+});
+
+test("a key made under the secret before a rotation is good until that secret is dropped", async () => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId);
+  const KEY_SECRET = newSecret();
+  expect((await getKey(secret, { KEY_SECRET, KEY_SECRET_PREVIOUS: env.KEY_SECRET })).status).toBe(200);
+  expectError(await getKey(secret, { KEY_SECRET }), 401, "invalid_api_key");
+});
+
+test("a key made after a rotation of the secret is signed with the new one", async () => {
+  const { organizationId } = await newOrganization();
+  const rotated = { KEY_SECRET: newSecret(), KEY_SECRET_PREVIOUS: env.KEY_SECRET };
+  const { secret } = created(await admin("POST", `/organizations/${organizationId}/keys`, { name: "New" }, rotated));
+  expect((await getKey(secret, { KEY_SECRET: rotated.KEY_SECRET })).status).toBe(200);
+  expectError(await getKey(secret, {}), 401, "invalid_api_key");
+});

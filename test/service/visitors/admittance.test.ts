@@ -1,0 +1,232 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
+import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../support/faults.ts";
+import { admin, newChat, send } from "../../support/harness.ts";
+import { asUser, connect, newSite, newToken, type Page, signUser, visit } from "../../support/sockets.ts";
+import { pass, stopTheClock } from "../delivery/conversation.ts";
+
+stopTheClock();
+
+/** A site, a user of it whom the company has met, and the user's open page. */
+async function newUser(settings: Record<string, unknown> = {}) {
+  const site = await newSite(settings);
+  const protocols = asUser("user-7", await signUser("user-7", site.secret));
+  const { page } = await visit(site.channelId, { protocols });
+  const { id: chatId } = await newChat(site.api, site.channelId, "user-7");
+  return { ...site, protocols, page, chatId };
+}
+
+const rotate = (channelId: string, overlapSeconds = 0) =>
+  admin("POST", `/channels/${channelId}/identity-secret`, { overlapSeconds });
+
+const allow = (channelId: string, allowedOrigins: string[]) =>
+  admin("PATCH", `/channels/${channelId}`, { settings: { allowedOrigins } });
+
+/** Whether a socket lives: it answers, unless it is closed, and then the code. */
+async function pulse(page: Page): Promise<"alive" | number> {
+  const answer = await page.ask('{ "type": "ping" }');
+  return answer.type === "pong" ? "alive" : answer.closed;
+}
+
+test("a socket of a secret that was rotated away ends within 10 seconds, at its next frame, which is not taken", async () => {
+  const { channelId, chatId, api, page } = await newUser();
+  await rotate(channelId);
+  pass(9_999);
+  expect(await pulse(page)).toBe("alive");
+  pass(1);
+  page.send({ type: "message", id: "late", content: "Still me?" });
+  expect(await page.closed).toBe(4401);
+  expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
+});
+
+test("a message of the company's does not reach a socket of a secret that was rotated away", async () => {
+  const { channelId, chatId, api, page } = await newUser();
+  await rotate(channelId);
+  pass(10_000);
+  await send(api, chatId, { content: "For the user alone" });
+  expect(await page.next()).toEqual({ closed: 4401 });
+});
+
+test("a channel knows of a rotation at once, however lately one of its chats asked", async () => {
+  const { channelId, page } = await newUser();
+  const other = asUser("user-8", await signUser("user-8", (await rotate(channelId, 60)).body.identitySecret));
+  const { page: asks } = await visit(channelId, { protocols: other });
+  pass(10_000);
+  expect(await pulse(asks)).toBe("alive");
+  await rotate(channelId);
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a socket stays through the overlap of its secret's successor, and ends within 10 seconds after it", async () => {
+  const { channelId, page } = await newUser();
+  const { body } = await rotate(channelId, 60);
+  const protocols = asUser("user-7", await signUser("user-7", body.identitySecret));
+  const { page: successor } = await visit(channelId, { protocols });
+  pass(59_999);
+  expect([await pulse(page), await pulse(successor)]).toEqual(["alive", "alive"]);
+  pass(10_000);
+  expect([await pulse(page), await pulse(successor)]).toEqual([4401, "alive"]);
+});
+
+test("a rotated secret ends no socket of a token's holder", async () => {
+  const { channelId } = await newSite();
+  const { page } = await visit(channelId);
+  await rotate(channelId);
+  pass(10_000);
+  expect(await pulse(page)).toBe("alive");
+});
+
+test("a socket of an origin that is allowed no more ends, and those of others stay", async () => {
+  const [gone, stays] = ["https://gone.example", "https://stays.example"];
+  const { channelId } = await newSite({ allowedOrigins: [gone, stays] });
+  const token = newToken();
+  const open = async (origin: string) => (await visit(channelId, { token, origin })).page;
+  const pages = [await open(gone), await open(stays), await open("https://parley.test")];
+  await allow(channelId, [stays]);
+  pass(10_000);
+  expect(await Promise.all(pages.map(pulse))).toEqual([4403, "alive", "alive"]);
+  await allow(channelId, []);
+  pass(10_000);
+  expect(await pulse(pages[1] as Page)).toBe("alive");
+});
+
+test("a socket ends over an eviction of its object too", async () => {
+  const { channelId, chatId, page } = await newUser();
+  await rotate(channelId);
+  pass(10_000);
+  await evictDurableObject(env.CHATS.getByName(chatId));
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a page that was only opened ends as the others do", async () => {
+  const { channelId } = await newSite({ allowedOrigins: ["https://gone.example"] });
+  const { page } = await visit(channelId, { origin: "https://gone.example" });
+  await allow(channelId, ["https://other.example"]);
+  pass(10_000);
+  expect(await pulse(page)).toBe(4403);
+});
+
+test("the channel is asked once in 10 seconds, however many frames pass, and the directory as seldom", async () => {
+  const { channelId, chatId, api, page, protocols } = await newUser();
+  const { page: other } = await visit(channelId, { protocols });
+  await send(api, chatId);
+  await page.next();
+  await other.next();
+  const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
+  const roundTrips = countRoundTrips();
+  for (let second = 1; second <= 30; second++) {
+    pass(1_000);
+    expect([await pulse(page), await pulse(other)]).toEqual(["alive", "alive"]);
+  }
+  expect([channelCalls.mock.calls.length, roundTrips()]).toEqual([3, 3]);
+});
+
+test("a chat without an open socket asks nobody", async () => {
+  const { chatId, api, page } = await newUser();
+  await send(api, chatId);
+  await page.close();
+  pass(10_000);
+  const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
+  await send(api, chatId);
+  expect(channelCalls).not.toHaveBeenCalled();
+});
+
+test("what comes while the channel is asked is told afterwards, in its order, and to each page once", async () => {
+  const { channelId, chatId, api, page, protocols } = await newUser();
+  pass(10_000);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  aroundCall("CHANNELS", "terms", { before: () => released });
+  for (const content of ["one", "two"]) await send(api, chatId, { content });
+  const { page: late, ready } = await visit(channelId, { protocols });
+  expect(ready.lastSeq).toBe(2);
+  await send(api, chatId, { content: "three" });
+  page.send({ type: "read", seq: 3 });
+  release();
+  const told = [await page.next(), await page.next(), await page.next(), await page.next()];
+  expect(told.map(({ message, seq }) => message?.text ?? seq)).toEqual(["one", "two", "three", 1]);
+  expect(await late.next()).toMatchObject({ type: "message", message: { text: "three" } });
+});
+
+test("while nobody can say whether a socket is welcome it stays for an hour, and is then told to try later", async () => {
+  const { page } = await newUser();
+  breakObjects("CHANNELS", "terms");
+  pass(3_599_000);
+  expect(await pulse(page)).toBe("alive");
+  pass(1_000);
+  expect(await pulse(page)).toBe(1013);
+});
+
+test.each(OUTAGES)("while the directory is down a channel tells what it knew last (%s error)", async (outage) => {
+  const { channelId, page } = await newUser();
+  pass(10_000);
+  expect(await pulse(page)).toBe("alive");
+  breakDirectory(outage);
+  pass(60_000);
+  expect(await pulse(page)).toBe("alive");
+  vi.restoreAllMocks();
+  await rotate(channelId);
+  pass(10_000);
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a rotation that its channel could not be told counts ten seconds later", async () => {
+  const { channelId, page } = await newUser();
+  pass(10_000);
+  expect(await pulse(page)).toBe("alive");
+  breakObjects("CHANNELS", "changed");
+  expect((await rotate(channelId)).status).toBe(201);
+  vi.restoreAllMocks();
+  pass(20_000);
+  expect(await pulse(page)).toBe(4401);
+});
+
+test("a secret that no key opens ends users' sockets after an hour, and none of a token's holders", async () => {
+  const { channelId, page } = await newUser();
+  const { page: stranger } = await visit(channelId);
+  await env.DB.prepare("update channels set identity_secret = 'unreadable' where id = ?").bind(channelId).run();
+  pass(3_600_000);
+  expect([await pulse(page), await pulse(stranger)]).toEqual([1013, "alive"]);
+});
+
+test("an origin longer than any host's is not let in, and the company writes on to the chat's other pages", async () => {
+  const { channelId, chatId, api, page, protocols } = await newUser();
+  const origin = `https://${"a".repeat(20_000)}.example`;
+  expect(await (await connect(channelId, { protocols, origin })).closed).toBe(4403);
+  pass(10_000);
+  await send(api, chatId, { content: "Hello" });
+  expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
+});
+
+test("a socket of which too much would have to be kept is not among the chat's open ones", async () => {
+  const { chatId, api, page } = await newUser();
+  const [visitor] = await runInDurableObject(env.CHATS.getByName(chatId), (_object, state) =>
+    state.getWebSockets().map((socket) => socket.deserializeAttachment() as Visitor),
+  );
+  const headers = visitorHeaders({ ...(visitor as Visitor), address: "a".repeat(20_000) });
+  await expect(env.CHATS.getByName(chatId).fetch("https://chat/socket", { headers })).rejects.toThrow("16384");
+  pass(10_000);
+  await send(api, chatId, { content: "Hello" });
+  expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
+});
+
+test("a frame that is too large is not held until the channel has answered", async () => {
+  const { page } = await newUser();
+  pass(10_000);
+  aroundCall("CHANNELS", "terms", { before: () => page.closed });
+  page.send("x".repeat(100_000));
+  expect(await page.closed).toBe(1009);
+});
+
+test("while the channel is asked a hundred frames are held, and whoever sends more is told to try later", async () => {
+  const { channelId, page, protocols } = await newUser();
+  const pages = [
+    page,
+    ...(await Promise.all([1, 2, 3].map(() => visit(channelId, { protocols })))).map((one) => one.page),
+  ];
+  pass(10_000);
+  aroundCall("CHANNELS", "terms", { before: () => Promise.race(pages.map(({ closed }) => closed)) });
+  for (const one of pages) for (let i = 0; i < 30; i++) one.send({ type: "read", seq: i });
+  expect(await Promise.race(pages.map(({ closed }) => closed))).toBe(1013);
+});

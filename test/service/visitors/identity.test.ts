@@ -1,0 +1,341 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { webChatId } from "../../../src/channels/web/chat-id.ts";
+import { type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
+import { newId } from "../../../src/ids.ts";
+import { admin, call, expectError, newChannel, newOrganization, send } from "../../support/harness.ts";
+import {
+  asUser,
+  connect,
+  newSite,
+  newToken,
+  Page,
+  signUser,
+  signUserUntil,
+  upgrade,
+  visit,
+} from "../../support/sockets.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** How a visit with these subprotocols ends: with a code, or well. */
+async function outcome(channelId: string, protocols: string[], origin?: string): Promise<number | "ready"> {
+  const page = await connect(channelId, { protocols, ...(origin !== undefined && { origin }) });
+  const first = await page.next();
+  return first.type === "ready" ? "ready" : first.closed;
+}
+
+test("a user whom the site vouches for is the same contact on any device", async () => {
+  const { api, channelId, secret } = await newSite();
+  const protocols = asUser("müller@example.com 🦀", await signUser("müller@example.com 🦀", secret));
+  const { page: phone } = await visit(channelId, { protocols });
+  await phone.write("a");
+  const { ready } = await visit(channelId, { protocols });
+  expect(ready.messages).toMatchObject([{ seq: 1 }]);
+  const { chat } = (await api("GET", `/chats/${ready.chatId}`)).body;
+  expect(chat.contact.address).toBe("müller@example.com 🦀");
+});
+
+test.each([
+  ["in upper case", (hash: string) => hash.toUpperCase(), "ready"],
+  ["of another user", async (_: string, secret: string) => signUser("user-8", secret), 4401],
+  ["of another channel's secret", async () => signUser("user-7", (await newSite()).secret), 4401],
+  ["of the empty secret", () => signUser7("\0"), 4401],
+  ["with its last character changed", (hash: string) => hash.slice(0, -1) + (hash.endsWith("0") ? "1" : "0"), 4401],
+  ["cut by one character", (hash: string) => hash.slice(0, -1), 4401],
+  ["cut by one byte", (hash: string) => hash.slice(0, -2), 4401],
+  ["with one byte more", (hash: string) => `${hash}00`, 4401],
+  ["of zeros", () => "0".repeat(64), 4401],
+  ["that is empty", () => "", 4401],
+  ["that is no hex", () => "x".repeat(64), 4401],
+])("a hash %s", async (_, hashOf, expected) => {
+  const { channelId, secret } = await newSite();
+  const hash = await hashOf(await signUser("user-7", secret), secret);
+  expect(await outcome(channelId, asUser("user-7", hash))).toBe(expected);
+});
+
+function signUser7(secret: string): Promise<string> {
+  return signUser("user-7", secret);
+}
+
+/** A second that lies so far ahead, as Unix seconds. */
+const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
+
+test("a dated hash lets its user in until it expires, and a socket that is open then stays open", async () => {
+  const { channelId, secret } = await newSite();
+  const expires = inSeconds(60);
+  const protocols = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);
+  const { page } = await visit(channelId, { protocols });
+  vi.setSystemTime(expires * 1_000 - 1);
+  expect(await outcome(channelId, protocols)).toBe("ready");
+  vi.setSystemTime(expires * 1_000);
+  expect(await outcome(channelId, protocols)).toBe(4401);
+  expect(await page.write("a")).toMatchObject({ type: "stored" });
+});
+
+test("a dated and an undated hash lead to the same contact", async () => {
+  const { channelId, secret } = await newSite();
+  const expires = inSeconds(60);
+  const dated = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);
+  await (await visit(channelId, { protocols: dated })).page.write("a");
+  const undated = asUser("user-7", await signUser("user-7", secret));
+  expect((await visit(channelId, { protocols: undated })).ready.messages).toMatchObject([{ seq: 1 }]);
+});
+
+type Forgery = (secret: string) => Promise<string[]>;
+
+test.each<[string, Forgery]>([
+  [
+    "a dated hash with a later expiry",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", inSeconds(60), secret), inSeconds(61)),
+  ],
+  [
+    "a dated hash without its expiry",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", inSeconds(60), secret)),
+  ],
+  [
+    "an undated hash with an expiry",
+    async (secret) => asUser("user-7", await signUser("user-7", secret), inSeconds(60)),
+  ],
+  [
+    "a dated hash of another user",
+    async (secret) => asUser("user-7", await signUserUntil("user-8", inSeconds(60), secret), inSeconds(60)),
+  ],
+  [
+    "the undated hash of a user whose id looks like a dated text",
+    async (secret) => asUser("user-7", await signUser(`${inSeconds(60)}.user-7`, secret), inSeconds(60)),
+  ],
+  [
+    "a dated hash as the undated hash of a user whose id looks like a dated text",
+    async (secret) => asUser(`${inSeconds(60)}.user-7`, await signUserUntil("user-7", inSeconds(60), secret)),
+  ],
+  [
+    "an expiry in milliseconds",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", Date.now() * 2, secret), Date.now() * 2),
+  ],
+  [
+    "an expiry with a leading zero",
+    async (secret) => asUser("user-7", await signUserUntil("user-7", `0${inSeconds(60)}`, secret), `0${inSeconds(60)}`),
+  ],
+  ["an empty expiry", async (secret) => asUser("user-7", await signUserUntil("user-7", "", secret), "")],
+])("%s is refused", async (_, forge) => {
+  const { channelId, secret } = await newSite();
+  expect(await outcome(channelId, await forge(secret))).toBe(4401);
+});
+
+test.each([
+  ["an address like a token's", "web_abc", 4401],
+  ["white space", "  ", 4401],
+  ["257 characters", "x".repeat(257), 4401],
+  ["256 characters", "€".repeat(256), "ready"],
+  ["a byte order mark and a name", "\ufeffname", "ready"],
+])("a user id of %s, well signed", async (_, user, expected) => {
+  const { channelId, secret } = await newSite();
+  expect(await outcome(channelId, asUser(user, await signUser(user, secret)))).toBe(expected);
+});
+
+test.each([
+  ["none", []],
+  ["the protocol alone", ["parley.v1"]],
+  ["a token alone", ["token.0123456789abcdefghijkl"]],
+  ["a token of 21 characters", ["parley.v1", "token.0123456789abcdefghijk"]],
+  ["a token of 65 characters", ["parley.v1", `token.${"x".repeat(65)}`]],
+  ["two tokens", ["parley.v1", "token.0123456789abcdefghijkl", "token.0123456789abcdefghijkm"]],
+  ["another version", ["parley.v2", "token.0123456789abcdefghijkl"]],
+  ["a token's address instead of the token", ["parley.v1", `web_${"x".repeat(43)}`]],
+])("subprotocols: %s", async (_, protocols) => {
+  const { channelId } = await newSite();
+  expect(await outcome(channelId, protocols)).toBe(4401);
+});
+
+test("a socket that the directory leads to another contact's chat is refused, and sees nothing of it", async () => {
+  const { api, channelId, secret } = await newSite();
+  const victim = asUser("user-7", await signUser("user-7", secret));
+  await (await visit(channelId, { protocols: victim })).page.write("a", "Private");
+  const [chat] = (await api("GET", "/chats")).body.chats;
+  await env.DB.prepare("insert into chat_addresses (channel_id, address, chat_id) values (?, 'user-8', ?)")
+    .bind(channelId, chat.id)
+    .run();
+  expect(await outcome(channelId, asUser("user-8", await signUser("user-8", secret)))).toBe(4401);
+});
+
+test.each([
+  ["address", { address: "user-8" }],
+  ["organization", { organizationId: newId("org", null) }],
+  ["channel", { channelId: newId("chn", null) }],
+])("a socket of another %s that waited in a chat's object is closed when the chat begins", async (_, other) => {
+  const { api, channelId, secret } = await newSite();
+  const { page: own } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)) });
+  const chatId = await webChatId(channelId, "user-7");
+  const [visitor] = await runInDurableObject(env.CHATS.getByName(chatId), (_object, state) =>
+    state.getWebSockets().map((socket) => socket.deserializeAttachment() as Visitor),
+  );
+  const headers = visitorHeaders({ ...(visitor as Visitor), ...other });
+  const { webSocket } = await env.CHATS.getByName(chatId).fetch("https://chat/socket", { headers });
+  const foreign = new Page(webSocket as WebSocket);
+  expect(await foreign.next()).toMatchObject({ type: "ready", messages: [] });
+  await own.write("a", "Private");
+  expect(await foreign.next()).toEqual({ closed: 4401 });
+  await send(api, chatId, { content: "For the user alone" });
+  expect(await own.next()).toMatchObject({ message: { text: "For the user alone" } });
+});
+
+test("a token opens no other channel's chat", async () => {
+  const { organizationId, channelId } = await newSite();
+  const token = newToken();
+  await (await visit(channelId, { token })).page.write("a");
+  const other = await newChannel(organizationId, "web");
+  expect((await visit(other, { token })).ready).toMatchObject({ chatId: null, messages: [] });
+});
+
+test("a rotated identity secret works at once, and the one before through its overlap", async () => {
+  const { channelId, secret } = await newSite();
+  const before = asUser("user-7", await signUser("user-7", secret));
+  expect(await outcome(channelId, before)).toBe("ready");
+  const rotated = await admin("POST", `/channels/${channelId}/identity-secret`, { overlapSeconds: 60 });
+  const after = asUser("user-7", await signUser("user-7", rotated.body.identitySecret));
+  expect([await outcome(channelId, after), await outcome(channelId, before)]).toEqual(["ready", "ready"]);
+  vi.setSystemTime(Date.now() + 59_999);
+  expect(await outcome(channelId, before)).toBe("ready");
+  vi.setSystemTime(Date.now() + 1);
+  expect([await outcome(channelId, after), await outcome(channelId, before)]).toEqual(["ready", 4401]);
+});
+
+test("a secret that was rotated without an overlap lets nobody in after a second", async () => {
+  const { channelId, secret } = await newSite();
+  const before = asUser("user-7", await signUser("user-7", secret));
+  await outcome(channelId, before);
+  await admin("POST", `/channels/${channelId}/identity-secret`, {});
+  vi.setSystemTime(Date.now() + 1_000);
+  expect(await outcome(channelId, before)).toBe(4401);
+});
+
+test("without a key that opens the secret a user is told to try later, and a token's holder is let in", async () => {
+  const { channelId, secret } = await newSite();
+  const protocols = asUser("user-7", await signUser("user-7", secret));
+  const { app } = await import("../../../src/app.ts");
+  const { createExecutionContext } = await import("cloudflare:test");
+  const closedWith = async (offered: string[]) => {
+    const headers = { Upgrade: "websocket", "Sec-WebSocket-Protocol": offered.join(", ") };
+    const request = new Request(`https://parley.test/web/${channelId}/socket`, { headers });
+    const { webSocket } = await app.fetch(request, { ...env, CREDENTIALS_KEY: "" }, createExecutionContext());
+    return new Promise((resolve) => {
+      webSocket?.addEventListener("close", ({ code }) => resolve(code));
+      webSocket?.addEventListener("message", () => resolve("ready"));
+      webSocket?.accept();
+    });
+  };
+  expect(await closedWith(protocols)).toBe(1013);
+  expect(await closedWith(["parley.v1", `token.${newToken()}`])).toBe("ready");
+});
+
+const LIST = ["https://shop.example", "https://www.shop.example:8443"];
+
+test.each([
+  ["https://shop.example", LIST, "ready"],
+  ["https://www.shop.example:8443", LIST, "ready"],
+  ["https://parley.test", LIST, "ready"],
+  [undefined, LIST, 4403],
+  ["null", LIST, 4403],
+  ["", LIST, 4403],
+  ["http://shop.example", LIST, 4403],
+  ["https://shop.example:444", LIST, 4403],
+  ["https://www.shop.example", LIST, 4403],
+  ["https://shop.example.evil.example", LIST, 4403],
+  ["https://evilshop.example", LIST, 4403],
+  ["https://SHOP.example", LIST, 4403],
+  ["https://shop.example/", LIST, 4403],
+  ["http://parley.test", LIST, 4403],
+  ["https://anyone.example", [], "ready"],
+  ["null", [], "ready"],
+  [undefined, [], "ready"],
+])("the origin %s, with %j allowed: %s", async (origin, allowedOrigins, expected) => {
+  const { channelId } = await newSite({ allowedOrigins });
+  expect(await outcome(channelId, ["parley.v1", `token.${newToken()}`], origin)).toBe(expected);
+});
+
+test("an origin that has just been allowed is let in at once", async () => {
+  const { channelId } = await newSite({ allowedOrigins: LIST });
+  const protocols = ["parley.v1", `token.${newToken()}`];
+  expect(await outcome(channelId, protocols, LIST[0])).toBe("ready");
+  await admin("PATCH", `/channels/${channelId}`, { settings: { allowedOrigins: ["https://new.example"] } });
+  expect(await outcome(channelId, protocols, "https://new.example")).toBe("ready");
+});
+
+test("no channel, a channel of another kind, and what is no id, are 4404 and wake no object", async () => {
+  const { organizationId } = await newOrganization();
+  const objects = [env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+  const ids = [newId("chn", null), await newChannel(organizationId, "telegram"), "chn_", organizationId];
+  const protocols = ["parley.v1", `token.${newToken()}`];
+  for (const id of ids) expect(await outcome(id, protocols)).toBe(4404);
+  for (const spy of objects) expect(spy).not.toHaveBeenCalled();
+});
+
+test.each(["-1", "1.5", "x", "", "1".repeat(16)])("after=%s closes the socket", async (after) => {
+  const { channelId } = await newSite();
+  expect(await (await connect(channelId, { after })).closed).toBe(1008);
+});
+
+test("headers of the visitor's own do not pass for what the Worker found out", async () => {
+  const { channelId } = await newSite();
+  const victim = newToken();
+  const { page } = await visit(channelId, { token: victim });
+  await page.write("a", "Private");
+  const { ready } = await visit(channelId, { token: victim });
+  const forged = encodeURIComponent(JSON.stringify({ chatId: ready.chatId, chatExists: true, channelId, after: 0 }));
+  const { ready: seen } = await visit(channelId, { headers: { "Parley-Visitor": forged } });
+  expect(seen).toMatchObject({ chatId: null, messages: [] });
+});
+
+test("no token reaches the log or the chat's object", async () => {
+  const { channelId, secret } = await newSite();
+  const lines: unknown[] = [];
+  for (const method of ["log", "warn", "error"] as const) {
+    vi.spyOn(console, method).mockImplementation((...line) => lines.push(line));
+  }
+  const token = newToken();
+  await (await visit(channelId, { token, from: "192.0.2.200" })).page.write("a", "Private words");
+  await outcome(channelId, asUser("user-7", await signUser("user-7", secret)));
+  await outcome(channelId, asUser("user-7", await signUser("user-8", secret)));
+  expect(lines.length).toBeGreaterThan(2);
+  expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${token}|user-7|Private|192\\.0\\.2\\.200|web_`));
+});
+
+test("the page is served with its policy, and follows the settings", async () => {
+  const { channelId } = await newSite({ allowedOrigins: LIST });
+  const page = await call("GET", `/web/${channelId}`);
+  expect([page.status, page.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(page.headers.get("Content-Security-Policy")).toContain(`frame-ancestors 'self' ${LIST.join(" ")};`);
+  expect(page.headers.get("X-Request-Id")).not.toBeNull();
+  expect(page.text).toContain(`data-channel="${channelId}" data-name="Acme support"`);
+});
+
+test("the page of no channel is 404, alike for one of another kind", async () => {
+  const { organizationId } = await newOrganization();
+  for (const id of [newId("chn", null), await newChannel(organizationId, "telegram"), "nothing"]) {
+    expectError(await call("GET", `/web/${id}`), 404, "channel_not_found");
+  }
+});
+
+test("no other method reaches the page or the socket", async () => {
+  const { channelId } = await newSite();
+  for (const path of [`/web/${channelId}`, `/web/${channelId}/socket`]) {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      expectError(await call(method, path), 405, "method_not_allowed");
+    }
+  }
+});
+
+test("a socket's answer names the protocol only where it was offered", async () => {
+  const { channelId } = await newSite();
+  const response = await upgrade(channelId, { protocols: ["other"] });
+  expect(response.headers.get("Sec-WebSocket-Protocol")).toBeNull();
+  response.webSocket?.accept();
+});

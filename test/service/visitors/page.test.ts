@@ -1,0 +1,56 @@
+import { exports } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { call, expectError } from "../../support/harness.ts";
+import { newSite } from "../../support/sockets.ts";
+
+const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+
+test("a browser that asks for a channel that does not exist gets a readable page with status 404", async () => {
+  for (const id of [newId("chn", null), "nonsense"]) {
+    const response = await exports.default.fetch(`https://parley.test/web/${id}`, { headers: BROWSER });
+    const { status, headers } = response;
+    const text = await response.text();
+    expect([status, headers.get("Content-Type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(text).toContain('<h1 class="empty-title">This chat doesn’t exist</h1>');
+    expect(text).not.toContain(id);
+    expect(text).not.toContain("<script");
+    expect(headers.get("Content-Security-Policy")).toMatch(
+      /^default-src 'none'; style-src 'self'; .*frame-ancestors 'none'/,
+    );
+    expect(headers.get("Vary")).toBe("Accept");
+  }
+});
+
+test.each([undefined, "*/*", "application/json", "text/html;q=0, application/json"])(
+  "a program that accepts %s gets the error as JSON",
+  async (accept) => {
+    const headers = accept === undefined ? {} : { Accept: accept };
+    expectError(await call("GET", `/web/${newId("chn", null)}`, { headers }), 404, "channel_not_found");
+  },
+);
+
+const SHOP = "https://shop.example";
+
+test.each<[string[], string | undefined, boolean]>([
+  [[], SHOP, true],
+  [[SHOP], SHOP, true],
+  [[SHOP], undefined, true],
+  [[SHOP], "https://parley.test", true],
+  [[SHOP], "https://other.example", false],
+  [[SHOP], "null", false],
+])("with %j allowed, a widget on %s hears whether the chat can be shown: %s", async (allowedOrigins, origin, shown) => {
+  const { channelId } = await newSite({ allowedOrigins });
+  const headers = origin === undefined ? {} : { Origin: origin };
+  const answer = await call("GET", `/web/${channelId}/availability`, { headers });
+  expect([answer.status, answer.body]).toEqual([200, { available: shown }]);
+  // Any site may read it, or the widget could not tell a refusal from a lost connection.
+  expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  expect(answer.headers.get("Cache-Control")).toBe("private, max-age=60");
+  expect(answer.headers.get("Vary")).toBe("Origin");
+});
+
+test("the chat of a channel that does not exist can't be shown anywhere", async () => {
+  const answer = await call("GET", `/web/${newId("chn", null)}/availability`, { headers: { Origin: SHOP } });
+  expect([answer.status, answer.body]).toEqual([200, { available: false }]);
+});

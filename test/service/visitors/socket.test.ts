@@ -1,0 +1,364 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ChatObject } from "../../../src/chats/chat-object.ts";
+import type { Message } from "../../../src/chats/message.ts";
+import { admin, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
+import { asUser, connect, newSite, newToken, objectOf, signUser, upgrade, visit } from "../../support/sockets.ts";
+
+// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** Moves the clock on, past the one message a second. */
+function later(ms = 1_000): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+/** A web channel and a visitor who has not been there. */
+async function newVisitor() {
+  const organization = await newOrganization();
+  const token = newToken();
+  const object = await objectOf(organization.channelId, token);
+  const messages = async (chatId: string, query = "?limit=100"): Promise<Message[]> =>
+    (await organization.api("GET", `/chats/${chatId}/messages${query}`)).body.messages.reverse();
+  return { ...organization, token, object, messages };
+}
+
+async function written(object: DurableObjectStub) {
+  return runInDurableObject(object, async (_object, { storage }) => ({
+    values: [...storage.kv.list()],
+    tables: storage.sql.exec("select name from sqlite_master").toArray(),
+    alarm: await storage.getAlarm(),
+  }));
+}
+
+const NOTHING = { values: [], tables: [], alarm: null };
+
+test("opening the page's socket creates nothing, in the directory or in an object", async () => {
+  const { api, channelId, token, object } = await newVisitor();
+  const { page, ready } = await visit(channelId, { token });
+  expect(ready).toEqual({ type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 });
+  page.send({ type: "delivered", seq: 5 });
+  page.send({ type: "read", seq: 5 });
+  expect(await page.rest()).toEqual([]);
+  expect((await api("GET", "/chats")).body.chats).toEqual([]);
+  expect(await written(object)).toEqual(NOTHING);
+  expect(await written(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
+});
+
+test("the server picks the protocol, and the socket's answer names no other", async () => {
+  const { channelId } = await newVisitor();
+  const response = await upgrade(channelId);
+  expect(response.headers.get("Sec-WebSocket-Protocol")).toBe("parley.v1");
+  response.webSocket?.accept();
+});
+
+test("the first message makes the chat, with the visitor's address, and is stored", async () => {
+  const { api, channelId, token, messages } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const stored = await page.write("one", "Hello?");
+  expect(stored).toEqual({ type: "stored", id: "one", messageId: expect.stringMatching(/^msg_g/), seq: 1 });
+  const [chat] = (await api("GET", `/chats?channel=${channelId}`)).body.chats;
+  expect(chat.contact).toEqual({ address: expect.stringMatching(/^web_[0-9A-Za-z]{43}$/), name: null });
+  expect(await messages(chat.id)).toEqual([
+    expect.objectContaining({
+      id: stored.messageId,
+      chatId: chat.id,
+      seq: 1,
+      direction: "INBOUND",
+      type: "TEXT",
+      content: "Hello?",
+      text: "Hello?",
+      senderId: null,
+      mediaUrl: null,
+      status: "RECEIVED",
+      error: null,
+    }),
+  ]);
+});
+
+test("a message of the company reaches every open tab, without what is the company's own", async () => {
+  const { api, channelId, token } = await newVisitor();
+  const { page: one } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  await one.write("a");
+  const { message } = await other.next();
+  const sent = await send(api, message.chatId, { content: "Hi", metadata: { ticket: "7" } });
+  const { senderId: _, templateId: _t, variables: _v, metadata: _m, ...shown } = sent;
+  const frame = { type: "message", message: shown };
+  expect([await one.next(), await other.next()]).toEqual([frame, frame]);
+});
+
+test("a visitor's message is acknowledged to its own tab and shown in the other", async () => {
+  const { channelId, token } = await newVisitor();
+  const { page: one } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  const stored = await one.write("a", "From one");
+  expect(await other.next()).toMatchObject({
+    type: "message",
+    message: { id: stored.messageId, seq: 1, content: "From one", direction: "INBOUND", status: "RECEIVED" },
+  });
+  expect([await one.rest(), await other.rest()]).toEqual([[], []]);
+});
+
+test("tabs meet in one chat before there is one: two first messages at once are one chat, one after the other", async () => {
+  const { api, channelId, token } = await newVisitor();
+  const { page: one } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  one.send({ type: "message", id: "a", content: "A" });
+  other.send({ type: "message", id: "b", content: "B" });
+  expect(await one.next()).toMatchObject({ type: "stored", id: "a", seq: 1 });
+  // The second came within the same second.
+  expect(await other.next()).toMatchObject({ type: "message", message: { content: "A" } });
+  expect(await other.next()).toMatchObject({ type: "refused", id: "b", code: "rate_limited", retryAfter: 1 });
+  later();
+  expect(await other.write("b", "B")).toMatchObject({ type: "stored", seq: 2 });
+  expect((await api("GET", "/chats")).body.pagination.total).toBe(1);
+});
+
+test("a chat that the company makes for a user meets the socket that was open before", async () => {
+  const { api, channelId, secret } = await newSite();
+  const protocols = asUser("user-7", await signUser("user-7", secret));
+  const { page, ready } = await visit(channelId, { protocols });
+  expect(ready.chatId).toBeNull();
+  const chat = await newChat(api, channelId, "user-7");
+  const { ready: second } = await visit(channelId, { protocols });
+  expect(second).toMatchObject({ chatId: chat.id, lastSeq: 0 });
+  const sent = await send(api, chat.id, { content: "Welcome" });
+  expect(await page.next()).toMatchObject({
+    type: "message",
+    message: { id: sent.id, text: "Welcome", status: "SENT" },
+  });
+  expect(await page.write("a")).toMatchObject({ type: "stored", seq: 2 });
+});
+
+test("a message that is sent again after a reconnect is stored once and answered alike, at any pace", async () => {
+  const { channelId, token, messages } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const first = await page.write("one", "Once");
+  await page.close();
+  const { page: again, ready } = await visit(channelId, { token });
+  expect(await again.write("one", "Once")).toEqual(first);
+  expect(await again.write("one", "Once")).toEqual(first);
+  expect(await messages(ready.chatId)).toHaveLength(1);
+});
+
+test("a message that is sent again is answered over an eviction too, and other tabs do not see it twice", async () => {
+  const { channelId, token, object } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  const first = await page.write("one");
+  await other.next();
+  await evictDurableObject(object);
+  expect(await page.write("one")).toEqual(first);
+  expect(await other.rest()).toEqual([]);
+});
+
+test("the same client id in another chat is another message", async () => {
+  const { channelId } = await newVisitor();
+  const stored = await Promise.all([1, 2].map(async () => (await visit(channelId)).page.write("same")));
+  expect(stored.map(({ seq }) => seq)).toEqual([1, 1]);
+  expect(new Set(stored.map(({ messageId }) => messageId)).size).toBe(2);
+});
+
+test("sockets sleep through an eviction, and frames in both directions wake their chat", async () => {
+  const { api, channelId, token, object } = await newVisitor();
+  const { page: one } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  await evictDurableObject(object);
+  expect(await one.write("a")).toMatchObject({ type: "stored", seq: 1 });
+  const { message } = await other.next();
+  await evictDurableObject(object);
+  await send(api, message.chatId);
+  expect([(await one.next()).message.seq, (await other.next()).message.seq]).toEqual([2, 2]);
+  await evictDurableObject(object);
+  expect(await one.ask({ type: "read", seq: 2 })).toEqual({ type: "status", seq: 2, status: "READ" });
+  expect(await other.next()).toEqual({ type: "status", seq: 2, status: "READ" });
+});
+
+test("a ping is answered, in the platform's spelling and in any other", async () => {
+  const { channelId, token, object } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  expect(await page.ask('{"type":"ping"}')).toEqual({ type: "pong" });
+  expect(await page.ask('{ "type" : "ping" }')).toEqual({ type: "pong" });
+  await evictDurableObject(object);
+  expect(await page.ask('{"type":"ping"}')).toEqual({ type: "pong" });
+});
+
+test("a page catches up from the last number that it has, and asks for the past, oldest first, 100 at a time", async () => {
+  const { api, channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  const chatId: string = (await visit(channelId, { token })).ready.chatId;
+  await page.close();
+  await sendMany(api, chatId, 104);
+  const seqs = ({ messages }: { messages: Message[] }) => messages.map((message) => message.seq);
+  const range = (low: number, high: number) => Array.from({ length: high - low + 1 }, (_, i) => low + i);
+  const { ready: all } = await visit(channelId, { token });
+  expect([seqs(all), all.hasMore, all.lastSeq]).toEqual([range(1, 100), true, 105]);
+  const { ready: rest } = await visit(channelId, { token, after: 100 });
+  expect([seqs(rest), rest.hasMore, rest.lastSeq]).toEqual([range(101, 105), false, 105]);
+  const { page: again, ready: none } = await visit(channelId, { token, after: 105 });
+  expect([seqs(none), none.hasMore, none.lastSeq]).toEqual([[], false, 105]);
+  const older = async (before: number) => seqs(await again.ask({ type: "older", before }));
+  expect([await older(105), await older(5)]).toEqual([range(5, 104), range(1, 4)]);
+  expect([await older(1), await older(10_000)]).toEqual([[], range(6, 105)]);
+});
+
+test("who has no chat yet has no past", async () => {
+  const { page } = await visit((await newVisitor()).channelId);
+  expect(await page.ask({ type: "older", before: 7 })).toEqual({ type: "older", messages: [] });
+});
+
+test("what a page catches up with is what it would have been told", async () => {
+  const { api, channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  const { ready } = await visit(channelId, { token });
+  await send(api, ready.chatId, { metadata: { secret: "s" } });
+  const { message } = await page.next();
+  const { page: again, ready: back } = await visit(channelId, { token, after: 1 });
+  expect(back.messages).toEqual([message]);
+  expect((await again.ask({ type: "older", before: 3 })).messages[1]).toEqual(message);
+  expect(JSON.stringify(message)).not.toMatch(/metadata|senderId|templateId|variables/);
+});
+
+test("a page that has more than there is is told where the chat stands", async () => {
+  const { channelId, token } = await newVisitor();
+  await (await visit(channelId, { token })).page.write("a");
+  expect((await visit(channelId, { token, after: 999 })).ready).toMatchObject({
+    messages: [],
+    hasMore: false,
+    lastSeq: 1,
+  });
+});
+
+test("web messages are SENT when stored, DELIVERED and READ when a page says so, and never go back", async () => {
+  const { api, channelId, token, messages } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  const { ready } = await visit(channelId, { token });
+  await sendMany(api, ready.chatId, 3);
+  for (const seq of [2, 3, 4]) expect((await page.next()).message).toMatchObject({ seq, status: "SENT" });
+  const statuses = async () => (await messages(ready.chatId)).map(({ status }) => status);
+  const status = (seq: number, to: string) => ({ type: "status", seq, status: to });
+
+  page.send({ type: "delivered", seq: 3 });
+  expect(await page.rest()).toEqual([status(2, "DELIVERED"), status(3, "DELIVERED")]);
+  expect(await statuses()).toEqual(["RECEIVED", "DELIVERED", "DELIVERED", "SENT"]);
+  page.send({ type: "read", seq: 2 });
+  expect(await page.rest()).toEqual([status(2, "READ")]);
+  page.send({ type: "delivered", seq: 3 });
+  page.send({ type: "read", seq: 2 });
+  page.send({ type: "delivered", seq: 0 });
+  expect(await page.rest()).toEqual([]);
+  page.send({ type: "read", seq: 1_000 });
+  expect(await page.rest()).toEqual([status(3, "READ"), status(4, "READ")]);
+  expect(await statuses()).toEqual(["RECEIVED", "READ", "READ", "READ"]);
+});
+
+test("a change of status moves updatedAt, and createdAt never", async () => {
+  const { api, channelId, token, messages } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  const { ready } = await visit(channelId, { token });
+  const sent = await send(api, ready.chatId);
+  await page.next();
+  later(5_000);
+  await page.ask({ type: "read", seq: 2 });
+  expect((await messages(ready.chatId))[1]).toEqual({
+    ...sent,
+    status: "READ",
+    updatedAt: new Date(Date.now()).toISOString(),
+  });
+});
+
+test("a redacted message is blanked on the open pages too", async () => {
+  const { channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const { messageId } = await page.write("a", "My card number");
+  const { ready } = await visit(channelId, { token });
+  await admin("POST", `/chats/${ready.chatId}/messages/${messageId}/redact`);
+  expect(await page.next()).toMatchObject({
+    type: "message",
+    message: { id: messageId, seq: 1, content: "", text: "" },
+  });
+});
+
+test("a page that was away while a message was redacted is told of it when it comes back", async () => {
+  const { channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const { messageId } = await page.write("a", "My card number");
+  const { ready } = await visit(channelId, { token });
+  await page.close();
+  await admin("POST", `/chats/${ready.chatId}/messages/${messageId}/redact`);
+  const { page: again } = await visit(channelId, { token, after: 1 });
+  expect(await again.rest()).toMatchObject([{ type: "message", message: { id: messageId, seq: 1, text: "" } }]);
+  const { page: fresh } = await visit(channelId, { token });
+  expect(await fresh.rest()).toEqual([]);
+});
+
+test("an erased chat's sockets are closed, and its visitor begins a new one", async () => {
+  const { api, channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const { page: other } = await visit(channelId, { token });
+  await page.write("a");
+  const [chat] = (await api("GET", "/chats")).body.chats;
+  later();
+  expect((await admin("DELETE", `/chats/${chat.id}`)).status).toBe(200);
+  expect([await page.closed, await other.closed]).toEqual([1001, 1001]);
+  later();
+  const { page: again, ready } = await visit(channelId, { token, after: 1 });
+  expect(ready).toEqual({ type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 });
+  expect(await again.write("b")).toMatchObject({ type: "stored", seq: 1 });
+  expect((await api("GET", "/chats")).body.pagination.total).toBe(1);
+});
+
+test("an erased channel's chats hang up, and a page that was only opened is told at its first message", async () => {
+  const { channelId, token } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  const { page: silent } = await visit(channelId);
+  await page.write("a");
+  later();
+  expect((await admin("DELETE", `/channels/${channelId}`)).status).toBe(200);
+  expect(await page.closed).toBe(1001);
+  silent.send({ type: "message", id: "a", content: "Anyone?" });
+  expect(await silent.closed).toBe(4404);
+  later(10_000);
+  expect(await (await connect(channelId, { token })).closed).toBe(4404);
+});
+
+test("a client's close is answered, and its place is free again", async () => {
+  const { channelId, token } = await newVisitor();
+  const pages = [];
+  for (let n = 0; n < 5; n++) pages.push((await visit(channelId, { token })).page);
+  expect(await (await connect(channelId, { token })).closed).toBe(1013);
+  expect(await pages[0]?.rest()).toEqual([]);
+  await pages[0]?.close();
+  await visit(channelId, { token });
+});
+
+test("a close is answered if a page is left to hear the answer: with or without a code, but not a lost connection", async () => {
+  const { channelId, token, object } = await newVisitor();
+  for (let n = 0; n < 3; n++) await visit(channelId, { token });
+  const answers = await runInDurableObject(object, async (chat: ChatObject, state) => {
+    const [lost, silent, normal] = state.getWebSockets() as [WebSocket, WebSocket, WebSocket];
+    chat.webSocketClose(lost, 1006);
+    chat.webSocketClose(silent, 1005);
+    chat.webSocketClose(normal, 1000);
+    return [lost, silent, normal].map(({ readyState }) => readyState === WebSocket.OPEN);
+  });
+  expect(answers).toEqual([true, false, false]);
+});
+
+test("an upgrade that is none is a 400", async () => {
+  const { channelId } = await newVisitor();
+  const response = await upgrade(channelId, { headers: { Upgrade: "h2c" } });
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([400, "validation_failed"]);
+});

@@ -1,0 +1,217 @@
+import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+import { ERRORS, type ErrorCode } from "../../src/http/errors.ts";
+import { errorSchema, UNMATCHED_CODES } from "../../src/openapi/errors.ts";
+import operatorText from "../../src/openapi/operator.json?raw";
+import publicText from "../../src/openapi/public.json?raw";
+
+interface Reference {
+  $ref?: string;
+}
+
+interface Header {
+  required: boolean;
+  schema: Schema;
+}
+
+interface Described {
+  headers: Record<string, Header & Reference>;
+  content?: Record<string, { schema?: Schema; examples?: Record<string, { value: object }> }>;
+}
+
+interface DescribedOperation {
+  parameters: { name: string; in: string; schema: Schema }[];
+  requestBody?: { required: boolean; content: { "application/json": { schema: Schema } } };
+  responses: Record<string, Described & Reference>;
+}
+
+export interface OpenApi {
+  servers: { url: string }[];
+  paths: Record<string, Record<string, DescribedOperation> & { servers?: { url: string }[] }>;
+  components: {
+    headers: Record<string, Header>;
+    responses: Record<string, Described>;
+    schemas: Record<string, Schema>;
+  };
+}
+
+/** The documents as they are committed and served. */
+export const DOCUMENTS: { public: OpenApi; operator: OpenApi } = {
+  public: JSON.parse(publicText),
+  operator: JSON.parse(operatorText),
+};
+
+/** What went through the Worker; `sent` is the request's body, `received` the answer's, read where it is JSON. */
+export interface Exchange {
+  method: string;
+  path: string;
+  requestHeaders: Record<string, string>;
+  sent: unknown;
+  response: Response;
+  text: string;
+  received: unknown;
+}
+
+interface KnownOperation {
+  method: string;
+  pattern: RegExp;
+  name: string;
+  operation: DescribedOperation;
+  document: OpenApi;
+}
+
+let operations = Object.values(DOCUMENTS).flatMap(operationsOf);
+const PREFIXES = /^\/(api|admin)\/v1(\/|$)/;
+
+/** From here on answers are compared to these documents, which a test made that has changed what there is. */
+export function compareTo(others: object): void {
+  operations = Object.values(JSON.parse(JSON.stringify(others)) as typeof DOCUMENTS).flatMap(operationsOf);
+  validators.clear();
+}
+
+/** Every operation of a document, by its method and the whole path: `GET /api/v1/chats/{id}`. */
+export function operationsOf(document: OpenApi): KnownOperation[] {
+  return Object.entries(document.paths).flatMap(([path, { servers = document.servers, ...operations }]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const whole = `${servers[0]?.url.replace(/\/$/, "")}${path}`;
+      const pattern = new RegExp(`^${whole.replaceAll("/", "\\/").replace(/\{\w+\}/g, "[^/]+")}$`);
+      const name = `${method.toUpperCase()} ${whole}`;
+      return { method: method.toUpperCase(), pattern, name, operation: operation as DescribedOperation, document };
+    }),
+  );
+}
+
+/**
+ * Throws for an answer that the OpenAPI documents do not describe: its status, the headers that it must have, its
+ * content type and body; and for a request that was taken although they say that it would not be.
+ */
+export function compareToDocuments(exchange: Exchange): void {
+  const { method, path, response } = exchange;
+  const { pathname } = new URL(path, "https://parley.test");
+  const asked = method === "HEAD" ? "GET" : method;
+  const known = operations.find((each) => each.method === asked && each.pattern.test(pathname));
+  const faults = known ? faultsOf(known, exchange) : faultsOfNoOperation(exchange, pathname);
+  if (faults.length === 0) return;
+  const what = `${method} ${path} answered ${response.status}`;
+  throw new Error(`${what}, which is not as the OpenAPI document says:\n${faults.join("\n")}\n${exchange.text}`);
+}
+
+/** What the OpenAPI documents say against a request's body; empty if a client may send it. */
+export function faultsOfBody(method: string, path: string, sent: object): string[] {
+  const known = operations.find((each) => each.method === method && each.pattern.test(path));
+  if (!known) throw new Error(`${method} ${path} is no operation`);
+  return requestFaults(known, { path, requestHeaders: {}, sent });
+}
+
+function faultsOf(known: KnownOperation, exchange: Exchange): string[] {
+  const { operation, document } = known;
+  const { status, headers, ok } = exchange.response;
+  const found = operation.responses[status];
+  const described = found && resolved(found, document.components.responses);
+  if (!described) return [`${known.name} does not list this status`];
+  return [
+    ...headerFaults(described, headers, document),
+    ...bodyFaults(`${known.name} ${status}`, described, exchange, document),
+    ...(ok ? requestFaults(known, exchange) : []),
+  ];
+}
+
+/** What is no operation answers an error that is not of any: of who is not let in, and of the path or the method. */
+function faultsOfNoOperation({ method, response, received }: Exchange, pathname: string): string[] {
+  if (!PREFIXES.test(pathname)) return [];
+  const { code } = (received ?? {}) as { code?: ErrorCode };
+  if (method === "HEAD") return [];
+  if (!code || ERRORS[code]?.status !== response.status) return ["It is no operation, and no error that is known"];
+  const ofNone: readonly ErrorCode[] = UNMATCHED_CODES;
+  if (ERRORS[code].shape === "error" && !ofNone.includes(code)) return [`${code} is an operation's own error`];
+  return faultsIn(`no operation: ${code}`, () => closed(errorSchema(code)), received);
+}
+
+function headerFaults({ headers: described }: Described, headers: Headers, document: OpenApi): string[] {
+  return Object.entries(described).flatMap(([name, given]) => {
+    const { required, schema } = resolved(given, document.components.headers);
+    const value = headers.get(name);
+    if (value === null) return required ? [`The header ${name} is missing`] : [];
+    return faultsIn(`header ${name}`, () => schema, typed(value, schema)).map((fault) => `${name}: ${fault}`);
+  });
+}
+
+function bodyFaults(name: string, { content }: Described, { method, response, text, received }: Exchange, of: OpenApi) {
+  if (method === "HEAD") return [];
+  if (!content) return text === "" ? [] : ["It has a body"];
+  const type = response.headers.get("Content-Type");
+  const media = content["*/*"] ?? content[type ?? ""];
+  if (!media) return [`The content type ${type} is not described`];
+  const { schema } = media;
+  return schema ? faultsIn(name, () => closed(withDefinitions(schema, of)), received) : [];
+}
+
+function requestFaults(
+  { name, operation, document }: KnownOperation,
+  { path, requestHeaders, sent }: Pick<Exchange, "path" | "requestHeaders" | "sent">,
+) {
+  const query = new URL(path, "https://parley.test").searchParams;
+  const headers = new Headers(requestHeaders);
+  const faults = operation.parameters.flatMap((parameter) => {
+    const value = parameter.in === "query" ? query.get(parameter.name) : headers.get(parameter.name);
+    if (value === null || parameter.in === "path") return [];
+    const { schema } = parameter;
+    return faultsIn(`${name} ${parameter.name}`, () => schema, typed(value, schema)).map((fault) => `sent ${fault}`);
+  });
+  const { requestBody } = operation;
+  if (!requestBody || sent instanceof ReadableStream) return faults;
+  if (sent === undefined || sent === "") return requestBody.required ? [...faults, "The body is missing"] : faults;
+  const body = JSON.parse(typeof sent === "string" ? sent.replace(/^\uFEFF/, "") : JSON.stringify(sent));
+  const { schema } = requestBody.content["application/json"];
+  const ofBody = faultsIn(`${name} body`, () => withDefinitions(schema, document), body);
+  return [...faults, ...ofBody.map((fault) => `sent ${fault}`)];
+}
+
+/** Text of a header or a query, as its schema means it. */
+function typed(value: string, schema: Schema): unknown {
+  return schema.type === "integer" && /^-?\d+$/.test(value) ? Number(value) : value;
+}
+
+const validators = new Map<string, Validator>();
+
+function faultsIn(name: string, schemaOf: () => Schema, value: unknown): string[] {
+  let validator = validators.get(name);
+  if (!validator) validators.set(name, (validator = new Validator(schemaOf(), "2020-12", false)));
+  const { errors } = validator.validate(wellFormed(value));
+  return errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`);
+}
+
+/** The validator fails at halves of surrogate pairs, which a client may have put into its own fields. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), wellFormed(each)]));
+}
+
+function resolved<T extends object>(value: T & Reference, among: Record<string, T>): T {
+  return value.$ref === undefined ? value : (among[value.$ref.split("/").at(-1) ?? ""] as T);
+}
+
+/** A schema with what it refers to, as one that stands by itself. */
+function withDefinitions(schema: Schema, { components }: OpenApi): Schema {
+  const $defs: Record<string, Schema> = {};
+  const take = (text: string) => {
+    for (const [, name = ""] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const definition = components.schemas[name];
+      if (name in $defs || !definition) continue;
+      $defs[name] = definition;
+      take(JSON.stringify(definition));
+    }
+  };
+  take(JSON.stringify(schema));
+  return JSON.parse(JSON.stringify({ ...schema, $defs }).replaceAll("#/components/schemas/", "#/$defs/"));
+}
+
+/** A client must bear fields that it does not know; a test must not. */
+function closed<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(closed) as T;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const all = Object.fromEntries(Object.entries(schema).map(([key, each]) => [key, closed(each)]));
+  const isObject = typeof all.properties === "object" && [all.type].flat().includes("object");
+  return (isObject ? { additionalProperties: false, ...all } : all) as T;
+}

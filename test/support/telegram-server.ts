@@ -1,0 +1,239 @@
+/**
+ * A small stand-in for api.telegram.org, over real HTTP: `node test/support/telegram-server.ts --port 9100`, with
+ * TELEGRAM_API_BASE=http://127.0.0.1:9100 on our side. It prints a line a call. A line typed on its standard input
+ * comes in as a message from a contact; those that begin with `/` are told by `/help`. Tests use `telegramServer`.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+
+const HELP = `  <text>                 comes in as a message from contact 42
+  /from <chat id> <text> comes in from another contact; a negative id is a group
+  /photo [caption]       comes in as a photo
+  /update <JSON>         comes in as a message with these fields
+  /again                 the last update comes in once more
+  /hook <url> <secret>   where updates go, as setWebhook would say
+  /next <status> [n]     the next call is answered with that status; n: retry_after, or migrate_to_chat_id with 400
+  /drop, /hang           the next call is carried out and its connection closed; or is never answered`;
+
+const SENDS: Record<string, string> = {
+  sendMessage: "text",
+  sendPhoto: "photo",
+  sendDocument: "document",
+  sendAudio: "audio",
+  sendVideo: "video",
+};
+// One pixel.
+const PHOTO = Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64");
+const DESCRIPTIONS: Record<number, string> = {
+  400: "Bad Request: chat not found",
+  401: "Unauthorized",
+  403: "Forbidden: bot was blocked by the user",
+  404: "Not Found",
+  429: "Too Many Requests",
+  502: "Bad Gateway",
+};
+
+type Fields = Record<string, unknown>;
+
+/** A call of the bot's, in the order of coming. `answered` is the status it was given, 0 for none. */
+export interface BotCall {
+  method: string;
+  body: Fields;
+  answered: number;
+}
+
+/** What the next call meets: a status, or a connection that gives no answer, after the call was carried out or not. */
+export type Fault = "drop" | "hang" | { status: number; parameters?: Fields; location?: string };
+
+export interface TelegramServer {
+  base: string;
+  /** All calls so far; a dropped one counts, as it was carried out. */
+  calls: BotCall[];
+  webhook: { url: string; secret: string } | null;
+  /** What the next calls meet, in order. */
+  faults: Fault[];
+  /** Says what a call meets for which `faults` has nothing, once it is noted; the call waits for it. */
+  weather: ((call: BotCall) => Promise<Fault | undefined>) | null;
+  /** Sends an update with a message of these fields to the webhook; its answer's status. */
+  deliver(fields: Fields): Promise<number>;
+  /** Sends the last update once more. */
+  repeat(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Starts the stand-in, on a free port unless one is named. Only `token` is let in where it is given. */
+export async function telegramServer({ port = 0, token = "", log = (_line: string) => {} } = {}) {
+  const files = new Map([["P1", { path: "photos/file_1.gif", type: "image/gif", bytes: PHOTO }]]);
+  let lastUpdate = Math.floor(Math.random() * 1_000_000);
+  let lastMessage = 0;
+  let lastSent: Fields | null = null;
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      log(`! ${String(error)}`);
+      response.destroy();
+    });
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, file, caller = "", rest = ""] = /^\/(file\/)?bot([^/]+)\/(.+)$/.exec(request.url ?? "") ?? [];
+    const known = token === "" ? /^\d+:[\w-]+$/.test(caller) : caller === token;
+    if (file) return sendFile(response, known ? decodeURIComponent(rest) : "");
+    const body = await readBody(request);
+    const call: BotCall = { method: rest, body, answered: 0 };
+    self.calls.push(call);
+    const fault = self.faults.shift() ?? (await self.weather?.(call));
+    if (fault === "hang") return log(`${rest} ${JSON.stringify(body)} -> never`);
+    const reply = typeof fault === "object" ? refusal(fault) : known ? carryOut(rest, body) : refusal({ status: 401 });
+    if (fault === "drop") {
+      log(`${rest} ${JSON.stringify(body)} -> carried out, connection closed`);
+      return void response.destroy();
+    }
+    call.answered = reply.status;
+    const text = JSON.stringify(reply.body);
+    log(`${rest} ${JSON.stringify(body)} -> ${reply.status} ${text}`);
+    const location = typeof fault === "object" && fault.location ? { Location: fault.location } : {};
+    response.writeHead(reply.status, { "Content-Type": "application/json", ...location }).end(text);
+  }
+
+  function carryOut(method: string, body: Fields): { status: number; body: Fields } {
+    const field = SENDS[method];
+    if (field) {
+      const wrong = wrongIn(body, field);
+      if (wrong) return refusal({ status: 400 }, `Bad Request: ${wrong}`);
+      const result = { message_id: ++lastMessage, date: now(), chat: { id: Number(body.chat_id) }, text: body.text };
+      return { status: 200, body: { ok: true, result } };
+    }
+    if (method === "setWebhook") {
+      self.webhook = textIn(body, "url") ? { url: textIn(body, "url"), secret: textIn(body, "secret_token") } : null;
+      return { status: 200, body: { ok: true, result: true, description: "Webhook was set" } };
+    }
+    if (method === "getWebhookInfo") {
+      return { status: 200, body: { ok: true, result: { url: self.webhook?.url ?? "", pending_update_count: 0 } } };
+    }
+    if (method === "getMe") {
+      return { status: 200, body: { ok: true, result: { id: 123_456, is_bot: true, first_name: "Parley" } } };
+    }
+    if (method !== "getFile") return refusal({ status: 404 });
+    const found = files.get(String(body.file_id));
+    if (!found) return refusal({ status: 400 }, "Bad Request: invalid file_id");
+    const result = { file_id: body.file_id, file_size: found.bytes.length, file_path: found.path };
+    return { status: 200, body: { ok: true, result } };
+  }
+
+  function sendFile(response: ServerResponse, path: string): void {
+    const found = [...files.values()].find((file) => file.path === path);
+    log(`file ${path} -> ${found ? 200 : 404}`);
+    if (found) response.writeHead(200, { "Content-Type": found.type, "Content-Length": found.bytes.length });
+    else response.writeHead(404, { "Content-Type": "application/json" });
+    response.end(found?.bytes ?? JSON.stringify(refusal({ status: 404 }).body));
+  }
+
+  async function post(update: Fields): Promise<number> {
+    if (!self.webhook) throw new Error("no webhook is set");
+    const headers = {
+      "Content-Type": "application/json",
+      "X-Telegram-Bot-Api-Secret-Token": self.webhook.secret,
+    };
+    const response = await fetch(self.webhook.url, { method: "POST", headers, body: JSON.stringify(update) });
+    await response.body?.cancel();
+    log(`update ${JSON.stringify(update)} -> ${response.status}`);
+    return response.status;
+  }
+
+  const self: TelegramServer = {
+    base: "",
+    calls: [],
+    webhook: null,
+    faults: [],
+    weather: null,
+    deliver(fields) {
+      const from = { id: 42, is_bot: false, first_name: "Ann" };
+      const chat = { id: 42, type: "private", first_name: "Ann" };
+      const message = { message_id: ++lastMessage, date: now(), from, chat, ...fields };
+      lastSent = { update_id: ++lastUpdate, message };
+      return post(lastSent);
+    },
+    async repeat() {
+      if (!lastSent) throw new Error("no update was sent yet");
+      return post(lastSent);
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, "127.0.0.1", resolve);
+  });
+  self.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return self;
+}
+
+function refusal({ status, parameters }: Exclude<Fault, string>, description?: string) {
+  const text = description ?? DESCRIPTIONS[status] ?? `Error ${status}`;
+  return { status, body: { ok: false, error_code: status, description: text, ...(parameters && { parameters }) } };
+}
+
+/** What Telegram would find wrong with a send, so far as the stand-in knows. */
+function wrongIn(body: Fields, field: string): string | null {
+  if (!/^-?\d+$/.test(String(body.chat_id))) return "chat not found";
+  if (textIn(body, field).trim() === "") return field === "text" ? "message text is empty" : `there is no ${field}`;
+  if (textIn(body, "text").length > 4_096) return "message is too long";
+  if (textIn(body, "caption").length > 1_024) return "message caption is too long";
+  return field === "text" || textIn(body, field).startsWith("https://") ? null : "wrong HTTP URL specified";
+}
+
+function textIn(body: Fields, field: string): string {
+  const value = body[field];
+  return typeof value === "string" ? value : "";
+}
+
+async function readBody(request: IncomingMessage): Promise<Fields> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+  return text === "" ? {} : (JSON.parse(text) as Fields);
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1_000);
+}
+
+/** Does what a typed line says; its answer is what to print. */
+async function obey(line: string, server: TelegramServer): Promise<string> {
+  const [command = "", first = "", ...more] = line.split(" ");
+  const rest = more.join(" ");
+  if (!line.startsWith("/")) await server.deliver({ text: line });
+  else if (command === "/from") {
+    const group = first.startsWith("-") ? { type: "group", title: `Group ${first}` } : { type: "private" };
+    await server.deliver({ chat: { id: Number(first), first_name: `Contact ${first}`, ...group }, text: rest });
+  } else if (command === "/photo") {
+    const photo = [{ file_id: "P1", file_unique_id: "U1", width: 1, height: 1 }];
+    await server.deliver({ photo, ...(first && { caption: line.slice("/photo ".length) }) });
+  } else if (command === "/update") await server.deliver(JSON.parse(line.slice("/update ".length)) as Fields);
+  else if (command === "/again") await server.repeat();
+  else if (command === "/hook") server.webhook = { url: first, secret: rest };
+  else if (command === "/drop" || command === "/hang") server.faults.push(command === "/drop" ? "drop" : "hang");
+  else if (command === "/next" && /^[2-5]\d\d$/.test(first)) {
+    const status = Number(first);
+    const name = status === 400 ? "migrate_to_chat_id" : "retry_after";
+    server.faults.push({ status, ...(rest && { parameters: { [name]: Number(rest) } }) });
+  } else return HELP;
+  return "";
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { port: { type: "string" }, token: { type: "string" } } });
+  const server = await telegramServer({
+    port: Number(values.port ?? 9_100),
+    token: values.token ?? "",
+    log: (line) => console.log(line),
+  });
+  console.log(`The Telegram stand-in listens on ${server.base}\n${HELP}`);
+  for await (const line of createInterface({ input: process.stdin })) {
+    const said = await obey(line.trim(), server).catch((error: unknown) => `! ${String(error)}`);
+    if (said) console.log(said);
+  }
+}

@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import {
+  atMostBytes,
+  discard,
+  lengthOf,
+  parseJson,
+  passiveType,
+  readText,
+} from "../../../src/channels/network-answer.ts";
+
+const never = new AbortController().signal;
+const bytes = (text: string) => Uint8Array.from(new TextEncoder().encode(text));
+
+/** An answer whose body comes in these pieces, and what became of its reader. */
+function answer(...pieces: (Uint8Array | "hang" | "break")[]) {
+  const seen = { cancelled: false };
+  const left = [...pieces];
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = left.shift();
+        if (next === undefined) controller.close();
+        else if (next === "break") controller.error(new Error("broke off"));
+        else if (next === "hang") await new Promise(() => {});
+        else controller.enqueue(next);
+      },
+      cancel() {
+        seen.cancelled = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { response: new Response(body), seen };
+}
+
+test("a text is read to its end, also where a character comes in two pieces", async () => {
+  const whole = bytes("é🦀");
+  for (let at = 1; at < whole.length; at++) {
+    const { response } = answer(whole.slice(0, at), whole.slice(at));
+    expect(await readText(response, 100, never)).toBe("é🦀");
+  }
+  expect(await readText(answer(bytes("a"), whole.slice(0, 1)).response, 100, never)).toBe("a\ufffd");
+});
+
+test("an answer without a body is an empty text", async () => {
+  expect(await readText(new Response(null), 100, never)).toBe("");
+});
+
+test("a text of as many bytes as are allowed is read; one byte more, and the rest is let go", async () => {
+  expect(await readText(answer(bytes("ab"), bytes("cd")).response, 4, never)).toBe("abcd");
+  const { response, seen } = answer(bytes("ab"), bytes("cd"), "hang");
+  expect(await readText(response, 3, never)).toBeNull();
+  expect(seen.cancelled).toBe(true);
+});
+
+test("a text that breaks off, or has not ended in time, is none", async () => {
+  expect(await readText(answer(bytes("ab"), "break").response, 100, never)).toBeNull();
+  const clock = new AbortController();
+  const { response, seen } = answer(bytes("ab"), "hang");
+  const reading = readText(response, 100, clock.signal);
+  await Promise.resolve();
+  clock.abort();
+  expect([await reading, seen.cancelled]).toEqual([null, true]);
+  expect(await readText(answer(bytes("ab")).response, 100, AbortSignal.abort())).toBeNull();
+});
+
+test("a text that is no JSON is nothing", () => {
+  expect([parseJson('{"a":1}'), parseJson("null"), parseJson("{"), parseJson(""), parseJson(null)]).toEqual([
+    { a: 1 },
+    null,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("a body that nobody will read is let go, and one that is being read is left", () => {
+  const { response, seen } = answer("hang");
+  discard(response);
+  expect(seen.cancelled).toBe(true);
+  discard(new Response(null));
+});
+
+test.each([
+  ["0", 0],
+  ["1234", 1_234],
+  ["9".repeat(15), 999_999_999_999_999],
+  ["9".repeat(16), null],
+  ["-1", null],
+  ["x1", null],
+  ["1x", null],
+  ["", null],
+])("the length %j is %s", (text, length) => {
+  expect(lengthOf(new Headers({ "Content-Length": text }))).toBe(length);
+});
+
+test("an answer that says no length, or is encoded, has none that is known", () => {
+  expect(lengthOf(new Headers())).toBeNull();
+  expect(lengthOf(new Headers({ "Content-Length": "5", "Content-Encoding": "gzip" }))).toBeNull();
+});
+
+test("a stream ends where it has more bytes than it may", async () => {
+  const through = (max: number) => {
+    const { response } = answer(bytes("ab"), bytes("cd"));
+    return new Response(response.body?.pipeThrough(atMostBytes(max))).text();
+  };
+  expect(await through(4)).toBe("abcd");
+  await expect(through(3)).rejects.toThrow();
+});
+
+test.each([
+  ["image/jpeg", "image/jpeg"],
+  [" Image/JPEG ; charset=x", "image/jpeg"],
+  ["application/vnd.ms-excel", "application/vnd.ms-excel"],
+  ["application/octet-stream", null],
+  ["text/html", null],
+  ["image/svg+xml", null],
+  ["application/xml", null],
+  ["application/x-shockwave-flash", null],
+  ["text/javascript", null],
+  ["application/xslt+xml", null],
+  ["ximage/jpeg", null],
+  ["image/jpeg x", null],
+  ["image/", null],
+  [`image/${"x".repeat(101)}`, null],
+  ["message/rfc822", null],
+  ["", null],
+  [null, null],
+  [undefined, null],
+])("the content type %j is passed on as %j", (text, type) => {
+  expect(passiveType(text)).toBe(type);
+});

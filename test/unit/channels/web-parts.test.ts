@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { webChatId } from "../../../src/channels/web/chat-id.ts";
+import { isAllowedOrigin } from "../../../src/channels/web/origin.ts";
+import { secretFingerprint, socketRefusalOf } from "../../../src/channels/web/socket-policy.ts";
+import { readVisitor, type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
+import { clientNetwork } from "../../../src/http/client-network.ts";
+import { isId, jurisdictionOf, newId } from "../../../src/ids.ts";
+
+test("a web chat's id has an id's form, in the channel's jurisdiction", async () => {
+  for (const jurisdiction of [null, "eu", "us"] as const) {
+    const id = await webChatId(newId("chn", jurisdiction), "user-7");
+    expect([isId("cht", id), jurisdictionOf(id)]).toEqual([true, jurisdiction]);
+  }
+});
+
+test("a web chat's id is always the same, and another for each channel and address", async () => {
+  expect(await webChatId("chn_g000000000000000", "user-7")).toBe("cht_g3iBgfhhqdkGypsg");
+  const channels = [newId("chn", null), newId("chn", null)];
+  const ids = new Set<string>();
+  for (const channel of channels) {
+    for (const address of ["a", "a ", "b", "a\nb", "\na", "🦀"]) ids.add(await webChatId(channel, address));
+  }
+  expect(ids.size).toBe(12);
+});
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["::ffff:192.0.2.1", "192.0.2.1"],
+  ["::FFFF:c000:201", "192.0.2.1"],
+  ["2001:db8::1", "20010db800000000::/64"],
+  ["2001:DB8:0:0:ffff::", "20010db800000000::/64"],
+  ["2001:db8:0:1::1", "20010db800000001::/64"],
+  ["::1", "0::/64"],
+  ["", ""],
+  ["unknown", ""],
+  ["1.2.3.4, 5.6.7.8", ""],
+  ["2001:db8::1::2", ""],
+  [null, ""],
+])("%s is counted under %j", (address, network) => {
+  expect(clientNetwork(address)).toBe(network);
+});
+
+test("a list of origins is exact, our own page stands in it, and no list lets anyone in", () => {
+  const own = "https://parley.test";
+  const list = ["https://a.example"];
+  expect(isAllowedOrigin("https://a.example", own, list)).toBe(true);
+  expect(isAllowedOrigin(own, own, list)).toBe(true);
+  expect(isAllowedOrigin("https://b.example", own, list)).toBe(false);
+  expect(isAllowedOrigin(null, own, list)).toBe(false);
+  expect([isAllowedOrigin(null, own, []), isAllowedOrigin("null", own, undefined)]).toEqual([true, true]);
+});
+
+test.each<[string | null, string | null, string[], string[], string | null]>([
+  ["https://a.example", null, ["https://a.example"], [], null],
+  ["https://own.example", null, ["https://a.example"], [], null],
+  ["https://b.example", null, ["https://a.example"], [], "wrong_origin"],
+  [null, null, ["https://a.example"], [], "wrong_origin"],
+  ["https://b.example", null, [], [], null],
+  ["https://b.example", "m1", ["https://a.example"], ["m1"], "wrong_origin"],
+  [null, "m1", [], ["m2", "m1"], null],
+  [null, "m1", [], ["m2"], "wrong_identity"],
+  [null, "m1", [], [], "wrong_identity"],
+])(
+  "a socket of origin %s and mark %s, with %j allowed and marks %j: %s",
+  (origin, mark, allowedOrigins, marks, expected) => {
+    const admission = { origin, own: "https://own.example", mark, at: 0 };
+    expect(socketRefusalOf(admission, { allowedOrigins, marks })).toBe(expected);
+    expect(socketRefusalOf(admission, null)).toBe("no_channel");
+  },
+);
+
+test("a secret's mark is always the same, another for each secret, and none of its text", async () => {
+  expect(await secretFingerprint("secret")).toBe(await secretFingerprint("secret"));
+  expect(await secretFingerprint("secret")).not.toBe(await secretFingerprint("secret2"));
+  expect(await secretFingerprint("secret")).toMatch(/^[0-9A-Za-z]{15}$/);
+});
+
+test("what the Worker found out of a visitor survives the header, whatever the address", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 256 }), fc.nat(), (address, after) => {
+      const visitor: Visitor = {
+        chatId: "cht_g000000000000000",
+        chatExists: false,
+        organizationId: "org_g000000000000000",
+        channelId: "chn_g000000000000000",
+        address,
+        clientNetwork: "192.0.2.1",
+        admission: { origin: null, own: "https://parley.test", mark: null, at: 1 },
+        after,
+      };
+      expect(readVisitor(new Headers(visitorHeaders(visitor)))).toEqual(visitor);
+    }),
+  );
+});

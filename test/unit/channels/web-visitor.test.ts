@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import type { Message } from "../../../src/chats/message.ts";
+import { contentFault, readFrame, visitorMessage } from "../../../src/chats/visitors/frames.ts";
+import { waitBeforeNext } from "../../../src/chats/visitors/pace.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00.000Z");
+const HOUR = 3_600_000;
+
+test.each([
+  ["nothing was written", [], 0],
+  ["the last was written just now", [NOW], 1],
+  ["the last was written 999 ms ago", [NOW - 999], 1],
+  ["the last was written a second ago", [NOW - 1_000], 0],
+  ["the clock was set back", [NOW + 300_000], 0],
+])("when %s", (_, times, wait) => {
+  expect(waitBeforeNext(times, NOW)).toBe(wait);
+});
+
+test("60 in an hour are the most, and the wait is until the first of them is an hour old", () => {
+  const times = (count: number) => Array.from({ length: count }, (_, place) => NOW - 10_000 * (place + 1));
+  expect(waitBeforeNext(times(59), NOW)).toBe(0);
+  expect(waitBeforeNext(times(60), NOW)).toBe(HOUR / 1_000 - 600);
+});
+
+test("whoever waits as long as told is let in, and of all let in no 61 lie within an hour, no two within a second", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(120_000), { minLength: 80, maxLength: 200 }), (gaps) => {
+      const stored: number[] = [];
+      let now = NOW;
+      for (const gap of gaps) {
+        now += gap;
+        const recent = () =>
+          stored
+            .toReversed()
+            .filter((at) => at > now - HOUR)
+            .slice(0, 60);
+        const wait = waitBeforeNext(recent(), now);
+        if (wait > 0) {
+          now += wait * 1_000;
+          expect(waitBeforeNext(recent(), now)).toBe(0);
+        }
+        stored.push(now);
+      }
+      for (const [place, at] of stored.entries()) {
+        expect(at - (stored[place - 1] ?? 0)).toBeGreaterThanOrEqual(1_000);
+        expect(at - (stored[place - 60] ?? 0)).toBeGreaterThanOrEqual(HOUR);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("frames of ours are read, and what else stands in them is dropped", () => {
+  const frames = [
+    { type: "message", id: "x".repeat(64), content: "" },
+    { type: "delivered", seq: 0 },
+    { type: "read", seq: 7 },
+    { type: "ping" },
+  ];
+  for (const frame of frames) expect(readFrame(JSON.stringify({ ...frame, extra: 1 }))).toEqual(frame);
+});
+
+test("no text throws, and what is read is one of the four", () => {
+  const texts = fc.oneof(fc.string({ unit: "binary" }), fc.json());
+  fc.assert(
+    fc.property(texts, (text) => {
+      const frame = readFrame(text);
+      if (typeof frame === "string") expect(["no_frame", "too_large"]).toContain(frame);
+      else expect(["message", "delivered", "read", "ping"]).toContain(frame.type);
+    }),
+  );
+});
+
+test("a frame's size is counted in bytes of UTF-8", () => {
+  const frame = (filling: string) => JSON.stringify({ type: "ping", filling });
+  const room = 16_384 - frame("").length;
+  expect(readFrame(frame("x".repeat(room)))).toEqual({ type: "ping" });
+  expect(readFrame(frame("x".repeat(room + 1)))).toBe("too_large");
+  expect(readFrame(frame("é".repeat(room / 2 + 1)))).toBe("too_large");
+});
+
+test("a frame that is certainly too large is refused without being encoded", () => {
+  const encode = vi.spyOn(TextEncoder.prototype, "encode");
+  expect(readFrame("x".repeat(16_385))).toBe("too_large");
+  expect(encode).not.toHaveBeenCalled();
+  encode.mockRestore();
+});
+
+test("content is 1 to 4,096 UTF-16 units and not only white space", () => {
+  const faultOf = (content: string) => contentFault({ type: "message", id: "a", content })?.code ?? null;
+  expect(["x", "x".repeat(4_096), "🦀".repeat(2_048)].map(faultOf)).toEqual([null, null, null]);
+  expect(["", " \n"].map(faultOf)).toEqual(["missing_field", "missing_field"]);
+  expect(["x".repeat(4_097), `${"🦀".repeat(2_048)}x`].map(faultOf)).toEqual([
+    "validation_failed",
+    "validation_failed",
+  ]);
+});
+
+test("a visitor sees of a message what is meant for a visitor", () => {
+  const message: Message = {
+    id: "msg_g000000000000000",
+    chatId: "cht_g000000000000000",
+    seq: 1,
+    direction: "OUTBOUND",
+    type: "TEMPLATE",
+    content: "Hi",
+    mediaUrl: null,
+    senderId: "mbr_g000000000000000",
+    templateId: "tpl_g000000000000000",
+    variables: { name: "Ada" },
+    text: "Hi Ada",
+    status: "SENT",
+    error: null,
+    metadata: { ticket: "7" },
+    createdAt: "2026-11-20T12:00:00.000Z",
+    updatedAt: "2026-11-20T12:00:00.000Z",
+  };
+  expect(Object.keys(visitorMessage(message))).toEqual([
+    "id",
+    "chatId",
+    "seq",
+    "direction",
+    "type",
+    "content",
+    "mediaUrl",
+    "text",
+    "status",
+    "error",
+    "createdAt",
+    "updatedAt",
+  ]);
+});

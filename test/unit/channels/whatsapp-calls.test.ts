@@ -1,0 +1,203 @@
+import { expect, test, vi } from "vitest";
+import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
+import { fakeNetwork, type Reply } from "./fake-network.ts";
+import { accepted, credentials, network, outbound, signatureOf, webhook } from "./whatsapp-network.ts";
+
+const LIMIT = 100 * 1_024 * 1_024;
+const URL_OF_MEDIA = "https://lookaside.fbsbx.com/a";
+
+const send = (fields = {}, signal = new AbortController().signal, given = credentials) =>
+  whatsapp.send(outbound(fields), given, network, signal);
+const media = (id = "F1", given = credentials) => whatsapp.media(id, given, network);
+const found = (fields: object = {}): Reply => {
+  return () => Response.json({ url: URL_OF_MEDIA, mime_type: "image/jpeg", ...fields });
+};
+const raw = (body: BodyInit | null, status: number, headers: HeadersInit = {}): Reply => {
+  return () => new Response(body, { status, headers });
+};
+/** The body of the one call that a message makes. */
+async function bodyOf(fields: object): Promise<Record<string, unknown>> {
+  const sent = fakeNetwork(accepted("wamid.1"));
+  await send(fields);
+  return sent[0]?.body as Record<string, unknown>;
+}
+
+/** An answer with a body that tells whether it was let go. */
+function watched(status: number, headers: HeadersInit = {}) {
+  const seen = { cancelled: false };
+  const body = new ReadableStream({ cancel: () => void (seen.cancelled = true) });
+  return { seen, reply: () => new Response(body, { status, headers }) };
+}
+
+test("a redirect is followed nowhere, and its body is let go", async () => {
+  for (const status of [300, 399]) {
+    const { seen, reply } = watched(status);
+    fakeNetwork(reply);
+    expect(await send()).toMatchObject({ outcome: "retry", code: "redirected" });
+    expect(seen.cancelled).toBe(true);
+  }
+});
+
+test("nothing is called with a token that fits into no header, or once the time is over", async () => {
+  const sent = fakeNetwork();
+  expect(await send({}, undefined, { ...credentials, accessToken: "a\nb" })).toEqual({
+    outcome: "channel_broken",
+    reason: "The access token fits into no header",
+    parts: [],
+  });
+  expect(await send({}, AbortSignal.abort())).toMatchObject({
+    outcome: "retry",
+    code: "deadline",
+    message: "The time for the attempt was over before the call",
+  });
+  expect(await media("F1", { ...credentials, accessToken: "a\nb" })).toEqual({
+    outcome: "unavailable",
+    message: "No such media",
+  });
+  expect(sent).toEqual([]);
+});
+
+test("a message is one call, or two where a caption can't hold its text; one that can't be sent counts as one", () => {
+  const link = { type: "IMAGE", mediaUrl: "https://media.test/a.jpg" } as const;
+  expect(whatsapp.partsOf(outbound())).toBe(1);
+  expect(whatsapp.partsOf(outbound({ ...link, content: "x".repeat(1_024) }))).toBe(1);
+  expect(whatsapp.partsOf(outbound({ ...link, content: "x".repeat(1_025) }))).toBe(2);
+  expect(whatsapp.partsOf(outbound({ type: "IMAGE", content: "no link" }))).toBe(1);
+});
+
+test("an address that is digits alone is a number, and any other a user", async () => {
+  expect(await bodyOf({ address: "49170" })).toMatchObject({ to: "49170" });
+  for (const address of ["DE.1349", "49170x"]) expect(await bodyOf({ address })).toMatchObject({ recipient: address });
+});
+
+test("parameters are numbered where each is, and named else", async () => {
+  const parametersOf = async (...names: string[]) => {
+    const parameters = names.map((name) => ({ name, value: `v${name}` }));
+    const body = await bodyOf({ type: "TEMPLATE", template: { name: "t", language: "en", parameters } });
+    return (body.template as { components: { parameters: object[] }[] }).components[0]?.parameters;
+  };
+  expect(await parametersOf("2", "10", "1")).toEqual(["v1", "v2", "v10"].map((text) => ({ type: "text", text })));
+  for (const name of ["a1", "1a"]) {
+    expect(await parametersOf("2", name)).toEqual([
+      { type: "text", parameter_name: "2", text: "v2" },
+      { type: "text", parameter_name: name, text: `v${name}` },
+    ]);
+  }
+});
+
+test("a document has its link's name, cut to 240 characters", async () => {
+  const nameOf = async (path: string) => {
+    const body = await bodyOf({ type: "DOCUMENT", mediaUrl: `https://media.test/${path}`, content: "" });
+    return (body.document as { filename?: string }).filename;
+  };
+  expect(await nameOf("a/my%20file.pdf?x=1")).toBe("my file.pdf");
+  expect(await nameOf("a/")).toBeUndefined();
+  expect(await nameOf("%zz.pdf")).toBe("%zz.pdf");
+  expect(await nameOf("x".repeat(241))).toBe("x".repeat(240));
+  expect(await nameOf(`%zz${"x".repeat(241)}`)).toBe(`%zz${"x".repeat(237)}`);
+});
+
+test("why there is no media is told, and the body is let go", async () => {
+  const unavailable = (message: string) => ({ outcome: "unavailable", message });
+  const asked = (...replies: Reply[]) => {
+    fakeNetwork(...replies);
+    return media();
+  };
+  const lost: Reply = () => Promise.reject(new Error("lost"));
+  expect(await media("a/b")).toEqual(unavailable("No such media"));
+  expect(await asked(lost)).toEqual(unavailable("The network did not answer"));
+  expect(await asked(raw("a page", 500))).toEqual(unavailable("The network answered 500 to the look-up"));
+  expect(await asked(raw("a page", 200))).toEqual(unavailable("The network answered 200 to the look-up"));
+  expect(await asked(found({ file_size: LIMIT + 1 }))).toEqual(unavailable("The media is too large"));
+  expect(await asked(found(), lost)).toEqual(unavailable("The network did not answer"));
+  for (const [status, headers, answer] of [
+    [503, {}, unavailable("The network answered 503 to the download")],
+    [410, {}, { outcome: "expired" }],
+    [200, { "Content-Type": "text/html; charset=utf-8" }, unavailable("The network answered with a page")],
+    [200, { "Content-Length": String(LIMIT + 1) }, unavailable("The media is too large")],
+  ] as const) {
+    const { seen, reply } = watched(status, headers);
+    expect(await asked(found(), reply)).toEqual(answer);
+    expect(seen.cancelled).toBe(true);
+  }
+});
+
+test("media of 100 MiB is passed on", async () => {
+  fakeNetwork(found({ file_size: LIMIT }), raw("x", 200, { "Content-Length": String(LIMIT) }));
+  expect(await media()).toMatchObject({ outcome: "found", length: LIMIT });
+});
+
+test("a content type is told without its parameters, and is the look-up's where the download names none", async () => {
+  fakeNetwork(found(), raw(bytesOf("x"), 200, { "Content-Type": " Image/PNG ; q=1" }));
+  expect(await media()).toMatchObject({ contentType: "image/png" });
+  fakeNetwork(found(), raw(bytesOf("x"), 200));
+  expect(await media()).toMatchObject({ contentType: "image/jpeg" });
+  fakeNetwork(found({ mime_type: undefined }), raw(bytesOf("x"), 200));
+  expect(await media()).toMatchObject({ contentType: null });
+});
+
+test.each(["https://:p@lookaside.fbsbx.com/a", "https://u@lookaside.fbsbx.com/a", "https://evil.test/a", "nowhere"])(
+  "the token never goes to %s",
+  async (url) => {
+    const sent = fakeNetwork(found({ url }));
+    expect(await media()).toEqual({
+      outcome: "unavailable",
+      message: "The network named a host that is not its own",
+    });
+    expect(sent).toHaveLength(1);
+  },
+);
+
+test("media that has not begun in fifteen seconds is given up, and no timer of it is left behind", async () => {
+  vi.useFakeTimers();
+  try {
+    fakeNetwork(
+      (signal) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted")))),
+    );
+    const asked = media();
+    await vi.advanceTimersByTimeAsync(14_999);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await asked).toMatchObject({ outcome: "unavailable" });
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("an item is for the channel of its number, of the app that was called", () => {
+  const isFor = (account: string, changes: object) =>
+    whatsapp.isFor?.(account, { ...credentials, ...changes }, credentials);
+  expect(isFor(credentials.phoneNumberId, {})).toBe(true);
+  expect(isFor("1", {})).toBe(false);
+  expect(isFor(credentials.phoneNumberId, { appSecret: "another" })).toBe(false);
+});
+
+test("a handshake without a token is refused, whatever the channel's is", async () => {
+  const query = new URLSearchParams({ "hub.mode": "subscribe", "hub.challenge": "1" });
+  expect(await whatsapp.handshake?.(query, "undefined")).toBeNull();
+});
+
+test("a body that is not ASCII is genuine in its escaped form too, from the first sign on that is not", async () => {
+  for (const text of ["\u007f", "\u0080", "é", "🦀", "\ufeffé"]) {
+    const body = JSON.stringify({ text });
+    const escaped = [...body]
+      .flatMap((sign) => Array.from({ length: sign.length }, (_, i) => sign.charCodeAt(i)))
+      .map((unit) => (unit < 0x80 ? String.fromCharCode(unit) : `\\u${unit.toString(16).padStart(4, "0")}`))
+      .join("");
+    expect(await whatsapp.receive(webhook(body, await signatureOf(escaped)), credentials, ""), text).toMatchObject({
+      genuine: true,
+    });
+  }
+});
+
+test("a body that is no UTF-8 has no escaped form", async () => {
+  const body = Uint8Array.from([0x22, 0xff, 0x22]);
+  expect(await whatsapp.receive(webhook(body, await signatureOf('"\\ufffd"')), credentials, "")).toEqual({
+    genuine: false,
+  });
+});
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(new TextEncoder().encode(text));
+}

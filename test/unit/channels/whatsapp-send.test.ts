@@ -1,0 +1,299 @@
+import { expect, test } from "vitest";
+import type { ClientMessageRequest } from "whatsapp-api-js/types";
+import type { Outbound } from "../../../src/channels/adapter.ts";
+import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
+import { fakeNetwork } from "./fake-network.ts";
+import { accepted, credentials, network, outbound, PHONE_ID, refused, TOKEN } from "./whatsapp-network.ts";
+
+const LINK = "https://files.example/a.bin";
+const LONG = "a".repeat(1_025);
+const common = {
+  messaging_product: "whatsapp",
+  recipient_type: "individual",
+  to: "4915112345678",
+  biz_opaque_callback_data: "cht_g0123456789ABCDE.msg_g0123456789ABCDE",
+} satisfies Partial<ClientMessageRequest>;
+
+function send(fields: Partial<Outbound>) {
+  return whatsapp.send(outbound(fields), credentials, network, new AbortController().signal);
+}
+
+function template(...parameters: [name: string, value: string][]): NonNullable<Outbound["template"]> {
+  return { name: "greeting", language: "de", parameters: parameters.map(([name, value]) => ({ name, value })) };
+}
+
+function body(parameters: object[]) {
+  return { name: "greeting", language: { code: "de" }, components: [{ type: "body", parameters }] };
+}
+
+test("a send is one POST of JSON to the number's address that carries the token and follows no redirect", async () => {
+  const sent = fakeNetwork(accepted("wamid.1"));
+  await send({ content: "Hi" });
+  expect(sent).toEqual([
+    {
+      url: `https://graph.test/v24.0/${PHONE_ID}/messages`,
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", "user-agent": "Parley" },
+      redirect: "manual",
+      body: { ...common, type: "text", text: { body: "Hi", preview_url: false } },
+    },
+  ]);
+});
+
+test("a base with a slash at its end gives the same address", async () => {
+  const sent = fakeNetwork(accepted("wamid.1"));
+  await whatsapp.send(outbound(), credentials, { base: "https://graph.test/" }, new AbortController().signal);
+  expect(sent[0]?.url).toBe(`https://graph.test/v24.0/${PHONE_ID}/messages`);
+});
+
+test.each<[string, Partial<Outbound>, object]>([
+  ["a text", { content: "Hi *there*" }, { type: "text", text: { body: "Hi *there*", preview_url: false } }],
+  [
+    "a text that holds a link is previewed",
+    { content: `See ${LINK}` },
+    { type: "text", text: { body: `See ${LINK}`, preview_url: true } },
+  ],
+  [
+    "a text with media beside it",
+    { content: "Hi", mediaUrl: LINK },
+    { type: "text", text: { body: "Hi", preview_url: false } },
+  ],
+  ["half a surrogate pair", { content: "a\ud83d" }, { type: "text", text: { body: "a\ufffd", preview_url: false } }],
+  [
+    "an image",
+    { type: "IMAGE", content: "Look", mediaUrl: LINK },
+    { type: "image", image: { link: LINK, caption: "Look" } },
+  ],
+  [
+    "a video",
+    { type: "VIDEO", content: "See", mediaUrl: LINK },
+    { type: "video", video: { link: LINK, caption: "See" } },
+  ],
+  [
+    "a document has its name from the link",
+    { type: "DOCUMENT", content: "Read", mediaUrl: "https://files.example/b/Plan%20%C3%A4.pdf?x=1#y" },
+    {
+      type: "document",
+      document: {
+        link: "https://files.example/b/Plan%20%C3%A4.pdf?x=1#y",
+        caption: "Read",
+        filename: "Plan ä.pdf",
+      },
+    },
+  ],
+  [
+    "a document whose link ends in no name",
+    { type: "DOCUMENT", content: "https://files.example/" },
+    { type: "document", document: { link: "https://files.example/" } },
+  ],
+  [
+    "a document whose name is badly escaped",
+    { type: "DOCUMENT", content: "https://files.example/%zz.pdf" },
+    { type: "document", document: { link: "https://files.example/%zz.pdf", filename: "%zz.pdf" } },
+  ],
+  ["an image whose content is the link", { type: "IMAGE", content: LINK }, { type: "image", image: { link: LINK } }],
+  [
+    "a link with white space around it",
+    { type: "VIDEO", content: ` ${LINK}\n` },
+    { type: "video", video: { link: LINK } },
+  ],
+  ["audio whose content is the link", { type: "AUDIO", content: LINK }, { type: "audio", audio: { link: LINK } }],
+  [
+    "a caption that is a link",
+    { type: "IMAGE", content: "https://shop.example/", mediaUrl: LINK },
+    { type: "image", image: { link: LINK, caption: "https://shop.example/" } },
+  ],
+  [
+    "a caption of 1,024 characters",
+    { type: "IMAGE", content: LONG.slice(1), mediaUrl: LINK },
+    { type: "image", image: { link: LINK, caption: LONG.slice(1) } },
+  ],
+  [
+    "a TEMPLATE without a template",
+    { type: "TEMPLATE", content: "Hi" },
+    { type: "text", text: { body: "Hi", preview_url: false } },
+  ],
+  [
+    "a template without variables has no components",
+    { type: "TEMPLATE", template: template() },
+    { type: "template", template: { name: "greeting", language: { code: "de" } } },
+  ],
+  [
+    "numbered parameters go by their number",
+    { type: "TEMPLATE", template: template(["10", "j"], ["2", "b"], ["1", "a"]) },
+    {
+      type: "template",
+      template: body([
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+        { type: "text", text: "j" },
+      ]),
+    },
+  ],
+  [
+    "named parameters carry their name",
+    { type: "TEMPLATE", template: template(["who", "Ann"], ["when", "now"]) },
+    {
+      type: "template",
+      template: body([
+        { type: "text", parameter_name: "who", text: "Ann" },
+        { type: "text", parameter_name: "when", text: "now" },
+      ]),
+    },
+  ],
+  [
+    "names and numbers together count as names",
+    { type: "TEMPLATE", template: template(["who", "Ann"], ["1", "x"]) },
+    {
+      type: "template",
+      template: body([
+        { type: "text", parameter_name: "who", text: "Ann" },
+        { type: "text", parameter_name: "1", text: "x" },
+      ]),
+    },
+  ],
+])("%s", async (_name, fields, expected) => {
+  const sent = fakeNetwork(accepted("wamid.1"));
+  expect(await send(fields)).toMatchObject({ outcome: "sent" });
+  expect(sent.map((each) => each.body)).toEqual([{ ...common, ...expected }]);
+});
+
+test.each([
+  ["a\nb", "a b"],
+  ["a\r\nb", "a b"],
+  ["a\tb", "a b"],
+  ["a    b", "a b"],
+  ["a \n\t  b", "a b"],
+  ["a\u2028b", "a b"],
+  ["a b", "a b"],
+  ["10\u00a0000", "10\u00a0000"],
+])("the parameter %j is sent as %j", async (value, sentAs) => {
+  const sent = fakeNetwork(accepted("wamid.1"));
+  await send({ type: "TEMPLATE", template: template(["1", value]) });
+  expect(sent[0]?.body).toMatchObject({ template: body([{ type: "text", text: sentAs }]) });
+});
+
+test.each([["DE.1349120865530274"], ["US.ENT.11815799212886844830"]])(
+  "the user id %s is named in recipient and not in to",
+  async (address) => {
+    const sent = fakeNetwork(accepted("wamid.1"));
+    await send({ address });
+    const { to: _, ...rest } = common;
+    expect(sent[0]?.body).toEqual({
+      ...rest,
+      recipient: address,
+      type: "text",
+      text: { body: "Hi", preview_url: false },
+    });
+  },
+);
+
+test.each<[string, Partial<Outbound>]>([
+  ["text in place of a link", { content: "Look at this" }],
+  ["a link with words after it", { content: `${LINK} look` }],
+  ["a link that is not https", { content: "http://files.example/a.jpg" }],
+  ["a link with a user in it", { content: "https://me:secret@files.example/a.jpg" }],
+  ["another scheme", { content: "javascript:alert(1)" }],
+  ["a scheme alone", { content: "https://" }],
+])("media with %s fails, and nothing is sent", async (_name, fields) => {
+  const sent = fakeNetwork();
+  expect(await send({ type: "IMAGE", ...fields })).toEqual({
+    outcome: "failed",
+    code: "media_url_required",
+    message: "WhatsApp needs an https link to the media",
+    parts: [],
+  });
+  expect(sent).toEqual([]);
+});
+
+test.each<[string, Partial<Outbound>, object]>([
+  ["a caption over 1,024 characters", { type: "IMAGE", content: LONG }, { type: "image", image: { link: LINK } }],
+  [
+    "a document's long caption",
+    { type: "DOCUMENT", content: LONG },
+    { type: "document", document: { link: LINK, filename: "a.bin" } },
+  ],
+  ["text that belongs to audio", { type: "AUDIO", content: "Hear" }, { type: "audio", audio: { link: LINK } }],
+])("%s follows as a message of its own", async (_name, fields, media) => {
+  const sent = fakeNetwork(accepted("wamid.1"), accepted("wamid.2"));
+  expect(await send({ ...fields, mediaUrl: LINK })).toMatchObject({ outcome: "sent", parts: ["wamid.1", "wamid.2"] });
+  expect(sent.map((each) => each.body)).toEqual([
+    { ...common, ...media },
+    { ...common, type: "text", text: { body: fields.content, preview_url: false } },
+  ]);
+});
+
+test("a part that went out is told when the next one is refused", async () => {
+  fakeNetwork(accepted("wamid.1"), refused(131026, { message: "Undeliverable" }));
+  expect(await send({ type: "IMAGE", content: LONG, mediaUrl: LINK })).toEqual({
+    outcome: "failed",
+    code: "network_131026",
+    message: "Undeliverable",
+    parts: ["wamid.1"],
+  });
+});
+
+test("a part that went out is told when the answer to the next one is lost", async () => {
+  fakeNetwork(accepted("wamid.1"), () => Promise.reject(new Error("Network connection lost.")));
+  expect(await send({ type: "IMAGE", content: LONG, mediaUrl: LINK })).toMatchObject({
+    outcome: "unknown",
+    parts: ["wamid.1"],
+  });
+});
+
+test("each part is told before the call for the next one, those of earlier attempts aside", async () => {
+  const sent = fakeNetwork(accepted("wamid.1"), accepted("wamid.2"), accepted("wamid.3"));
+  const told: [string, number][] = [];
+  const onPart = (id: string) => void told.push([id, sent.length]);
+  const photo = outbound({ type: "IMAGE", content: LONG, mediaUrl: LINK });
+  const { signal } = new AbortController();
+  await whatsapp.send(photo, credentials, network, signal, onPart);
+  await whatsapp.send({ ...photo, partsSent: ["wamid.1"] }, credentials, network, signal, onPart);
+  expect(told).toEqual([
+    ["wamid.1", 1],
+    ["wamid.2", 2],
+    ["wamid.3", 3],
+  ]);
+});
+
+test("a part that went out in an earlier attempt is not sent again", async () => {
+  const sent = fakeNetwork(accepted("wamid.2"));
+  expect(await send({ type: "AUDIO", content: "Hear", mediaUrl: LINK, partsSent: ["wamid.1"] })).toMatchObject({
+    outcome: "sent",
+    parts: ["wamid.1", "wamid.2"],
+  });
+  expect(sent.map((each) => each.body)).toEqual([
+    { ...common, type: "text", text: { body: "Hear", preview_url: false } },
+  ]);
+});
+
+test("a message whose parts are all out is sent without a call", async () => {
+  const sent = fakeNetwork();
+  expect(await send({ partsSent: ["wamid.1"] })).toEqual({ outcome: "sent", parts: ["wamid.1"], addresses: [] });
+  expect(sent).toEqual([]);
+});
+
+test.each<[string, { wa_id?: string; user_id?: string }, string[]]>([
+  ["its own address is none", { wa_id: "4915112345678" }, []],
+  ["a wa_id that differs from the number is one", { wa_id: "491511234567" }, ["491511234567"]],
+  ["a user id is one", { wa_id: "4915112345678", user_id: "DE.134912086" }, ["DE.134912086"]],
+  ["both are", { wa_id: "491511234567", user_id: "DE.134912086" }, ["491511234567", "DE.134912086"]],
+])("of the further addresses in an answer, %s", async (_name, contact, addresses) => {
+  fakeNetwork(accepted("wamid.1", contact));
+  expect(await send({})).toEqual({ outcome: "sent", parts: ["wamid.1"], addresses });
+});
+
+test("an answer without contacts is a success all the same", async () => {
+  fakeNetwork(() => Response.json({ messaging_product: "whatsapp", messages: [{ id: "wamid.1" }] }));
+  expect(await send({})).toEqual({ outcome: "sent", parts: ["wamid.1"], addresses: [] });
+});
+
+test("a token that no header can carry breaks the channel, and is not quoted", async () => {
+  const sent = fakeNetwork();
+  const accessToken = "EAA\nsecret";
+  const signal = new AbortController().signal;
+  const outcome = await whatsapp.send(outbound(), { ...credentials, accessToken }, network, signal);
+  expect(outcome).toMatchObject({ outcome: "channel_broken", parts: [] });
+  expect(JSON.stringify(outcome)).not.toContain("secret");
+  expect(sent).toEqual([]);
+});

@@ -1,0 +1,363 @@
+import { expect, test } from "vitest";
+import { MEDIA_URL_REQUIRED, type Outcome } from "../../../src/channels/adapter.ts";
+import {
+  afterAttempt,
+  afterHold,
+  afterWake,
+  epochAfter,
+  isSameAttempt,
+  isStalePermit,
+  judged,
+  known,
+  mayGoOn,
+  newsOfChannel,
+  nextStep,
+  partsKept,
+  reportsOf,
+  rowOfStatus,
+  startAttempt,
+} from "../../../src/chats/delivery/head.ts";
+import type { Known, PartNews } from "../../../src/chats/delivery/parts.ts";
+import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../../../src/chats/delivery/schedule.ts";
+import type { QueuedMessage } from "../../../src/chats/log/message-log.ts";
+import { outboundMessage } from "../../../src/chats/log/new-message.ts";
+import { draft } from "../../support/drafts.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00.000Z");
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const POLICY = { unknownWaitMs: 90_000 };
+const FAULT: DeliveryError = { code: "network_131026", message: "Undeliverable" };
+
+/** A message that was accepted a minute ago. */
+function row(delivery: Partial<Delivery> = {}, fields: Partial<QueuedMessage> = {}): QueuedMessage {
+  const prepared = { outcome: "prepared", senderId: "mbr_g0", text: "Hello", template: null } as const;
+  const place = { chatId: "cht_g0", seq: 7, at: new Date(NOW - 60 * SECOND).toISOString() };
+  return {
+    seq: 7,
+    message: outboundMessage(draft("Hello"), prepared, place, true),
+    delivery: { ...NOT_TRIED, ...delivery },
+    parts: { ids: [] },
+    lastError: null,
+    template: null,
+    ...fields,
+  };
+}
+
+/** In its `count`th attempt, which began five seconds ago. */
+const attempt = (count = 1): Delivery => ({
+  ...NOT_TRIED,
+  attempts: count,
+  startedAt: NOW - 5 * SECOND,
+  firstAt: NOW - 5 * SECOND,
+});
+const sent = (...parts: string[]): Outcome => ({ outcome: "sent", parts, addresses: [] });
+const unknown = (...parts: string[]): Outcome => ({ outcome: "unknown", message: "No answer", parts });
+const failed = (code = FAULT.code): Outcome => ({ outcome: "failed", code, message: FAULT.message, parts: [] });
+const retry = (fields: object = {}): Outcome => ({
+  outcome: "retry",
+  code: "busy",
+  message: "Busy",
+  afterMs: null,
+  wholeChannel: false,
+  parts: [],
+  ...fields,
+});
+const broken: Outcome = { outcome: "channel_broken", reason: "Bad token", parts: [] };
+const early: PartNews = { networkId: "x", status: "DELIVERED", error: null, isOurs: true };
+
+test("a message that was never tried asks for a permit, without a start that is its own", () => {
+  expect(nextStep(row(), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
+});
+
+test("a message waits until its time has come, and asks with the start that was reserved for it", () => {
+  const waiting = { attempts: 1, firstAt: NOW - SECOND, nextAt: NOW };
+  expect(nextStep(row(waiting), false, NOW - 1)).toEqual({ turn: "wait" });
+  expect(nextStep(row(waiting), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
+  expect(nextStep(row({ ...waiting, reserved: true }), false, NOW)).toEqual({ turn: "ask", reservedAt: NOW });
+});
+
+test("an attempt that another instance began is closed as unknown, with the parts that went out", () => {
+  expect(nextStep(row(attempt(), { parts: { ids: ["a"] } }), false, NOW)).toEqual({
+    turn: "close",
+    outcome: { outcome: "unknown", message: "The attempt was cut off", parts: ["a"] },
+  });
+});
+
+test("an attempt that this instance has yet to make asks for a permit at once", () => {
+  expect(nextStep(row(attempt()), true, NOW)).toEqual({ turn: "ask", reservedAt: null });
+});
+
+test("a message of yesterday is given up, with what stood in its way last", () => {
+  const old = { attempts: 3, firstAt: NOW - DAY };
+  expect(nextStep(row({ ...old, firstAt: NOW - DAY + 1 }), false, NOW).turn).toBe("ask");
+  expect(nextStep(row(old, { lastError: FAULT }), false, NOW)).toEqual({
+    turn: "expire",
+    error: { code: "delivery_timeout", message: "Not delivered within a day: Undeliverable" },
+  });
+  expect(nextStep(row(old), true, NOW)).toEqual({
+    turn: "expire",
+    error: { code: "delivery_timeout", message: "Not delivered within a day: no attempt came through" },
+  });
+});
+
+test("a permit is stale once it is another message's turn", () => {
+  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
+  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 2, wakes: 0 })).toBe(true);
+});
+
+test("that the channel is broken is old news once it was told to work, and a start is not", () => {
+  expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
+  expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(true);
+  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(false);
+});
+
+test("a channel's pace holds a message until its start, and is no error", () => {
+  const { delivery, lastError } = afterHold(
+    row({}, { lastError: FAULT }),
+    { outcome: "later", at: NOW + 9, broken: null },
+    NOW,
+    0.5,
+  );
+  expect(delivery).toMatchObject({ nextAt: NOW + 9, reserved: true, heldSince: null });
+  expect(lastError).toEqual(FAULT);
+});
+
+test.each([
+  ["since before the message was accepted: then from when it was", NOW - HOUR, NOW - 60 * SECOND],
+  ["since after the message was accepted: from then on", NOW - SECOND, NOW - SECOND],
+])("a broken channel holds a message, %s", (_when, since, from) => {
+  const permit = { outcome: "later", at: NOW + HOUR, broken: { reason: "Bad token", since } } as const;
+  const { delivery, lastError } = afterHold(row(), permit, NOW, 0.5);
+  expect(delivery).toMatchObject({ nextAt: NOW + HOUR, reserved: false, heldSince: from, firstAt: from });
+  expect(lastError).toEqual({ code: "channel_broken", message: "Bad token" });
+});
+
+test("a channel that does not answer is asked again after ten seconds, then twenty", () => {
+  const first = afterHold(row({}, { lastError: FAULT }), { outcome: "away" }, NOW, 0.5);
+  expect(first.delivery).toMatchObject({ nextAt: NOW + 10 * SECOND, aways: 1, reserved: false });
+  expect(first.lastError).toEqual({ code: "channel_away", message: "The channel does not answer" });
+  const second = afterHold({ ...row(), ...first }, { outcome: "away" }, NOW, 0.5);
+  expect(second.delivery).toMatchObject({ nextAt: NOW + 20 * SECOND, aways: 2 });
+});
+
+test("a message goes with one attempt more, or with the one that was marked in the insert", () => {
+  expect(startAttempt(row(), null, false, NOW)).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW });
+  const marked = attempt();
+  expect(startAttempt(row(marked), null, true, NOW)).toEqual(marked);
+});
+
+test("a probe ends the wait for the broken channel: what the message waited does not count against it", () => {
+  const probing = startAttempt(row(), NOW - 20 * SECOND, false, NOW);
+  expect(probing).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW - 20 * SECOND, heldMs: 20 * SECOND });
+  expect(startAttempt(row(), NOW - HOUR, false, NOW)).toMatchObject({ heldMs: 60 * SECOND });
+  expect(startAttempt(row(attempt()), NOW - 20 * SECOND, true, NOW)).toMatchObject({ attempts: 1, startedAt: NOW });
+});
+
+test("what is known of a message is what its row says, and it has no fewer parts than are out", () => {
+  const open = row(attempt(2), { parts: { ids: ["a", "b"] } });
+  expect(known(open, 1)).toEqual({
+    status: "QUEUED",
+    error: null,
+    parts: { of: 2, ids: ["a", "b"] },
+    attempts: 2,
+    isOpen: true,
+  });
+  expect(known(row(), 3)).toMatchObject({ parts: { of: 3, ids: [] }, attempts: 0, isOpen: false });
+});
+
+test("a row shows an attempt until the next one begins", () => {
+  expect(isSameAttempt(row(attempt(2)), attempt(2))).toBe(true);
+  expect(isSameAttempt(row(attempt(3)), attempt(2))).toBe(false);
+  expect(isSameAttempt(null, attempt(2))).toBe(false);
+});
+
+test("a probe that comes through mends the channel, and nothing else does", () => {
+  const mendedAfter = (probe: number | null, outcome: Outcome) => epochAfter({ epoch: 4, probe }, outcome);
+  expect(mendedAfter(1, sent("a"))).toBe(5);
+  expect([mendedAfter(null, sent("a")), mendedAfter(1, unknown())]).toEqual([4, 4]);
+});
+
+/** What the end of an attempt makes of a message; its row says `fields` of it. */
+function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError | null = null, isLost = false) {
+  const open = attempt();
+  const before: Known = { ...known(row(open), 1), ...fields };
+  const made = isLost ? undefined : { first: 0, epoch: 3 };
+  return afterAttempt({ delivery: open, lastError: last }, before, outcome, POLICY, NOW, 0.5, made);
+}
+
+const refused: Outcome = { outcome: "channel_broken", reason: "131031: Locked", parts: ["a"] };
+
+test("a message that breaks its channel again after another attempt came through fails, and the channel is not told", () => {
+  const again = judged(refused, { probe: null, provenIn: 3 }, 2);
+  expect(again).toEqual({ outcome: "failed", code: "message_refused", message: "131031: Locked", parts: ["a"] });
+  // The network's answer was about the channel: it does not show that the channel works.
+  expect(reportsOf(again, { probe: null, trial: 9 })).toEqual([{ report: "probed", works: false }]);
+});
+
+test.each<[string, Outcome, number | null, number, number | null]>([
+  ["that meets a broken channel for the first time", refused, null, 3, null],
+  ["that breaks it again before any other came through", refused, null, 2, 2],
+  ["that is the probe", refused, 1, 3, 2],
+  ["that the network accepts", sent("a"), null, 3, 2],
+])("a message %s is not the cause", (_which, outcome, probe, provenIn, brokeIn) => {
+  expect(judged(outcome, { probe, provenIn }, brokeIn)).toBe(outcome);
+});
+
+test("a message keeps in which state of the channel it met it broken, through its next attempt", () => {
+  const { delivery } = end(refused);
+  expect(delivery.brokeIn).toBe(3);
+  expect(begin(hold(delivery, NOW + 1, "broken", NOW), NOW + 1).brokeIn).toBe(3);
+  expect(end(refused, {}, null, true).delivery.brokeIn).toBeUndefined();
+});
+
+test("a run ends after fifty steps or five minutes", () => {
+  expect([mayGoOn(49, NOW, NOW), mayGoOn(50, NOW, NOW)]).toEqual([true, false]);
+  expect([mayGoOn(0, NOW, NOW + 299_999), mayGoOn(0, NOW, NOW + 300_000)]).toEqual([true, false]);
+});
+
+test("a message that was sent is SENT, has its part's id and no error left", () => {
+  expect(end(sent("a"), {}, FAULT)).toEqual({
+    delivery: { ...attempt(), startedAt: null, epoch: 3 },
+    parts: { of: 1, ids: ["a"] },
+    lastError: null,
+    status: "SENT",
+    error: null,
+    broken: null,
+  });
+});
+
+test("a message that the network refused is FAILED, in its words", () => {
+  expect(end(failed())).toMatchObject({ status: "FAILED", error: FAULT, lastError: FAULT });
+  expect(end(failed()).delivery.startedAt).toBeNull();
+});
+
+test("a message that may be tried again waits, with what stood in its way", () => {
+  const { delivery, status, error, lastError } = end(retry());
+  expect(delivery).toMatchObject({ nextAt: NOW + 2 * SECOND, startedAt: null, epoch: 3 });
+  expect([status, error, lastError]).toEqual(["QUEUED", null, { code: "busy", message: "Busy" }]);
+});
+
+test("what is worth one more try fails when the same stood in its way before", () => {
+  expect(end(retry({ once: true }), {}, { code: "busy", message: "Busy" }).status).toBe("FAILED");
+  expect(end(retry({ once: true }), {}, FAULT).status).toBe("QUEUED");
+});
+
+test("an attempt that was lost says nothing of when the channel was mended", () => {
+  expect(end(unknown(), {}, null, true).delivery).not.toHaveProperty("mended");
+});
+
+test("an attempt that was lost counts the parts that went out before it", () => {
+  const fields = { parts: { of: 2, ids: ["a"] } };
+  expect(end(unknown("a"), fields, null, true).parts).toEqual({ of: 2, ids: ["a"], lost: [0, 1] });
+});
+
+test("a status that overtook the answer stands: the attempt says which parts are out, and no more", () => {
+  expect(end(failed(), { status: "READ" })).toMatchObject({ status: "READ", error: null, lastError: null });
+  expect(end(retry(), { status: "DELIVERED" })).toMatchObject({ status: "DELIVERED", lastError: null });
+  expect(end(sent("a"), { status: "READ" })).toMatchObject({ status: "READ", parts: { ids: ["a"] } });
+});
+
+test("a message that was redacted on its way, and came through all the same, is SENT", () => {
+  const redacted = { code: "redacted", message: "The message was redacted before it was delivered" };
+  expect(end(sent("a"), { status: "FAILED", error: redacted })).toMatchObject({ status: "SENT", error: null });
+  expect(end(retry(), { status: "FAILED", error: redacted })).toMatchObject({ status: "FAILED", error: redacted });
+  expect(end(sent("a"), { status: "FAILED", error: FAULT })).toMatchObject({ status: "FAILED", error: FAULT });
+});
+
+test("what nobody could place is kept while the message waits, and dropped when it is done with", () => {
+  const parts = { of: 1, ids: [], early: [early] };
+  expect(end(retry(), { parts }).parts).toEqual(parts);
+  expect(end(failed(), { parts }).parts).toEqual({ of: 1, ids: [] });
+  expect(end(retry(), { parts, status: "READ" }).parts).toEqual({ of: 1, ids: [] });
+});
+
+test("a status that came before the answer, and says that the channel is broken, is passed on", () => {
+  const bad = { code: "network_131042", message: "No payment", broken: "131042: No payment" };
+  const told: PartNews = { networkId: "a", status: "FAILED", error: bad, isOurs: true };
+  expect(end(sent("a"), { parts: { of: 1, ids: [], early: [told] } })).toMatchObject({
+    status: "FAILED",
+    broken: "131042: No payment",
+  });
+});
+
+test("what nobody could place is kept until the message is neither waiting nor under way", () => {
+  const parts = { of: 1, ids: [], early: [early] };
+  const kept = (status: Known["status"], isOpen: boolean) =>
+    partsKept({ status, error: null, parts, attempts: 1, isOpen }).early !== undefined;
+  expect([kept("QUEUED", false), kept("QUEUED", true), kept("SENT", true), kept("SENT", false)]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
+/** A log in which message 3 is `msg_3` and has the part `net_3`, and message 5 waits at the head. */
+const log = {
+  byId: (id: string) => (id === "msg_3" ? { seq: 3 } : null),
+  byNetworkId: (id: string) => (id === "net_3" ? { seq: 3 } : null),
+  delivered: (seq: number) => row({}, { seq }),
+  head: () => row({}, { seq: 5 }),
+} as unknown as Parameters<typeof rowOfStatus>[0];
+
+test.each([
+  ["that names our message is of that one", "msg_3", "other", null, 3],
+  ["that names a message that is not here is of none", "msg_9", "net_3", 6, undefined],
+  ["that knows a part's id is of its message", null, "net_3", 6, 3],
+  ["of an id that nobody knows is of the message under way", null, "other", 6, 6],
+  ["of an id that nobody knows is of the head where none is under way", null, "other", null, 5],
+])("news %s", (_what, messageId, networkId, sending, seq) => {
+  expect(rowOfStatus(log, { messageId, networkId }, sending)?.seq).toBe(seq);
+});
+
+test("that the channel is broken is news for an hour, of the attempt that the message had", () => {
+  const changed = (ago: number, delivery: Partial<Delivery>) => {
+    const { message, ...rest } = row(delivery);
+    return { ...rest, message: { ...message, updatedAt: new Date(NOW - ago).toISOString() } };
+  };
+  expect(newsOfChannel(changed(HOUR, { epoch: 2 }), NOW)).toEqual({ probe: null, epoch: 2 });
+  expect(newsOfChannel(changed(HOUR + 1, { epoch: 2 }), NOW)).toBeNull();
+  expect(newsOfChannel(changed(0, {}), NOW)).toBeNull();
+  expect(newsOfChannel(changed(0, { epoch: 0 }), NOW)).toEqual({ probe: null, epoch: 0 });
+});
+
+test("a channel that works again wakes what was held because it was broken, and nothing else", () => {
+  const broke = { ...NOT_TRIED, heldSince: NOW - HOUR, nextAt: NOW + HOUR };
+  expect(afterWake(broke, NOW)).toEqual({ ...broke, nextAt: NOW });
+  expect(afterWake({ ...broke, heldSince: null }, NOW)).toBeNull();
+  expect(afterWake({ ...broke, startedAt: NOW }, NOW)).toBeNull();
+});
+
+const plain = { probe: null, trial: null };
+
+test("a channel is told of what concerns all its chats, and of no more", () => {
+  expect(reportsOf(broken, { probe: 1, trial: 9 })).toEqual([{ report: "broke", reason: "Bad token" }]);
+  expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), plain)).toEqual([{ report: "slow_down", afterMs: 5 }]);
+  expect(reportsOf(retry({ wholeChannel: true }), plain)).toEqual([{ report: "slow_down", afterMs: SECOND }]);
+  expect(reportsOf(retry(), plain)).toEqual([]);
+  expect(reportsOf(sent("a"), plain)).toEqual([]);
+});
+
+test("the end of a probe is told, and that of a trial, after a wish to slow down", () => {
+  const works = { report: "probed", works: true };
+  const tellsNothing = { report: "probed", works: false };
+  expect(reportsOf(sent("a"), { probe: 1 })).toEqual([works]);
+  expect(reportsOf(sent("a"), { probe: null, trial: 9 })).toEqual([works]);
+  expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), { probe: 1 })).toEqual([
+    { report: "slow_down", afterMs: 5 },
+    tellsNothing,
+  ]);
+});
+
+test.each<[string, Outcome, boolean]>([
+  ["a message that was sent", sent("a"), true],
+  ["a contact who has moved", { outcome: "moved", address: "2", parts: [] }, true],
+  ["a message that the network refused", failed(), true],
+  ["a message that was not sent at all", failed(MEDIA_URL_REQUIRED), false],
+  ["a network that nobody heard", unknown(), false],
+  ["a network that is busy", retry(), false],
+])("that the channel works is shown, or not, by %s", (_what, outcome, works) => {
+  expect(reportsOf(outcome, { probe: 1 })).toEqual([{ report: "probed", works }]);
+});

@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { pageRange, rangeAfter, rangeBefore } from "../../../src/chats/log/ranges.ts";
+import { pagination, placeOf } from "../../../src/http/pagination.ts";
+
+const limits = fc.integer({ min: 1, max: 100 });
+const chat = fc.record({ newest: fc.integer({ min: 0, max: 400 }), limit: limits });
+const chatAndCursor = chat
+  .filter(({ newest }) => newest > 0)
+  .chain(({ newest, limit }) =>
+    fc.record({ newest: fc.constant(newest), limit: fc.constant(limit), cursor: fc.integer({ min: 1, max: newest }) }),
+  );
+
+/** The sequence numbers of a chat, most recent first: the naive model of its log. */
+function logOf(newest: number): number[] {
+  return Array.from({ length: newest }, (_, place) => newest - place);
+}
+
+/** What a log of `newest` messages holds in a range, most recent first. */
+function rowsOf(newest: number, { low, high }: { low: number; high: number }): number[] {
+  return logOf(newest).filter((seq) => seq >= low && seq <= high);
+}
+
+test("a page is that slice of the log", () => {
+  fc.assert(
+    fc.property(chat, fc.integer({ min: 1, max: 500 }), ({ newest, limit }, page) => {
+      const { range } = pageRange(newest, page, limit);
+      expect(rowsOf(newest, range)).toEqual(logOf(newest).slice((page - 1) * limit, page * limit));
+    }),
+  );
+});
+
+test("the pages of a chat, one after the other, are its log", () => {
+  fc.assert(
+    fc.property(chat, ({ newest, limit }) => {
+      const rows: number[] = [];
+      for (let page = 1; page <= newest + 1; page++) {
+        const { range, pagination } = pageRange(newest, page, limit);
+        rows.push(...rowsOf(newest, range));
+        if (!pagination.hasMore) break;
+      }
+      expect(rows).toEqual(logOf(newest));
+    }),
+  );
+});
+
+test("what lies before a cursor is the newest of what is older", () => {
+  fc.assert(
+    fc.property(chatAndCursor, ({ newest, limit, cursor }) => {
+      const older = logOf(newest).filter((seq) => seq < cursor);
+      const { range, pagination } = rangeBefore(newest, cursor, limit);
+      expect(rowsOf(newest, range)).toEqual(older.slice(0, limit));
+      expect(pagination).toEqual({ limit, total: newest, hasMore: older.length > limit });
+    }),
+  );
+});
+
+test("what lies after a cursor is the oldest of what is newer", () => {
+  fc.assert(
+    fc.property(chatAndCursor, ({ newest, limit, cursor }) => {
+      const newer = logOf(newest).filter((seq) => seq > cursor);
+      const { range, pagination } = rangeAfter(newest, cursor, limit);
+      expect(rowsOf(newest, range)).toEqual(newer.slice(-limit));
+      expect(pagination).toEqual({ limit, total: newest, hasMore: newer.length > limit });
+    }),
+  );
+});
+
+test("walking back from the newest message meets each older one once, while others arrive", () => {
+  fc.assert(
+    fc.property(chat, fc.array(fc.nat(9), { maxLength: 5 }), ({ newest, limit }, arrivals) => {
+      let now = newest;
+      let cursor = newest + 1;
+      const rows: number[] = [];
+      for (let more = newest > 0, steps = 0; more && steps <= newest; steps++) {
+        now += arrivals.pop() ?? 0;
+        const { range, pagination } = rangeBefore(now, cursor, limit);
+        rows.push(...rowsOf(now, range));
+        cursor = rows.at(-1) ?? 0;
+        more = pagination.hasMore;
+      }
+      expect(rows).toEqual(logOf(newest));
+    }),
+  );
+});
+
+test("catching up from a cursor meets each newer message once, while others arrive", () => {
+  fc.assert(
+    fc.property(chatAndCursor, fc.array(fc.nat(9), { maxLength: 5 }), ({ newest, limit, cursor: from }, arrivals) => {
+      let now = newest;
+      let cursor = from;
+      const rows: number[] = [];
+      for (let more = true, steps = 0; more && steps <= now; steps++) {
+        now += arrivals.pop() ?? 0;
+        const { range, pagination } = rangeAfter(now, cursor, limit);
+        rows.push(...rowsOf(now, range).reverse());
+        cursor = rows.at(-1) ?? cursor;
+        more = pagination.hasMore;
+      }
+      expect(rows).toEqual(logOf(now).reverse().slice(from));
+    }),
+  );
+});
+
+test("an empty chat has one empty page and nothing more", () => {
+  const { range, pagination } = pageRange(0, 1, 20);
+  expect(rowsOf(0, range)).toEqual([]);
+  expect(pagination).toEqual({ page: 1, limit: 20, total: 0, totalPages: 0, hasMore: false });
+});
+
+test("the largest page that a query can name is empty, and says what there is", () => {
+  const { range, pagination } = pageRange(45, 999_999_999_999_999, 100);
+  expect(range.high).toBeLessThan(range.low);
+  expect(pagination).toMatchObject({ total: 45, totalPages: 1, hasMore: false });
+});
+
+test.each([
+  [1, 20, 0, 0, false],
+  [1, 20, 1, 1, false],
+  [1, 20, 20, 1, false],
+  [1, 20, 21, 2, true],
+  [2, 20, 21, 2, false],
+  [3, 20, 21, 2, false],
+  [1, 1, 3, 3, true],
+])("page %d by %d of %d rows has %d pages beside it; more: %s", (page, limit, total, totalPages, hasMore) => {
+  expect(pagination({ page, limit, total })).toEqual({ page, limit, total, totalPages, hasMore });
+});
+
+test.each([
+  [{ limit: 5 }, { page: 1, limit: 5 }],
+  [
+    { limit: 5, page: 3 },
+    { page: 3, limit: 5 },
+  ],
+  [
+    { limit: 5, before: "msg_1" },
+    { before: "msg_1", limit: 5 },
+  ],
+  [
+    { limit: 5, after: "msg_1" },
+    { after: "msg_1", limit: 5 },
+  ],
+])("the query %j names the place %j", (query, place) => {
+  expect(placeOf(query)).toEqual(place);
+});
+
+test.each([
+  { limit: 5, page: 1, before: "msg_1" },
+  { limit: 5, page: 1, after: "msg_1" },
+  { limit: 5, before: "msg_1", after: "msg_2" },
+  { limit: 5, page: 2, before: "msg_1", after: "msg_2" },
+])("the query %j names two places, and is refused", (query) => {
+  expect(() => placeOf(query)).toThrow(expect.objectContaining({ code: "validation_failed" }));
+});

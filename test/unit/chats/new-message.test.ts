@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { inboundMessage, outboundMessage, replay } from "../../../src/chats/log/new-message.ts";
+import { redacted } from "../../../src/chats/log/redaction.ts";
+import type { InboundDraft } from "../../../src/chats/rpc.ts";
+import { draft } from "../../support/drafts.ts";
+
+const PLACE = { chatId: "cht_g0", seq: 7, at: "2026-11-20T12:00:00.000Z" };
+const PREPARED = { outcome: "prepared", senderId: "mbr_g0", text: "Your order 7", template: null } as const;
+const DRAFT = draft("Order {{n}}", {
+  id: "msg_g0",
+  type: "TEMPLATE",
+  mediaUrl: "https://media.test/a",
+  templateId: "tpl_g0",
+  variables: { n: 7 },
+  metadata: { ticket: "1" },
+});
+
+test("a message to a contact is stored as it was asked for, and is in line", () => {
+  expect(outboundMessage(DRAFT, PREPARED, PLACE, true)).toEqual({
+    id: "msg_g0",
+    chatId: "cht_g0",
+    seq: 7,
+    direction: "OUTBOUND",
+    type: "TEMPLATE",
+    content: "Order {{n}}",
+    mediaUrl: "https://media.test/a",
+    senderId: "mbr_g0",
+    templateId: "tpl_g0",
+    variables: { n: 7 },
+    text: "Your order 7",
+    status: "QUEUED",
+    error: null,
+    metadata: { ticket: "1" },
+    createdAt: PLACE.at,
+    updatedAt: PLACE.at,
+  });
+});
+
+test("a message whose reader comes to us is SENT once it is stored", () => {
+  expect(outboundMessage(DRAFT, PREPARED, PLACE, false).status).toBe("SENT");
+});
+
+test("a message of a contact is stored as it came", () => {
+  const came: InboundDraft = {
+    id: "msg_g1",
+    dedupe: "wamid.1",
+    type: "IMAGE",
+    content: "Look",
+    media: null,
+    mediaUrl: "https://parley.test/media",
+    addresses: ["2"],
+  };
+  expect(inboundMessage(came, PLACE)).toEqual({
+    id: "msg_g1",
+    chatId: "cht_g0",
+    seq: 7,
+    direction: "INBOUND",
+    type: "IMAGE",
+    content: "Look",
+    mediaUrl: "https://parley.test/media",
+    senderId: null,
+    templateId: null,
+    variables: null,
+    text: "Look",
+    status: "RECEIVED",
+    error: null,
+    metadata: {},
+    createdAt: PLACE.at,
+    updatedAt: PLACE.at,
+  });
+});
+
+const first = { doc: JSON.stringify(outboundMessage(DRAFT, PREPARED, PLACE, true)), fingerprint: "f" };
+
+test("a key that was used for the same request answers with what was stored then", () => {
+  expect(replay(first, draft("", { id: "msg_g9", fingerprint: "f" }))).toEqual({
+    outcome: "stored",
+    doc: first.doc,
+    replayed: true,
+  });
+});
+
+test("the call that stored a message, repeated, is no replay", () => {
+  expect(replay(first, { ...DRAFT, fingerprint: "f" })).toMatchObject({ outcome: "stored", replayed: false });
+});
+
+test("a key that was used for another request is refused", () => {
+  expect(replay(first, draft("", { fingerprint: "g" }))).toEqual({ outcome: "refused", code: "idempotency_mismatch" });
+  expect(replay(first, draft("", { fingerprint: null })).outcome).toBe("refused");
+});
+
+test("a message that was redacted has no fingerprint left, and answers to any request", () => {
+  expect(replay({ ...first, fingerprint: null }, draft("", { fingerprint: "g" })).outcome).toBe("stored");
+});
+
+test("all that was said of a message is blank once it was redacted", () => {
+  const message = outboundMessage(DRAFT, PREPARED, PLACE, false);
+  const blank = { content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
+  expect(redacted(message)).toEqual({ ...message, ...blank });
+  const error = { code: "network_400", message: "What is Order 7?" };
+  expect(redacted({ ...message, status: "FAILED", error }).error).toEqual({
+    code: "network_400",
+    message: "The message was redacted",
+  });
+});
+
+test("a message that is redacted before it is delivered is FAILED, and says why", () => {
+  expect(redacted(outboundMessage(DRAFT, PREPARED, PLACE, true))).toMatchObject({
+    status: "FAILED",
+    error: { code: "redacted", message: "The message was redacted before it was delivered" },
+  });
+});

@@ -1,0 +1,156 @@
+import { expect, test } from "vitest";
+import {
+  applyNews,
+  attemptOver,
+  type Known,
+  type PartNews,
+  type Parts,
+  partOut,
+} from "../../../src/chats/delivery/parts.ts";
+
+const FAULT = { code: "network_131026", message: "Undeliverable" };
+const OTHER = { code: "network_131053", message: "Media upload error" };
+const BROKEN = { code: "network_131042", message: "No payment", broken: "131042: No payment" };
+
+/** A message in its first attempt, of one part unless told otherwise. */
+function message(parts: Partial<Parts> = {}, known: Partial<Known> = {}): Known {
+  return { status: "QUEUED", error: null, attempts: 1, isOpen: true, ...known, parts: { of: 1, ids: [], ...parts } };
+}
+
+function news(networkId: string, status: PartNews["status"], fields: Partial<PartNews> = {}): PartNews {
+  return { networkId, status, error: status === "FAILED" ? FAULT : null, isOurs: true, ...fields };
+}
+
+/** A message of which these parts are out. */
+const sent = (...ids: string[]) => message({ of: ids.length, ids }, { status: "SENT", isOpen: false });
+const tell = (known: Known, ...told: PartNews[]) => told.reduce((each, one) => applyNews(each, one) ?? each, known);
+
+test("an answer that names more or fewer parts than were thought of is right", () => {
+  expect(attemptOver(message({ of: 2 }), 0, { outcome: "sent", parts: ["m"] })).toMatchObject({
+    status: "SENT",
+    parts: { of: 1, ids: ["m"] },
+  });
+});
+
+test("news of an id that no part can have changes nothing of a message that is all out", () => {
+  const known = sent("m", "t");
+  expect(applyNews(known, news("x", "READ"))).toBe(known);
+});
+
+test("the failure of a copy counts where there was but one attempt, and not after a repeat", () => {
+  expect(applyNews(sent("m"), news("x", "FAILED"))).toMatchObject({ status: "FAILED", error: FAULT });
+  const repeated = { ...sent("m"), attempts: 2 };
+  expect(applyNews(repeated, news("x", "FAILED"))).toBe(repeated);
+});
+
+test("while the first of two parts is under way, what names our message is of that one", () => {
+  expect(applyNews(message({ of: 2 }), news("x", "DELIVERED"))?.parts.ids).toEqual(["x"]);
+});
+
+test("a part that was told of while its attempt was under way is not lost with it", () => {
+  const known = tell(message(), news("x", "SENT"));
+  expect(attemptOver(known, 0, { outcome: "unknown", parts: [] }).parts.lost).toBeUndefined();
+  expect(attemptOver(message(), 0, { outcome: "unknown", parts: [] }).parts.lost).toEqual([1]);
+  expect(attemptOver(message(), 0, { outcome: "retry", parts: [] }).parts.lost).toBeUndefined();
+});
+
+const stray = news("x", "DELIVERED", { isOurs: false });
+
+test.each<[string, Known, boolean]>([
+  ["while an attempt is under way", message(), true],
+  ["while a copy may be out", message({ lost: [1] }, { isOpen: false }), true],
+  ["while a copy of one of the parts may be out", message({ of: 2, lost: [0, 1] }, { isOpen: false }), true],
+  ["once no copy can be out", message({ lost: [0] }, { isOpen: false }), false],
+  ["before any attempt", message({}, { isOpen: false }), false],
+  ["once the message is done with", message({ lost: [1] }, { isOpen: false, status: "SENT" }), false],
+])("news of an id that nobody knows is kept or is of no message of ours: %s", (_when, known, isKept) => {
+  expect(applyNews(known, stray)).toEqual(isKept ? { ...known, parts: { ...known.parts, early: [stray] } } : null);
+});
+
+test("what could be of either of two parts changes nothing of a message that is done with", () => {
+  const known = message({ of: 2, ids: ["m", "t"], lost: [1, 1] }, { status: "READ", isOpen: false });
+  expect(applyNews(known, news("x", "READ"))).toBe(known);
+});
+
+test("of an id that nobody knows the furthest status is kept, and at most eight such ids", () => {
+  const known = tell(message(), stray, { ...stray, status: "SENT" });
+  expect(known.parts.early).toEqual([stray]);
+  const read = { ...stray, status: "READ" } as const;
+  expect(tell(known, read).parts.early).toEqual([read]);
+  const many = Array.from({ length: 10 }, (_, i) => ({ ...stray, networkId: `x${i}` }));
+  expect(tell(message(), ...many).parts.early).toEqual(many.slice(2));
+});
+
+test("a part that is named again under its id takes nothing off what was lost; under another it was a copy", () => {
+  const known = message({ ids: ["a"], lost: [1] }, { attempts: 2 });
+  expect(partOut(known, 0, "a").parts).toMatchObject({ ids: ["a"], lost: [1] });
+  expect(partOut(known, 0, "b").parts).toMatchObject({ ids: ["b"], lost: [0] });
+  expect(partOut(message({ lost: [1] }, { isOpen: false }), 0, "a").parts).toMatchObject({ ids: ["a"], lost: [0] });
+  expect(partOut(message({ lost: [1] }), 0, "a").parts).toMatchObject({ ids: ["a"], lost: [1] });
+});
+
+test("what was told before an answer named its id counts from then, and the rest is kept", () => {
+  const other = { ...stray, networkId: "y" };
+  const known = message({ early: [stray, other] });
+  expect(partOut(known, 0, "x")).toMatchObject({ status: "DELIVERED", parts: { ids: ["x"], early: [other] } });
+  const last = partOut(message({ early: [stray] }), 0, "x");
+  expect(last).toMatchObject({ status: "DELIVERED", parts: { ids: ["x"] } });
+  expect(last.parts).not.toHaveProperty("early");
+});
+
+test("a failure for which the network gave no reason says so", () => {
+  expect(applyNews(sent("m"), news("m", "FAILED", { error: null }))).toMatchObject({
+    status: "FAILED",
+    error: { code: "network_error", message: "The network gave no reason" },
+  });
+});
+
+test("how far parts are is written once one of them is further than SENT", () => {
+  const first = partOut(message({ of: 2 }), 0, "m");
+  expect(first.parts).toEqual({ of: 2, ids: ["m"] });
+  const told = tell(first, news("m", "READ"));
+  expect(told.parts.states).toEqual([{ status: "READ", error: null }, null]);
+  const out = partOut(told, 1, "t");
+  expect([out.status, out.parts.states]).toEqual(["SENT", told.parts.states]);
+});
+
+test("that the channel is broken is told with the failure that says so, and with nothing else", () => {
+  const told = applyNews(sent("m"), news("m", "FAILED", { error: BROKEN }));
+  expect(told).toMatchObject({ status: "FAILED", broken: BROKEN.broken });
+  expect(told?.error).toEqual({ code: BROKEN.code, message: BROKEN.message });
+  expect(applyNews(sent("m"), news("m", "FAILED"))).not.toHaveProperty("broken");
+  expect(applyNews(sent("m"), news("m", "READ", { error: BROKEN }))).not.toHaveProperty("broken");
+});
+
+test("the failure of a part that was read is no news, and breaks no channel", () => {
+  const read = { status: "READ", error: null } as const;
+  const known = message(
+    { of: 2, ids: ["m", "t"], states: [read, { status: "DELIVERED", error: null }] },
+    { status: "SENT", isOpen: false },
+  );
+  const told = applyNews(known, news("m", "FAILED", { error: BROKEN }));
+  expect(told).toMatchObject({ status: "DELIVERED", error: null });
+  expect(told).not.toHaveProperty("broken");
+});
+
+test("one part that came through leaves a message FAILED with what the other failed of", () => {
+  const both = tell(
+    sent("m", "t"),
+    news("m", "FAILED"),
+    news("t", "FAILED", { error: { ...FAULT, message: "Again" } }),
+  );
+  expect(both.error).toEqual(FAULT);
+  const one = tell(both, news("m", "DELIVERED", { error: BROKEN }));
+  expect([one.status, one.error]).toEqual(["FAILED", FAULT]);
+  const otherwise = tell(sent("m", "t"), news("m", "FAILED"), news("t", "FAILED", { error: OTHER }));
+  const left = tell(otherwise, news("m", "DELIVERED", { error: BROKEN }));
+  expect([left.status, left.error]).toEqual(["FAILED", OTHER]);
+  expect(left).not.toHaveProperty("broken");
+  expect(tell(left, news("t", "READ"))).toMatchObject({ status: "DELIVERED", error: null });
+});
+
+test("a message that failed keeps the first reason, whatever fails after it", () => {
+  const known = tell(sent("m", "t"), news("t", "FAILED", { error: OTHER }), news("m", "FAILED"));
+  expect(known.error).toEqual(OTHER);
+  expect(tell(known, news("m", "SENT")).error).toEqual(OTHER);
+});

@@ -1,0 +1,203 @@
+import { expect, test } from "vitest";
+import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
+import { sendBody, typeOf } from "../../../src/chats/message.ts";
+
+/** The body with `fields`, as a request brings it. */
+function validated(fields: object) {
+  return sendBody.parse(JSON.parse(JSON.stringify({ content: "hi", ...fields })));
+}
+
+/** Where the faults of the JSON `text` lie; nothing for a body that is good. */
+function faultsOf(text: string): string[] {
+  const result = sendBody.safeParse(JSON.parse(text));
+  return result.success ? [] : result.error.issues.map((issue) => issue.path.join("."));
+}
+
+function faultsWith(fields: object): string[] {
+  return faultsOf(JSON.stringify({ content: "hi", ...fields }));
+}
+
+function pairs(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`key${place}`, "value"]));
+}
+
+test.each([
+  ["one character", "a"],
+  ["4,096 characters", "a".repeat(4_096)],
+  ["2,048 surrogate pairs", "🙂".repeat(2_048)],
+  ["a lone surrogate", "\ud800"],
+  ["a NUL", "\0"],
+  ["white space around text", "  a\n"],
+  ["a zero-width joiner", "\u200d"],
+])("content of %s is accepted as it is", (_what, content) => {
+  expect(validated({ content }).content).toBe(content);
+});
+
+test.each([
+  ["4,097 characters", "a".repeat(4_097)],
+  ["2,048 surrogate pairs and a letter", `${"🙂".repeat(2_048)}a`],
+  ["4,097 spaces and letters", `${" ".repeat(4_096)}a`],
+  ["no character", ""],
+  ["spaces", "   "],
+  ["line ends and tabs", "\r\n\t\v\f"],
+  ["white space beyond ASCII", "\u00a0\u2003\u3000\u2028\ufeff"],
+  ["null", null],
+  ["a number", 5],
+  ["a boolean", true],
+  ["an array", ["a"]],
+  ["an object", {}],
+])("content of %s is refused", (_what, content) => {
+  expect(faultsWith({ content })).toEqual(["content"]);
+});
+
+test("content stays required beside a template", () => {
+  expect(faultsOf('{"templateId":"tpl_1"}')).toEqual(["content"]);
+});
+
+test("null in an optional field is absence", () => {
+  const nulls = { type: null, senderId: null, templateId: null, variables: null, mediaUrl: null, metadata: null };
+  expect(validated(nulls)).toEqual(validated({}));
+});
+
+test("unknown fields are ignored", () => {
+  expect(validated({ contents: 5, constructor: "x" })).toEqual(validated({}));
+});
+
+test("fields under __proto__ are not the body's", () => {
+  expect(sendBody.parse(JSON.parse('{"content":"hi","__proto__":{"type":"IMAGE"}}')).type).toBe(undefined);
+});
+
+test("every fault is listed", () => {
+  const faults = faultsOf('{"type":"X","senderId":5,"mediaUrl":"x","metadata":{"a":1},"variables":{"b":[]}}');
+  expect(faults.sort()).toEqual(["content", "mediaUrl", "metadata.a", "senderId", "type", "variables.b"]);
+});
+
+test.each(MESSAGE_TYPES)("the type %s is accepted with any content", (type) => {
+  expect(validated({ type }).type).toBe(type);
+});
+
+test.each(["text", "", "STICKER", "TEXT ", 0, true, ["TEXT"], "toString"])("the type %j is refused", (type) => {
+  expect(faultsWith({ type })).toEqual(["type"]);
+});
+
+test.each(["", 5, {}])("the senderId and templateId %j are refused", (id) => {
+  expect(faultsWith({ senderId: id, templateId: id })).toEqual(["senderId", "templateId"]);
+});
+
+test("variables are strings and finite numbers", () => {
+  const variables = { name: "Ada", empty: "", count: 0, price: -1.5, constructor: "x", toString: "y" };
+  expect(validated({ variables }).variables).toEqual(variables);
+});
+
+test.each(["1e999", "-1e999", "null", "true", "[]", "{}", '["a"]'])("a variable of %s is refused", (value) => {
+  expect(faultsOf(`{"content":"hi","variables":{"a":${value}}}`)).toEqual(["variables.a"]);
+});
+
+test.each(['"a"', "5", "true", "[]", '["a"]'])("variables that are %s are refused", (value) => {
+  expect(faultsOf(`{"content":"hi","variables":${value}}`)).toEqual(["variables"]);
+});
+
+test("a variable named __proto__ is kept or refused, never lost without a word", () => {
+  const result = sendBody.safeParse(JSON.parse('{"content":"hi","variables":{"__proto__":"x"}}'));
+  expect(!result.success || Object.hasOwn(result.data.variables ?? {}, "__proto__")).toBe(true);
+});
+
+test("metadata is empty when none is given", () => {
+  expect(validated({}).metadata).toEqual({});
+});
+
+test.each([
+  ["20 pairs", pairs(20)],
+  ["a key of one character", { k: "v" }],
+  ["a key of 40 characters", { ["k".repeat(40)]: "v" }],
+  ["an empty value", { k: "" }],
+  ["a value of 500 characters", { k: "v".repeat(500) }],
+  ["a value of 250 surrogate pairs", { k: "🙂".repeat(250) }],
+  ["keys that every object has", { constructor: "a", toString: "b", hasOwnProperty: "c" }],
+])("metadata of %s is accepted as it is", (_what, metadata) => {
+  expect(validated({ metadata }).metadata).toEqual(metadata);
+});
+
+test.each([
+  ["21 pairs", pairs(21)],
+  ["a key of no character", { "": "v" }],
+  ["a key of 41 characters", { ["k".repeat(41)]: "v" }],
+  ["a value of 501 characters", { k: "v".repeat(501) }],
+  ["a value of 251 surrogate pairs", { k: "🙂".repeat(251) }],
+  ["a key of 21 surrogate pairs", { ["🙂".repeat(21)]: "v" }],
+  ["a number", { k: 5 }],
+  ["a null", { k: null }],
+  ["a list as value", { k: ["v"] }],
+  ["an object as value", { k: {} }],
+  ["a list", ["v"]],
+  ["a text", "v"],
+])("metadata with %s is refused", (_what, metadata) => {
+  expect(faultsWith({ metadata })).toEqual([expect.stringMatching(/^metadata/)]);
+});
+
+test("metadata with the key __proto__ is refused, not lost", () => {
+  expect(faultsOf('{"content":"hi","metadata":{"__proto__":"x"}}')).toEqual(["metadata"]);
+  expect(faultsOf('{"content":"hi","metadata":{"__proto__":{"a":"b"},"k":"v"}}')).toEqual(["metadata"]);
+});
+
+test.each([
+  "https://example.com/a.jpg",
+  "HTTPS://EXAMPLE.COM/",
+  "https://example.com:8443/a?b=c#d",
+  "https://[2001:db8::1]/",
+  "https://müller.example/",
+])("the mediaUrl %s is accepted as it is", (mediaUrl) => {
+  expect(validated({ mediaUrl }).mediaUrl).toBe(mediaUrl);
+});
+
+test.each([
+  "http://example.com/a.jpg",
+  "javascript:alert(1)",
+  "data:image/png;base64,AAAA",
+  "ftp://example.com/",
+  "file:///etc/passwd",
+  "blob:https://example.com/1",
+  "//example.com/a.jpg",
+  "/a.jpg",
+  "example.com",
+  "https://",
+  "https:",
+  "",
+  "https://user@example.com/",
+  "https://user:secret@example.com/",
+  "https://:secret@example.com/",
+  "https://exa mple.com/",
+  "https://example.com:99999/",
+  5,
+  {},
+  ["https://example.com/"],
+])("the mediaUrl %j is refused", (mediaUrl) => {
+  expect(faultsWith({ mediaUrl })).toContain("mediaUrl");
+});
+
+test("a mediaUrl has at most 2,048 characters", () => {
+  const urlOf = (length: number) => "https://example.com/".padEnd(length, "a");
+  expect([faultsWith({ mediaUrl: urlOf(2_048) }), faultsWith({ mediaUrl: urlOf(2_049) })]).toEqual([[], ["mediaUrl"]]);
+});
+
+test("a senderId has at most 64 characters, as has a templateId", () => {
+  expect(faultsWith({ senderId: "m".repeat(64), templateId: "t".repeat(64) })).toEqual([]);
+  expect(faultsWith({ senderId: "m".repeat(65), templateId: "t".repeat(65) })).toEqual(["senderId", "templateId"]);
+});
+
+test("a message without type and template is TEXT", () => {
+  expect(typeOf(validated({}))).toBe("TEXT");
+});
+
+test.each(MESSAGE_TYPES)("a message keeps its type %s without a template", (type) => {
+  expect(typeOf(validated({ type }))).toBe(type);
+});
+
+test.each([...MESSAGE_TYPES, null])("a message with a template is TEMPLATE where its type says %s", (type) => {
+  expect(typeOf(validated({ type, templateId: "tpl_1" }))).toBe("TEMPLATE");
+});
+
+test.each(["null", "true", "[]", "1e999"])("a variable that is %s is told what it must be", (value) => {
+  const { error } = sendBody.safeParse(JSON.parse(`{"content":"hi","variables":{"a":${value}}}`));
+  expect(error?.issues.map(({ message }) => message)).toEqual(["must be a string or a number"]);
+});

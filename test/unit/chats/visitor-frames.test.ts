@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { contentFault, MAX_FRAME, readFrame, refused } from "../../../src/chats/visitors/frames.ts";
+
+const message = (id: string, content = "Hi") => ({ type: "message" as const, id, content });
+
+test.each([
+  ["of 64 characters", "x".repeat(64), true],
+  ["of 65 characters", "x".repeat(65), false],
+  ["of none", "", false],
+  ["with half a surrogate pair", "a\ud83d", false],
+  ["with a whole one", "a🦀", true],
+])("a message with an id %s is one, or no frame", (_what, id, isGood) => {
+  expect(readFrame(JSON.stringify(message(id)))).toEqual(isGood ? message(id) : "no_frame");
+});
+
+test("a frame has at most 16 KiB of UTF-8, and is text", () => {
+  const frame = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
+  expect(readFrame(frame(MAX_FRAME))).toBe("no_frame");
+  expect(readFrame(frame(MAX_FRAME + 2))).toBe("too_large");
+  expect(readFrame(new ArrayBuffer(MAX_FRAME))).toBe("no_frame");
+  expect(readFrame(new ArrayBuffer(MAX_FRAME + 1))).toBe("too_large");
+  expect(readFrame(new TextEncoder().encode('{"type":"ping"}').buffer as ArrayBuffer)).toBe("no_frame");
+});
+
+test("content that no message can have is refused, in words", () => {
+  expect(contentFault(message("a", "x".repeat(4_096)))).toBeNull();
+  expect(contentFault(message("a", " \n"))).toEqual({
+    type: "refused",
+    id: "a",
+    code: "missing_field",
+    message: "content is required",
+    retryAfter: null,
+  });
+  expect(contentFault(message("a", "x".repeat(4_097)))).toEqual({
+    type: "refused",
+    id: "a",
+    code: "validation_failed",
+    message: "content must have at most 4096 characters",
+    retryAfter: null,
+  });
+});
+
+test("a refusal is told in the words of its code unless it has its own", () => {
+  expect(refused("a", "chat_full", null).message).toBe("The chat's storage is full");
+  expect(refused("a", "rate_limited", 3)).toMatchObject({ message: "Rate limit exceeded", retryAfter: 3 });
+});

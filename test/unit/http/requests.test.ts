@@ -1,0 +1,128 @@
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import * as z from "zod/mini";
+import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
+import { pagination, placeOf } from "../../../src/http/pagination.ts";
+import { parse, validBody, validQuery } from "../../../src/http/validation.ts";
+import { causeOf } from "../../../src/log.ts";
+
+/** What a client would be told of what this throws. */
+async function told(act: () => unknown): Promise<unknown> {
+  try {
+    act();
+  } catch (error) {
+    return errorResponse(error as ApiError).json();
+  }
+  return null;
+}
+
+const invalid = (path: string, message: string, text = "Validation failed") => ({
+  message: text,
+  code: "validation_failed",
+  errors: [{ path, message }],
+});
+
+test("a query names one place, and page 1 where it names none", () => {
+  expect(placeOf({ limit: 20 })).toEqual({ page: 1, limit: 20 });
+  expect(placeOf({ page: 3, limit: 20 })).toEqual({ page: 3, limit: 20 });
+  expect(placeOf({ before: "a", limit: 20 })).toEqual({ before: "a", limit: 20 });
+  expect(placeOf({ after: "a", limit: 20 })).toEqual({ after: "a", limit: 20 });
+});
+
+test("a query that names two places is told which of them can't be given together", async () => {
+  const place = { page: 1, limit: 20 };
+  expect(await told(() => placeOf({ ...place, before: "a" }))).toEqual(invalid("page", "can't be given with before"));
+  expect(await told(() => placeOf({ ...place, after: "a" }))).toEqual(invalid("page", "can't be given with after"));
+  expect(await told(() => placeOf({ limit: 20, before: "a", after: "b" }))).toEqual(
+    invalid("after", "can't be given with before"),
+  );
+});
+
+test.each([
+  [0, 1, 0, false],
+  [40, 1, 2, true],
+  [40, 2, 2, false],
+  [41, 2, 3, true],
+])("of %d rows by twenty, page %d is one of %d", (total, page, totalPages, hasMore) => {
+  expect(pagination({ page, limit: 20, total })).toEqual({ page, limit: 20, total, totalPages, hasMore });
+});
+
+const list = z.object({ limit: z._default(z.optional(z.string()), "20"), name: z.optional(z.string()) });
+
+async function ask(query: string) {
+  const read: unknown[] = [];
+  const app = new Hono().get("/", validQuery(list), (c) => {
+    read.push(c.req.valid("query"));
+    return c.json(c.req.valid("query"));
+  });
+  app.onError((error) => errorResponse(error as ApiError));
+  const response = await app.request(`/${query}`);
+  return { status: response.status, json: await response.json(), read };
+}
+
+test("a request without a query has what there is without one, always the same", async () => {
+  const [one, other] = [await ask(""), await ask("")];
+  expect(one.json).toEqual({ limit: "20" });
+  expect(Object.isFrozen(one.read[0])).toBe(true);
+  expect(other.read[0]).toBe(one.read[0]);
+});
+
+test("a query has no parameter twice, and none that the route does not have", async () => {
+  expect((await ask("?name=a")).json).toEqual({ limit: "20", name: "a" });
+  const unknown = invalid("other", "is not a query parameter of this route");
+  expect(await ask("?name=a&other=b")).toMatchObject({ status: 400, json: unknown });
+  expect(await ask("?name=a&name=b")).toMatchObject({ status: 400, json: invalid("name", "is given more than once") });
+});
+
+async function post(body: BodyInit) {
+  const app = new Hono().post("/", validBody(z.object({ name: z.string() })), (c) => c.json(c.req.valid("json")));
+  app.onError((error) => errorResponse(error as ApiError));
+  const request = new Request("https://parley.test/", { method: "POST", body, duplex: "half" } as RequestInit);
+  const response = await app.request(request);
+  return response.json();
+}
+
+const NO_OBJECT = "The request body must be a JSON object";
+
+test("a body is UTF-8, and a mark that says so is not of it", async () => {
+  expect(await post(Uint8Array.from([0x7b, 0xff, 0x7d]))).toEqual(invalid("", "must be UTF-8", NO_OBJECT));
+  expect(await post('\ufeff{"name":"Ada"}')).toEqual({ name: "Ada" });
+  expect(await post("[]")).toEqual(invalid("", "must be a JSON object", NO_OBJECT));
+});
+
+test("a body that breaks off is told as one", async () => {
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.error(new Error("hung up"));
+    },
+  });
+  expect(await post(body)).toEqual(invalid("", "broke off", NO_OBJECT));
+});
+
+test("a field that is missing is the one fault that is told in its own words, unless it is of a list", async () => {
+  const schema = z.object({ people: z.array(z.object({ name: z.string("is required") })), at: z.optional(z.string()) });
+  const missing = { error: "body.name is required", code: "missing_field" };
+  expect(await told(() => parse(z.object({ name: z.string() }), {}, ["body"]))).toEqual(missing);
+  expect(await told(() => parse(schema, { people: [{}] }))).toEqual(invalid("people.0.name", "is required"));
+});
+
+test("of a choice that nothing fits the choice is told, also of nothing", async () => {
+  const schema = z.object({ value: z.union([z.string(), z.number()], "must be a string or a number") });
+  expect(await told(() => parse(schema, { value: true }))).toEqual(invalid("value", "must be a string or a number"));
+  expect(await told(() => parse(schema, {}))).toEqual(invalid("value", "must be a string or a number"));
+});
+
+test("of causes without end the first eight are shown, and of an error without a stack no frame", () => {
+  const chain = Array.from({ length: 12 }).reduce<Error | undefined>(
+    (cause, _, i) => Object.assign(new Error(`e${i}`, { cause }), { stack: undefined }),
+    undefined,
+  );
+  expect(causeOf(chain)).toBe(
+    ["e11", "e10", "e9", "e8", "e7", "e6", "e5", "e4"].map((name) => `Error: ${name}`).join("\ncaused by "),
+  );
+});
+
+test("a failed query without parameters is shown as it is", () => {
+  const error = Object.assign(new Error("Failed query: select 1"), { stack: "Failed query: select 1\n    at x" });
+  expect(causeOf(error)).toBe("Error: Failed query: select 1\n    at x");
+});

@@ -1,0 +1,225 @@
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import * as z from "zod/mini";
+import { sendBody } from "../../../src/chats/message.ts";
+import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
+import { optional, queryInteger, queryText, requiredText } from "../../../src/http/fields.ts";
+import { pageQuery, placeParameters } from "../../../src/http/pagination.ts";
+import { fault, validBody, validQuery } from "../../../src/http/validation.ts";
+
+/** What a route with the body `schema` answers to the bytes of a request. */
+async function post(schema: z.ZodMiniType, body: string, options = {}): Promise<{ status: number; json: unknown }> {
+  const app = new Hono().post("/", validBody(schema, options), (c) => c.json(c.req.valid("json") as object));
+  app.onError((error) => errorResponse(error as ApiError));
+  const response = await app.request("/", { method: "POST", body });
+  return { status: response.status, json: await response.json() };
+}
+
+/** What a route with the query `schema` answers to a query string. */
+async function get(schema: z.ZodMiniObject, query: string): Promise<{ status: number; json: unknown }> {
+  const app = new Hono().get("/", validQuery(schema), (c) => c.json(c.req.valid("query") as object));
+  app.onError((error) => errorResponse(error as ApiError));
+  const response = await app.request(`/${query}`);
+  return { status: response.status, json: await response.json() };
+}
+
+test.each([
+  ["1", 1],
+  ["100", 100],
+  ["007", 7],
+])("the integer %j of a query is %d", (text, value) => {
+  expect(queryInteger(1, 100).parse(text)).toBe(value);
+});
+
+test("an integer of a query has 1 to 15 digits, whatever its bounds", () => {
+  const integer = queryInteger(0, Number.MAX_SAFE_INTEGER);
+  expect(integer.parse("999999999999999")).toBe(999_999_999_999_999);
+  expect(["", "1000000000000000"].map((text) => integer.safeParse(text).success)).toEqual([false, false]);
+});
+
+test.each([
+  "",
+  "0",
+  "101",
+  "-1",
+  "+1",
+  "1.0",
+  "1.5",
+  "1e1",
+  "0x1",
+  " 1",
+  "1 ",
+  "1\n",
+  "١",
+  "1_0",
+  "a",
+  "NaN",
+  "Infinity",
+  "1".repeat(16),
+])("%j is no integer from 1 to 100, and refused once", (text) => {
+  expect(queryInteger(1, 100).safeParse(text).error?.issues).toHaveLength(1);
+});
+
+test.each([
+  [undefined, true],
+  ["a", true],
+  ["abc", true],
+  ["abcd", false],
+  ["🙂🙂", false],
+  ["", false],
+])("the text %j of a query, of up to 3 characters: %s", (text, accepted) => {
+  expect(queryText(3).safeParse(text).success).toBe(accepted);
+});
+
+test.each([
+  ["a", true],
+  ["abc", true],
+  [" a ", true],
+  ["abcd", false],
+  ["🙂a", true],
+  ["🙂🙂", false],
+  ["", false],
+  [" \n", false],
+  [null, false],
+  [undefined, false],
+  [5, false],
+])("the required text %j, of up to 3 characters: %s", (text, accepted) => {
+  expect(requiredText(3).safeParse(text).success).toBe(accepted);
+});
+
+test.each([null, undefined])("an optional field of %s is absent", (value) => {
+  expect(optional(z.number()).parse(value)).toBe(undefined);
+});
+
+test.each([0, "", false])("an optional field of %j is there", (value) => {
+  expect(optional(z.unknown()).parse(value)).toBe(value);
+});
+
+test("an optional field is checked where it is there", () => {
+  expect(optional(z.number()).safeParse("a").success).toBe(false);
+});
+
+test("a fault is a 400 that names its path", async () => {
+  const response = errorResponse(fault("contact.address", "is wrong"));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toEqual({
+    message: "Validation failed",
+    code: "validation_failed",
+    errors: [{ path: "contact.address", message: "is wrong" }],
+  });
+});
+
+test("a good body reaches the route as it validates, whatever its content type", async () => {
+  expect(await post(sendBody, '{"content":"hi","x":1}')).toEqual({
+    status: 200,
+    json: { content: "hi", metadata: {} },
+  });
+});
+
+test.each(["{}", '{"content":null}', '{"content":""}', '{"content":" \\n"}', '{"content":null,"type":null}'])(
+  "the body %s lacks one required field, and nothing else is wrong",
+  async (body) => {
+    const json = { error: "content is required", code: "missing_field" };
+    expect(await post(sendBody, body)).toEqual({ status: 400, json });
+  },
+);
+
+test("a required field inside another is named by its dotted path", async () => {
+  const schema = z.object({ contact: z.object({ address: requiredText(9) }) });
+  expect((await post(schema, '{"contact":{}}')).json).toMatchObject({ error: "contact.address is required" });
+});
+
+test("a body that lacks a field and is wrong elsewhere lists both", async () => {
+  const { status, json } = await post(sendBody, '{"type":"X"}');
+  expect(status).toBe(400);
+  expect(json).toMatchObject({
+    code: "validation_failed",
+    errors: [{ path: "content", message: "is required" }, { path: "type" }],
+  });
+});
+
+test("a required field of the wrong type is a fault, not a missing field", async () => {
+  expect((await post(sendBody, '{"content":5}')).json).toMatchObject({
+    code: "validation_failed",
+    errors: [{ path: "content" }],
+  });
+});
+
+test.each(["variables", "metadata"])("a null inside %s is a fault, for no pair is a required field", async (field) => {
+  const { json } = await post(sendBody, `{"content":"hi","${field}":{"name":null}}`);
+  expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: `${field}.name` }] });
+});
+
+test.each([
+  "",
+  " ",
+  "null",
+  "5",
+  '"a"',
+  "[]",
+  '[{"content":"hi"}]',
+  "{",
+  '{"content":"hi"',
+  "{'content':'hi'}",
+  "\0",
+  "content=hi",
+])("the body %j is no JSON object", async (body) => {
+  const { status, json } = await post(sendBody, body);
+  expect(status).toBe(400);
+  expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: "", message: "must be a JSON object" }] });
+});
+
+test("an empty body is an empty object where a route says so, and only there", async () => {
+  const schema = z.object({ overlapSeconds: optional(z.number()) });
+  expect((await post(schema, "", { mayBeEmpty: true })).status).toBe(200);
+  expect((await post(schema, "")).status).toBe(400);
+});
+
+test("a body of 64 KiB is read, and one byte more is too large", async () => {
+  const schema = z.object({ text: z.string() });
+  const bodyOf = (bytes: number) => `{"text":"${"a".repeat(bytes - 11)}"}`;
+  expect((await post(schema, bodyOf(65_536))).status).toBe(200);
+  expect(await post(schema, bodyOf(65_537))).toMatchObject({ status: 413, json: { code: "body_too_large" } });
+});
+
+test("a query without parameters has the defaults", async () => {
+  expect((await get(pageQuery, "")).json).toEqual({ page: 1, limit: 20 });
+});
+
+test("every query parameter that the route does not have is named once", async () => {
+  const { status, json } = await get(pageQuery, "?page=2&x=1&limit=5&x=2&y");
+  expect(status).toBe(400);
+  expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: "x" }, { path: "y" }] });
+});
+
+test.each([
+  ["?limit=0", "limit"],
+  ["?limit=101", "limit"],
+  ["?limit=", "limit"],
+  ["?limit=1&limit=1", "limit"],
+  ["?limit=5.0", "limit"],
+  ["?page=0", "page"],
+  ["?page=-1", "page"],
+  ["?page=", "page"],
+  ["?page=1&page=2", "page"],
+  ["?page=1000000000000000", "page"],
+  ["?before=", "before"],
+  ["?after=", "after"],
+  ["?before=a&before=b", "before"],
+  [`?after=${"a".repeat(65)}`, "after"],
+])("the query %s is refused, never clamped", async (query, path) => {
+  const { status, json } = await get(z.object(placeParameters), query);
+  expect(status).toBe(400);
+  expect(json).toMatchObject({ code: "validation_failed", errors: [{ path }] });
+});
+
+test("every parameter that is given twice is named", async () => {
+  const { json } = await get(pageQuery, "?page=1&page=1&limit=1&limit=1");
+  expect(json).toMatchObject({ errors: [{ path: "page" }, { path: "limit" }] });
+});
+
+test("no error has the fields of both shapes", async () => {
+  const answers = [await post(sendBody, "{}"), await post(sendBody, '{"type":"X"}'), await post(sendBody, "")];
+  for (const { json } of answers)
+    expect(["message", "error"].filter((field) => Object.hasOwn(json as object, field))).toHaveLength(1);
+});

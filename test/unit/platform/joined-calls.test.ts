@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { BatchedCalls } from "../../../src/platform/batched-calls.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const ctx = { waitUntil: () => {} };
+
+/** Calls that end when they are told to: `end(n)` answers the nth call with its items doubled, `fail(n)` breaks it. */
+function calls() {
+  const joined = new BatchedCalls<number, number>(true);
+  const made: { items: number[]; end(): void; fail(): void }[] = [];
+  const call = (items: number[]) =>
+    new Promise<number[]>((resolve, reject) => {
+      const end = () => resolve(items.map((item) => item * 2));
+      made.push({ items, end, fail: () => reject(new Error(`call of ${items.join()}`)) });
+    });
+  const ask = (item: number, name = "a") => joined.ask(ctx, name, item, call);
+  const items = () => made.map((each) => each.items);
+  return { ask, made, items };
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+test("a lone request goes at once; those that come while it is under way share the next call, each with its own answer", async () => {
+  const { ask, made, items } = calls();
+  const answers = Promise.all([1, 2, 3, 4].map((item) => ask(item)));
+  expect(items()).toEqual([[1]]);
+  made[0]?.end();
+  await settled();
+  expect(items()).toEqual([[1], [2, 3, 4]]);
+  made[1]?.end();
+  expect(await answers).toEqual([2, 4, 6, 8]);
+});
+
+test("no one joins a call that has been made", async () => {
+  const { ask, made, items } = calls();
+  const first = [1, 2, 3].map((item) => ask(item));
+  made[0]?.end();
+  await settled();
+  const late = ask(4);
+  await settled();
+  expect(items()).toEqual([[1], [2, 3]]);
+  made[1]?.end();
+  await settled();
+  expect(items()).toEqual([[1], [2, 3], [4]]);
+  made[2]?.end();
+  expect(await Promise.all([...first, late])).toEqual([2, 4, 6, 8]);
+});
+
+test("on a slow hop no one waits long for a call that can't be joined", async () => {
+  const { ask, made, items } = calls();
+  const first = ask(1);
+  const others = [2, 3].map((item) => ask(item));
+  vi.advanceTimersByTime(2);
+  await settled();
+  expect(items()).toEqual([[1]]);
+  vi.advanceTimersByTime(1);
+  await settled();
+  expect(items()).toEqual([[1], [2, 3]]);
+  made[1]?.end();
+  made[0]?.end();
+  expect(await Promise.all([first, ...others])).toEqual([2, 4, 6]);
+});
+
+test("the end of one call begins the next beside those that are still under way, and the line ends with the last", async () => {
+  const { ask, made, items } = calls();
+  const all = [ask(1), ask(2)];
+  vi.advanceTimersByTime(3);
+  await settled();
+  all.push(ask(3), ask(4));
+  made[1]?.end();
+  await settled();
+  expect(items()).toEqual([[1], [2], [3, 4]]);
+  for (const each of made) each.end();
+  expect(await Promise.all(all)).toEqual([2, 4, 6, 8]);
+  void ask(5);
+  expect(items()[3]).toEqual([5]);
+});
+
+test("lines of different names do not wait for each other", () => {
+  const { ask, items } = calls();
+  for (const name of ["a", "b"]) void ask(1, name);
+  expect(items()).toHaveLength(2);
+});
+
+test("where a joint call fails each of the others makes its own, and the line goes on", async () => {
+  const { ask, made, items } = calls();
+  const first = ask(1);
+  const [leader, ...others] = [2, 3, 4].map((item) => ask(item));
+  made[0]?.end();
+  await settled();
+  expect(items()[1]).toEqual([2, 3, 4]);
+  made[1]?.fail();
+  await expect(leader).rejects.toThrow("call of 2,3,4");
+  await settled();
+  expect(items().slice(2)).toEqual([[3], [4]]);
+  const last = ask(5);
+  made[2]?.end();
+  await settled();
+  expect(items().slice(4)).toEqual([[5]]);
+  for (const each of made) each.end();
+  expect(await Promise.all([first, ...others, last])).toEqual([2, 6, 8, 10]);
+});
+
+test("at most a hundred share a call, in the order in which they came", async () => {
+  const { ask, made, items } = calls();
+  const all = Array.from({ length: 251 }, (_, item) => item);
+  const answers = Promise.all(all.map((item) => ask(item)));
+  for (let ended = 0; ended < made.length; ended++) {
+    made[ended]?.end();
+    await settled();
+  }
+  expect(items().map((each) => each.length)).toEqual([1, 100, 100, 50]);
+  expect(items().flat()).toEqual(all);
+  expect(await answers).toEqual(all.map((item) => item * 2));
+});
+
+test("who waits in a call that never ends makes its own after ten seconds, and the line begins anew", async () => {
+  const { ask, made, items } = calls();
+  const lost = ask(1);
+  const waiting = [2, 3].map((item) => ask(item));
+  vi.advanceTimersByTime(3);
+  await settled();
+  vi.advanceTimersByTime(10_003);
+  await settled();
+  expect(items()).toEqual([[1], [2, 3], [3]]);
+  made[2]?.end();
+  expect(await waiting[1]).toBe(6);
+  vi.setSystemTime(Date.now() + 10_001);
+  void ask(4);
+  expect(items()[3]).toEqual([4]);
+  for (const each of made) each.end();
+  expect(await Promise.all([lost, waiting[0]])).toEqual([2, 4]);
+});
+
+test("each call outlives the request that makes it", async () => {
+  const kept: Promise<unknown>[] = [];
+  const joined = new BatchedCalls<number, number>(true);
+  await joined.ask({ waitUntil: (promise) => void kept.push(promise) }, "a", 1, async (items) => items);
+  expect(kept).toHaveLength(1);
+});
+
+test("a runtime in which no request may wait for another's promise joins nothing", async () => {
+  const joined = new BatchedCalls<number, number>(false);
+  const sizes: number[] = [];
+  const call = async (items: number[]) => {
+    sizes.push(items.length);
+    return items;
+  };
+  await Promise.all(Array.from({ length: 10 }, (_, item) => joined.ask(ctx, "a", item, call)));
+  expect(sizes).toEqual(Array.from({ length: 10 }, () => 1));
+});

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { callObject } from "../../../src/platform/call-object.ts";
+
+type Namespace = DurableObjectNamespace<Rpc.DurableObjectBranded>;
+
+/** A namespace that tells which object was asked for, and where; `within` is that of one jurisdiction. */
+function fakeNamespace(place: string, within?: (jurisdiction: string) => Namespace) {
+  const asked: [place: string, options: object][] = [];
+  const getByName = (_id: string, options: object) => asked.push([place, options]);
+  return { asked, namespace: { getByName, jurisdiction: within } as unknown as Namespace };
+}
+
+const id = (jurisdiction: "eu" | "us" | null) => newId("cht", jurisdiction);
+
+test.each(["eu", "us"] as const)("an id of %s leads into its jurisdiction alone", async (jurisdiction) => {
+  const named: string[] = [];
+  const inside = fakeNamespace("inside");
+  const outside = fakeNamespace("outside", (name) => {
+    named.push(name);
+    return inside.namespace;
+  });
+  await callObject(outside.namespace, id(jurisdiction), () => "answer");
+  expect([named, inside.asked, outside.asked]).toEqual([[jurisdiction], [["inside", {}]], []]);
+  await callObject(outside.namespace, id(null), () => "answer");
+  expect([named.length, outside.asked]).toEqual([1, [["outside", {}]]]);
+});
+
+test("a jurisdiction that can't be had fails the call: nothing falls back to anywhere", async () => {
+  const { asked, namespace } = fakeNamespace("outside", () => {
+    throw new Error("Jurisdiction restrictions are not available to this account");
+  });
+  await expect(callObject(namespace, id("eu"), () => "answer")).rejects.toMatchObject({ code: "unavailable" });
+  expect(asked).toEqual([]);
+});
+
+test("a region is where an object would be made, and none is no hint", async () => {
+  const { asked, namespace } = fakeNamespace("here");
+  await callObject(namespace, id(null), () => "answer", "weur");
+  await callObject(namespace, id(null), () => "answer", null);
+  expect(asked.map(([, options]) => options)).toEqual([{ locationHint: "weur" }, {}]);
+});
+
+/** Calls an object that throws these marks, in turn, and then answers; tells how often it was asked for. */
+async function calling(...thrown: object[]) {
+  const { asked, namespace } = fakeNamespace("here");
+  const call = () => {
+    const marks = thrown.shift();
+    if (marks) throw Object.assign(new Error("broke off"), marks);
+    return "answer";
+  };
+  const outcome = await callObject(namespace, id(null), call).catch((error) => error.code ?? error.message);
+  return [outcome, asked.length];
+}
+
+test("a call that may be repeated is made once more, on a new stub", async () => {
+  expect(await calling({ retryable: true })).toEqual(["answer", 2]);
+  expect(await calling({ retryable: true }, { retryable: true })).toEqual(["unavailable", 2]);
+});
+
+test.each([
+  ["an overloaded object is not asked again", { retryable: true, overloaded: true }, "unavailable"],
+  ["what may have taken effect is not repeated", {}, "unavailable"],
+  ["a fault in the object's own code is told as it came", { remote: true }, "broke off"],
+  ["an object that was reset is an outage", { remote: true, durableObjectReset: true }, "unavailable"],
+  [
+    "an outage of D1 that the object met is an outage",
+    { remote: true, cause: Object.assign(new Error("Network connection lost."), { directoryDown: true }) },
+    "unavailable",
+  ],
+  [
+    "storage that is full is an outage",
+    { remote: true, message: "database or disk is full: SQLITE_FULL" },
+    "unavailable",
+  ],
+  [
+    "storage that is damaged is an outage",
+    { remote: true, message: "database disk image is malformed: SQLITE_CORRUPT" },
+    "unavailable",
+  ],
+  [
+    "a failure that the platform keeps to itself is an outage",
+    { remote: true, message: "internal error; reference = 0123456789abcdef" },
+    "unavailable",
+  ],
+  [
+    "a statement that is wrong is a fault",
+    { remote: true, message: "no such table: x: SQLITE_ERROR" },
+    "no such table: x: SQLITE_ERROR",
+  ],
+])("%s", async (_name, marks, outcome) => {
+  expect(await calling(marks)).toEqual([outcome, 1]);
+});

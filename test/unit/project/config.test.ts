@@ -1,0 +1,130 @@
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import { baseAddress, configured, needs, VARIABLES } from "../../../src/config.ts";
+import { ApiError, errorResponse } from "../../../src/http/errors.ts";
+
+const KEY = btoa(String.fromCharCode(...Array.from({ length: 32 }, (_, i) => i + 200)));
+
+/** An environment that sets these variables alone. */
+function environment(variables: Record<string, string>): Env {
+  return variables as unknown as Env;
+}
+
+/** What the log would say of why a variable can't be used. */
+function problem(name: (typeof VARIABLES)[number], value?: string): unknown {
+  try {
+    return configured(environment(value === undefined ? {} : { [name]: value }), name);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).code).toBe("unavailable");
+    return (error as ApiError).cause;
+  }
+}
+
+test("the variables are those that a deployment sets", () => {
+  expect(VARIABLES).toEqual([
+    "ADMIN_TOKEN",
+    "KEY_SECRET",
+    "KEY_SECRET_PREVIOUS",
+    "CREDENTIALS_KEY",
+    "CREDENTIALS_KEY_PREVIOUS",
+    "RATE_LIMIT",
+    "RATE_LIMIT_WINDOW_SECONDS",
+  ]);
+});
+
+test("a key is its 32 bytes", () => {
+  const key = configured(environment({ KEY_SECRET: KEY }), "KEY_SECRET");
+  expect([...(key ?? [])]).toEqual(Array.from({ length: 32 }, (_, i) => (i + 200) % 256));
+});
+
+test.each(["KEY_SECRET", "CREDENTIALS_KEY", "ADMIN_TOKEN"] as const)(
+  "%s must be there, and be more than empty",
+  (name) => {
+    expect(problem(name)).toBe(`configuration: ${name} is required`);
+    expect(problem(name, "")).toBe(`configuration: ${name} is required`);
+  },
+);
+
+test.each(["KEY_SECRET_PREVIOUS", "CREDENTIALS_KEY_PREVIOUS"] as const)("%s may be absent or empty", (name) => {
+  expect([problem(name), problem(name, "")]).toEqual([undefined, undefined]);
+});
+
+test.each([`${KEY} `, ` ${KEY}`, KEY.slice(1), `A${KEY}`, KEY.replace("=", ""), "x".repeat(44)])(
+  "%j is no key of 32 bytes",
+  (text) => {
+    for (const name of ["KEY_SECRET", "KEY_SECRET_PREVIOUS", "CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"] as const) {
+      expect(problem(name, text)).toBe(`configuration: ${name} must be 32 bytes in base64`);
+    }
+  },
+);
+
+test.each([
+  ["RATE_LIMIT", 300, 3_600_000],
+  ["RATE_LIMIT_WINDOW_SECONDS", 60, 3_600],
+] as const)("%s is %d unless it is set, from 1 to %d", (name, usual, most) => {
+  expect([problem(name), problem(name, ""), problem(name, "1"), problem(name, `${most}`)]).toEqual([
+    usual,
+    usual,
+    1,
+    most,
+  ]);
+  for (const text of ["0", `${most + 1}`]) expect(problem(name, text), text).toMatch(`configuration: ${name} `);
+  for (const text of ["1.5", "-1", "a1", "1a", " 1", "0x1", "10000000"]) {
+    expect(problem(name, text), text).toBe(`configuration: ${name} must be a whole number`);
+  }
+});
+
+test("a variable is read once for each environment", () => {
+  const variables = { RATE_LIMIT: "7" };
+  const env = environment(variables);
+  expect(configured(env, "RATE_LIMIT")).toBe(7);
+  variables.RATE_LIMIT = "8";
+  expect(configured(env, "RATE_LIMIT")).toBe(7);
+  expect(configured(environment({ RATE_LIMIT: "9" }), "RATE_LIMIT")).toBe(9);
+});
+
+test("a network is where its variable says, else where it usually is", () => {
+  const at = (address?: string) =>
+    baseAddress(
+      environment(address === undefined ? {} : { TELEGRAM_API_BASE: address }),
+      "TELEGRAM_API_BASE",
+      "https://usual.example",
+    );
+  expect([at(), at(""), at("http://127.0.0.1:9"), at("https://t.example/x")]).toEqual([
+    "https://usual.example",
+    "https://usual.example",
+    "http://127.0.0.1:9",
+    "https://t.example/x",
+  ]);
+});
+
+test.each([
+  "nowhere",
+  "ftp://t.example",
+  "xhttps://t.example",
+  "httpsx://t.example",
+  "httpx://t.example",
+  "//t.example",
+])("%j is no address of a network", (address) => {
+  expect(() =>
+    baseAddress(environment({ WHATSAPP_API_BASE: address }), "WHATSAPP_API_BASE", "https://usual.example"),
+  ).toThrow(
+    expect.objectContaining({
+      code: "unavailable",
+      cause: "configuration: WHATSAPP_API_BASE must be an http(s) address",
+    }),
+  );
+});
+
+test("a route that needs a variable answers 503 without it, and is asked with it", async () => {
+  const app = new Hono<{ Bindings: Env }>().get("/", needs("RATE_LIMIT", "ADMIN_TOKEN"), (c) => c.text("asked"));
+  app.onError((error) => errorResponse(error as ApiError));
+  const statusWith = async (variables: Record<string, string>) => {
+    const response = await app.request("/", {}, environment(variables));
+    return response.status;
+  };
+  expect(await statusWith({ ADMIN_TOKEN: "t" })).toBe(200);
+  expect(await statusWith({})).toBe(503);
+  expect(await statusWith({ ADMIN_TOKEN: "t", RATE_LIMIT: "x" })).toBe(503);
+});

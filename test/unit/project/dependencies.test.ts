@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import npmrc from "../../../.npmrc?raw";
+import manifest from "../../../package.json?raw";
+import lockfile from "../../../package-lock.json?raw";
+import clientNpmrc from "../../../src/openapi/client/.npmrc?raw";
+import clientManifest from "../../../src/openapi/client/package.json?raw";
+import clientLockfile from "../../../src/openapi/client/package-lock.json?raw";
+import wrangler from "../../../wrangler.toml?raw";
+import mutationNpmrc from "../../mutation/.npmrc?raw";
+import mutationManifest from "../../mutation/package.json?raw";
+import mutationLockfile from "../../mutation/package-lock.json?raw";
+
+interface Locked {
+  version?: string;
+  resolved?: string;
+  integrity?: string;
+  optional?: boolean;
+  link?: boolean;
+  hasInstallScript?: boolean;
+}
+
+type Names = Record<string, string> | undefined;
+
+/** What is installed, in the root and in the two folders whose tools want other versions. */
+const PLACES = [
+  { place: "the root", npmrc, manifest, lockfile },
+  { place: "src/openapi/client", npmrc: clientNpmrc, manifest: clientManifest, lockfile: clientLockfile },
+  { place: "test/mutation", npmrc: mutationNpmrc, manifest: mutationManifest, lockfile: mutationLockfile },
+].map(({ place, npmrc, manifest, lockfile }) => {
+  const { dependencies, devDependencies, allowScripts } = JSON.parse(manifest) as Record<string, Names>;
+  const { "": self, ...locked } = (JSON.parse(lockfile) as { packages: Record<string, Locked & Record<string, Names>> })
+    .packages;
+  return { place, npmrc, self, locked, all: { ...dependencies, ...devDependencies }, dependencies, allowScripts };
+});
+
+test.each(PLACES)(
+  "in $place every dependency is pinned to one version, which is the locked one",
+  ({ npmrc, all, self, locked }) => {
+    expect({ ...self?.dependencies, ...self?.devDependencies }).toEqual(all);
+    for (const [name, version] of Object.entries(all)) {
+      expect(version, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+      expect(locked[`node_modules/${name}`]?.version, name).toBe(version);
+    }
+    expect(npmrc).toMatch(/^save-exact=true$/m);
+  },
+);
+
+test.each(PLACES)(
+  "in $place every locked package has a version, comes from the registry that npm is configured with, and has its hash unless it is for another platform",
+  ({ npmrc, locked }) => {
+    // npm then writes an address into the lockfile only for a package that does not come from the registry.
+    expect(npmrc).toMatch(/^omit-lockfile-registry-resolved=true$/m);
+    for (const [path, { version, resolved, integrity, optional, link }] of Object.entries(locked)) {
+      expect(version, path).toMatch(/^\d+\.\d+\.\d+/);
+      expect(link, path).toBeUndefined();
+      expect(resolved, path).toBeUndefined();
+      if (!optional || integrity !== undefined) expect(integrity, path).toMatch(/^sha512-/);
+    }
+  },
+);
+
+test.each(PLACES)(
+  "in $place no package runs a script when it is installed but those that are allowed to",
+  ({ locked, allowScripts = {} }) => {
+    const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+    const scripts = Object.keys(locked).filter((path) => locked[path]?.hasInstallScript);
+    expect([...new Set(scripts.map(nameOf))].sort()).toEqual(Object.keys(allowScripts).sort());
+  },
+);
+
+test("the service itself depends on three packages, and no message reaches an origin behind its own zone", () => {
+  expect(Object.keys(PLACES[0]?.dependencies ?? {}).sort()).toEqual(["drizzle-orm", "hono", "zod"]);
+  expect(wrangler).toMatch(/^compatibility_flags = \["global_fetch_strictly_public"\]$/m);
+});
