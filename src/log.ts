@@ -26,3 +26,6 @@ function textOf({ name, message, stack = "" }: Error): string {
   const frames = at < 0 ? "" : stack.slice(at + message.length);
   return `${name}: ${shown}${frames}`;
 }
+
+/** Where structured log lines go: `console`, or nowhere in a simulation. */
+export type Logger = Pick<Console, "log" | "warn" | "error">;

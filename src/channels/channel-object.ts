@@ -4,68 +4,26 @@ import { directory, isOutage } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
+import { callObject } from "../platform/call-object.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ActivityBuffer } from "./activity.ts";
-import type { Credentials } from "./adapter.ts";
 import { type LineNews, StatsBuffer } from "./attempt-counts.ts";
 import {
-  type Attempt,
-  attemptEnded,
-  breakChannel,
-  type ChannelPace,
-  endTrial,
-  grantPermit,
-  isNews,
-  isStillGood,
-  mustStore,
-  NEAR_MS,
-  STEADY,
-  slowDown,
-  withCredentials,
-} from "./pace.ts";
+  type BreakReport,
+  type ChannelTerms,
+  type PermitAnswer,
+  type PermitRequest,
+  Permits,
+  type ProbeReport,
+} from "./permits.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
 import { WaitingChats } from "./waiting-chats.ts";
 import { type Opening, Openings } from "./web/new-chat-limit.ts";
 import { type SocketPolicy, socketPolicyOf } from "./web/socket-policy.ts";
 
-/** A chat that wants to call the network. */
-export interface PermitRequest {
-  channelId: string;
-  chatId: string;
-  /** A start that an earlier permit named. */
-  reservedAt: number | null;
-  /** The epoch in which the message last met a broken channel; null if it never did. */
-  brokeIn: number | null;
-}
-
-/**
- * `granted`: call the network now; the credentials are handed out with each permit and stored by no chat. With `brokenSince`
- * it is a probe of a broken channel. `provenIn`: the value of `mended` when the channel last showed that it works. `later`: ask again at `at`; `broken` says why the channel as a whole can't be
- * used, and since when.
- */
-export type PermitAnswer =
-  | ({ outcome: "granted"; credentials: Credentials; brokenSince: number | null; provenIn: number } & Attempt)
-  | { outcome: "later"; at: number; broken: { reason: string; since: number } | null };
-
-/** An attempt that the network answered by refusing the channel itself. */
-export interface BreakReport extends Attempt {
-  channelId: string;
-  chatId: string;
-  reason: string;
-}
-
-/** How a probe or a trial ended. */
-export interface ProbeReport extends Attempt {
-  channelId: string;
-  /** The network answered as one does that accepts the channel. */
-  works: boolean;
-}
-
-const GONE_MS = 60_000;
 const AGAIN_AFTER_MS = 15_000;
-/** So many may wait for a trial's end here; more than that come again. */
-const MAX_PATIENT = 1_000;
-/** How long a channel is served as it was known last while the directory is down. */
+/** How long the last known record is used while the directory is down. */
 const KNOWN_FOR_MS = 3_600_000;
 
 /**
@@ -76,16 +34,19 @@ export class ChannelObject extends DurableObject<Env> {
   readonly #activity = new ActivityBuffer(this.ctx.storage);
   readonly #stats = new StatsBuffer(this.ctx.storage);
   readonly #openings = new Openings(this.ctx.storage);
-  readonly #waiting = new WaitingChats(this.ctx.storage, this.env);
+  readonly #waiting = new WaitingChats(this.ctx.storage.kv, SYSTEM_CLOCK, (chatId) =>
+    callObject(this.env.CHATS, chatId, (chat) => chat.wake()),
+  );
   readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #permits = new Permits({
+    kv: this.ctx.storage.kv,
+    clock: SYSTEM_CLOCK,
+    terms: (channelId) => this.#terms(channelId),
+    addWaiting: (chatId) => this.#waiting.add(chatId),
+    // The alarm wakes the chats that wait for the channel, so it is set before anything that may fail.
+    healthChanged: (channelId, works) => this.#tellHealth(channelId, Date.now() + (works ? 0 : AGAIN_AFTER_MS)),
+  });
   #known: ChannelRecord | null = null;
-  #pace: ChannelPace | undefined;
-  #keptClock = 0;
-  /** Whose attempt the trial under way is. */
-  #tried = "";
-  #patient = 0;
-  /** Resolves when the pace or the breaker changes: for those that wait for their start, or for a trial's end. */
-  #news = Promise.withResolvers<void>();
 
   /**
    * A chat of this channel had its newest message at `at`, Unix milliseconds, or 0 where it has told of that before;
@@ -103,128 +64,28 @@ export class ChannelObject extends DurableObject<Env> {
     if (this.#stats.remove(chatId)) await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
   }
 
-  /**
-   * Gives a chat its start, or says when to ask again. A start that is near is waited for here: so none is given that
-   * the channel's state has overtaken meanwhile. A chat that meets a broken channel is woken when it works.
-   */
-  async permit({ channelId, chatId, reservedAt, brokeIn }: PermitRequest): Promise<PermitAnswer> {
-    let patience: Promise<unknown> | undefined;
-    let isPatient = this.#patient < MAX_PATIENT;
-    // A chat makes one attempt at a time: this one's is over, though nobody told of it.
-    if (chatId === this.#tried) this.#trialEnded(this.#state().trialUntil);
-    for (;;) {
-      const record = await this.#record(channelId);
-      const now = Date.now();
-      // Being erased, and its chats before it.
-      if (!record || record.kind === "web") return { outcome: "later", at: now + GONE_MS, broken: null };
-      await this.#useCredentials(record);
-      const perSecond = record.settings.perSecond ?? ADAPTERS[record.kind].defaults.perSecond;
-      const { permit, pace } = grantPermit(
-        this.#state(),
-        { reservedAt, isPatient, brokeIn },
-        perSecond,
-        now,
-        Math.random(),
-      );
-      this.#keep(pace);
-      const { epoch, provenIn, breaker } = pace;
-      if (permit.outcome === "wait") {
-        patience ??= scheduler.wait(NEAR_MS).then(() => {
-          isPatient = false;
-        });
-        await this.#wait(patience);
-      } else if (permit.outcome === "later") {
-        if (!permit.broken || !breaker) return { ...permit, broken: null };
-        this.#waiting.add(chatId);
-        return { ...permit, broken: { reason: breaker.reason, since: breaker.since } };
-      } else {
-        const { at, probe, trial } = permit;
-        // Before its start: the chat of the trial before may come meanwhile, and would end this one.
-        if (trial !== null) this.#tried = chatId;
-        if (await this.#startOf(at, epoch, now)) {
-          const { credentials } = record;
-          return {
-            outcome: "granted",
-            probe,
-            trial,
-            epoch,
-            provenIn,
-            brokenSince: breaker?.since ?? null,
-            credentials,
-          };
-        }
-        this.#trialEnded(trial);
-      }
-    }
+  permit(request: PermitRequest): Promise<PermitAnswer> {
+    return this.#permits.permit(request);
   }
 
-  /** A trial is over, of which nobody knows how it ended. */
-  #trialEnded(trial: number | null): void {
-    const state = this.#state();
-    this.#keep(endTrial(state, { trial, epoch: state.epoch }, false, Date.now()));
-  }
-
-  /** Waits for a start. @returns whether it came: by then the channel may be broken, mended, or told to rest */
-  async #startOf(at: number, epoch: number, now: number): Promise<boolean> {
-    if (at <= now) return true;
-    let isOver = false;
-    const start = scheduler.wait(at - now).then(() => {
-      isOver = true;
-    });
-    const isGood = () => isStillGood(this.#state(), at, epoch);
-    while (!isOver && isGood()) await Promise.race([start, this.#news.promise]);
-    return isGood();
-  }
-
-  /** Waits for a trial's end, while there is patience. */
-  async #wait(patience: Promise<unknown>): Promise<void> {
-    this.#patient++;
-    try {
-      await Promise.race([patience, this.#news.promise]);
-    } finally {
-      this.#patient--;
-    }
-  }
-
-  /** The network wants fewer calls from this channel: none for `afterMs`. */
   slowDown(afterMs: number): void {
-    this.#keep(slowDown(this.#state(), afterMs, Date.now()));
+    this.#permits.slowDown(afterMs);
   }
 
-  /** The network refused the channel itself. The chat that met it is woken when the channel works. */
-  async broke({ channelId, chatId, reason, ...attempt }: BreakReport): Promise<void> {
-    const before = this.#state();
-    const pace = breakChannel(before, reason, attempt, Date.now());
-    this.#keep(pace);
-    if (pace.breaker) this.#waiting.add(chatId);
-    if (pace.breaker && !before.breaker) await this.#tellHealth(channelId, Date.now() + AGAIN_AFTER_MS);
+  broke(report: BreakReport): Promise<void> {
+    return this.#permits.broke(report);
   }
 
-  /** How a probe or a trial ended that did not find the channel broken: the network answered, or nobody knows. */
-  async probed({ channelId, works, ...attempt }: ProbeReport): Promise<void> {
-    await this.#change(channelId, attemptEnded(this.#state(), attempt, works, Date.now()));
+  probed(report: ProbeReport): Promise<void> {
+    return this.#permits.probed(report);
   }
 
-  /** Where this mends the channel, its health is told. */
-  async #change(channelId: string, pace: ChannelPace): Promise<void> {
-    const isBroken = this.#state().breaker !== null;
-    this.#keep(pace);
-    // The alarm wakes the chats that wait, so it stands before anything that may break off.
-    if (isBroken && !pace.breaker) await this.#tellHealth(channelId, Date.now());
-  }
-
-  /** The operator changed the channel: its record is read anew. With other credentials it is tried at once. */
+  /** The operator changed the channel. New credentials are tried at once. */
   async changed(channelId: string): Promise<void> {
     const record = await channelRecord(this.env, channelId, { fresh: "now" });
     this.#known = record;
-    if (record) await this.#useCredentials(record);
-  }
-
-  /** Other credentials than before close the breaker, also if nobody told this object that they changed. */
-  async #useCredentials({ id, kind, credentialsVersion }: ChannelRecord): Promise<void> {
-    if (kind === "web") return;
-    const pace = withCredentials(this.#state(), credentialsVersion);
-    if (pace !== this.#state()) await this.#change(id, pace);
+    const terms = termsOf(record);
+    if (terms) await this.#permits.useCredentials(channelId, terms.credentialsVersion);
   }
 
   /** Whether a visitor from `network` may open one more chat, which is counted then. */
@@ -246,7 +107,7 @@ export class ChannelObject extends DurableObject<Env> {
     this.#activity.forget();
     this.#stats.forget();
     this.#openings.erased();
-    this.#pace = undefined;
+    this.#permits.forget();
     this.#known = null;
     await this.ctx.storage.deleteAll();
     this.#alarm.gone();
@@ -259,7 +120,7 @@ export class ChannelObject extends DurableObject<Env> {
     const flushed = [
       await this.#activity.flush(this.env.DB),
       await this.#flushHealth(),
-      await this.#waiting.wake(() => this.#state()),
+      await this.#waiting.wake(() => this.#permits.pace),
     ];
     const [activityAt = null, healthAt = null, wakeAt = null] = flushed;
     const statsAt = await this.#stats.flush(this.env.DB, this.#probeAt(), Date.now());
@@ -288,27 +149,12 @@ export class ChannelObject extends DurableObject<Env> {
     return this.#known;
   }
 
+  async #terms(channelId: string): Promise<ChannelTerms | null> {
+    return termsOf(await this.#record(channelId));
+  }
+
   #probeAt(): number | null {
-    return this.#state().breaker?.probeAt ?? null;
-  }
-
-  #state(): ChannelPace {
-    this.#pace ??= this.ctx.storage.kv.get<ChannelPace>("pace") ?? STEADY;
-    return this.#pace;
-  }
-
-  #keep(pace: ChannelPace): void {
-    const before = this.#state();
-    this.#pace = pace;
-    if (isNews(before, pace)) this.#tellNews();
-    if (!mustStore(before, pace, this.#keptClock, Date.now())) return;
-    this.#keptClock = pace.clock;
-    this.ctx.storage.kv.put("pace", pace);
-  }
-
-  #tellNews(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
+    return this.#permits.pace.breaker?.probeAt ?? null;
   }
 
   /** Writes the channel's health to the directory: now and, where that fails, with the alarm, which rings by `alarmAt`. */
@@ -325,14 +171,14 @@ export class ChannelObject extends DurableObject<Env> {
   async #flushHealth(): Promise<number | null> {
     const channelId = this.ctx.storage.kv.get<string>("health");
     if (channelId === undefined) return null;
-    const { breaker } = this.#state();
+    const { breaker } = this.#permits.pace;
     const health = breaker
       ? { healthState: "broken" as const, healthReason: breaker.reason, healthSince: breaker.since }
       : { healthState: "ok" as const, healthReason: null, healthSince: Date.now() };
     try {
       await directory(this.env).update(channels).set(health).where(eq(channels.id, channelId));
       // Changed again in the meantime: then it is written again.
-      if (this.#state().breaker?.since !== breaker?.since) return Date.now();
+      if (this.#permits.pace.breaker?.since !== breaker?.since) return Date.now();
       this.ctx.storage.kv.delete("health");
       return null;
     } catch (error) {
@@ -340,4 +186,11 @@ export class ChannelObject extends DurableObject<Env> {
       return Date.now() + AGAIN_AFTER_MS;
     }
   }
+}
+
+/** What permits need of a channel; null if it is being deleted or is a web channel. */
+function termsOf(record: ChannelRecord | null): ChannelTerms | null {
+  if (!record || record.kind === "web") return null;
+  const { kind, credentials, credentialsVersion, settings } = record;
+  return { credentials, credentialsVersion, perSecond: settings.perSecond ?? ADAPTERS[kind].defaults.perSecond };
 }

@@ -1,18 +1,24 @@
-import { callObject } from "../platform/call-object.ts";
+import type { Clock } from "../platform/clock.ts";
 import { type ChannelPace, wakeMoreAt } from "./pace.ts";
 
-const WOKEN_A_RUN = 200;
-const WOKEN_AT_ONCE = 20;
+const MAX_PER_RUN = 200;
+const BATCH = 20;
 const PREFIX = "waiting:";
 
-/** The chats that met the broken channel: each is woken when it works again. */
+/** The chats that met the broken channel. Each is woken when the channel works again. */
 export class WaitingChats {
-  readonly #kv: SyncKvStorage;
-  readonly #env: Env;
+  readonly #kv: Pick<SyncKvStorage, "get" | "put" | "delete" | "list">;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #wakeChat: (chatId: string) => Promise<void>;
 
-  constructor({ kv }: DurableObjectStorage, env: Env) {
+  constructor(
+    kv: Pick<SyncKvStorage, "get" | "put" | "delete" | "list">,
+    clock: Pick<Clock, "now">,
+    wakeChat: (chatId: string) => Promise<void>,
+  ) {
     this.#kv = kv;
-    this.#env = env;
+    this.#clock = clock;
+    this.#wakeChat = wakeChat;
   }
 
   /** A chat met the broken channel. */
@@ -22,21 +28,20 @@ export class WaitingChats {
   }
 
   /**
-   * Wakes as many chats as begin soon: others that have something to send come between. Never throws.
-   * @param pace the channel as it is by then: it may break again meanwhile
-   * @returns when to wake more, Unix milliseconds; null if nobody is left, or the channel is broken
+   * Wakes as many chats as can start soon; never throws.
+   * @param pace the channel's current pace: the channel may break again during the call
+   * @returns when to wake more, Unix milliseconds; null if none are left or the channel is broken
    */
   async wake(pace: () => ChannelPace): Promise<number | null> {
     if (pace().breaker) return null;
-    const waiting = [...this.#kv.list<true>({ prefix: PREFIX, limit: WOKEN_A_RUN })].map(([key]) => key);
-    for (let from = 0; from < waiting.length && !pace().breaker; from += WOKEN_AT_ONCE) {
-      const keys = waiting.slice(from, from + WOKEN_AT_ONCE);
-      // Deleted first: a chat that is woken may find the channel broken once more, and wait again.
+    const waiting = [...this.#kv.list<true>({ prefix: PREFIX, limit: MAX_PER_RUN })].map(([key]) => key);
+    for (let from = 0; from < waiting.length && !pace().breaker; from += BATCH) {
+      const keys = waiting.slice(from, from + BATCH);
+      // Deleted before the calls: a chat that is woken may find the channel broken again, and wait anew.
       for (const key of keys) this.#kv.delete(key);
-      const calls = keys.map((key) => callObject(this.#env.CHATS, key.slice(PREFIX.length), (chat) => chat.wake()));
-      // A chat that could not be woken wakes by its own alarm, later.
-      await Promise.allSettled(calls);
+      // A chat that can't be woken is woken later by its own alarm.
+      await Promise.allSettled(keys.map((key) => this.#wakeChat(key.slice(PREFIX.length))));
     }
-    return waiting.length === WOKEN_A_RUN ? wakeMoreAt(pace(), Date.now()) : null;
+    return waiting.length === MAX_PER_RUN ? wakeMoreAt(pace(), this.#clock.now()) : null;
   }
 }

@@ -1,20 +1,17 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Place } from "../http/pagination.ts";
-import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
-import { afterWake } from "./delivery/head.ts";
-import { Outbox, type OutboxHost } from "./delivery/outbox.ts";
-import { stateOf } from "./delivery/queue.ts";
-import { begin, NOT_TRIED, wakeAt } from "./delivery/schedule.ts";
+import { channelPort, networkPort } from "./delivery/ports.ts";
+import { type DeliveringChat, DeliveryQueue, stateOf } from "./delivery/queue.ts";
 import { Adoption } from "./identity.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import { type ChatIdentity, MessageLog } from "./log/message-log.ts";
 import { inboundMessage, nextPlace, outboundMessage, replay } from "./log/new-message.ts";
 import { MessagePages } from "./log/pages.ts";
 import { redacted } from "./log/redaction.ts";
-import type { Message } from "./message.ts";
 import type {
   ApplyStatusAnswer,
   Draft,
@@ -45,10 +42,20 @@ export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
   readonly #pages = new MessagePages(this.#log);
   readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
-  readonly #outbox = new Outbox();
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
   readonly #activity = new ActivityReport(this.ctx.storage, this.#log, () => this.#depth());
+
+  readonly #queue = new DeliveryQueue({
+    log: this.#log,
+    alarm: this.#alarm,
+    clock: SYSTEM_CLOCK,
+    logger: console,
+    chat: () => this.#delivering(),
+    exists: () => this.#adoption.identity() !== undefined,
+    otherWorkAt: (now) => this.#otherWorkAt(now),
+    waitUntil: (work) => this.ctx.waitUntil(work),
+  });
 
   readonly #visitors = new Visitors({
     state: this.ctx,
@@ -96,8 +103,7 @@ export class ChatObject extends DurableObject<Env> {
     const answers = drafts.map((draft) => this.#store(identity, draft));
     // A repeated call may find its messages stored and no alarm set.
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
-    // The output gate holds the network call until the rows are on disk.
-    if (identity.channelKind !== "web") this.ctx.waitUntil(this.#deliver());
+    if (identity.channelKind !== "web") this.#queue.start();
     await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
     return answers;
   }
@@ -120,16 +126,14 @@ export class ChatObject extends DurableObject<Env> {
       return stored ? { outcome: "stored", doc: stored.doc, replayed: false } : { outcome: "refused", code: limit };
     }
 
-    // The first attempt is marked in the insert itself: it would be a second write a moment later.
-    const startsNow = waits && depth === 0 && !this.#outbox.running;
     const message = outboundMessage(draft, draft.prepared, nextPlace(this.#log.newest(), identity, Date.now()), waits);
-    const delivery = waits ? (startsNow ? begin(NOT_TRIED, Date.now()) : NOT_TRIED) : null;
+    const delivery = waits ? this.#queue.newDelivery(depth) : null;
     const { fingerprint, prepared } = draft;
     const { template } = prepared;
     const { doc, isNew } = this.#log.append({ message, dedupe, fingerprint, template, delivery, media: null });
     if (!isNew) return { outcome: "stored", doc, replayed: false };
-    if (!waits) this.#visitors.stored(message);
-    if (startsNow) this.#outbox.adopt(message.seq);
+    if (delivery) this.#queue.stored(message.seq, delivery);
+    else this.#visitors.stored(message);
     return { outcome: "stored", doc, replayed: false };
   }
 
@@ -142,8 +146,8 @@ export class ChatObject extends DurableObject<Env> {
     const dedupe = `in:${draft.dedupe}`;
     const first = this.#log.byDedupe(dedupe);
     if (first) {
-      // It comes again where the first call stored it and had no alarm set.
-      await this.#alarm.by(this.#dueAt(null));
+      // It comes again if the first call stored it but set no alarm.
+      await this.#alarm.by(this.#otherWorkAt(Date.now()));
       return { outcome: "repeated", doc: first.doc };
     }
     if (isFull(this.#log)) return { outcome: "chat_full" };
@@ -154,7 +158,7 @@ export class ChatObject extends DurableObject<Env> {
     return { outcome: "stored", doc };
   }
 
-  /** Takes what the network told of a message of ours: it may come before the answer to the send, twice, or late. */
+  /** Stores a status that the network sent for a message. It may come before the answer to the send, twice, or late. */
   async applyStatus(
     organizationId: string,
     channelId: string,
@@ -164,13 +168,7 @@ export class ChatObject extends DurableObject<Env> {
     await this.#alarm.standing();
     const identity = this.#adoption.open(organizationId, adoption);
     if (identity?.channelId !== channelId) return UNKNOWN;
-    const host = this.#outboxHost();
-    const taken = host && this.#outbox.applyStatus(host, news);
-    if (!taken) return { outcome: "no_message" };
-    this.#learn(news.addresses, false);
-    // It may have been what the line waited for; or have broken the channel, which then holds the line.
-    this.ctx.waitUntil(this.#goOn(taken));
-    return { outcome: "ok" };
+    return this.#queue.applyStatus(news) ? { outcome: "ok" } : { outcome: "no_message" };
   }
 
   /** The contact has another address from now on. */
@@ -211,24 +209,19 @@ export class ChatObject extends DurableObject<Env> {
     const row = this.#log.byId(id);
     if (row && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
     if (!row || row.redactedAt !== null) return { outcome: "no_message" };
-    this.#outbox.beforeRedaction(this.#outboxHost(), row.seq);
+    this.#queue.beforeRedaction(row.seq);
     const message = redacted(JSON.parse(row.doc));
     const doc = JSON.stringify(message);
     this.#log.redact(row.seq, doc, Date.now(), call);
     this.#visitors.changed(message);
-    this.ctx.waitUntil(this.#goOn());
+    this.#queue.afterRedaction();
     return { outcome: "ok", doc };
   }
 
-  /** The channel works again: what was held because it was broken may try now. */
+  /** The channel works again: a message that it held may be sent now. */
   async wake(): Promise<void> {
     await this.#alarm.standing();
-    if (!this.#adoption.identity()) return;
-    this.#outbox.wake();
-    const head = this.#log.head();
-    const delivery = head && afterWake(head.delivery, Date.now());
-    if (delivery) this.#log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
-    this.ctx.waitUntil(this.#goOn());
+    if (this.#adoption.identity()) this.#queue.wake();
   }
 
   /**
@@ -247,58 +240,26 @@ export class ChatObject extends DurableObject<Env> {
     await this.#alarm.set(Date.now() + TOMBSTONE_MS);
   }
 
-  /**
-   * The safety net of delivery, and the report of activity. It sets the next alarm before it works and never throws:
-   * the platform repeats an alarm that threw only a few times.
-   */
+  /** Reports activity and addresses, and delivers what is due; never throws. */
   override async alarm(): Promise<void> {
-    this.#alarm.gone();
     const identity = this.#adoption.identity();
-    if (!identity) return this.ctx.storage.deleteAll();
-    await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
-    await this.#activity.tell(this.env, identity, this.#exists(identity));
-    await this.#contact.tell(this.env, identity, this.#exists(identity));
-    const lineAt = await this.#work();
-    if (!this.#adoption.identity()) return;
-    this.#log.keepPlace();
-    await this.#alarm.set(this.#dueAt(lineAt));
-  }
-
-  /** Works the line off as far as it may be, and has the alarm stand for the rest. */
-  async #deliver(): Promise<void> {
-    const lineAt = await this.#work();
-    await this.#alarm.by(this.#adoption.identity() ? this.#dueAt(lineAt) : null);
-  }
-
-  /** What waits may have come due. With what made it so, one commit: the alarm, should the instance be lost. */
-  async #goOn(first?: Promise<void>): Promise<void> {
-    const now = Date.now();
-    const head = this.#outboxHost() && this.#log.head();
-    if (head && wakeAt(head.delivery, now) <= now) await this.#alarm.by(now + AGAIN_AFTER_MS);
-    await first;
-    await this.#deliver();
-  }
-
-  /** Never throws. @returns when the message whose turn it is wants to go on; null while none waits */
-  async #work(): Promise<number | null> {
-    const host = this.#outboxHost();
-    if (!host) return null;
-    try {
-      await this.#outbox.run(host);
-      const head = host.exists() ? this.#log.head() : null;
-      return head && wakeAt(head.delivery, Date.now());
-    } catch (error) {
-      console.error({ event: "delivery_broke_off", chatId: host.identity.chatId, error: causeOf(error) });
-      return Date.now() + AGAIN_AFTER_MS;
+    if (!identity) {
+      this.#alarm.gone();
+      return this.ctx.storage.deleteAll();
     }
+    await this.#queue.ring(async () => {
+      await this.#activity.tell(this.env, identity, this.#exists(identity));
+      await this.#contact.tell(this.env, identity, this.#exists(identity));
+    });
   }
 
-  /** When the object wants to be awake: for its line, and for what others are not told yet. */
-  #dueAt(lineAt: number | null): number | null {
-    const now = Date.now();
+  /** When the object wants to be awake for its reports; null if there is nothing to report. */
+  #otherWorkAt(now: number): number | null {
     const addressesAt = this.#contact.untold ? now + AGAIN_AFTER_MS : null;
-    const due = [lineAt, addressesAt, this.#activity.dueAt(now)].filter((at) => at !== null);
-    return due.length > 0 ? Math.min(...due) : null;
+    const activityAt = this.#activity.dueAt(now);
+    return addressesAt === null || activityAt === null
+      ? (addressesAt ?? activityAt)
+      : Math.min(addressesAt, activityAt);
   }
 
   /** Whether a chat still exists: one that was erased and opened again has the same id, but was made later. */
@@ -307,30 +268,20 @@ export class ChatObject extends DurableObject<Env> {
     () =>
       this.#adoption.identity()?.createdAt === createdAt;
 
-  /** What the outbox is given; null where nothing goes out. */
-  #outboxHost(): OutboxHost | null {
+  /** The chat as its deliveries need it; null if no network delivers its messages. */
+  #delivering(): DeliveringChat | null {
     const identity = this.#adoption.identity();
     if (!identity || identity.channelKind === "web") return null;
     return {
-      env: this.env,
-      log: this.#log,
-      identity: { ...identity, channelKind: identity.channelKind },
+      identity,
+      channel: channelPort(this.env, identity.channelId),
+      network: networkPort(this.env, identity.channelKind),
       exists: this.#exists(identity),
-      standBy: (at) => this.#alarm.by(at),
       address: () => this.#contact.current(identity),
       learn: (addresses, moved) => this.#learn(addresses, moved),
       attempted: (outcome) => this.#activity.attempted(outcome),
-      change: this.#change,
     };
   }
-
-  /** Stores a message's new status. */
-  readonly #change: OutboxHost["change"] = (message, status, error, known) => {
-    const at = Math.max(Date.now(), Date.parse(message.updatedAt));
-    const changed: Message = { ...message, status, error, updatedAt: new Date(at).toISOString() };
-    this.#log.writeDocument(changed, known);
-    if (message.status === "QUEUED" && status !== "QUEUED") this.#log.leftQueue(message.seq);
-  };
 
   /** Further addresses of the contact find this chat from now on; the first of them is used where the contact moved. */
   #learn(addresses: string[], moved: boolean): void {

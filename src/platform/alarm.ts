@@ -1,13 +1,15 @@
+type AlarmStorage = Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
+
 /**
  * The one alarm of a Durable Object. Setting it is a write, so one that stands early enough is left alone, and what
  * stands is remembered.
  */
 export class StandingAlarm {
-  readonly #storage: DurableObjectStorage;
+  readonly #storage: AlarmStorage;
   /** Unix milliseconds; null for none, undefined before it was asked for. */
   #at: number | null | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: AlarmStorage) {
     this.#storage = storage;
   }
 

@@ -1,6 +1,6 @@
-import type { PermitAnswer } from "../../src/channels/channel-object.ts";
 import type { Attempt } from "../../src/channels/pace.ts";
 import { type ChannelPace, NEAR_MS, STEADY } from "../../src/channels/pace.ts";
+import type { PermitAnswer } from "../../src/channels/permits.ts";
 import type { ChannelReport, NotGranted } from "../../src/chats/delivery/head.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
 import type { Decisions } from "./decisions.ts";

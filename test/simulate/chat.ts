@@ -54,7 +54,7 @@ export class SimulatedChat extends SimulatedOutbox {
     this.save(row, before, after, status);
     let report: { reason: string; attempt: Attempt } | null = null;
     if (after.broken !== undefined) {
-      const attempt = this.decisions.newsOfChannel(row, this.world.now);
+      const attempt = this.decisions.brokenChannelReport(row, this.world.now);
       if (this.memory.sending?.seq === row.seq) this.memory.sending.broken = after.broken;
       else if (attempt) report = { reason: after.broken, attempt };
     }

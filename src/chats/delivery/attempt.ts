@@ -1,70 +1,109 @@
-import type { Network, Outbound, Outcome } from "../../channels/adapter.ts";
-import { ADAPTERS } from "../../channels/registry.ts";
-import type { QueuedMessage } from "../log/message-log.ts";
-import { isSameAttempt, known, partsKept } from "./head.ts";
-import type { OutboxHost } from "./outbox.ts";
-import { type Known, type Parts, partOut } from "./parts.ts";
-import type { Granted } from "./permit.ts";
-import { ATTEMPT_TIMEOUT_MS, type Delivery } from "./schedule.ts";
+import type { Credentials, Outbound, Outcome } from "../../channels/adapter.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { DeliveryKnown, MessageLog, QueuedMessage } from "../log/message-log.ts";
+import type { Message } from "../message.ts";
+import type { Known, Parts } from "./parts.ts";
+import type { ChannelAccess, Granted } from "./permit.ts";
+import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./schedule.ts";
 
-/** After its deadline an attempt has this long to say what it knows. */
-const LAST_WORDS_MS = 1_000;
+/** An adapter that ignores the deadline is given up this long after it. */
+const GRACE_MS = 1_000;
 const NO_ANSWER = "The network did not answer in time";
 
-/** Calls the network; never throws. A part that went out is in the row before the call for the next one. */
+/** Sends one message; see `Adapter.send`. */
+export type SendCall = (
+  message: Outbound,
+  credentials: Credentials,
+  signal: AbortSignal,
+  onPart: (networkId: string) => void,
+) => Promise<Outcome>;
+
+export interface NetworkPort extends DeliveryPolicy {
+  /** How many calls a message takes. */
+  partsOf(message: Outbound): number;
+  /** @throws if the network's address is misconfigured; then no attempt was made */
+  connect(): SendCall;
+}
+
+/** The part of the message log that delivery uses. */
+export type DeliveryLog = Pick<
+  MessageLog,
+  "byId" | "byNetworkId" | "delivered" | "head" | "isRedacted" | "leftQueue" | "writeDelivery" | "writeDocument"
+>;
+
+/** What the outbox needs of its chat. */
+export interface OutboxHost extends ChannelAccess {
+  log: DeliveryLog;
+  network: NetworkPort;
+  clock: Clock;
+  /** False after the chat was erased: then the log is gone too. */
+  exists(): boolean;
+  /** Makes sure that the alarm rings at `at` or before. */
+  standBy(at: number): Promise<void>;
+  /** The contact's current address. */
+  address(): string;
+  /** The network named further addresses of the contact; `moved`: the first one replaces the current address. */
+  learn(addresses: string[], moved: boolean): void;
+  /** Counts an attempt that has ended. */
+  attempted(outcome: Outcome): void;
+  /** Stores a message's new status together with the state of its delivery. */
+  change(message: Message, status: Message["status"], error: DeliveryError | null, known?: DeliveryKnown): void;
+}
+
+/** Calls the network; never throws. Each part's id is stored before the call for the next part. */
 export async function callNetwork(
   host: OutboxHost,
   head: QueuedMessage & { parts: Parts },
   started: Delivery,
   { credentials }: Granted,
-  network: Network,
+  send: SendCall,
 ): Promise<Outcome> {
+  const { decisions, log } = host;
   const message = outbound(host, head);
-  const out = [...message.partsSent];
+  const sent = [...message.partsSent];
   const onPart = (id: string) => {
-    out.push(id);
-    // The last one is written with the outcome.
-    if (out.length === head.parts.of || !host.exists()) return;
-    const current = host.log.delivered(head.seq);
-    if (!isSameAttempt(current, started)) return;
+    sent.push(id);
+    // The last part is stored with the outcome.
+    if (sent.length === head.parts.of || !host.exists()) return;
+    const current = log.delivered(head.seq);
+    if (!decisions.isSameAttempt(current, started)) return;
     const before = knownOf(host, current, head.parts.of);
     // The output gate holds the next call until this is on disk.
-    save(host, current, before, partOut(before, out.length - 1, id));
+    save(host, current, before, decisions.partOut(before, sent.length - 1, id));
   };
-  const adapter = ADAPTERS[host.identity.channelKind];
   try {
-    return await withDeadline((signal) => adapter.send(message, credentials, network, signal, onPart));
+    return await withDeadline(host.clock, (signal) => send(message, credentials, signal, onPart));
   } catch {
-    return { outcome: "unknown", message: NO_ANSWER, parts: [...out] };
+    return { outcome: "unknown", message: NO_ANSWER, parts: [...sent] };
   }
 }
 
-/** What a message's row knows. `of`: how many parts it has; one that was redacted since does not say so any more. */
+/** What a message's row says of its delivery. @param of how many parts it has, which a redacted message no longer shows */
 export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Known {
-  return known(row, of ?? row.parts.of ?? ADAPTERS[host.identity.channelKind].partsOf(outbound(host, row)));
+  return host.decisions.known(row, of ?? row.parts.of ?? host.network.partsOf(outbound(host, row)));
 }
 
-/** Writes what became of a message, as far as it is news. */
+/** Stores a message's new state, if it differs from the old one. */
 export function save(host: OutboxHost, row: QueuedMessage, before: Known, after: Known): void {
   const { seq, message, delivery, lastError } = row;
-  const parts = after.parts === before.parts ? null : partsKept(after);
+  const parts = after.parts === before.parts ? null : host.decisions.partsKept(after);
   if (after.status !== before.status || after.error !== before.error) {
     host.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
   } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);
 }
 
 /** Not `AbortSignal.timeout`: its timer would keep the object in memory long after the answer. */
-async function withDeadline<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withDeadline<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { promise: over, reject } = Promise.withResolvers<never>();
-  const timers = [
-    setTimeout(() => controller.abort(), ATTEMPT_TIMEOUT_MS),
-    setTimeout(() => reject(new Error(NO_ANSWER)), ATTEMPT_TIMEOUT_MS + LAST_WORDS_MS),
+  const cancel = [
+    clock.timer(ATTEMPT_TIMEOUT_MS, () => controller.abort()),
+    clock.timer(ATTEMPT_TIMEOUT_MS + GRACE_MS, () => reject(new Error(NO_ANSWER))),
   ];
   try {
     return await Promise.race([work(controller.signal), over]);
   } finally {
-    timers.forEach(clearTimeout);
+    for (const each of cancel) each();
   }
 }
 

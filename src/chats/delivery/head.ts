@@ -217,7 +217,10 @@ export function rowOfStatus(
 }
 
 /** Which attempt's news it is that the channel is broken; null where it says nothing of the channel as it is now. */
-export function newsOfChannel({ delivery, message }: { delivery: Delivery } & Dated, now: number): Attempt | null {
+export function brokenChannelReport(
+  { delivery, message }: { delivery: Delivery } & Dated,
+  now: number,
+): Attempt | null {
   const { epoch } = delivery;
   if (epoch === undefined || now - Date.parse(message.updatedAt) > CHANNEL_NEWS_MS) return null;
   return { probe: null, epoch };

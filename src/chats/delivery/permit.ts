@@ -1,51 +1,60 @@
 import type { Outcome } from "../../channels/adapter.ts";
-import type { PermitAnswer } from "../../channels/channel-object.ts";
 import type { Attempt } from "../../channels/pace.ts";
-import { causeOf } from "../../log.ts";
-import { callObject } from "../../platform/call-object.ts";
+import type { BreakReport, PermitAnswer, PermitRequest, ProbeReport } from "../../channels/permits.ts";
+import { causeOf, type Logger } from "../../log.ts";
 import type { ChatIdentity } from "../log/message-log.ts";
-import { reportsOf } from "./head.ts";
+import type { DeliveryDecisions } from "./decisions.ts";
 
 export type Granted = PermitAnswer & { outcome: "granted" };
-type Leave = PermitAnswer | { outcome: "away" };
+
+/** The calls that a chat makes to its channel's object. Each rejects if the object does not answer. */
+export interface ChannelPort {
+  permit(request: PermitRequest): Promise<PermitAnswer>;
+  broke(report: BreakReport): Promise<void>;
+  probed(report: ProbeReport): Promise<void>;
+  slowDown(afterMs: number): Promise<void>;
+}
+
+/** A chat and its channel. */
+export interface ChannelAccess {
+  identity: Pick<ChatIdentity, "chatId" | "channelId">;
+  channel: ChannelPort;
+  decisions: DeliveryDecisions;
+  logger: Logger;
+}
 
 /**
- * Asks a chat's channel whether a message may go now; never throws.
- * @param reservedAt a start that an earlier permit named
- * @param brokeIn how often the channel had been mended when the message last met it broken
+ * Asks a chat's channel whether a message may be sent now; never throws.
+ * @param reservedAt a start that an earlier permit reserved
+ * @param brokeIn the epoch in which this message last met a broken channel; null if it never did
  */
 export async function acquirePermit(
-  env: Env,
-  { channelId, chatId }: ChatIdentity,
+  { identity: { chatId, channelId }, channel, logger }: ChannelAccess,
   reservedAt: number | null,
   brokeIn: number | null,
-): Promise<Leave> {
+): Promise<PermitAnswer | { outcome: "away" }> {
   try {
-    const request = { channelId, chatId, reservedAt, brokeIn };
-    return await callObject(env.CHANNELS, channelId, (channel) => channel.permit(request));
+    return await channel.permit({ channelId, chatId, reservedAt, brokeIn });
   } catch (error) {
-    console.warn({ event: "channel_away", channelId, cause: causeOf(error) });
+    logger.warn({ event: "channel_away", channelId, cause: causeOf(error) });
     return { outcome: "away" };
   }
 }
 
-/** Tells the channel what of an attempt's outcome concerns all its chats; never throws. */
+/** Reports to the channel what an attempt's outcome means for all its chats; never throws. */
 export async function report(
-  env: Env,
-  { channelId, chatId }: ChatIdentity,
+  { identity: { chatId, channelId }, channel, decisions, logger }: ChannelAccess,
   outcome: Outcome,
   attempt: Attempt,
 ): Promise<void> {
   const { probe, epoch, trial, brokeIn } = attempt;
   try {
-    for (const told of reportsOf(outcome, attempt)) {
-      await callObject(env.CHANNELS, channelId, (channel) => {
-        if (told.report === "slow_down") return channel.slowDown(told.afterMs);
-        if (told.report === "probed") return channel.probed({ channelId, works: told.works, probe, epoch, trial });
-        return channel.broke({ channelId, chatId, reason: told.reason, probe, epoch, brokeIn });
-      });
+    for (const each of decisions.reportsOf(outcome, attempt)) {
+      if (each.report === "slow_down") await channel.slowDown(each.afterMs);
+      else if (each.report === "probed") await channel.probed({ channelId, works: each.works, probe, epoch, trial });
+      else await channel.broke({ channelId, chatId, reason: each.reason, probe, epoch, brokeIn });
     }
   } catch (error) {
-    console.warn({ event: "channel_not_told", channelId, cause: causeOf(error) });
+    logger.warn({ event: "channel_not_told", channelId, cause: causeOf(error) });
   }
 }

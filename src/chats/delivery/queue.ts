@@ -1,6 +1,172 @@
+import type { Logger } from "../../log.ts";
+import { causeOf } from "../../log.ts";
+import type { StandingAlarm } from "../../platform/alarm.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { ChatIdentity, MessageLog } from "../log/message-log.ts";
-import type { StateAnswer } from "../rpc.ts";
-import { wakeAt } from "./schedule.ts";
+import type { StateAnswer, StatusNews } from "../rpc.ts";
+import type { DeliveryLog, NetworkPort, OutboxHost } from "./attempt.ts";
+import { DELIVERY_DECISIONS, type DeliveryDecisions } from "./decisions.ts";
+import { Outbox } from "./outbox.ts";
+import type { ChannelPort } from "./permit.ts";
+import { type Delivery, wakeAt } from "./schedule.ts";
+
+const AGAIN_AFTER_MS = 30_000;
+
+/** A chat as its deliveries need it. */
+export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" | "address" | "learn" | "attempted"> {
+  channel: ChannelPort;
+  network: NetworkPort;
+}
+
+export interface QueuePorts {
+  log: DeliveryLog & Pick<MessageLog, "keepPlace">;
+  alarm: Pick<StandingAlarm, "by" | "set" | "gone">;
+  clock: Clock;
+  logger: Logger;
+  /** The chat; null before its adoption and if no network delivers its messages. */
+  chat(): DeliveringChat | null;
+  /** False before the chat's adoption and after its erasure. */
+  exists(): boolean;
+  /** When the chat's other work needs the alarm, Unix milliseconds; null if it does not. */
+  otherWorkAt(now: number): number | null;
+  /** Keeps the object in memory until the work is done. */
+  waitUntil(work: Promise<void>): void;
+}
+
+/** The messages of one chat that wait for delivery, and the object's alarm, which makes sure that each is delivered. */
+export class DeliveryQueue {
+  readonly #ports: QueuePorts;
+  readonly #decisions: DeliveryDecisions;
+  readonly #outbox = new Outbox();
+
+  constructor(ports: QueuePorts, decisions = DELIVERY_DECISIONS) {
+    this.#ports = ports;
+    this.#decisions = decisions;
+  }
+
+  /** The delivery of a new message. @param depth how many messages wait before it */
+  newDelivery(depth: number): Delivery {
+    return this.#decisions.newDelivery(depth === 0 && !this.#outbox.isRunning, this.#ports.clock.now());
+  }
+
+  /** A message was stored with this delivery. */
+  stored(seq: number, { startedAt }: Delivery): void {
+    if (startedAt !== null) this.#outbox.adopt(seq);
+  }
+
+  /** Starts to deliver what was stored. The output gate holds each network call until the rows are on disk. */
+  start(): void {
+    this.#ports.waitUntil(this.#deliver());
+  }
+
+  /** Stores a status that the network sent. @returns false if it is of no message of this chat */
+  applyStatus(news: StatusNews): boolean {
+    const host = this.#host();
+    const reported = host && this.#outbox.applyStatus(host, news);
+    if (!reported) return false;
+    host.learn(news.addresses, false);
+    // The queue may have waited for this status. A channel that it reports as broken must know before it is asked.
+    this.#ports.waitUntil(this.#resume(reported));
+    return true;
+  }
+
+  /** A message is about to be redacted. */
+  beforeRedaction(seq: number): void {
+    const host = this.#host();
+    if (host) this.#outbox.beforeRedaction(host, seq);
+  }
+
+  /** A message was redacted: the next one may be due. */
+  afterRedaction(): void {
+    this.#ports.waitUntil(this.#resume());
+  }
+
+  /** The channel works again: a message that it held may be sent now. */
+  wake(): void {
+    const { clock, log } = this.#ports;
+    this.#outbox.wake();
+    const head = log.head();
+    const delivery = head && this.#decisions.afterWake(head.delivery, clock.now());
+    if (delivery) log.writeDelivery(head.seq, delivery, head.parts, head.lastError);
+    this.#ports.waitUntil(this.#resume());
+  }
+
+  /**
+   * Handles the alarm: does the chat's other work, then delivers. It sets the next alarm first and never throws, because
+   * the platform repeats an alarm that threw only a few times.
+   */
+  async ring(otherWork: () => Promise<void>): Promise<void> {
+    const { alarm, clock, log } = this.#ports;
+    alarm.gone();
+    await alarm.set(clock.now() + AGAIN_AFTER_MS);
+    await otherWork();
+    const headAt = await this.#work();
+    if (!this.#ports.exists()) return;
+    log.keepPlace();
+    await alarm.set(this.#dueAt(headAt));
+  }
+
+  /** Delivers what may be delivered, and sets the alarm for the rest. */
+  async #deliver(): Promise<void> {
+    const headAt = await this.#work();
+    await this.#ports.alarm.by(this.#ports.exists() ? this.#dueAt(headAt) : null);
+  }
+
+  /** Goes on after a change that may have made the head due. The alarm is stored in one commit with that change. */
+  async #resume(before?: Promise<void>): Promise<void> {
+    const now = this.#ports.clock.now();
+    const headAt = this.#headAt(now);
+    if (headAt !== null && headAt <= now) await this.#ports.alarm.by(now + AGAIN_AFTER_MS);
+    await before;
+    await this.#deliver();
+  }
+
+  /** Runs the outbox; never throws. @returns when the head of the queue is due; null if the queue is empty */
+  async #work(): Promise<number | null> {
+    const { clock, logger } = this.#ports;
+    const host = this.#host();
+    if (!host) return null;
+    try {
+      await this.#outbox.run(host);
+      return host.exists() ? this.#headAt(clock.now()) : null;
+    } catch (error) {
+      logger.error({ event: "delivery_broke_off", chatId: host.identity.chatId, error: causeOf(error) });
+      return clock.now() + AGAIN_AFTER_MS;
+    }
+  }
+
+  #headAt(now: number): number | null {
+    const head = this.#ports.chat() && this.#ports.log.head();
+    return head && this.#decisions.wakeAt(head.delivery, now);
+  }
+
+  #dueAt(headAt: number | null): number | null {
+    const otherAt = this.#ports.otherWorkAt(this.#ports.clock.now());
+    return headAt === null || otherAt === null ? (headAt ?? otherAt) : Math.min(headAt, otherAt);
+  }
+
+  #host(): OutboxHost | null {
+    const { alarm, clock, log, logger } = this.#ports;
+    const chat = this.#ports.chat();
+    if (!chat) return null;
+    return {
+      ...chat,
+      log,
+      clock,
+      logger,
+      decisions: this.#decisions,
+      standBy: (at) => alarm.by(at),
+      change: this.#change,
+    };
+  }
+
+  readonly #change: OutboxHost["change"] = (message, status, error, known) => {
+    const { clock, log } = this.#ports;
+    const at = Math.max(clock.now(), Date.parse(message.updatedAt));
+    log.writeDocument({ ...message, status, error, updatedAt: new Date(at).toISOString() }, known);
+    if (message.status === "QUEUED" && status !== "QUEUED") log.leftQueue(message.seq);
+  };
+}
 
 /** The state of a chat: the time of its last message and its queue. `last.at` and `now` are in Unix milliseconds. */
 export function stateOf(

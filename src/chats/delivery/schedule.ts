@@ -65,7 +65,14 @@ const MAX_HELD_MS = 7 * 86_400_000;
 const FIRST_BACKOFF_MS = 2_000;
 const MAX_BACKOFF_MS = 600_000;
 
-/** An attempt begins now. */
+/**
+ * The delivery of a new message. If it starts now, its first attempt is part of the insert, which saves a second write.
+ */
+export function newDelivery(startsNow: boolean, now: number): Delivery {
+  return startsNow ? begin(NOT_TRIED, now) : NOT_TRIED;
+}
+
+/** Starts an attempt. */
 export function begin(delivery: Delivery, now: number): Delivery {
   return {
     attempts: delivery.attempts + 1,

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { PermitAnswer } from "../../../src/channels/channel-object.ts";
+import type { PermitAnswer } from "../../../src/channels/permits.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/delivery/schedule.ts";
 import { newId } from "../../../src/ids.ts";
 import { draft } from "../../support/drafts.ts";

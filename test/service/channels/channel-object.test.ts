@@ -1,7 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import type { ChannelObject, PermitAnswer } from "../../../src/channels/channel-object.ts";
+import type { ChannelObject } from "../../../src/channels/channel-object.ts";
+import type { PermitAnswer } from "../../../src/channels/permits.ts";
 import { countRoundTrips } from "../../support/faults.ts";
 import { admin, newOrganization } from "../../support/harness.ts";
 import { alarmOf, newNetworkChannel, pass, stopTheClock } from "../delivery/conversation.ts";

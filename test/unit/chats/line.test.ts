@@ -4,13 +4,13 @@ import {
   afterAttempt,
   afterHold,
   afterWake,
+  brokenChannelReport,
   epochAfter,
   isSameAttempt,
   isStalePermit,
   judged,
   known,
   mayGoOn,
-  newsOfChannel,
   nextStep,
   partsKept,
   reportsOf,
@@ -317,10 +317,10 @@ test("that the channel is broken is news for an hour, of the attempt that the me
     const { message, ...rest } = row(delivery);
     return { ...rest, message: { ...message, updatedAt: new Date(NOW - ago).toISOString() } };
   };
-  expect(newsOfChannel(changed(HOUR, { epoch: 2 }), NOW)).toEqual({ probe: null, epoch: 2 });
-  expect(newsOfChannel(changed(HOUR + 1, { epoch: 2 }), NOW)).toBeNull();
-  expect(newsOfChannel(changed(0, {}), NOW)).toBeNull();
-  expect(newsOfChannel(changed(0, { epoch: 0 }), NOW)).toEqual({ probe: null, epoch: 0 });
+  expect(brokenChannelReport(changed(HOUR, { epoch: 2 }), NOW)).toEqual({ probe: null, epoch: 2 });
+  expect(brokenChannelReport(changed(HOUR + 1, { epoch: 2 }), NOW)).toBeNull();
+  expect(brokenChannelReport(changed(0, {}), NOW)).toBeNull();
+  expect(brokenChannelReport(changed(0, { epoch: 0 }), NOW)).toEqual({ probe: null, epoch: 0 });
 });
 
 test("a channel that works again wakes what was held because it was broken, and nothing else", () => {

@@ -1,0 +1,45 @@
+import {
+  afterAttempt,
+  afterHold,
+  afterWake,
+  brokenChannelReport,
+  epochAfter,
+  isSameAttempt,
+  isStalePermit,
+  judged,
+  known,
+  mayGoOn,
+  nextStep,
+  partsKept,
+  reportsOf,
+  rowOfStatus,
+  startAttempt,
+} from "./head.ts";
+import { applyNews, partOut } from "./parts.ts";
+import { isOverdue, newDelivery, wakeAt } from "./schedule.ts";
+
+/** The decisions of delivery. The simulation replaces some by wrong ones, to see that it notices. */
+export const DELIVERY_DECISIONS = {
+  afterAttempt,
+  afterHold,
+  afterWake,
+  applyNews,
+  brokenChannelReport,
+  epochAfter,
+  isOverdue,
+  isSameAttempt,
+  isStalePermit,
+  judged,
+  known,
+  mayGoOn,
+  newDelivery,
+  nextStep,
+  partOut,
+  partsKept,
+  reportsOf,
+  rowOfStatus,
+  startAttempt,
+  wakeAt,
+};
+
+export type DeliveryDecisions = typeof DELIVERY_DECISIONS;

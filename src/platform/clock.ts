@@ -1,0 +1,21 @@
+/** Time and chance. Code that takes them from here can run in a simulation. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** From 0 to 1. */
+  random(): number;
+  /** Resolves after `ms`. */
+  wait(ms: number): Promise<unknown>;
+  /** Calls `run` after `ms`. @returns a function that cancels the call */
+  timer(ms: number, run: () => void): () => void;
+}
+
+export const SYSTEM_CLOCK: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  wait: (ms) => scheduler.wait(ms),
+  timer(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
