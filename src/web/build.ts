@@ -40,8 +40,8 @@ const HEADERS = {
 };
 
 /**
- * The file `_headers` of the static assets. `Allow` is for the platform's 405 to any other method. The platform adds an
- * ETag and asks for revalidation, so that a fixed name is never stale.
+ * The text of the static assets' `_headers` file. `Allow` is for the platform's 405 answers. The platform adds an ETag
+ * and makes browsers revalidate, so a fixed file name is never stale.
  */
 function headersFile(): string {
   return Object.entries(HEADERS)
@@ -54,12 +54,12 @@ function headersFile(): string {
     .join("");
 }
 
-/** The languages that a page fetches when its visitor speaks them; English is in its script. */
+/** The languages that the chat page fetches if needed. English is part of its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr };
 
 /**
- * Builds all static assets: the chat page and widget, the OpenAPI documents and their reference. A server may read `out`
- * meanwhile, and builds may run at the same time.
+ * Builds all static assets: the chat page, the widget and the documentation. A server may read `out` during a build, and
+ * builds may run at the same time.
  * @returns the gzipped bytes of the scripts and styles that visitors load, by path
  */
 export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
@@ -77,7 +77,7 @@ async function writeAll(out: string): Promise<Record<string, number>> {
     outdir: out,
     bundle: true,
     minify: true,
-    // A classic script: a module could not ask which tag it stands in.
+    // A classic script, because a module can't find its own script tag.
     format: "iife",
     target: ["chrome111", "firefox115", "safari16.4"],
     jsx: "automatic",
@@ -110,7 +110,7 @@ async function writeAll(out: string): Promise<Record<string, number>> {
 
 if (import.meta.main) {
   const sizes = await buildWeb();
-  // As wrangler's own build step it has nothing to say.
+  // wrangler's build step uses --quiet.
   if (!process.argv.includes("--quiet")) {
     for (const [path, bytes] of Object.entries(sizes)) console.log(`${path}  ${(bytes / 1024).toFixed(1)} KiB gzipped`);
   }

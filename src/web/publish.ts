@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 /**
  * Writes a folder of files while a server may be reading it. `write` fills a new folder beside `out`; then each changed
- * file is renamed over the old one, so that none is ever missing or half written.
+ * file is renamed over the old one, so that no file is ever missing or incomplete.
  * @returns what `write` returned
  */
 export async function publish<T>(out: string, write: (folder: string) => Promise<T>): Promise<T> {
@@ -23,7 +23,7 @@ export async function publish<T>(out: string, write: (folder: string) => Promise
   }
 }
 
-/** An unchanged file is left alone: wrangler restarts the server for each change that it sees. */
+/** Leaves an unchanged file alone, because wrangler restarts the server after each change. */
 async function replace(from: string, to: string): Promise<void> {
   const [next, current] = await Promise.all([readFile(from), readFile(to).catch(() => null)]);
   if (current?.equals(next)) return;

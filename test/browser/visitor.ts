@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page, WebSocketRoute } from "playwright-core";
 import { afterEach, expect } from "vitest";
-import type { ServerFrame } from "../../src/web/visitor/frames.ts";
+import type { IncomingFrame } from "../../src/web/visitor/frames.ts";
 import { type Place, pageUrl } from "./place.ts";
 
 let users = 0;
@@ -83,7 +83,7 @@ export interface Weather {
   /** Hangs up once. */
   cut(): Promise<void>;
   /** Answers the page's next messages itself, instead of handing them to the server. */
-  refuse: ((id: string) => ServerFrame) | null;
+  refuse: ((id: string) => IncomingFrame) | null;
   /** Hands the next frames on, and hangs up before the server's answer comes back. */
   deaf: boolean;
 }

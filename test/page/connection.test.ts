@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { connect, waitBefore } from "../../src/web/visitor/connection.ts";
-import type { ServerFrame } from "../../src/web/visitor/frames.ts";
+import type { IncomingFrame } from "../../src/web/visitor/frames.ts";
 
 /** A browser's socket whose other end is the test. */
 class Socket extends EventTarget {
@@ -28,7 +28,7 @@ class Socket extends EventTarget {
     this.dispatchEvent(new Event("open"));
   }
 
-  says(frame: ServerFrame): void {
+  says(frame: IncomingFrame): void {
     this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(frame) }));
   }
 
@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 function start() {
-  const heard: ServerFrame[] = [];
+  const heard: IncomingFrame[] = [];
   const closed: number[] = [];
   let asked = 0;
   const connection = connect(() => `ws://parley/${asked++}`, ["parley.v1"], {

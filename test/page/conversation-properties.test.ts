@@ -8,7 +8,7 @@ import {
   reduce,
   resumeAfter,
 } from "../../src/web/visitor/conversation.ts";
-import type { ChatMessage, ServerFrame } from "../../src/web/visitor/frames.ts";
+import type { ChatMessage, IncomingFrame } from "../../src/web/visitor/frames.ts";
 import { timelineOf } from "../../src/web/visitor/timeline.ts";
 import { inbound, outbound, stored } from "./frames.ts";
 
@@ -33,7 +33,7 @@ class World {
   /** How often the chat was erased. */
   era = 0;
 
-  hear(frame: ServerFrame): void {
+  hear(frame: IncomingFrame): void {
     if (!this.connected) return;
     this.state = reduce(this.state, { type: "frame", frame });
     if (frame.type !== "ready" && !this.state.caughtUp) this.connect();

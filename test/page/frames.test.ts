@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { readFrame } from "../../src/web/visitor/frames.ts";
+import { parseFrame } from "../../src/web/visitor/frames.ts";
 import { inbound, outbound } from "./frames.ts";
 
-const read = (frame: unknown) => readFrame(JSON.stringify(frame));
+const read = (frame: unknown) => parseFrame(JSON.stringify(frame));
 const said = outbound(1, "Hello");
 
 test.each([
@@ -17,7 +17,7 @@ test.each([
   ["a type that this page does not know", '{"type":"typing"}'],
   ["a type that is no text", '{"type":5}'],
 ])("what is %s is no frame", (_what, data) => {
-  expect(readFrame(data)).toBeNull();
+  expect(parseFrame(data)).toBeNull();
 });
 
 test("a pong is read", () => {

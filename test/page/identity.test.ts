@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { identify, subprotocols } from "../../src/web/visitor/identity.ts";
-import { keptFor } from "../../src/web/visitor/stored.ts";
+import { tabStorage } from "../../src/web/visitor/stored.ts";
 
 function memoryStore(): { store: () => Storage; entries: Map<string, string> } {
   const entries = new Map<string, string>();
@@ -63,11 +63,11 @@ test("a user without a hash is refused and never a stranger with a token", () =>
 test("unsent messages and the draft are kept for their owner alone, and damage is no message", () => {
   const { store, entries } = memoryStore();
   const own = { id: "a", text: "hi", writtenAt: 1, afterSeq: 0, tried: true, echo: 4, seq: null, trouble: null };
-  keptFor("ada", store).keepOutbox([own, { ...own, id: "b", seq: 5 }]);
-  keptFor("ada", store).keepDraft("half a");
-  expect(keptFor("ada", store).outbox()).toEqual([{ ...own, echo: null }]);
-  expect([keptFor("bob", store).outbox(), keptFor("bob", store).draft()]).toEqual([[], ""]);
+  tabStorage("ada", store).saveOutbox([own, { ...own, id: "b", seq: 5 }]);
+  tabStorage("ada", store).saveDraft("half a");
+  expect(tabStorage("ada", store).outbox()).toEqual([{ ...own, echo: null }]);
+  expect([tabStorage("bob", store).outbox(), tabStorage("bob", store).draft()]).toEqual([[], ""]);
   entries.set("parley.outbox.ada", '[{"id":1},null,"x"');
-  expect(keptFor("ada", store).outbox()).toEqual([]);
-  expect(keptFor("ada", blocked).draft()).toBe("");
+  expect(tabStorage("ada", store).outbox()).toEqual([]);
+  expect(tabStorage("ada", blocked).draft()).toBe("");
 });

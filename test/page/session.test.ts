@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ConnectionEvents } from "../../src/web/visitor/connection.ts";
-import type { ClientFrame } from "../../src/web/visitor/frames.ts";
+import type { OutgoingFrame } from "../../src/web/visitor/frames.ts";
 import { ChatSession } from "../../src/web/visitor/session.ts";
-import type { Kept } from "../../src/web/visitor/stored.ts";
+import type { TabStorage } from "../../src/web/visitor/stored.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const nothingKept: Kept = { outbox: () => [], keepOutbox: () => {}, draft: () => "", keepDraft: () => {} };
+const nothingKept: TabStorage = { outbox: () => [], saveOutbox: () => {}, draft: () => "", saveDraft: () => {} };
 
 /** A session on a connection that is all in the test's hands. */
-function start(kept: Kept = nothingKept) {
-  const sent: ClientFrame[] = [];
+function start(storage: TabStorage = nothingKept) {
+  const sent: OutgoingFrame[] = [];
   const asked: string[] = [];
   let events: ConnectionEvents | undefined;
   let url = () => "";
   const session = new ChatSession({
     socketUrl: (after) => `?after=${after}`,
     protocols: ["parley.v1"],
-    kept,
+    storage,
     onChange: () => {},
     connect: (nextUrl, _protocols, given) => {
       events = given;
@@ -33,7 +33,7 @@ function start(kept: Kept = nothingKept) {
   return { session, sent, asked, hear: onFrame, lose: (code: number, reason = "") => onClose(code, reason) };
 }
 
-const idOf = (frame: ClientFrame | undefined) => (frame?.type === "message" ? frame.id : "");
+const idOf = (frame: OutgoingFrame | undefined) => (frame?.type === "message" ? frame.id : "");
 
 test("messages go one at a time, in the order in which they were written", () => {
   const { session, sent, hear } = start();
@@ -154,10 +154,10 @@ test("a server that promises more than it gives is not asked for ever", () => {
 });
 
 test("what a reloaded page had still to send is sent", () => {
-  const own = { id: "kept", text: "before the reload", writtenAt: 0, afterSeq: 0, echo: null, seq: null };
+  const own = { id: "storage", text: "before the reload", writtenAt: 0, afterSeq: 0, echo: null, seq: null };
   const { sent, hear } = start({ ...nothingKept, outbox: () => [{ ...own, tried: true, trouble: null }] });
   hear(ready([]));
-  expect(sent).toEqual([{ type: "message", id: "kept", content: "before the reload" }]);
+  expect(sent).toEqual([{ type: "message", id: "storage", content: "before the reload" }]);
 });
 
 test("the past is asked for on the open connection, a page at a time", () => {

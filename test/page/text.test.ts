@@ -4,7 +4,7 @@ import { FETCHED_TEXTS } from "../../src/web/build.ts";
 import { chooseLanguage, LANGUAGES } from "../../src/web/visitor/language.ts";
 import { piecesOf, webAddress } from "../../src/web/visitor/links.ts";
 import { en } from "../../src/web/visitor/locales/en.ts";
-import { reasonOf, textsIn } from "../../src/web/visitor/texts.ts";
+import { refusalReason, textsIn } from "../../src/web/visitor/texts.ts";
 import { timesIn } from "../../src/web/visitor/times.ts";
 
 afterEach(() => void vi.restoreAllMocks());
@@ -93,7 +93,7 @@ test("texts that don't come are English, and so is one that an older file lacks"
 
 test("a wait is told in the unit that people would use", () => {
   const reason = (retryAfter: number | null) =>
-    reasonOf({ code: "rate_limited", message: "Own words", retryAfter }, en, "en");
+    refusalReason({ code: "rate_limited", message: "Own words", retryAfter }, en, "en");
   expect(reason(1)).toContain("1 second.");
   expect(reason(1_500)).toContain("25 minutes.");
   expect(reason(7_200)).toContain("2 hours.");

@@ -1,18 +1,18 @@
 import { render } from "preact";
-import { Chat } from "./components/chat.tsx";
+import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
 import { hostFrame } from "./host-frame.ts";
 import { identify, subprotocols } from "./identity.ts";
 import { chooseLanguage, directionOf } from "./language.ts";
 import { ChatSession, type SessionView } from "./session.ts";
-import { keptFor } from "./stored.ts";
+import { tabStorage } from "./stored.ts";
 import { textsIn } from "./texts.ts";
 import { timesIn } from "./times.ts";
 
-/** As often as a screen is drawn. */
+/** One frame of a screen. */
 const DRAW_MS = 16;
 
-/** The page's entry. The shell names the channel; who the visitor is stands in the fragment, which is never sent. */
+/** Starts the page. The visitor's identity is in the URL fragment, which browsers never send. */
 function start(root: HTMLElement, channelId: string): void {
   const fragment = new URLSearchParams(location.hash.slice(1));
   followScheme(fragment.get("scheme"));
@@ -21,12 +21,12 @@ function start(root: HTMLElement, channelId: string): void {
   const host = hostFrame(fragment, window);
   const identity = identify(fragment, channelId, () => localStorage);
   const owner = identity.kind === "user" ? `${channelId}.${identity.user}` : channelId;
-  const kept = keptFor(owner, () => sessionStorage);
+  const storage = tabStorage(owner, () => sessionStorage);
 
   const session = new ChatSession({
     socketUrl: (after) => socketUrl(channelId, after),
     protocols: subprotocols(identity),
-    kept,
+    storage,
     onChange: (view) => show(view),
   });
   const actions = {
@@ -39,7 +39,7 @@ function start(root: HTMLElement, channelId: string): void {
   let known = false;
 
   let words: Words | null = null;
-  // The socket is opened meanwhile.
+  // The socket opens while the texts load.
   const drawn = wordsOf(fragment.get("locale"), root.dataset.name ?? "").then((found) => {
     words = { ...found, user: identity.kind === "user" ? identity.user : null };
     draw();
@@ -51,11 +51,11 @@ function start(root: HTMLElement, channelId: string): void {
   function draw(): void {
     clearTimeout(drawing);
     drawing = undefined;
-    if (words) render(<Chat view={session.view} words={words} kept={kept} actions={actions} />, root);
+    if (words) render(<ChatView view={session.view} words={words} storage={storage} actions={actions} />, root);
   }
 
   function show(view: SessionView): void {
-    // Changes come in bursts: a chat that is opened after a while hears of each message of it that it is read now.
+    // Changes come in bursts: an opened chat receives one status for each message that was just read.
     drawing ??= setTimeout(draw, DRAW_MS);
     if (view.unread !== unread) host?.post({ parley: "unread", count: (unread = view.unread) });
     if (!known && (known = view.conversation.entries.length > 0)) host?.post({ parley: "known" });
@@ -75,17 +75,17 @@ function start(root: HTMLElement, channelId: string): void {
   });
   addEventListener("online", () => session.wake());
   addEventListener("offline", () => session.networkLost());
-  // Another user in the fragment is another visitor.
+  // A new fragment can name another visitor.
   addEventListener("hashchange", () => location.reload());
   look();
   host?.post({ parley: "here" });
-  // On a page of its own the box is what one comes for; on a phone the keyboard would cover the page unasked.
+  // Not on a phone, whose keyboard would cover the page.
   if (!host && matchMedia("(pointer: fine)").matches) focusBox();
 }
 
-/** How the page speaks to this visitor; it says so of itself, too. `name` is what stands at its top, if it has one. */
-async function wordsOf(wish: string | null, name: string): Promise<Omit<Words, "user">> {
-  const chosen = chooseLanguage([wish, ...navigator.languages]);
+/** Loads the texts and sets the document's language. `name` is the channel's, or empty. */
+async function wordsOf(requested: string | null, name: string): Promise<Omit<Words, "user">> {
+  const chosen = chooseLanguage([requested, ...navigator.languages]);
   const { language, texts } = await textsIn(chosen.language);
   const locale = language === chosen.language ? chosen.locale : language;
   document.documentElement.lang = language;
@@ -105,23 +105,23 @@ function closeByEscape(close: () => void): void {
   });
 }
 
-/** The style sheet knows `data-scheme` alone, so that a site's wish can overrule the device's. */
-function followScheme(wish: string | null): void {
+/** Sets `data-scheme` for the style sheet. The site's choice overrides the device's. */
+function followScheme(requested: string | null): void {
   const device = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => {
-    const dark = wish === "dark" || (wish !== "light" && device.matches);
+    const dark = requested === "dark" || (requested !== "light" && device.matches);
     document.documentElement.dataset.scheme = dark ? "dark" : "light";
   };
   device.addEventListener("change", apply);
   apply();
 }
 
-/** Some phones lay their keyboard over the page instead of making it smaller: the page then follows what is visible. */
+/** Fits the page to the visible area, because some phones show the keyboard over the page. */
 function followKeyboard(): void {
   const viewport = window.visualViewport;
   if (!viewport) return;
   const apply = () => {
-    // A page that is zoomed by two fingers is larger than what is visible on purpose.
+    // A scale above 1 is a pinch zoom, not a keyboard.
     const covered = viewport.scale === 1 && innerHeight - viewport.height > 1;
     document.documentElement.style.setProperty("--height", covered ? `${viewport.height}px` : "100dvh");
     if (covered) scrollTo(0, 0);

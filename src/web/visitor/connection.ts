@@ -1,56 +1,56 @@
-import { type ClientFrame, readFrame, type ServerFrame } from "./frames.ts";
+import { type IncomingFrame, type OutgoingFrame, parseFrame } from "./frames.ts";
 
-/** Close codes after which trying again gives the same answer: wrong identity, wrong origin, no such channel. */
+/** Close codes after which a new attempt can't succeed: wrong identity, wrong origin, no such channel. */
 const FINAL_CODES = [4401, 4403, 4404] as const;
 export type FinalCode = (typeof FINAL_CODES)[number];
 
 export interface ConnectionEvents {
-  onFrame: (frame: ServerFrame) => void;
-  /** The socket closed or could not be opened; unless `code` is final, another attempt follows by itself. */
+  onFrame: (frame: IncomingFrame) => void;
+  /** The socket closed or could not be opened. Another attempt follows unless `code` is final. */
   onClose: (code: number, reason: string) => void;
 }
 
 export interface Connection {
-  /** Sends now or not at all: what must arrive is kept by its owner and sent again on the next `ready`. */
-  send(frame: ClientFrame): void;
-  /** Connects anew and at once, whatever wait was running. */
+  /** Sends a frame, or drops it without an open socket. The caller must repeat important frames after `ready`. */
+  send(frame: OutgoingFrame): void;
+  /** Reconnects immediately. */
   restart(): void;
   close(): void;
 }
 
-const BEAT_MS = 25_000;
-const OPENING_MS = 10_000;
-/** A connection that lasted this long was a good one: the next wait is a first one again. */
+const PING_INTERVAL_MS = 25_000;
+const OPEN_TIMEOUT_MS = 10_000;
+/** A connection that lasts this long resets the back-off. */
 const STEADY_MS = 5_000;
-/** Closed without a word, as the platform calls it. */
+/** The close code of a socket that closed without a close frame. */
 const LOST = 1006;
-/** The server's object sleeps through a ping only if it is this very text, to which the platform answers for it. */
-const PING = JSON.stringify({ type: "ping" } satisfies ClientFrame);
+/** The platform answers exactly this text without waking the server's Durable Object. */
+const PING = JSON.stringify({ type: "ping" } satisfies OutgoingFrame);
 
-/** A socket that is always there again. `url` is asked before each attempt, because it says from where to catch up. */
+/** A WebSocket that reconnects. `url` is called before each attempt, because the URL contains the newest `seq`. */
 export function connect(url: () => string, protocols: string[], events: ConnectionEvents): Connection {
   let socket: WebSocket | null = null;
   let failures = 0;
-  let heard = true;
-  /** One at a time: until the socket must be open, until it counts as steady, or until the next attempt. */
+  let hasReceived = true;
+  /** One timer at a time: the timeout of opening, the reset of the back-off, or the next attempt. */
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  // A network that vanished tells nobody: a socket on which nothing came since the last ping is given up.
-  const beat = setInterval(() => {
+  // A lost network sends no close event. A socket that received nothing since the last ping is dead.
+  const pings = setInterval(() => {
     if (socket?.readyState !== WebSocket.OPEN) return;
-    if (!heard) {
+    if (!hasReceived) {
       events.onClose(LOST, "");
       return restart();
     }
-    heard = false;
+    hasReceived = false;
     socket.send(PING);
-  }, BEAT_MS);
+  }, PING_INTERVAL_MS);
 
   function open(): void {
     const current = new WebSocket(url(), protocols);
     socket = current;
-    heard = true;
-    timer = setTimeout(() => ended(LOST, ""), OPENING_MS);
+    hasReceived = true;
+    timer = setTimeout(() => ended(LOST, ""), OPEN_TIMEOUT_MS);
     current.addEventListener("open", () => {
       if (current !== socket) return;
       clearTimeout(timer);
@@ -58,8 +58,8 @@ export function connect(url: () => string, protocols: string[], events: Connecti
     });
     current.addEventListener("message", ({ data }) => {
       if (current !== socket) return;
-      heard = true;
-      const frame = readFrame(data);
+      hasReceived = true;
+      const frame = parseFrame(data);
       if (frame) events.onFrame(frame);
     });
     current.addEventListener("close", ({ code, reason }) => {
@@ -67,8 +67,8 @@ export function connect(url: () => string, protocols: string[], events: Connecti
     });
   }
 
-  /** Whatever a socket that was left still says is heard by nobody. */
-  function leave(): void {
+  /** Closes the socket. Its later events are ignored. */
+  function abandon(): void {
     clearTimeout(timer);
     const former = socket;
     socket = null;
@@ -76,13 +76,13 @@ export function connect(url: () => string, protocols: string[], events: Connecti
   }
 
   function ended(code: number, reason: string): void {
-    leave();
+    abandon();
     if (!isFinal(code)) timer = setTimeout(open, waitBefore(failures++, Math.random()));
     events.onClose(code, reason);
   }
 
   function restart(): void {
-    leave();
+    abandon();
     failures = 0;
     open();
   }
@@ -94,15 +94,15 @@ export function connect(url: () => string, protocols: string[], events: Connecti
     },
     restart,
     close: () => {
-      clearInterval(beat);
-      leave();
+      clearInterval(pings);
+      abandon();
     },
   };
 }
 
 /**
- * Milliseconds before the next attempt, after `failures` in a row: from 0.5 to 2 seconds at first, to 7.5 to 30 at
- * last. After a deploy every page reconnects, and no two should keep in step; `random` is from 0 to 1.
+ * Milliseconds before the next attempt after `failures` in a row: 0.5 to 2 seconds at first, at most 7.5 to 30. The
+ * jitter spreads the pages that reconnect after a deploy. `random` is from 0 to 1.
  */
 export function waitBefore(failures: number, random: number): number {
   return Math.min(2_000 * 1.8 ** failures, 30_000) * (0.25 + 0.75 * random);

@@ -1,31 +1,31 @@
-import type { ChatMessage, ReadyFrame, RefusedFrame, ServerFrame } from "./frames.ts";
+import type { ChatMessage, IncomingFrame, ReadyFrame, RefusalFrame } from "./frames.ts";
 
 /** Why a visitor's message could not be sent. */
 export interface Trouble {
   code: string;
-  /** The server's own words, for a code that this page has none for. */
+  /** The server's text, for codes without a translation. */
   message: string;
   retryAfter: number | null;
 }
 
 /** A message that the visitor wrote and the server has not acknowledged. */
 export interface OwnMessage {
-  /** Made by this page and kept through every resend, so that the server stores it once. */
+  /** The idempotency key. It stays the same in every attempt. */
   id: string;
   text: string;
   writtenAt: number;
-  /** The newest message that was here when this one was written: its echo can only come later. */
+  /** The newest `seq` when this message was written. Its echo must have a higher one. */
   afterSeq: number;
-  /** It was handed to a socket at least once, so it may be stored although nobody told us. */
+  /** It was sent at least once, so the server may have stored it. */
   tried: boolean;
-  /** The stored message that is taken for this one until the acknowledgement says which it is. */
+  /** The `seq` of the stored message that seems to be this one, until the acknowledgement. */
   echo: number | null;
-  /** Its number, when it is acknowledged before the messages ahead of it have come. */
+  /** Its `seq`, if it was acknowledged before the messages ahead of it arrived. */
   seq: number | null;
   trouble: Trouble | null;
 }
 
-/** A stored message. `key` stays the same through sending and storing, so that it is shown and announced once. */
+/** A stored message. `key` is the same before and after storing, so that the message is announced once. */
 export interface Entry {
   key: string;
   message: ChatMessage;
@@ -33,43 +33,43 @@ export interface Entry {
 
 export interface Conversation {
   chatId: string | null;
-  /** A run of the chat's messages without a gap, oldest first. */
+  /** Stored messages without a gap, oldest first. */
   entries: readonly Entry[];
   outbox: readonly OwnMessage[];
-  /** Everything up to the chat's newest message is here. */
+  /** Whether `entries` reach the chat's newest message. */
   caughtUp: boolean;
-  /** Where the next connection starts, when it is not after the newest entry. */
+  /** The `seq` after which the next connection starts, or null to continue at the newest entry. */
   skipTo: number | null;
 }
 
 export type Action =
-  | { type: "frame"; frame: ServerFrame }
+  | { type: "frame"; frame: IncomingFrame }
   | { type: "write"; id: string; text: string; at: number }
   | { type: "tried"; id: string }
   | { type: "again"; id: string }
   | { type: "trouble"; id: string; trouble: Trouble };
 
-type StoredFrame = Extract<ServerFrame, { type: "stored" }>;
+type StoredFrame = Extract<IncomingFrame, { type: "stored" }>;
 
-/** One page of the server's. A longer gap is not walked through: the newest page is fetched, older ones on demand. */
+/** Messages in a page. After a longer gap, only the newest page is loaded, and older ones on demand. */
 const PAGE = 100;
 
-/** A conversation of which nothing is known but what this tab had still to send. */
+/** An empty conversation with the tab's unsent messages. */
 export function emptyConversation(outbox: readonly OwnMessage[] = []): Conversation {
   return { chatId: null, entries: [], outbox, caughtUp: false, skipTo: null };
 }
 
-/** The number of the newest message that is here, 0 for none. */
+/** The `seq` of the newest entry, or 0. */
 export function newestSeq({ entries }: Pick<Conversation, "entries">): number {
   return entries.at(-1)?.message.seq ?? 0;
 }
 
-/** What the next connection asks for: everything after this number. The newest that is here comes once more, as proof. */
+/** The `after` of the next connection. The newest entry is loaded again, to detect another chat. */
 export function resumeAfter(state: Conversation): number {
   return state.skipTo ?? Math.max(0, newestSeq(state) - 1);
 }
 
-/** The conversation after what happened. Pure: the same frames give the same conversation, however often they come. */
+/** Returns the conversation after an action. A repeated frame changes nothing. */
 export function reduce(state: Conversation, action: Action): Conversation {
   switch (action.type) {
     case "frame":
@@ -89,12 +89,12 @@ export function reduce(state: Conversation, action: Action): Conversation {
   }
 }
 
-function reduceFrame(state: Conversation, frame: ServerFrame): Conversation {
+function reduceFrame(state: Conversation, frame: IncomingFrame): Conversation {
   switch (frame.type) {
     case "ready":
       return reduceReady(state, frame);
     case "older":
-      return putInFront(state, frame.messages);
+      return prepend(state, frame.messages);
     case "message":
       return merge(state, frame.message);
     case "stored":
@@ -108,8 +108,8 @@ function reduceFrame(state: Conversation, frame: ServerFrame): Conversation {
   }
 }
 
-/** Only what joins up is put in front: a page of another moment must not leave a hole. */
-function putInFront(state: Conversation, messages: ChatMessage[]): Conversation {
+/** Adds older messages before the first entry, if they leave no gap. */
+function prepend(state: Conversation, messages: ChatMessage[]): Conversation {
   const first = state.entries[0]?.message.seq ?? 0;
   const older = messages.filter(({ seq }) => seq < first);
   if (older.at(-1)?.seq !== first - 1) return state;
@@ -131,14 +131,14 @@ function reduceReady(state: Conversation, frame: ReadyFrame): Conversation {
   const joins = (frame.messages[0]?.seq ?? 0) <= newestSeq(state) + 1;
   const start: Conversation = { ...known, entries: joins ? state.entries : [], skipTo: null };
   const next = frame.messages.reduce((now, message) => merge(now, message, !joins), start);
-  // One that was acknowledged and lies before the page to which we jumped is stored, and comes with the older ones.
+  // An acknowledged message before the new page is stored. It comes with the older pages.
   const outbox = next.outbox.filter(({ seq }) => seq === null || seq > newestSeq(next));
   return { ...next, outbox, caughtUp: newestSeq(next) >= frame.lastSeq };
 }
 
 /**
- * Whether the chat that was here was erased, and what is shown is of no chat. One that was made anew has the same id,
- * and counts from 1 again: it has fewer messages than are here, or another one in the place of the newest.
+ * Whether the shown chat was deleted. A new chat can have the same id and counts from 1 again, so it has fewer messages,
+ * or another message with the newest `seq`.
  */
 function isAnotherChat(state: Conversation, { chatId, messages, lastSeq }: ReadyFrame): boolean {
   const newest = state.entries.at(-1)?.message;
@@ -147,7 +147,7 @@ function isAnotherChat(state: Conversation, { chatId, messages, lastSeq }: Ready
   return lastSeq < newest.seq || messages.some(({ seq, id }) => seq === newest.seq && id !== newest.id);
 }
 
-/** A message that is new, or known and changed. One that leaves a gap is not shown: the next connection brings both. */
+/** Adds or updates a message. After a gap, the message is dropped, and the next connection loads the gap too. */
 function merge(state: Conversation, message: ChatMessage, first = false): Conversation {
   const newest = newestSeq(state);
   if (message.seq <= newest) return changeEntry(state, message.seq, () => message);
@@ -160,7 +160,7 @@ function merge(state: Conversation, message: ChatMessage, first = false): Conver
   return own.seq === message.seq ? dropOwn(appended, own.id) : changeOwn(appended, own.id, { echo: message.seq });
 }
 
-/** The stored message says not which of ours it is; its number does, or else its text, until the acknowledgement. */
+/** Finds the visitor's unacknowledged message for a stored one: by `seq`, else by text. */
 function ownOf(outbox: readonly OwnMessage[], { seq, content }: ChatMessage): OwnMessage | undefined {
   const isEcho = (own: OwnMessage) =>
     own.tried && own.seq === null && own.echo === null && own.trouble === null && own.afterSeq < seq;
@@ -177,7 +177,7 @@ function reduceStored(state: Conversation, { id, messageId, seq }: StoredFrame):
   const createdAt = new Date(own.writtenAt).toISOString();
   const body = { type: "TEXT", content: own.text, text: own.text, mediaUrl: null } as const;
   const message: ChatMessage = { id: messageId, seq, direction: "INBOUND", ...body, status: "RECEIVED", createdAt };
-  // What was taken for this message was a like one of another tab, and keeps the key.
+  // If this message had an echo, the echo was another tab's message with the same text. It keeps the key.
   return { ...rest, entries: [...rest.entries, { key: own.echo === null ? id : String(seq), message }] };
 }
 
@@ -200,6 +200,6 @@ function entryOf(message: ChatMessage): Entry {
   return { key: String(message.seq), message };
 }
 
-function troubleOf({ code, message, retryAfter }: RefusedFrame): Trouble {
+function troubleOf({ code, message, retryAfter }: RefusalFrame): Trouble {
   return { code, message, retryAfter };
 }

@@ -1,17 +1,17 @@
-/** The frames of the visitors' socket, as the contract has them, and the one place where the server's are read. */
+/** The frames of the visitors' socket, and the parser of the server's frames. */
 
 type MessageType = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO" | "TEMPLATE";
 type MessageStatus = "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";
 
-/** What the page shows of a message. `seq` is 1, 2, 3 … in the chat, without a gap. */
+/** The shown fields of a message. `seq` counts a chat's messages from 1, without a gap. */
 export interface ChatMessage {
   id: string;
   seq: number;
-  /** INBOUND is the visitor's own. */
+  /** INBOUND is from the visitor. */
   direction: "OUTBOUND" | "INBOUND";
   type: MessageType;
   content: string;
-  /** The filled template, else `content`; empty when it was redacted. */
+  /** The filled template, else `content`. Empty after redaction. */
   text: string;
   mediaUrl: string | null;
   status: MessageStatus;
@@ -21,32 +21,32 @@ export interface ChatMessage {
 export interface ReadyFrame {
   type: "ready";
   chatId: string | null;
-  /** What came after `after`, oldest first, at most 100. */
+  /** The messages after `after`, oldest first, at most 100. */
   messages: ChatMessage[];
-  /** The number of the chat's newest message; 0 in an empty chat. */
+  /** The `seq` of the chat's newest message; 0 in an empty chat. */
   lastSeq: number;
 }
 
-export interface RefusedFrame {
+export interface RefusalFrame {
   type: "refused";
   id: string;
   code: string;
   message: string;
-  /** Seconds, or null where waiting helps nothing. */
+  /** Seconds, or null if a retry can't succeed. */
   retryAfter: number | null;
 }
 
-export type ServerFrame =
+export type IncomingFrame =
   | ReadyFrame
-  | RefusedFrame
-  /** What came before the number that was asked for, oldest first, at most 100. */
+  | RefusalFrame
+  /** The messages before the requested `seq`, oldest first, at most 100. */
   | { type: "older"; messages: ChatMessage[] }
   | { type: "message"; message: ChatMessage }
   | { type: "stored"; id: string; messageId: string; seq: number }
   | { type: "status"; seq: number; status: MessageStatus }
   | { type: "pong" };
 
-export type ClientFrame =
+export type OutgoingFrame =
   | { type: "message"; id: string; content: string }
   | { type: "delivered"; seq: number }
   | { type: "read"; seq: number }
@@ -54,12 +54,12 @@ export type ClientFrame =
   | { type: "ping" };
 
 /** The longest message, in UTF-16 units. */
-export const MAX_CONTENT = 4_096;
+export const MAX_LENGTH = 4_096;
 
 type Fields = Record<string, unknown>;
 
-/** The server's frame, or null for what is none that this page knows: a newer server may say more than we understand. */
-export function readFrame(data: unknown): ServerFrame | null {
+/** Parses a frame of the server. Returns null for unknown frames, which a newer server may send. */
+export function parseFrame(data: unknown): IncomingFrame | null {
   const frame = typeof data === "string" ? parse(data) : null;
   switch (frame?.type) {
     case "ready":
@@ -89,7 +89,7 @@ function readReady(frame: Fields): ReadyFrame | null {
   if (!Array.isArray(frame.messages)) return null;
   const messages = readMessages(frame.messages);
   const chatId = isText(frame.chatId) ? frame.chatId : null;
-  // A server that tells no number knows no message beyond those it sent.
+  // Without `lastSeq`, the last message of the frame is the newest.
   const lastSeq = isSeq(frame.lastSeq) ? frame.lastSeq : (messages.at(-1)?.seq ?? 0);
   return { type: "ready", chatId, messages, lastSeq };
 }
@@ -98,11 +98,11 @@ function readMessages(values: unknown): ChatMessage[] {
   return Array.isArray(values) ? values.map(readMessage).filter((message) => message !== null) : [];
 }
 
-function readStored({ id, messageId, seq }: Fields): ServerFrame | null {
+function readStored({ id, messageId, seq }: Fields): IncomingFrame | null {
   return isText(id) && isText(messageId) && isSeq(seq) ? { type: "stored", id, messageId, seq } : null;
 }
 
-function readRefused({ id, code, message, retryAfter }: Fields): RefusedFrame | null {
+function readRefused({ id, code, message, retryAfter }: Fields): RefusalFrame | null {
   if (!isText(id) || !isText(code)) return null;
   const seconds = typeof retryAfter === "number" && retryAfter >= 0 ? retryAfter : null;
   return { type: "refused", id, code, message: isText(message) ? message : "", retryAfter: seconds };
@@ -121,12 +121,12 @@ function readMessage(value: unknown): ChatMessage | null {
     text: isText(text) ? text : content,
     mediaUrl: isText(mediaUrl) ? mediaUrl : null,
     status: status as MessageStatus,
-    // A date that is none would throw where it is written.
+    // An invalid date would throw when it is formatted.
     createdAt: isText(createdAt) && !Number.isNaN(Date.parse(createdAt)) ? createdAt : new Date(0).toISOString(),
   };
 }
 
-/** Any value has fields, were it but none, save null. */
+/** Parses JSON. Every value but null can be read like an object. */
 function parse(text: string): Fields | null {
   try {
     return JSON.parse(text) as Fields | null;

@@ -1,4 +1,4 @@
-/** What the widget tells the frame, and the frame the widget; anything else that arrives is not ours. */
+/** The messages from the widget to the frame, and from the frame to the widget. */
 export type ToFrame = { parley: "opened"; focus: boolean } | { parley: "closed" };
 export type ToHost =
   | { parley: "unread"; count: number }
@@ -6,16 +6,15 @@ export type ToHost =
   | { parley: "known" }
   | { parley: "here" };
 
-/** The frame's line to the widget that holds it. */
+/** The frame's connection to its widget. */
 export interface HostFrame {
   post(message: ToHost): void;
   onMessage(listener: (message: ToFrame) => void): void;
 }
 
 /**
- * The line to the embedding page, or null on a page of its own. The widget names its origin in the fragment: a message
- * is posted to that origin alone, and only that window speaking from that origin is listened to. A page that names a
- * foreign origin hears nothing.
+ * Connects the frame to the embedding page. Returns null outside a frame. The fragment names the embedding page's origin.
+ * Messages go only to that origin, and are only accepted from the parent window at that origin.
  */
 export function hostFrame(fragment: URLSearchParams, self: Window): HostFrame | null {
   const origin = fragment.get("host");

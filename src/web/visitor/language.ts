@@ -1,21 +1,21 @@
-/** The languages that the page and the widget speak. */
+/** The languages of the page and the widget. */
 export const LANGUAGES = ["en", "de", "fr", "es", "ar"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * The first wish that we can meet, and the full locale for dates (`de-AT` writes them as in Austria). English when none
- * can be met; a wish that is no language tag is passed over.
+ * Chooses the first supported language, and its full locale for dates (`de-AT`). English if none is supported. Ignores
+ * malformed language tags.
  */
-export function chooseLanguage(wishes: readonly (string | null)[]): { language: Language; locale: string } {
-  for (const wish of wishes) {
-    const locale = canonical(wish);
+export function chooseLanguage(requested: readonly (string | null)[]): { language: Language; locale: string } {
+  for (const tag of requested) {
+    const locale = canonical(tag);
     const language = LANGUAGES.find((known) => known === locale?.split("-")[0]);
     if (locale && language) return { language, locale };
   }
   return { language: "en", locale: "en" };
 }
 
-/** The direction in which a language is written. */
+/** The writing direction of a language. */
 export function directionOf(language: Language): "ltr" | "rtl" {
   return language === "ar" ? "rtl" : "ltr";
 }

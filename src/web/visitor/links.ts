@@ -1,10 +1,10 @@
-/** A piece of a message: plain text, or an address that may be opened. */
+/** A piece of a message: plain text, or a link. */
 export type Piece = { text: string; href: string | null };
 
 const ADDRESS = /https?:\/\/[^\s<>"'`]+/gi;
 const TRAILING = /[.,!?:;…'"»”’]+$/;
 
-/** The text cut into plain pieces and web addresses; the pieces joined are the text again. */
+/** Splits a text into plain text and web addresses. Joined, the pieces are the same text. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
@@ -20,14 +20,14 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** The address as a link may carry it, or null: only the web's own schemes, and no user name that mimics a host. */
+/** The normalized address, or null if its scheme isn't allowed or it has a user name, which could imitate a host. */
 export function webAddress(text: string, schemes: readonly string[] = ["https:", "http:"]): string | null {
   const url = parseUrl(text);
   if (!url || !schemes.includes(url.protocol) || url.username !== "" || url.password !== "") return null;
   return url.href;
 }
 
-/** Full stops and a bracket that was opened before the address belong to the sentence around it. */
+/** Removes trailing punctuation and an unmatched closing bracket, which belong to the sentence. */
 function withoutTrailing(address: string): string {
   let shown = address.replace(TRAILING, "");
   while (shown.endsWith(")") && shown.split("(").length < shown.split(")").length) {

@@ -8,13 +8,13 @@ import {
   resumeAfter,
   type Trouble,
 } from "./conversation.ts";
-import type { RefusedFrame, ServerFrame } from "./frames.ts";
+import type { IncomingFrame, RefusalFrame } from "./frames.ts";
 import { randomToken } from "./identity.ts";
-import type { Kept } from "./stored.ts";
+import type { TabStorage } from "./stored.ts";
 
 /**
- * How the page stands with the server. `crowded`: the visitor has too many pages open, and this one waits for its
- * place; a number is the close code after which it no longer tries.
+ * The state of the connection. `crowded`: the visitor has too many open pages, and this one waits. A number is a final
+ * close code: the page no longer reconnects.
  */
 export type LinkState = "connecting" | "online" | "offline" | "crowded" | FinalCode;
 
@@ -23,44 +23,44 @@ export interface SessionView {
   conversation: Conversation;
   link: LinkState;
   older: "idle" | "loading" | "failed";
-  /** The latest refusal that the visitor should hear of; `wait` means that it is sent again by itself. */
+  /** The latest refusal to announce. `wait`: the message is sent again automatically. */
   notice: { kind: "trouble" | "wait"; trouble: Trouble } | null;
   unread: number;
 }
 
 export interface SessionOptions {
   socketUrl: (after: number) => string;
-  /** Null for an identity that can't even be told to the server. */
+  /** Null for a malformed identity. */
   protocols: string[] | null;
-  kept: Kept;
+  storage: TabStorage;
   onChange: (view: SessionView) => void;
   connect?: typeof connect;
   now?: () => number;
 }
 
-/** A refusal that asks for no more than this is waited out; the message stays "Sending" and keeps its place. */
-const PATIENCE_SECONDS = 5;
-/** With this reason the server closes one page too many. */
+/** After a refusal with at most this `retryAfter`, the message stays "Sending" and is sent again. */
+const MAX_WAIT_SECONDS = 5;
+/** The server's close reason if the visitor has too many open pages. */
 const CROWDED = "Too many open pages";
-/** A message that is not answered by then went into a connection that is dead and doesn't know it. */
-const ANSWER_MS = 15_000;
-/** So long is the past waited for. */
-const OLDER_MS = 10_000;
+/** A connection that doesn't answer a message within this time is dead. */
+const ANSWER_TIMEOUT_MS = 15_000;
+/** The timeout of loading older messages. */
+const OLDER_TIMEOUT_MS = 10_000;
 
-/** A visitor's conversation: sends, resends, acknowledges and catches up, and tells each change. */
+/** A visitor's conversation: sends, resends, acknowledges and catches up, and reports each change. */
 export class ChatSession {
   readonly #options: SessionOptions;
   readonly #connection: Connection | null = null;
   #view: SessionView;
-  /** The server has answered this connection, so frames may be sent on it. */
+  /** Whether `ready` has arrived, so that frames can be sent. */
   #ready = false;
-  /** The own message whose acknowledgement is awaited on this connection. */
+  /** The id of the message that waits for its acknowledgement. */
   #inFlight: string | null = null;
-  /** Runs while a message is in flight: until its answer is overdue, or until it is sent again. */
-  #patience: ReturnType<typeof setTimeout> | undefined;
-  /** Runs while the past is waited for. */
-  #olderPatience: ReturnType<typeof setTimeout> | undefined;
-  #asked = 0;
+  /** The timeout of the message in flight, or the wait before it is sent again. */
+  #answerTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The timeout of loading older messages. */
+  #olderTimer: ReturnType<typeof setTimeout> | undefined;
+  #requestedAfter = 0;
   #deliveredSent = 0;
   #readSent = 0;
   #seen = 0;
@@ -68,75 +68,79 @@ export class ChatSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const conversation = emptyConversation(options.kept.outbox());
+    const conversation = emptyConversation(options.storage.outbox());
     const { protocols, connect: open = connect } = options;
     const link = protocols === null ? 4401 : "connecting";
     this.#view = { conversation, link, older: "idle", notice: null, unread: 0 };
     if (protocols === null) return;
-    this.#connection = open(() => options.socketUrl((this.#asked = resumeAfter(this.#view.conversation))), protocols, {
-      onFrame: (frame) => this.#receive(frame),
-      onClose: (code, reason) => this.#closed(code, reason),
-    });
+    this.#connection = open(
+      () => options.socketUrl((this.#requestedAfter = resumeAfter(this.#view.conversation))),
+      protocols,
+      {
+        onFrame: (frame) => this.#receive(frame),
+        onClose: (code, reason) => this.#closed(code, reason),
+      },
+    );
   }
 
   get view(): SessionView {
     return this.#view;
   }
 
-  /** Shows a message at once and sends it as soon as it is its turn. */
+  /** Shows a message immediately and sends it after the messages before it. */
   write(text: string): void {
     const at = (this.#options.now ?? Date.now)();
     this.#apply({ type: "write", id: randomToken(), text, at });
     this.#send();
   }
 
-  /** Sends a refused message again, under its own id. */
+  /** Sends a refused message again, with the same id. */
   sendAgain(id: string): void {
     this.#apply({ type: "again", id });
     this.#show({ notice: null });
     this.#send();
   }
 
-  /** Whether the visitor sees the messages: only then are they read. */
+  /** Sets whether the visitor sees the messages. Only visible messages are acknowledged as read. */
   setVisible(visible: boolean): void {
     this.#visible = visible;
     if (visible) this.#acknowledge();
   }
 
-  /** The network is back, or the page is looked at again: no reason to wait any longer. */
+  /** Reconnects immediately, because the network is back or the page is visible again. */
   wake(): void {
     if (!this.#ready && typeof this.#view.link === "string") this.#connection?.restart();
   }
 
-  /** The device says that it has no network; the socket would find out by itself, much later. */
+  /** Goes offline when the device loses its network, long before the socket notices. */
   networkLost(): void {
     if (typeof this.#view.link === "string") this.#closed(1006, "");
   }
 
-  /** Asks for the page before the oldest message; without a connection, as soon as there is one. */
+  /** Loads the page before the oldest message, as soon as there is a connection. */
   loadOlder(): void {
     if (this.#view.older === "loading" || typeof this.#view.link !== "string") return;
     this.#show({ older: "loading" });
-    this.#olderPatience = setTimeout(() => this.#endOlder("failed"), OLDER_MS);
-    if (this.#ready) this.#askOlder();
+    this.#olderTimer = setTimeout(() => this.#finishOlder("failed"), OLDER_TIMEOUT_MS);
+    if (this.#ready) this.#requestOlder();
     else this.wake();
   }
 
   close(): void {
-    clearTimeout(this.#patience);
-    clearTimeout(this.#olderPatience);
+    clearTimeout(this.#answerTimer);
+    clearTimeout(this.#olderTimer);
     this.#connection?.close();
   }
 
-  #receive(frame: ServerFrame): void {
-    if (frame.type === "refused" && this.#waitsOut(frame)) return;
-    if ((frame.type === "stored" || frame.type === "refused") && frame.id === this.#inFlight) this.#land();
+  #receive(frame: IncomingFrame): void {
+    if (frame.type === "refused" && this.#retriesSoon(frame)) return;
+    if ((frame.type === "stored" || frame.type === "refused") && frame.id === this.#inFlight) this.#clearInFlight();
     this.#apply({ type: "frame", frame });
     if (frame.type === "stored") this.#show({ notice: null });
     if (frame.type === "refused") this.#show({ notice: { kind: "trouble", trouble: frame } });
-    if (frame.type === "older") this.#endOlder("idle");
+    if (frame.type === "older") this.#finishOlder("idle");
     if (frame.type === "ready") {
-      this.#begin();
+      this.#startConnection();
       this.#show({ link: "online" });
     }
     if (this.#mustCatchUp(frame)) {
@@ -147,42 +151,42 @@ export class ChatSession {
     this.#send();
   }
 
-  /** A new connection knows nothing of what was in flight or acknowledged on the last one. */
-  #begin(): void {
+  /** Resets the state of the previous connection. */
+  #startConnection(): void {
     this.#ready = true;
-    this.#land();
+    this.#clearInFlight();
     this.#deliveredSent = 0;
     this.#readSent = 0;
-    // Nothing is here: what was seen was of a chat that is gone.
+    // Without entries, `#seen` belongs to a deleted chat.
     if (this.#view.conversation.entries.length === 0) this.#seen = 0;
-    if (this.#view.older === "loading") this.#askOlder();
+    if (this.#view.older === "loading") this.#requestOlder();
   }
 
-  #askOlder(): void {
+  #requestOlder(): void {
     const first = this.#view.conversation.entries[0]?.message.seq ?? 0;
     if (first > 1) this.#connection?.send({ type: "older", before: first });
-    else this.#endOlder("idle");
+    else this.#finishOlder("idle");
   }
 
-  #endOlder(older: "idle" | "failed"): void {
-    clearTimeout(this.#olderPatience);
+  #finishOlder(older: "idle" | "failed"): void {
+    clearTimeout(this.#olderTimer);
     if (this.#view.older === "loading") this.#show({ older });
   }
 
-  /** A gap is filled by connecting again; but not for ever, should a server promise more than it gives. */
-  #mustCatchUp(frame: ServerFrame): boolean {
+  /** Whether to reconnect to fill a gap. Not if the last attempt made no progress. */
+  #mustCatchUp(frame: IncomingFrame): boolean {
     const { conversation } = this.#view;
     if (!this.#ready || conversation.caughtUp) return false;
-    return frame.type !== "ready" || resumeAfter(conversation) !== this.#asked;
+    return frame.type !== "ready" || resumeAfter(conversation) !== this.#requestedAfter;
   }
 
-  #waitsOut(frame: RefusedFrame): boolean {
-    if (frame.id !== this.#inFlight || frame.retryAfter === null || frame.retryAfter > PATIENCE_SECONDS) return false;
+  #retriesSoon(frame: RefusalFrame): boolean {
+    if (frame.id !== this.#inFlight || frame.retryAfter === null || frame.retryAfter > MAX_WAIT_SECONDS) return false;
     this.#show({ notice: { kind: "wait", trouble: frame } });
-    clearTimeout(this.#patience);
-    // The line stays held by this message, so that later ones don't overtake it.
-    this.#patience = setTimeout(() => {
-      this.#land();
+    clearTimeout(this.#answerTimer);
+    // The message stays in flight, so that later ones don't overtake it.
+    this.#answerTimer = setTimeout(() => {
+      this.#clearInFlight();
       this.#send();
     }, Math.max(frame.retryAfter, 1) * 1_000);
     return true;
@@ -191,9 +195,9 @@ export class ChatSession {
   #closed(code: number, reason: string): void {
     const inFlight = this.#inFlight;
     this.#ready = false;
-    this.#land();
-    this.#endOlder("failed");
-    // The server would hang up on the same frame each time: it is the message that can't be sent, not the network.
+    this.#clearInFlight();
+    this.#finishOlder("failed");
+    // With these codes the server rejects the message itself, so a resend would fail again.
     if (inFlight !== null && (code === 1008 || code === 1009)) {
       const trouble = { code: code === 1009 ? "too_long" : "not_accepted", message: "", retryAfter: null };
       this.#apply({ type: "trouble", id: inFlight, trouble });
@@ -208,18 +212,18 @@ export class ChatSession {
     this.#inFlight = own.id;
     this.#apply({ type: "tried", id: own.id });
     this.#connection?.send({ type: "message", id: own.id, content: own.text });
-    this.#patience = setTimeout(() => this.#restart(), ANSWER_MS);
+    this.#answerTimer = setTimeout(() => this.#restart(), ANSWER_TIMEOUT_MS);
   }
 
-  /** Nothing is in flight any more. */
-  #land(): void {
-    clearTimeout(this.#patience);
+  /** Forgets the message in flight. */
+  #clearInFlight(): void {
+    clearTimeout(this.#answerTimer);
     this.#inFlight = null;
   }
 
   #restart(): void {
     this.#ready = false;
-    this.#land();
+    this.#clearInFlight();
     this.#connection?.restart();
   }
 
@@ -243,7 +247,7 @@ export class ChatSession {
   #apply(action: Action): void {
     const before = this.#view.conversation;
     const conversation = reduce(before, action);
-    if (conversation.outbox !== before.outbox) this.#options.kept.keepOutbox(conversation.outbox);
+    if (conversation.outbox !== before.outbox) this.#options.storage.saveOutbox(conversation.outbox);
     this.#show({ conversation });
   }
 

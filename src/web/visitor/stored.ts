@@ -1,20 +1,20 @@
 import type { OwnMessage } from "./conversation.ts";
 
 /**
- * What a tab must not lose when it is reloaded, or when the site around the widget goes to its next page: messages not
- * yet acknowledged, and the text in the box. In the tab's own storage; a duplicated tab resends with the same ids.
+ * The data that survives a reload of the tab: unacknowledged messages and the draft. A duplicated tab resends the messages
+ * with the same ids.
  */
-export interface Kept {
+export interface TabStorage {
   outbox(): OwnMessage[];
-  keepOutbox(outbox: readonly OwnMessage[]): void;
+  saveOutbox(outbox: readonly OwnMessage[]): void;
   draft(): string;
-  keepDraft(text: string): void;
+  saveDraft(text: string): void;
 }
 
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-/** What is kept for one visitor of one channel: `owner` names both, so that nobody sends another's words. */
-export function keptFor(owner: string, store: () => Store): Kept {
+/** The storage of one visitor of one channel. `owner` names both, so that no visitor sends another's messages. */
+export function tabStorage(owner: string, store: () => Store): TabStorage {
   const read = (name: string) => {
     try {
       return store().getItem(`parley.${name}.${owner}`);
@@ -27,23 +27,23 @@ export function keptFor(owner: string, store: () => Store): Kept {
       if (text) store().setItem(`parley.${name}.${owner}`, text);
       else store().removeItem(`parley.${name}.${owner}`);
     } catch {
-      // Blocked or full: then a reload loses what was not sent, and nothing else.
+      // Storage is blocked or full: a reload loses the unsent messages.
     }
   };
   return {
     outbox: () => readOutbox(read("outbox")),
-    keepOutbox: (outbox) => write("outbox", outbox.length > 0 ? JSON.stringify(outbox) : ""),
+    saveOutbox: (outbox) => write("outbox", outbox.length > 0 ? JSON.stringify(outbox) : ""),
     draft: () => read("draft") ?? "",
-    keepDraft: (text) => write("draft", text),
+    saveDraft: (text) => write("draft", text),
   };
 }
 
 function readOutbox(text: string | null): OwnMessage[] {
   try {
-    const kept: unknown = JSON.parse(text ?? "[]");
-    if (!Array.isArray(kept)) return [];
-    // One with a number was acknowledged: the server has it. An echo was a guess about entries that are gone.
-    return kept.filter(isOwn).flatMap((own) => (own.seq === null ? [{ ...own, echo: null }] : []));
+    const saved: unknown = JSON.parse(text ?? "[]");
+    if (!Array.isArray(saved)) return [];
+    // A message with a `seq` is stored. `echo` refers to entries of the previous page load.
+    return saved.filter(isOwn).flatMap((own) => (own.seq === null ? [{ ...own, echo: null }] : []));
   } catch {
     return [];
   }

@@ -2,30 +2,30 @@ import type { Conversation, OwnMessage } from "./conversation.ts";
 import type { ChatMessage } from "./frames.ts";
 import { sameDay } from "./times.ts";
 
-/** How far a message of the visitor's own has come. */
+/** The progress of a visitor's message. */
 type Progress = "sending" | "sent" | "delivered" | "read" | "notSent";
 
-/** One line of the message list. `first` and `last` say where a run of one writer's messages begins and ends. */
+/** One message of the list. `first` and `last` mark the ends of a run of one writer's messages. */
 export interface Line {
   key: string;
   at: number;
   own: boolean;
   message: Pick<ChatMessage, "type" | "text" | "mediaUrl">;
   progress: Progress | null;
-  /** The message that can be sent again, for one that was refused. */
+  /** The refused message, which can be sent again, or null. */
   refused: OwnMessage | null;
   newDay: boolean;
   first: boolean;
   last: boolean;
-  /** Its time is shown: it ends a run, or the next message of the run has another time of day. */
+  /** Whether to show the time: at the end of a run, or if the next message has another time. */
   timed: boolean;
-  /** The newest of the visitor's own messages that was stored: its progress is written out. */
+  /** Whether to show the progress in words: for the visitor's newest stored message. */
   latest: boolean;
 }
 
 const RUN_MS = 5 * 60_000;
 
-/** The conversation as it is shown: what is stored, then what is still on its way; `ended`, nothing is any more. */
+/** The lines of the message list: stored messages, then unsent ones. If `ended`, unsent messages have failed. */
 export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "outbox">, ended = false): Line[] {
   const stored = entries.map(({ key, message }) => {
     const own = message.direction === "INBOUND";
@@ -33,7 +33,7 @@ export function timelineOf({ entries, outbox }: Pick<Conversation, "entries" | "
     return line({ key, at: Date.parse(message.createdAt), own, message, progress, refused: null });
   });
   const waiting = outbox
-    // An echo is shown as the stored message that it was taken for.
+    // A message with an echo is already among the stored ones.
     .filter(({ echo }) => echo === null)
     .map((own) =>
       line({
@@ -72,7 +72,7 @@ function isRun(before: Line, current: Line): boolean {
   return before.own === current.own && before.refused === null && current.at - before.at < RUN_MS;
 }
 
-/** Stored by the company's side is "Sent"; it may tell more. */
+/** A stored message is at least "sent". */
 function progressOf({ status }: ChatMessage): Progress {
   if (status === "DELIVERED") return "delivered";
   if (status === "READ") return "read";

@@ -1,14 +1,14 @@
-/** How the times of a conversation are written in one locale. */
+/** Formats the times of a conversation in one locale. */
 export interface Times {
   /** The time of day. */
   time: (at: number) => string;
-  /** "today", "yesterday", a weekday within the last days, else the date. */
+  /** "Today", "Yesterday", a weekday within the last week, else the date. */
   day: (at: number, now: number) => string;
-  /** Date and time in full, for whoever points at a time. */
+  /** The full date and time, for a tooltip. */
   full: (at: number) => string;
 }
 
-/** The formats of `locale`, in the visitor's own time zone unless another is given. */
+/** The formats of a locale, by default in the visitor's time zone. */
 export function timesIn(locale: string, timeZone?: string): Times {
   const time = new Intl.DateTimeFormat(locale, { timeStyle: "short", timeZone });
   const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short", timeZone });
@@ -18,7 +18,7 @@ export function timesIn(locale: string, timeZone?: string): Times {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   const numbers = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit", timeZone });
 
-  /** Days since 1970 of the calendar day that `at` falls on: never 86,400 seconds apart where clocks change. */
+  /** The number of a calendar day. Not computed from seconds, because days differ in length when clocks change. */
   const dayNumber = (at: number) => Date.parse(`${numbers.format(at)}T00:00:00Z`) / 86_400_000;
 
   return {
@@ -33,7 +33,7 @@ export function timesIn(locale: string, timeZone?: string): Times {
   };
 }
 
-/** Whether two moments fall on one calendar day of the visitor. */
+/** Whether two times are on the same calendar day for the visitor. */
 export function sameDay(one: number, other: number): boolean {
   return new Date(one).toDateString() === new Date(other).toDateString();
 }

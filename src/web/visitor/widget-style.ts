@@ -1,6 +1,6 @@
 /**
- * The widget's own rules, inside its shadow root: the site's rules stay out, and these don't leave. Only the host
- * element can be reached from outside; there an important rule of ours wins over any of the site's.
+ * The style of the widget's shadow root, which separates it from the site's style. The site can only style the host
+ * element, where our important rules win.
  */
 export const WIDGET_STYLE = `
 :host { all: initial !important; position: fixed !important; z-index: 2147483000 !important;

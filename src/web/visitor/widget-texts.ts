@@ -8,7 +8,7 @@ interface WidgetTexts {
   missing: string;
 }
 
-/** What the widget itself says. Few words, so that a site loads no more than it shows. */
+/** The widget's texts. They are separate from the page's texts, so that sites load little. */
 export const WIDGET_TEXTS: Record<Language, WidgetTexts> = {
   en: {
     open: "Open chat",

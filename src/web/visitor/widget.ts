@@ -3,15 +3,15 @@ import { chooseLanguage, directionOf } from "./language.ts";
 import { WIDGET_STYLE } from "./widget-style.ts";
 import { WIDGET_TEXTS } from "./widget-texts.ts";
 
-/** The channels whose chats this page has, should a site include the script twice. Shared by all copies of the script. */
+/** The channels with a widget on this page. All copies of the script share the set, so each channel gets one widget. */
 const started = ((window as { parleyStarted?: Set<string> }).parleyStarted ??= new Set());
 
-/** How long a chat may take to speak up when its frame is loaded. */
-const GRACE_MS = 1_000;
+/** The time within which a loaded frame must report itself. */
+const REPORT_TIMEOUT_MS = 1_000;
 
 /**
- * `<script src="…/widget.js" data-channel="chn_…">`: a button on the site, and the chat in a frame of our own origin,
- * which the site can neither read nor restyle. Optional: `data-user` with `data-user-hash` and `data-user-expires`,
+ * `<script src="…/widget.js" data-channel="chn_…">` adds a button to the site, and a frame with the chat from our origin,
+ * which the site can't read or restyle. Optional: `data-user` with `data-user-hash` and `data-user-expires`,
  * `data-locale`, `data-position` (`left` or `right`), `data-color-scheme` (`light` or `dark`).
  */
 function start(script: HTMLScriptElement): void {
@@ -25,7 +25,7 @@ function start(script: HTMLScriptElement): void {
   const element = document.createElement("parley-chat");
   element.dataset.parley = channel;
   const shadow = element.attachShadow({ mode: "open" });
-  // A sheet made here is subject to no policy of the site's; a style element would be.
+  // The site's policy could block a style element, but not a constructed style sheet.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(WIDGET_STYLE);
   shadow.adoptedStyleSheets = [sheet];
@@ -46,14 +46,14 @@ function start(script: HTMLScriptElement): void {
   shadow.append(box);
 
   let frame: HTMLIFrameElement | null = null;
-  /** The chat in the frame listens. */
+  /** Whether the chat in the frame is running. */
   let here = false;
   let missing = false;
   let open = false;
   let focused = false;
   let unread = 0;
-  // Which visitors have talked here is remembered by the site's own storage: only for them the frame is loaded before
-  // it is asked for, to count what is unread.
+  // The site's storage remembers visitors with a chat. Only for them is the frame loaded before it is opened, to count
+  // unread messages.
   const known = memory(() => localStorage, `parley.known.${channel}`);
   const wasOpen = memory(() => sessionStorage, `parley.open.${channel}`);
 
@@ -67,13 +67,13 @@ function start(script: HTMLScriptElement): void {
     frame.className = "frame";
     frame.title = texts.chat;
     frame.allow = "clipboard-write";
-    // A frame that the browser refused to fill is loaded too: what tells is that no chat speaks up in it.
-    frame.addEventListener("load", () => setTimeout(() => miss(!here), GRACE_MS));
+    // The load event also fires if the browser blocked the page, but then no chat reports itself.
+    frame.addEventListener("load", () => setTimeout(() => miss(!here), REPORT_TIMEOUT_MS));
     frame.src = address.href;
     box.prepend(frame);
   }
 
-  /** `focus` is false where nobody asked: a chat that was open on the last page comes back without taking the focus. */
+  /** `focus` is false if the chat reopens on the site's next page, because the visitor didn't ask for it there. */
   function toggle(next: boolean, focus = true): void {
     open = next;
     focused = focus;
@@ -100,7 +100,7 @@ function start(script: HTMLScriptElement): void {
 
   function describe(): void {
     button.setAttribute("aria-expanded", String(open));
-    // A text that appears is announced; one that was there before is not.
+    // Screen readers announce only a text that changes.
     notice.textContent = missing && open ? texts.missing : "";
     const action = open ? texts.close : texts.open;
     button.setAttribute("aria-label", unread > 0 && !open ? `${action}, ${unread} ${texts.unread}` : action);
@@ -108,7 +108,7 @@ function start(script: HTMLScriptElement): void {
   }
 
   button.addEventListener("click", () => toggle(!open));
-  // On the button alone: elsewhere on the site Escape means something else.
+  // Only inside the widget: elsewhere on the site, Escape may mean something else.
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && open) toggle(false);
   });
@@ -116,7 +116,7 @@ function start(script: HTMLScriptElement): void {
     if (!frame || source !== frame.contentWindow || origin !== address.origin) return;
     if (data?.parley === "here") {
       here = true;
-      // On a phone the chat's own button closes it, and until then the launcher does.
+      // On a phone, this hides the launcher, because the chat has its own close button.
       box.classList.add("here");
       miss(false);
       if (open) post({ parley: "opened", focus: focused });
@@ -139,7 +139,7 @@ function start(script: HTMLScriptElement): void {
   });
 }
 
-/** Whether this site may show the chat. True if nobody can say: the frame then finds out. */
+/** Whether this site may show the chat. True if the request fails; then the frame finds out. */
 async function isAvailable({ origin, pathname }: URL): Promise<boolean> {
   try {
     const response = await fetch(`${origin}${pathname}/availability`, { credentials: "omit" });
@@ -150,7 +150,7 @@ async function isAvailable({ origin, pathname }: URL): Promise<boolean> {
   }
 }
 
-/** The page in the frame. What it must know stands in the fragment, which no server ever sees. */
+/** The address of the frame's page. Its settings are in the fragment, which browsers never send. */
 function frameAddress(script: HTMLScriptElement, channel: string): URL {
   const { user, userHash, userExpires, locale, colorScheme } = script.dataset;
   const url = new URL(`/web/${encodeURIComponent(channel)}`, script.src);
@@ -187,11 +187,11 @@ function drawing(name: string, path: string): SVGElement {
   return svg;
 }
 
-function isDark(wish: string | undefined): boolean {
-  return wish === "dark" || (wish !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+function isDark(requested: string | undefined): boolean {
+  return requested === "dark" || (requested !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
 }
 
-/** One flag, forgotten where the site's storage is blocked. */
+/** A flag in the site's storage, or always false if storage is blocked. */
 function memory(store: () => Storage, name: string): { get(): boolean; set(value: boolean): void } {
   return {
     get: () => {
@@ -206,13 +206,13 @@ function memory(store: () => Storage, name: string): { get(): boolean; set(value
         if (value) store().setItem(name, "1");
         else store().removeItem(name);
       } catch {
-        // Then nothing is remembered.
+        // Storage is blocked.
       }
     },
   };
 }
 
-/** On a phone the frame covers what is visible above the keyboard; a frame can't see the keyboard by itself. */
+/** Fits the frame to the visible area above a phone's keyboard, which a frame can't detect. */
 function followKeyboard(element: HTMLElement): void {
   const viewport = window.visualViewport;
   viewport?.addEventListener("resize", () => {

@@ -1,7 +1,7 @@
 import { deliveredUpTo } from "../../../src/web/visitor/acknowledgements.ts";
 import { type Connection, type ConnectionEvents, isFinal } from "../../../src/web/visitor/connection.ts";
 import type { Conversation, OwnMessage } from "../../../src/web/visitor/conversation.ts";
-import { readFrame } from "../../../src/web/visitor/frames.ts";
+import { parseFrame } from "../../../src/web/visitor/frames.ts";
 import { ChatSession } from "../../../src/web/visitor/session.ts";
 import type { Random } from "./random.ts";
 
@@ -33,11 +33,11 @@ export class Tab {
     this.session = new ChatSession({
       socketUrl: (after) => `${place.url}?after=${after}`,
       protocols: place.protocols,
-      kept: {
+      storage: {
         outbox: () => this.#outbox,
-        keepOutbox: (kept) => void (this.#outbox = structuredClone([...kept])),
+        saveOutbox: (outbox) => void (this.#outbox = structuredClone([...outbox])),
         draft: () => "",
-        keepDraft: () => {},
+        saveDraft: () => {},
       },
       onChange: ({ conversation }) => this.#judge(conversation),
       connect: (url, _protocols, events) => (this.#link = new StormConnection(place, url, events)),
@@ -127,7 +127,7 @@ class StormConnection implements Connection {
     this.#socket = current;
     current.addEventListener("message", ({ data }) => {
       if (current !== this.#socket) return;
-      const frame = readFrame(data);
+      const frame = parseFrame(data);
       if (!frame) return;
       if (frame.type === "ready" && frame.messages.some(({ seq }) => seq <= after)) {
         faults.push(`a tab that had ${after} was told of one before it`);

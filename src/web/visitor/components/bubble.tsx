@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { piecesOf, webAddress } from "../links.ts";
 import type { Texts } from "../locales/en.ts";
-import { reasonOf } from "../texts.ts";
+import { refusalReason } from "../texts.ts";
 import type { Line } from "../timeline.ts";
 import { Icon } from "./icons.tsx";
 import type { Words } from "./words.ts";
@@ -12,11 +12,11 @@ interface BubbleProps {
   onSendAgain: (id: string) => void;
 }
 
-/** One message: who wrote it (in a word, not by side and colour alone), what, when, and how far it has come. */
+/** One message with its writer (also as a word for screen readers), time and progress. */
 export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
   const { texts, times, locale } = words;
   const { own, message, progress, refused } = line;
-  // A mark is enough for what went well; the word is there for a screen reader all the same.
+  // Older messages show only an icon. Screen readers always get the word.
   const inWords = line.latest || progress === "notSent" || progress === "sending";
   const place = `${own ? "own" : "theirs"}${line.first ? " first" : ""}${line.last ? " last" : ""}`;
   return (
@@ -35,7 +35,7 @@ export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
       </div>
       {refused?.trouble && (
         <div class="trouble">
-          <p dir="auto">{reasonOf(refused.trouble, texts, locale)}</p>
+          <p dir="auto">{refusalReason(refused.trouble, texts, locale)}</p>
           <button type="button" class="pill" onClick={() => onSendAgain(refused.id)}>
             <Icon name="again" />
             {texts.sendAgain}
@@ -47,8 +47,8 @@ export function Bubble({ line, words, onSendAgain }: BubbleProps): JSX.Element {
 }
 
 /**
- * Text nodes and links to web addresses, nothing else: what a stranger wrote is never markup. A file without a caption
- * repeats its address as the text, and the link to the file already shows it.
+ * Shows only text and links to web addresses, never markup. A file without a caption repeats its address as the text;
+ * then the link to the file is enough.
  */
 function MessageText({ message, texts }: { message: Line["message"]; texts: Texts }): JSX.Element | null {
   const { text, mediaUrl } = message;
@@ -63,7 +63,7 @@ function MessageText({ message, texts }: { message: Line["message"]; texts: Text
 
 const MEDIA_WORDS = { IMAGE: "image", DOCUMENT: "document", AUDIO: "audio", VIDEO: "video" } as const;
 
-/** A file is a link with its kind in words: opening it is the visitor's choice, and loads nothing into this page. */
+/** Shows a file as a link, so that this page loads nothing unless the visitor opens it. */
 function Media({ message, texts }: { message: Line["message"]; texts: Texts }): JSX.Element | null {
   const href = message.mediaUrl === null ? null : webAddress(message.mediaUrl, ["https:"]);
   if (href === null) return null;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { isFinal } from "../connection.ts";
 import type { SessionView } from "../session.ts";
-import type { Kept } from "../stored.ts";
+import type { TabStorage } from "../stored.ts";
 import { Composer } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { MessageList } from "./message-list.tsx";
@@ -11,12 +11,12 @@ import type { Actions, Words } from "./words.ts";
 interface ChatProps {
   view: SessionView;
   words: Words;
-  kept: Kept;
+  storage: TabStorage;
   actions: Actions;
 }
 
-/** The whole chat: who it is with, what was said, how things stand, and the box. */
-export function Chat({ view, words, kept, actions }: ChatProps): JSX.Element {
+/** The whole chat: header, connection status, messages and composer. */
+export function ChatView({ view, words, storage, actions }: ChatProps): JSX.Element {
   const { texts, title, user } = words;
   const ended = typeof view.link === "number" && isFinal(view.link);
   const { entries, outbox } = view.conversation;
@@ -47,7 +47,7 @@ export function Chat({ view, words, kept, actions }: ChatProps): JSX.Element {
         <ConnectionStatus link={view.link} texts={texts} alone={isEmpty} />
         <MessageList view={view} words={words} actions={actions} />
         <RefusalNotice notice={view.notice} words={words} />
-        {!ended && <Composer texts={texts} locale={words.locale} kept={kept} onSend={actions.write} />}
+        {!ended && <Composer texts={texts} locale={words.locale} storage={storage} onSend={actions.write} />}
       </main>
     </div>
   );

@@ -1,23 +1,23 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { MAX_CONTENT } from "../frames.ts";
+import { MAX_LENGTH } from "../frames.ts";
 import type { Texts } from "../locales/en.ts";
-import type { Kept } from "../stored.ts";
+import type { TabStorage } from "../stored.ts";
 import { fill } from "../texts.ts";
 import { Icon } from "./icons.tsx";
 
 interface ComposerProps {
   texts: Texts;
   locale: string;
-  kept: Kept;
+  storage: TabStorage;
   onSend: (text: string) => void;
 }
 
-/** The box and its button. A text that is too long stays where it is: nothing that was typed or pasted is cut off. */
-export function Composer({ texts, locale, kept, onSend }: ComposerProps): JSX.Element {
-  const [text, setText] = useState(() => kept.draft());
+/** The text box and its button. A text that is too long is not cut off, and can't be sent. */
+export function Composer({ texts, locale, storage, onSend }: ComposerProps): JSX.Element {
+  const [text, setText] = useState(() => storage.draft());
   const box = useRef<HTMLTextAreaElement>(null);
-  const excess = text.trim().length - MAX_CONTENT;
+  const excess = text.trim().length - MAX_LENGTH;
 
   useEffect(() => {
     if (box.current) fitHeight(box.current);
@@ -25,7 +25,7 @@ export function Composer({ texts, locale, kept, onSend }: ComposerProps): JSX.El
 
   const change = (next: string) => {
     setText(next);
-    kept.keepDraft(next);
+    storage.saveDraft(next);
   };
 
   const send = () => {
@@ -52,7 +52,7 @@ export function Composer({ texts, locale, kept, onSend }: ComposerProps): JSX.El
           id="message"
           ref={box}
           rows={1}
-          // What is typed goes its own way; the placeholder goes the page's.
+          // The direction follows the text. Without text, it follows the page.
           dir={text === "" ? undefined : "auto"}
           enterkeyhint="send"
           autocomplete="off"
@@ -62,7 +62,7 @@ export function Composer({ texts, locale, kept, onSend }: ComposerProps): JSX.El
           value={text}
           onInput={(event) => change(event.currentTarget.value)}
           onKeyDown={(event) => {
-            // An input method takes Enter to mean "this word"; 229 is how some browsers say so.
+            // During composition, Enter confirms a word. Some browsers report it as key code 229.
             if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
             event.preventDefault();
             send();
@@ -82,7 +82,7 @@ export function Composer({ texts, locale, kept, onSend }: ComposerProps): JSX.El
   );
 }
 
-/** The box grows with its text; where CSS can't do it by itself. The style sheet caps it. */
+/** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */
 function fitHeight(box: HTMLTextAreaElement): void {
   if (CSS.supports("field-sizing", "content")) return;
   box.style.height = "auto";

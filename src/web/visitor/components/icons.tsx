@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** Drawn in the colour of the text around them, hidden from screen readers: beside each stands a word. */
+/** SVG paths. Icons are hidden from screen readers, because each has a text beside it. */
 const PATHS = {
   send: "M4 12 20 4l-5 16-3.5-6.5L4 12Zm7.5 1.5L20 4",
   close: "M6 6l12 12M18 6 6 18",

@@ -16,12 +16,12 @@ interface MessageListProps {
 const SETTLE_MS = 300;
 
 /**
- * What was said. The log is there before the first message, grows at its end, and is silent while its past is put in:
- * a screen reader says each new message once, and never the history.
+ * The messages. The log exists before the first message and is silent while history is added, so that a screen reader
+ * announces each new message once and never the history.
  */
 export function MessageList({ view, words, actions }: MessageListProps): JSX.Element {
   const { texts } = words;
-  // Then nothing is sent or fetched, and nothing offers to.
+  // After a final close code, nothing can be sent or loaded.
   const ended = typeof view.link === "number";
   const lines = timelineOf(view.conversation, ended);
   const log = useRef<HTMLDivElement>(null);
@@ -31,7 +31,7 @@ export function MessageList({ view, words, actions }: MessageListProps): JSX.Ele
   const hasOlder = !ended && (view.conversation.entries[0]?.message.seq ?? 1) > 1;
   const empty = lines.length === 0 && (view.conversation.caughtUp || view.link === "offline");
 
-  // The button goes with the last page; whoever pressed it goes on in the list, not at the top of the page.
+  // The button disappears after the last page. Then its focus moves to the list, not to the top of the page.
   const hadOlder = useRef(hasOlder);
   useLayoutEffect(() => {
     if (hadOlder.current && !hasOlder && document.activeElement === document.body) scroll.ref.current?.focus();
@@ -44,13 +44,13 @@ export function MessageList({ view, words, actions }: MessageListProps): JSX.Ele
         class="scroller"
         ref={scroll.ref}
         onScroll={scroll.onScroll}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrollable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard must be able to scroll the list
         tabIndex={0}
         aria-label={texts.conversation}
       >
         {hasOlder && (
           <div class="older">
-            {/* Not disabled while it works: that would take the focus away. */}
+            {/* Not disabled while loading, because it would lose the focus. */}
             <button type="button" class="pill" onClick={actions.loadOlder} aria-busy={view.older === "loading"}>
               {view.older === "loading" ? texts.loading : texts.earlier}
             </button>
@@ -104,7 +104,7 @@ function Day({ line, words, now, actions }: DayProps): JSX.Element {
   );
 }
 
-/** Whether additions are to be announced: a moment after the history stands, so that none of it is read out. */
+/** Whether screen readers announce new messages: shortly after the history is complete. */
 function useLive(settled: boolean): boolean {
   const [live, setLive] = useState(false);
   useEffect(() => {

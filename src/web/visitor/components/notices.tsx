@@ -2,13 +2,13 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Texts } from "../locales/en.ts";
 import type { LinkState, SessionView } from "../session.ts";
-import { helpText, linkText, reasonOf } from "../texts.ts";
+import { helpText, linkText, refusalReason } from "../texts.ts";
 import { Icon } from "./icons.tsx";
 import type { Words } from "./words.ts";
 
 /**
- * The state of the connection. `alone`: there are no messages, so a chat that is over fills the page. The element is
- * always there, because only a change within it is announced.
+ * The state of the connection. If `alone` (there are no messages), a final state fills the page. The element always
+ * exists, because screen readers only announce changes inside it.
  */
 export function ConnectionStatus({
   link,
@@ -41,14 +41,14 @@ export function ConnectionStatus({
   );
 }
 
-/** The last refusal, announced at once; the message itself keeps its reason and its button in the list. */
+/** Announces the last refusal immediately. The message in the list also shows the reason, with a button. */
 export function RefusalNotice({ notice, words }: { notice: SessionView["notice"]; words: Words }): JSX.Element {
   const { texts, locale } = words;
   const waits = notice?.kind === "wait";
   return (
     <div role="alert" class={waits ? "notice" : "hidden"}>
       {waits && texts.hurry}
-      {notice?.kind === "trouble" && `${texts.notSent}. ${reasonOf(notice.trouble, texts, locale)}`}
+      {notice?.kind === "trouble" && `${texts.notSent}. ${refusalReason(notice.trouble, texts, locale)}`}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import type { Line } from "../timeline.ts";
 interface Scroll {
   ref: RefObject<HTMLElement | null>;
   onScroll: () => void;
-  /** Something new came below what is visible. */
+  /** A new message is below the visible part. */
   unseen: boolean;
   toNewest: () => void;
 }
@@ -13,8 +13,8 @@ interface Scroll {
 const NEAR_PX = 80;
 
 /**
- * Where the list stands. It follows the newest message unless the visitor looks at older ones; then it stays, also when
- * a page is put in above, and tells that something came.
+ * The list's scroll position. It follows the newest message. While the visitor reads older messages, it stays, even if
+ * a page is added above, and `unseen` reports new messages.
  */
 export function useScroll(lines: readonly Line[]): Scroll {
   const ref = useRef<HTMLElement>(null);
@@ -29,7 +29,7 @@ export function useScroll(lines: readonly Line[]): Scroll {
     if (!scroller) return;
     const { first: formerFirst, last: formerLast, height } = before.current;
     const added = last !== undefined && last.key !== formerLast;
-    // A change of marks alone moves nothing: the browser tells of a scroll later than it scrolls, and it may be away.
+    // A status change doesn't scroll. The browser reports the visitor's scrolling late, so `following` may be outdated.
     if (!added && first === formerFirst && scroller.scrollHeight === height) return;
     if (added && last.progress === "sending") following.current = true;
     if (following.current) scroller.scrollTop = scroller.scrollHeight;
@@ -38,7 +38,7 @@ export function useScroll(lines: readonly Line[]): Scroll {
     before.current = { first, last: last?.key ?? "", height: scroller.scrollHeight };
   });
 
-  // The box grows, the keyboard opens: the newest message stays in sight.
+  // The newest message stays visible when the composer grows or the keyboard opens.
   useLayoutEffect(() => {
     const scroller = ref.current;
     if (!scroller) return;

@@ -2,8 +2,8 @@ import type { Texts } from "../locales/en.ts";
 import type { Times } from "../times.ts";
 
 /**
- * How the page speaks: its texts, the locale of its numbers, its times, and the name at its top. `user` is the id under
- * which a user of the site writes; null for an anonymous visitor.
+ * The page's texts, the locale of its numbers, its time formats and its title. `user` is the id of the site's user, or
+ * null for an anonymous visitor.
  */
 export interface Words {
   texts: Texts;
@@ -13,7 +13,7 @@ export interface Words {
   user: string | null;
 }
 
-/** What a visitor can do. `close` is null on a page of its own. */
+/** The visitor's actions. `close` is null outside the widget. */
 export interface Actions {
   write: (text: string) => void;
   sendAgain: (id: string) => void;

@@ -1,4 +1,4 @@
-/** Every text of the page. `{time}` and `{count}` are placeholders. */
+/** All texts of the page. `{time}` and `{count}` are placeholders. */
 export const en = {
   message: "Message",
   send: "Send",
