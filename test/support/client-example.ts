@@ -1,8 +1,8 @@
 import createClient from "openapi-fetch";
 import type { paths } from "../../src/openapi/client/types.ts";
 
-/** Sends a message, once however often it is called for the same order, and reads what the chat holds. */
-export async function tellOfOrder(baseUrl: string, key: string, chatId: string, order: string) {
+/** Sends one message for an order, however often it is called. Returns its status and the chat's number of messages. */
+export async function sendShippingNotice(baseUrl: string, key: string, chatId: string, order: string) {
   const parley = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
   const path = { id: chatId };
   const sent = await parley.POST("/chats/{id}/messages", {

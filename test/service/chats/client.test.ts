@@ -1,7 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import guide from "../../../src/docs/using-the-api.md?raw";
-import { tellOfOrder } from "../../support/client-example.ts";
+import { sendShippingNotice } from "../../support/client-example.ts";
 import { newChat, newKey, newOrganization } from "../../support/harness.ts";
 
 const [example] = Object.values(
@@ -11,17 +11,19 @@ const [example] = Object.values(
 afterEach(() => vi.unstubAllGlobals());
 
 test("a guide shows the client's example as it is type-checked and run here", () => {
-  expect(guide).toContain(`\n\`\`\`ts\n${example ?? "no file"}\`\`\`\n`);
+  const copied = example?.replace(/"[./]+src\/openapi\/client\/types\.ts"/, '"./parley.ts"');
+  expect(guide).toContain(`\n\`\`\`ts\n${copied ?? "no file"}\`\`\`\n`);
 });
 
-test("the guide's client sends a message, and reads what the chat holds", async () => {
+test("the guide's client sends one message for an order", async () => {
   vi.stubGlobal("fetch", (request: Request) => exports.default.fetch(request));
   const { organizationId, api, channelId } = await newOrganization();
   const { id } = await newChat(api, channelId);
   const { secret } = await newKey(organizationId);
-  const tell = (chatId: string, order: string) => tellOfOrder("https://parley.test/api/v1", secret, chatId, order);
-  expect(await tell(id, "4711")).toEqual({ status: "SENT", total: 1 });
-  expect(await tell(id, "4711")).toEqual({ status: "SENT", total: 1 });
-  expect(await tell(id, "4712")).toEqual({ status: "SENT", total: 2 });
-  await expect(tell("cht_1", "4711")).rejects.toThrow("chat_not_found");
+  const send = (chatId: string, order: string) =>
+    sendShippingNotice("https://parley.test/api/v1", secret, chatId, order);
+  expect(await send(id, "4711")).toEqual({ status: "SENT", total: 1 });
+  expect(await send(id, "4711")).toEqual({ status: "SENT", total: 1 });
+  expect(await send(id, "4712")).toEqual({ status: "SENT", total: 2 });
+  await expect(send("cht_1", "4711")).rejects.toThrow("chat_not_found");
 });

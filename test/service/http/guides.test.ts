@@ -155,3 +155,17 @@ test("a guide lists the commands that there are", () => {
   const known = Object.keys(scripts).filter((name) => !name.startsWith("check:") && !name.startsWith("pre"));
   expect(listed.sort()).toEqual(known.sort());
 });
+
+test("every file that the guide for contributors names exists", () => {
+  const code = Object.keys(import.meta.glob("../../../src/**/*.ts")).map((path) =>
+    path.replace(/^(?:\.\.\/)+src\//, ""),
+  );
+  const named = [...section("contributing", "## Where to find things").matchAll(/`([\w/-]+(?:\.ts|\/))`/g)];
+  expect(named.length).toBeGreaterThan(15);
+  for (const [, path = ""] of named) {
+    expect(
+      code.some((each) => each === path || (path.endsWith("/") && each.startsWith(path))),
+      path,
+    ).toBe(true);
+  }
+});
