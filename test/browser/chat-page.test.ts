@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("the log, the box and the button are there before the first message", async () => {
+test("the log, the text box and the button exist before the first message", async () => {
   const page = await visit(browser, place);
   expect(await page.getByRole("log").count()).toBe(1);
   expect(await page.getByRole("textbox", { name: "Message" }).count()).toBe(1);
@@ -36,7 +36,7 @@ test("Enter sends, Shift and Enter begin a new line, and the focus stays in the 
   expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
 });
 
-test("the button sends, an empty box does not", async () => {
+test("the button sends a text, but not an empty one", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   await page.getByRole("button", { name: "Send" }).click();
@@ -45,7 +45,7 @@ test("the button sends, an empty box does not", async () => {
   await eventually(() => place.heard(user), ["by mouse"]);
 });
 
-test("what the company writes comes at once and is delivered and read", async () => {
+test("a company's message appears immediately and becomes delivered and read", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   await write(page, "hello");
@@ -64,7 +64,7 @@ test("a user's page on another device shows what this one wrote, once", async ()
   await eventually(() => shown(one), ["from one", "from the other"]);
 });
 
-test("two visitors at once each have their own words with the company", async () => {
+test("two visitors at the same time have separate chats", async () => {
   const [ann, ben] = [newUser(), newUser()];
   const [annsPage, bensPage] = await Promise.all([ann, ben].map((user) => visit(browser, place, { user })));
   if (!annsPage || !bensPage) throw new Error("two pages were opened");
@@ -87,7 +87,7 @@ test("a visitor's first message makes a chat that the company finds in its list,
   await eventually(() => shown(page), ["anyone there?", "We are"]);
 });
 
-test("two tabs of a visitor whom no site names are one visitor", async () => {
+test("two tabs of an anonymous visitor are the same visitor", async () => {
   const page = await open(browser);
   const other = await page.context().newPage();
   for (const tab of [page, other]) await tab.goto(`${place.base}/web/${place.channelId}`);
@@ -107,7 +107,7 @@ test("a file whose message repeats its address as the text is shown once", async
   expect(await page.getByText(mediaUrl).count()).toBe(0);
 });
 
-test("what the operator blanks is blanked on the open page, and after a reload", async () => {
+test("a redacted message disappears from the open page, and stays away after a reload", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   await write(page, "my card is 4111");
@@ -118,7 +118,7 @@ test("what the operator blanks is blanked on the open page, and after a reload",
   await eventually(() => shown(page), ["This message was removed."]);
 });
 
-test("an erased chat is gone from the open page, and a new one begins in it", async () => {
+test("a deleted chat disappears from the open page, and a new one can begin there", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   await write(page, "forget me");
@@ -131,7 +131,7 @@ test("an erased chat is gone from the open page, and a new one begins in it", as
   expect(await shown(page)).toEqual(["hello again"]);
 });
 
-test("a visitor whom no site names is the same one after a reload", async () => {
+test("an anonymous visitor stays the same after a reload", async () => {
   const page = await open(browser);
   await page.goto(`${place.base}/web/${place.channelId}`);
   await write(page, "who am I");
@@ -140,14 +140,14 @@ test("a visitor whom no site names is the same one after a reload", async () => 
   await eventually(() => shown(page), ["who am I"]);
 });
 
-test("a draft outlives a reload", async () => {
+test("a draft survives a reload", async () => {
   const page = await visit(browser, place);
   await page.getByRole("textbox", { name: "Message" }).fill("half a thought");
   await page.reload();
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("half a thought");
 });
 
-test("a long chat opens at its end, and its past comes when asked for, without moving what is read", async () => {
+test("a long chat opens at its end, and older messages load on demand without moving the view", async () => {
   const user = newUser();
   await place.fill(user, 201);
   const page = await visit(browser, place, { user });
@@ -163,7 +163,7 @@ test("a long chat opens at its end, and its past comes when asked for, without m
   expect(Math.abs((after?.y ?? 0) - (before?.y ?? 999))).toBeLessThan(3);
 });
 
-test("the history is put in silently, and each new message is added to the log once", async () => {
+test("the history is not announced, and each new message is added to the log once", async () => {
   const user = newUser();
   await place.fill(user, 30);
   const page = await visit(browser, place, { user });
@@ -186,7 +186,7 @@ test("the history is put in silently, and each new message is added to the log o
   expect(added.filter((text) => text.includes("theirs"))).toHaveLength(1);
 });
 
-test("whoever reads older messages is told of new ones and not moved", async () => {
+test("a visitor who reads older messages is notified of new ones without scrolling", async () => {
   const user = newUser();
   await place.fill(user, 60);
   const page = await visit(browser, place, { user });
@@ -198,7 +198,7 @@ test("whoever reads older messages is told of new ones and not moved", async () 
   await page.getByText("down here").click();
 });
 
-test("a text that is too long stays in the box, whole", async () => {
+test("a text that is too long stays in the box completely", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   const text = "x".repeat(4_100);
@@ -208,7 +208,7 @@ test("a text that is too long stays in the box, whole", async () => {
   expect(await place.heard(user)).toEqual([]);
 });
 
-test("links open apart from the page, files are named by their kind", async () => {
+test("links open in a new tab, and files are named by their kind", async () => {
   const user = newUser();
   await place.say(user, "See https://example.com/a.", { type: "IMAGE", mediaUrl: "https://example.com/i.png" });
   const page = await visit(browser, place, { user });
@@ -219,7 +219,7 @@ test("links open apart from the page, files are named by their kind", async () =
   expect(await page.getByRole("link", { name: "Open image" }).getAttribute("href")).toBe("https://example.com/i.png");
 });
 
-test("a language written from right to left turns the page, and the visitor's own words go their own way", async () => {
+test("a right-to-left language mirrors the page, and messages keep their own direction", async () => {
   const page = await visit(browser, place, { locale: "ar" });
   expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
   const box = page.getByRole("textbox", { name: "الرسالة" });
@@ -246,7 +246,7 @@ test.for(["0".repeat(64), "no hash at all", ""])(
   },
 );
 
-test("the page says as whom a user of the site writes, and says nothing to an anonymous visitor", async () => {
+test("the page shows a user's id, and nothing for an anonymous visitor", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   await page.getByText(`Writing as ${user}`).waitFor();
@@ -272,7 +272,7 @@ test("a dated link works until it expires", async () => {
   expect(await late.getByText("hello").count()).toBe(0);
 });
 
-test("a link to a chat that does not exist opens a page that says so", async () => {
+test("a link to a missing chat opens a page with an explanation", async () => {
   const page = await open(browser);
   const response = await page.goto(`${place.base}/web/chn_gNoSuchChannel00`);
   expect(response?.status()).toBe(404);
@@ -281,7 +281,7 @@ test("a link to a chat that does not exist opens a page that says so", async () 
   expect(page.faults).toEqual([]);
 });
 
-test("the identity is in no address that is asked for", async () => {
+test("no requested URL contains the identity", async () => {
   const user = newUser();
   const page = await open(browser);
   const asked: string[] = [];

@@ -40,7 +40,7 @@ const PAYLOADS = [
 // A page of the chat's at a time, each to a visitor of its own.
 const PAGES = Array.from({ length: Math.ceil(PAYLOADS.length / 80) }, (_, n) => PAYLOADS.slice(n * 80, (n + 1) * 80));
 
-test.for(PAGES)("whatever is written stays text: nothing runs, and no policy had to stop it", async (payloads) => {
+test.for(PAGES)("any message stays text: no script runs, and no policy had to block one", async (payloads) => {
   const user = newUser();
   for (const payload of payloads) await place.say(user, payload);
   const page = await visit(browser, place, { user });
@@ -55,7 +55,7 @@ test.for(PAGES)("whatever is written stays text: nothing runs, and no policy had
   expect(page.faults).toEqual([]);
 });
 
-test("text that turns the direction of writing turns its own alone", async () => {
+test("text with direction controls affects only itself", async () => {
   const user = newUser();
   const turned = "\u202Egnp.exe";
   await place.say(user, turned);
@@ -67,7 +67,7 @@ test("text that turns the direction of writing turns its own alone", async () =>
   }
 });
 
-test("markup that found a way all the same would be stopped by the page's policy", async () => {
+test("the page's policy would block injected markup", async () => {
   const page = await visit(browser, place);
   const outcome = await page.evaluate(() => {
     try {
@@ -81,7 +81,7 @@ test("markup that found a way all the same would be stopped by the page's policy
   expect(page.faults).not.toEqual([]);
 });
 
-test("a file whose address is not https is refused, and is no link where it is the message's text", async () => {
+test("a file without an https address is refused, and its address in a text is not a link", async () => {
   const user = newUser();
   for (const address of [...SCHEMES, "http://example.com/x", "https://user:pass@example.com/"]) {
     expect(await place.trySaying(user, { content: "a file", type: "DOCUMENT", mediaUrl: address })).toBe(400);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("what is written offline is shown, and sent once when the server is back", async () => {
+test("a message written offline is shown, and sent once after reconnecting", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   await write(page, "before");
@@ -28,7 +28,7 @@ test("what is written offline is shown, and sent once when the server is back", 
   await eventually(() => page.getByText("Connection lost. Reconnecting").count(), 0);
 });
 
-test("an acknowledgement that never came makes no second message, on the screen or in the chat", async () => {
+test("a lost acknowledgement causes no duplicate, on the page or in the chat", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   await write(page, "first");
@@ -42,7 +42,7 @@ test("an acknowledgement that never came makes no second message, on the screen 
   expect(await place.heard(user)).toEqual(["first", "only once"]);
 });
 
-test("a line that breaks every few messages loses none and keeps their order", async () => {
+test("a connection that breaks repeatedly loses no message and keeps the order", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   // A visitor may write one a second.
@@ -69,7 +69,7 @@ test("a refused message says why, keeps its text, and is sent again on request",
   expect(await page.getByRole("alert").textContent()).toBe("");
 });
 
-test("whoever writes too fast is told, and all of it is sent in its order", async () => {
+test("a visitor who writes too fast is told, and all messages are sent in order", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   for (const text of ["one", "two", "three"]) await write(page, text);
@@ -78,7 +78,7 @@ test("whoever writes too fast is told, and all of it is sent in its order", asyn
   await eventually(() => page.getByRole("alert").textContent(), "");
 });
 
-test("a network that begins too many chats is told when to go on, and goes on where the company began one", async () => {
+test("an IP network with too many new chats is told when to retry, and can use a chat that the company created", async () => {
   const crowd = await openPlace();
   const page = await visit(browser, crowd, { user: newUser() });
   // Five visitors of one network, each with a token of their own.
@@ -115,7 +115,7 @@ test.for([
   expect([await page.getByRole("textbox").count(), weather.opened]).toEqual([0, 1]);
 });
 
-test("what waits when the server lets a page in no more is not sent, and the page says so", async () => {
+test("unsent messages fail when the server refuses the page for good, and the page says so", async () => {
   const { page, weather } = await visitInWeather(browser, place, {});
   await page.getByText("How can we help?").waitFor();
   await weather.storm(1013);
@@ -127,7 +127,7 @@ test("what waits when the server lets a page in no more is not sent, and the pag
   expect(await page.getByText("Sending", { exact: true }).count()).toBe(0);
 });
 
-test("a sixth page says that there are too many, and has its place when another is closed", async () => {
+test("a sixth page says that too many are open, and connects when another closes", async () => {
   const user = newUser();
   const five = [];
   for (let n = 0; n < 5; n++) five.push(await visit(browser, place, { user }));
@@ -140,7 +140,7 @@ test("a sixth page says that there are too many, and has its place when another 
   await eventually(() => place.heard(user), ["made it"]);
 });
 
-test("the past is shown to whoever has as many pages open as may be", async () => {
+test("older messages load with the maximum number of open pages", async () => {
   const user = newUser();
   await place.fill(user, 201);
   const five = [];
@@ -151,7 +151,7 @@ test("the past is shown to whoever has as many pages open as may be", async () =
   expect((await shown(five[0] as Page)).length).toBe(200);
 });
 
-test("a chat that is erased and made anew while a page is offline is shown as it is, however long it is", async () => {
+test("a chat that is deleted and recreated while a page is offline is shown correctly, whatever its length", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   for (const text of ["old one", "old two"]) await place.say(user, text);
@@ -163,7 +163,7 @@ test("a chat that is erased and made anew while a page is offline is shown as it
   await eventually(() => shown(page), ["new one", "new two", "new three"]);
 });
 
-test("what the operator blanks while a page is offline is blanked when it is back", async () => {
+test("a message redacted while a page is offline disappears after reconnecting", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   await place.say(user, "Your password is 1234");
@@ -174,7 +174,7 @@ test("what the operator blanks while a page is offline is blanked when it is bac
   await eventually(() => shown(page), ["This message was removed."]);
 });
 
-test("a device without a network says so, and catches up when it is back", async () => {
+test("a page without a network says so, and catches up after reconnecting", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   await write(page, "before");
@@ -188,7 +188,7 @@ test("a device without a network says so, and catches up when it is back", async
   await eventually(() => place.heard(user), ["before", "mine"]);
 });
 
-test("a message that was not sent outlives a reload", async () => {
+test("an unsent message survives a reload", async () => {
   const user = newUser();
   const { page, weather } = await visitInWeather(browser, place, { user });
   await page.getByText("How can we help?").waitFor();
@@ -201,7 +201,7 @@ test("a message that was not sent outlives a reload", async () => {
   await eventually(() => shown(page), ["do not lose me"]);
 });
 
-test("the past that can't be loaded is said so, and can be asked for again", async () => {
+test("if older messages can't be loaded, the page says so and offers a retry", async () => {
   const user = newUser();
   await place.fill(user, 201);
   const { page, weather } = await visitInWeather(browser, place, { user });

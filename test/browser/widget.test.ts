@@ -58,7 +58,7 @@ const chat = (page: Page) => page.frameLocator("iframe");
 const box = (page: Page) => chat(page).getByRole("textbox", { name: "Message" });
 const isFocused = (element: Element) => element === element.ownerDocument.activeElement;
 
-test("it opens on its button with the focus in the box, and Escape gives the focus back", async () => {
+test("the button opens the chat with the focus in the box, and Escape returns the focus", async () => {
   const user = newUser();
   const page = await visitSite(user);
   const button = page.getByRole("button", { name: "Open chat" });
@@ -78,7 +78,7 @@ test("it opens on its button with the focus in the box, and Escape gives the foc
   expect(page.faults).toEqual([]);
 });
 
-test("it counts on its button what was not read, and reads it only when it is open", async () => {
+test("the button counts unread messages, which are read only when the chat is open", async () => {
   const user = newUser();
   await place.say(user, "one");
   const page = await visitSite(user);
@@ -92,7 +92,7 @@ test("it counts on its button what was not read, and reads it only when it is op
   await eventually(() => place.statuses(user), ["READ", "READ", "DELIVERED"]);
 });
 
-test("what the site styles or forbids changes nothing in it", async () => {
+test("the site's style and policy don't affect the widget", async () => {
   const page = await visitSite(newUser());
   const button = page.getByRole("button", { name: "Open chat" });
   const { x, y, width, height } = (await button.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
@@ -100,7 +100,7 @@ test("what the site styles or forbids changes nothing in it", async () => {
   expect(page.faults).toEqual([]);
 });
 
-test("language, side and colours are the site's wish", async () => {
+test("the site chooses the language, side and colours", async () => {
   const page = await visitSite(newUser(), { locale: "de", position: "left", "color-scheme": "dark" });
   const button = page.getByRole("button", { name: "Chat öffnen" });
   expect((await button.boundingBox())?.x).toBe(20);
@@ -109,7 +109,7 @@ test("language, side and colours are the site's wish", async () => {
   expect(await chat(page).locator("html").getAttribute("data-scheme")).toBe("dark");
 });
 
-test("on a phone it fills the screen, and its own button closes it", async () => {
+test("on a phone, the chat fills the screen and has a close button", async () => {
   const page = await visitSite(newUser(), {}, place, { width: 360, height: 640 });
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).waitFor();
@@ -119,7 +119,7 @@ test("on a phone it fills the screen, and its own button closes it", async () =>
   await eventually(() => page.locator("iframe").isVisible(), false);
 });
 
-test("on a phone the launcher closes a chat that is still loading", async () => {
+test("on a phone, the launcher closes a chat that is still loading", async () => {
   const user = newUser();
   await place.meet(user);
   const page = await open(browser, { viewport: { width: 360, height: 640 } });
@@ -130,7 +130,7 @@ test("on a phone the launcher closes a chat that is still loading", async () => 
   await eventually(() => page.locator("iframe").isVisible(), false);
 });
 
-test("a stranger's page asks only whether the chat can be shown until it is opened", async () => {
+test("for a new visitor, the only request before opening is whether the chat is available", async () => {
   const page = await open(browser);
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
@@ -139,7 +139,7 @@ test("a stranger's page asks only whether the chat can be shown until it is open
   expect(asked.filter((path) => path.startsWith("/web"))).toEqual([`/web/${place.channelId}/availability`]);
 });
 
-test("a stranger who has written is counted for on the next page, without opening it", async () => {
+test("a visitor with a chat sees the unread count on the next page without opening it", async () => {
   const page = await open(browser, { viewport: DESK });
   await page.goto(`${site}/?channel=${place.channelId}`);
   await page.getByRole("button", { name: "Open chat" }).click();
@@ -152,7 +152,7 @@ test("a stranger who has written is counted for on the next page, without openin
   expect(await page.getByRole("button", { name: "Open chat" }).getAttribute("aria-expanded")).toBe("false");
 });
 
-test("it is open again on the site's next page, without taking the focus", async () => {
+test("an open chat reopens on the site's next page without taking the focus", async () => {
   const user = newUser();
   const page = await visitSite(user);
   await page.getByRole("button", { name: "Open chat" }).click();
@@ -162,7 +162,7 @@ test("it is open again on the site's next page, without taking the focus", async
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
 });
 
-test("a user with a dated hash is let in", async () => {
+test("a user with a dated hash is accepted", async () => {
   const user = newUser();
   const expires = String(Math.floor(Date.now() / 1_000) + 3_600);
   const page = await visitSite(user, { "user-hash": place.hashUntil(user, expires), "user-expires": expires });
@@ -173,7 +173,7 @@ test("a user with a dated hash is let in", async () => {
   await eventually(() => place.heard(user), ["dated"]);
 });
 
-test("what another window says is not believed", async () => {
+test("messages from other windows are ignored", async () => {
   const page = await visitSite(newUser());
   await page.getByRole("button", { name: "Open chat" }).click();
   await box(page).waitFor();
@@ -188,7 +188,7 @@ test("what another window says is not believed", async () => {
   expect(await page.getByRole("button", { name: "Close chat" }).getAttribute("aria-expanded")).toBe("true");
 });
 
-test("on a site that its channel allows it is as everywhere", async () => {
+test("the widget works on an allowed site", async () => {
   const welcome = await openPlace({ allowedOrigins: [site] });
   const user = newUser();
   const page = await visitSite(user, {}, welcome);
@@ -199,7 +199,7 @@ test("on a site that its channel allows it is as everywhere", async () => {
   expect(page.faults).toEqual([]);
 });
 
-test("on a site that its channel does not allow, no button shows, the console says why, and no socket opens", async () => {
+test("on a site that isn't allowed, no button appears, the console says why, and no socket opens", async () => {
   const elsewhere = await openPlace({ allowedOrigins: ["https://shop.example"] });
   const page = await open(browser, { viewport: DESK });
   const warned = page.waitForEvent("console", (message) => message.type() === "warning");
@@ -221,7 +221,7 @@ test("on a site that its channel does not allow, no button shows, the console sa
   expect(code).toBe(4403);
 });
 
-test("for a channel that does not exist no button shows, and the console says why", async () => {
+test("for a missing channel, no button appears, and the console says why", async () => {
   const page = await open(browser, { viewport: DESK });
   const warned = page.waitForEvent("console", (message) => message.type() === "warning");
   await page.goto(`${site}/?channel=chn_gNoSuchChannel00`);
@@ -229,7 +229,7 @@ test("for a channel that does not exist no button shows, and the console says wh
   expect(await page.locator("parley-chat").count()).toBe(0);
 });
 
-test("if nobody can say whether the chat may be shown, the frame finds out, and the button says so", async () => {
+test("if the availability is unknown, the frame finds out, and the button says so", async () => {
   const elsewhere = await openPlace({ allowedOrigins: ["https://shop.example"] });
   const page = await open(browser, { viewport: DESK });
   await page.route("**/availability", (route) => route.abort());
@@ -260,7 +260,7 @@ test("two script tags of one channel show one button", async () => {
   expect(await page.locator("parley-chat").count()).toBe(1);
 });
 
-test("closed and open it has no violation", async () => {
+test("the widget has no accessibility violation, closed or open", async () => {
   const user = newUser();
   await place.say(user, "one");
   const page = await visitSite(user);

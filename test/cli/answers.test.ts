@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { awaitHealthy } from "../../src/cli/wrangler.ts";
 
-test("a server that leaves its first call unanswered is asked again", async () => {
+test("a server that doesn't answer the first request is asked again", async () => {
   let calls = 0;
   const server = createServer((_request, response) => {
     if (++calls > 1) response.end("ok");

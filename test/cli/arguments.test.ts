@@ -3,7 +3,7 @@ import { readStartArguments } from "../../src/cli/local/arguments.ts";
 
 const read = (...argv: string[]) => readStartArguments(argv, "/here");
 
-test("without arguments it is localhost:8787 and wrangler's own folder", () => {
+test("the defaults are localhost:8787 and wrangler's data folder", () => {
   expect(read()).toEqual({
     help: false,
     verbose: false,
@@ -20,7 +20,7 @@ test("--port and --port= are the same", () => {
   expect(read("--port=9000").port).toBe(9000);
 });
 
-test("a relative --persist-to is seen from where npm stands", () => {
+test("a relative --persist-to is resolved from npm's folder", () => {
   expect(read("--persist-to", "data").persistTo).toBe("/here/data");
   expect(read("--persist-to=/data").persistTo).toBe("/data");
 });
@@ -35,7 +35,7 @@ test("--var takes several values, repeated or in a row, and keeps further colons
   expect(others).toEqual(["--minify"]);
 });
 
-test("what is not ours goes to wrangler as it was given", () => {
+test("unknown arguments go to wrangler unchanged", () => {
   const { others, port } = read("src/other.ts", "--log-level", "debug", "--port", "9000", "--define=A:1", "--minify");
   expect(others).toEqual(["src/other.ts", "--log-level", "debug", "--define=A:1", "--minify"]);
   expect(port).toBe(9000);

@@ -28,7 +28,7 @@ test.for([
   expect(readDemo(text)).toBeNull();
 });
 
-test("the lines are made for a shell", () => {
+test("the curl lines are quoted for a shell", () => {
   expect(curlLines("http://localhost:8787", demo)).toEqual({
     list: "curl -H 'Authorization: Bearer ply_4' 'http://localhost:8787/api/v1/chats/cht_g3/messages'",
     send: `curl -H 'Authorization: Bearer ply_4' -d '{"content":"Hello from Parley"}' 'http://localhost:8787/api/v1/chats/cht_g3/messages'`,

@@ -17,11 +17,11 @@ import configuration from "../../wrangler.toml?raw";
 const ID = "6f1d4b0e-5a4f-4c39-9a53-0d2f8d1f7c11";
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
-test("the repository's configuration names its database, and no id of one", () => {
+test("the repository's configuration names the database without an id", () => {
   expect(readTarget(configuration)).toEqual({ accountId: null, databaseName: "parley", databaseId: null });
 });
 
-test.for(["\n", "\r\n"])("an id is written into the one line that is for it (%j)", (lineBreak) => {
+test.for(["\n", "\r\n"])("the database's id is written to its line only (%j)", (lineBreak) => {
   const before = `[[d1_databases]]\nbinding = "OTHER"\ndatabase_id = "${NO_ID}"\n${configuration}# database_id = "${NO_ID}"\n`;
   const text = before.replaceAll("\n", lineBreak);
   const after = withDatabaseId(text, ID);
@@ -31,7 +31,7 @@ test.for(["\n", "\r\n"])("an id is written into the one line that is for it (%j)
   expect(after.length).toBe(text.length);
 });
 
-test("an account that the file names is read", () => {
+test("the account of the file is read", () => {
   expect(readTarget(`account_id = "abc"\n${configuration}`).accountId).toBe("abc");
 });
 
@@ -39,7 +39,7 @@ test("a file without the database is refused", () => {
   expect(() => readTarget(configuration.replace('binding = "DB"', ""))).toThrow("has no database DB");
 });
 
-test("what stands behind -- is wrangler's, as it was given", () => {
+test("arguments after -- go to wrangler unchanged", () => {
   const argv = ["--keep-vars", "--var", "A:b", "--dry-run", "--tag=x"];
   expect(readDeployArguments(argv)).toEqual({
     help: false,
@@ -48,7 +48,7 @@ test("what stands behind -- is wrangler's, as it was given", () => {
   });
 });
 
-test("--dryRun is what it is to wrangler", () => {
+test("--dryRun is the same as --dry-run", () => {
   expect(readDeployArguments(["--dryRun"])).toEqual({ help: false, dryRun: true, others: [] });
 });
 
@@ -70,7 +70,7 @@ test.for<[Record<string, string>, boolean]>([
   expect(isTemporaryCheckout(environment)).toBe(isLost);
 });
 
-test("a file of kept secrets that others could read is closed before a secret comes into it", async () => {
+test("a secrets file that other users can read is made private before a secret is added", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-kept-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, SECRETS_FILE);
@@ -79,7 +79,7 @@ test("a file of kept secrets that others could read is closed before a secret co
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test("secrets that the Worker has are left alone, kept ones are used, and only the rest is made", () => {
+test("existing secrets of the Worker stay, saved ones are used, and only the others are created", () => {
   expect(planSecrets(["KEY_SECRET"], { CREDENTIALS_KEY: "kept", KEY_SECRET: "old" })).toEqual({
     missing: ["ADMIN_TOKEN", "CREDENTIALS_KEY"],
     toCreate: ["ADMIN_TOKEN"],
@@ -87,7 +87,7 @@ test("secrets that the Worker has are left alone, kept ones are used, and only t
   expect(planSecrets(null, {}).toCreate).toHaveLength(3);
 });
 
-test("the Deploy to Cloudflare button asks for the required secrets alone, and says of each what it is", async () => {
+test("the Deploy to Cloudflare button asks only for the required secrets, and describes each", async () => {
   const asked = Object.keys(
     readVariables(await readFile(new URL("../../.dev.vars.example", import.meta.url).pathname, "utf8")),
   );
@@ -97,20 +97,20 @@ test("the Deploy to Cloudflare button asks for the required secrets alone, and s
   for (const name of Object.keys(bindings)) expect(`${asked.join()}${configuration}`).toContain(name);
 });
 
-test("an error of wrangler's loses its decoration", () => {
+test("wrangler's error is printed without symbols", () => {
   const output =
     "noise\n\u001b[31m✘ [ERROR]\u001b[0m It failed.\n\n  why [code: 1]\n  \n  If you think this is a bug, …\n\n";
   expect(errorsIn(output)).toEqual(["It failed.", "why [code: 1]"]);
 });
 
-test("what is called of the addresses is one's own domain, else the name under workers.dev", () => {
+test("the service's address is a custom domain, else the workers.dev name", () => {
   expect(addressIn(["https://parley.a.workers.dev"])).toBe("https://parley.a.workers.dev");
   expect(addressIn(["https://parley.a.workers.dev", "chat.example (custom domain)"])).toBe("https://chat.example");
   expect(addressIn(["chat.example (custom domain - zone name: example)"])).toBe("https://chat.example");
   expect(addressIn(["chat.example/*"])).toBeNull();
 });
 
-test("a service that does not answer in time is told", async () => {
+test("a service that does not answer in time is an error", async () => {
   const server = createServer((_request, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

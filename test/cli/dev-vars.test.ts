@@ -16,11 +16,11 @@ async function newPath(text?: string): Promise<string> {
   return path;
 }
 
-test("the last line of a name counts, and wrangler's colon form is known", () => {
+test("the last line of a name wins, and wrangler's colon form is supported", () => {
   expect(readVariables("A=1\nA=\"2\"\nB: 3\nexport C: 'x y'\n")).toEqual({ A: "2", B: "3", C: "x y" });
 });
 
-test("an empty secret is a missing one", () => {
+test("an empty secret counts as missing", () => {
   expect(missingSecrets({ ADMIN_TOKEN: "", KEY_SECRET: KEY })).toEqual(["ADMIN_TOKEN", "CREDENTIALS_KEY"]);
 });
 
@@ -39,7 +39,7 @@ test("secrets that are well formed, empty or absent are not malformed", () => {
   expect(malformedSecret({ ADMIN_TOKEN: "dev", KEY_SECRET: KEY, KEY_SECRET_PREVIOUS: "", OTHER: "a b" })).toBeNull();
 });
 
-test("what is appended to any text is read back, whatever stands above", () => {
+test("secrets that are appended to any text can be read again", () => {
   const line = fc.oneof(
     fc.string(),
     fc.constantFrom(...NAMES.map((name) => `${name}=""`), "A='open", 'B="open', "C=`open", "# '", "export", "\r"),
@@ -54,7 +54,7 @@ test("what is appended to any text is read back, whatever stands above", () => {
   );
 });
 
-test("without a file there is one with three secrets, for its owner's eyes only", async () => {
+test("without a file, a private one with three secrets is created", async () => {
   const path = await newPath();
   const { created, variables } = await prepareDevVars(path, {});
   expect(created).toEqual(NAMES);
@@ -64,7 +64,7 @@ test("without a file there is one with three secrets, for its owner's eyes only"
   expect(readVariables(await readFile(path, "utf8"))).toEqual(variables);
 });
 
-test("a file that is there keeps what it says and gets what it lacks", async () => {
+test("an existing file keeps its values and gets the missing ones", async () => {
   const mine = `# mine\nADMIN_TOKEN="dev"\nKEY_SECRET=${KEY}`;
   const path = await newPath(mine);
   const { created, variables } = await prepareDevVars(path, {});
@@ -73,14 +73,14 @@ test("a file that is there keeps what it says and gets what it lacks", async () 
   expect((await readFile(path, "utf8")).startsWith(`${mine}\n`)).toBe(true);
 });
 
-test("a file that others can read is closed to them before a secret is added", async () => {
+test("a file that other users can read is made private before a secret is added", async () => {
   const path = await newPath("ADMIN_TOKEN=dev\n");
   await chmod(path, 0o644);
   await prepareDevVars(path, {});
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test("a file that lacks nothing is not touched", async () => {
+test("a complete file is not changed", async () => {
   const path = await newPath();
   await prepareDevVars(path, {});
   await appendFile(path, "# end");
@@ -89,14 +89,14 @@ test("a file that lacks nothing is not touched", async () => {
   expect(await readFile(path, "utf8")).toBe(before);
 });
 
-test("--var wins, also over a malformed line, and is not written", async () => {
+test("--var replaces even a malformed value, and is not saved", async () => {
   const path = await newPath("KEY_SECRET=short\n");
   const { variables } = await prepareDevVars(path, { KEY_SECRET: KEY, ADMIN_TOKEN: "given" });
   expect(variables).toMatchObject({ KEY_SECRET: KEY, ADMIN_TOKEN: "given" });
   expect(await readFile(path, "utf8")).not.toContain("given");
 });
 
-test("a malformed secret is named with its place, never shown, and nothing is written", async () => {
+test("an error about a malformed secret names its source but not its value, and nothing is written", async () => {
   const path = await newPath("KEY_SECRET=hunter2\n");
   const sentence = "KEY_SECRET in .dev.vars is malformed: it must be 32 bytes in base64.";
   await expect(prepareDevVars(path, {})).rejects.toThrow(expect.objectContaining({ message: sentence, exitCode: 1 }));
@@ -104,7 +104,7 @@ test("a malformed secret is named with its place, never shown, and nothing is wr
   expect(await readFile(path, "utf8")).toBe("KEY_SECRET=hunter2\n");
 });
 
-test("a file that can't be read or written is one sentence", async () => {
+test("a file that can't be read or written is an error of one sentence", async () => {
   await expect(prepareDevVars(tmpdir(), {})).rejects.toThrow(`${tmpdir()} can't be read: EISDIR`);
   await expect(prepareDevVars("/proc/.dev.vars", {})).rejects.toThrow("/proc/.dev.vars can't be written: ENOENT");
 });

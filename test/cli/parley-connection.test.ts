@@ -16,7 +16,7 @@ async function newRoot(): Promise<string> {
   return root;
 }
 
-test("with nothing set it is the service of npm start, its token and its demo's key", async () => {
+test("the default is the service of npm start, with its token and the demo's key", async () => {
   const root = await newRoot();
   expect(await findConnection(root, { XDG_CONFIG_HOME: root }, undefined)).toMatchObject({
     url: "http://localhost:8787",
@@ -25,7 +25,7 @@ test("with nothing set it is the service of npm start, its token and its demo's 
   });
 });
 
-test("a secret is shown to no other service than its own", async () => {
+test("a secret is only sent to the service that it was saved for", async () => {
   const root = await newRoot();
   const env = { XDG_CONFIG_HOME: root };
   await writeProfiles(join(root, "parley", "profiles.json"), {
@@ -57,7 +57,7 @@ test.for([
   expect(() => originOf(url, "PARLEY_URL")).toThrow(/^(?!.*hunter2)/);
 });
 
-test("a secret that is typed is not shown, and may be corrected", async () => {
+test("a typed secret is not shown and can be corrected", async () => {
   let take: (chunk: Buffer) => void = () => {};
   const modes: boolean[] = [];
   let shown = "";
@@ -78,7 +78,7 @@ test("a secret that is typed is not shown, and may be corrected", async () => {
   await expect(interrupted).rejects.toThrow("Nothing was saved.");
 });
 
-test("a profile keeps the secrets of one service together, and none of another", () => {
+test("a profile only keeps the secrets of one service", () => {
   const before = { url: "https://one.example", adminToken: "one" };
   expect(merged(before, { url: "https://one.example", apiKey: "key" })).toEqual({ ...before, apiKey: "key" });
   expect(merged(before, { url: "https://two.example", apiKey: "key" })).toEqual({

@@ -61,7 +61,7 @@ test.for([
   expect(said).not.toMatch(/hunter2|aaa/);
 });
 
-test("a text that looks like a flag may be sent behind --", () => {
+test("a text that looks like an option can be sent after --", () => {
   expect(() => refuseSecrets(["send", "cht_g1", "--", "--token"])).not.toThrow();
 });
 
@@ -128,7 +128,7 @@ test.for([
   expect(String(output.read())).toContain("Revoke key key_g1? This can't be undone. [y/N] ");
 });
 
-test("who forgets the quotes around a text is told of them", () => {
+test("a text without quotes is an error that mentions quotes", () => {
   const words = (argv: string[]) => {
     const found = findCommand(COMMANDS, argv);
     return () => found && readGiven(found.command, found.rest);
@@ -142,7 +142,7 @@ test("pairs are split at their first equals sign", () => {
   expect(() => pairs("variable", ["=x"])).toThrow("--variable must have the form name=value.");
 });
 
-test("only a terminal that does not mind is coloured", () => {
+test("only a terminal without NO_COLOR is coloured", () => {
   const painted = (isTTY: boolean, noColor: boolean) => {
     const sink = { isTTY, write: () => {} };
     return new Output({ json: false, stdout: sink, stderr: sink, noColor }).paint("red", "text");
@@ -153,7 +153,7 @@ test("only a terminal that does not mind is coloured", () => {
   expect(painted(false, false)).toBe("text");
 });
 
-test("columns stand under each other, whatever is written in them", () => {
+test("columns are aligned, whatever they contain", () => {
   const [one = "", two = ""] = aligned([
     ["日本", "x"],
     ["e\u0301tat", "y"],
@@ -161,7 +161,7 @@ test("columns stand under each other, whatever is written in them", () => {
   expect([one, two]).toEqual(["日本  x", "e\u0301tat  y"]);
 });
 
-test("what would move a terminal's cursor, or turn its text, is shown as a sign", () => {
+test("characters that control a terminal or the text's direction are replaced", () => {
   expect(printable("a\u001b[2Jb\u202ec\td\r\ne\u009b")).toBe("a·[2Jb·c·d⏎e·");
 });
 
@@ -177,7 +177,7 @@ test.for([
   expect(relativeTime(new Date(now + ms).toISOString(), now)).toBe(words);
 });
 
-test("tail waits twice as long each time up to half a minute, and as long as the service asks", () => {
+test("tail doubles its wait up to 30 seconds, and respects Retry-After", () => {
   const lost = new Unreachable("https://x", "ECONNRESET", "");
   expect([1, 2, 3, 6, 60].map((failures) => waitAfter(lost, failures, 1))).toEqual([
     1_000, 2_000, 4_000, 30_000, 30_000,
@@ -191,7 +191,7 @@ test("tail waits twice as long each time up to half a minute, and as long as the
   }
 });
 
-test("doctor asks the networks where the service does", () => {
+test("doctor and the service use the same network addresses", () => {
   for (const kind of ["telegram", "whatsapp"] as const) expect(BASES[kind]).toEqual(ADAPTERS[kind].base);
   expect(graphUrl({ base: "https://x" }, "1")).toBe(`https://x/${GRAPH}/1`);
 });

@@ -23,7 +23,7 @@ test.for([
   expect(baseUrl(8787, ip)).toBe(url);
 });
 
-test("a port that another process has, on any address of localhost, is in use", async () => {
+test("a port that another process uses, on any address of localhost, is refused", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -38,19 +38,19 @@ test("port 0 is a free port", async () => {
   expect(await freePort(port, "localhost")).toBe(port);
 });
 
-test("the folder for the data is made with its parents, and left empty", async () => {
+test("the data folder is created with its parents, and stays empty", async () => {
   const state = join(await newFolder(), "a", "b");
   expect(await prepareState(state)).toBe(true);
   expect(await readdir(state)).toEqual([]);
 });
 
-test("a folder with data in it is no new one", async () => {
+test("a folder with data is not new", async () => {
   const state = await newFolder();
   await mkdir(join(state, "v3"));
   expect(await prepareState(state)).toBe(false);
 });
 
-test("a folder that can't be is one sentence", async () => {
+test("a folder that can't be created is an error of one sentence", async () => {
   const file = join(await newFolder(), "file");
   await writeFile(file, "");
   await expect(prepareState(file)).rejects.toThrow(`Can't write to the data folder ${file}: ENOTDIR: not a directory.`);

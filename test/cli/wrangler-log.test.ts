@@ -23,25 +23,25 @@ env.RATE_LIMIT ("300")                             Environment Variable      loc
   ).toEqual([]);
 });
 
-test("warnings, reloads and the Worker's words pass", () => {
+test("warnings, reloads and the Worker's log lines are kept", () => {
   const text = "[wrangler:warn] a warning\n⎔ Reloading local server...\nhello\n  at f (index.ts:1:2)";
   expect(passedOn(text)).toEqual(text.split("\n"));
 });
 
-test("an object of several lines becomes one", () => {
+test("an object on several lines is joined to one line", () => {
   expect(passedOn("{\n  event: 'request',\n  nested: {\n    ms: 1\n  },\n  status: 200\n}\nnext")).toEqual([
     "{ event: 'request', nested: { ms: 1 }, status: 200 }",
     "next",
   ]);
 });
 
-test("a brace that nothing closes hides no line", () => {
+test("an unclosed brace hides no line", () => {
   const many = ["{", ...Array.from({ length: 120 }, (_, n) => `line ${n}`)];
   expect(passedOn(many.join("\n"))).toEqual(many);
   expect(passedOn("{\n  cut: 'off'")).toEqual(["{", "  cut: 'off'"]);
 });
 
-test("of what wrangler complains of, the end of a visitor's socket alone is dropped", () => {
+test("of wrangler's errors, only the end of a visitor's socket is dropped", () => {
   const written: string[] = [];
   const take = complaintLines((line) => written.push(line));
   const lost = "✘ [ERROR] Uncaught Error: Network connection lost. ";

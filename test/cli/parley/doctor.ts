@@ -17,7 +17,7 @@ export function doctorTests(placeOf: () => Place): void {
   const doctor = (env: Record<string, string> = {}, organization = "org_none") =>
     placeOf().run(["doctor", "--state", placeOf().state, "--organization", organization], env);
 
-  test("of a good set-up it finds nothing wrong, and ends with 0", async () => {
+  test("doctor finds no problem in a valid setup and exits with 0", async () => {
     const { organization, channelId, env } = await newChat(placeOf(), BOT_TOKEN);
     const { code, stdout, stderr } = await doctor(env, organization);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -35,7 +35,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect(stdout).not.toMatch(/^[✗!]/m);
   });
 
-  test("--json has each check with what to do", async () => {
+  test("doctor --json lists each check with its advice", async () => {
     const place = placeOf();
     const words = ["doctor", "--state", place.state, "--organization", "org_none"];
     const { ok, checks } = await place.json<{ ok: boolean; checks: object[] }>(words);
@@ -54,7 +54,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect(ran.code).toBe(1);
   });
 
-  test("a malformed secret is told and not shown, and so is a file that others can read", async () => {
+  test("doctor reports a malformed secret without showing it, and a file that other users can read", async () => {
     const place = placeOf();
     onTestFinished(() => place.devVars(place.secrets));
     await place.devVars({ ...place.secrets, KEY_SECRET: "hunter2", TELEGRAM_API_BASE: "ftp" }, 0o644);
@@ -73,7 +73,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect(wrongIn(ran)[0]).toMatch(new RegExp(`^✗ ${name} at the service: ${name}.* missing or malformed. To do: `));
   });
 
-  test("a wrong token of the operator's is told, with what to do about the place that it comes from", async () => {
+  test("doctor reports a wrong operator's token, with advice for its source", async () => {
     const ran = await doctor({ PARLEY_ADMIN_TOKEN: "wrong-token" });
     expect(wrongIn(ran)).toEqual([
       "✗ operator's token: is refused (from PARLEY_ADMIN_TOKEN). To do: set PARLEY_ADMIN_TOKEN to the service's " +
@@ -88,7 +88,7 @@ export function doctorTests(placeOf: () => Place): void {
     ]);
   });
 
-  test("of an API key that is refused it says why, as far as the operator knows it", async () => {
+  test("doctor explains why an API key is refused", async () => {
     const place = placeOf();
     const { organization } = await newChat(place);
     const made = async (limits: object) => {
@@ -115,7 +115,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect(await said("ply_hunter2")).toMatch(/^it doesn't have the form of an API key; /);
   });
 
-  test("a key over its limit is told, and how long that lasts", async () => {
+  test("doctor reports a key over its limit, and the wait", async () => {
     const place = placeOf();
     const { organization } = await newChat(place);
     const body = { name: "Busy", rateLimit: { limit: 1, windowSeconds: 3_600 } };
@@ -130,7 +130,7 @@ export function doctorTests(placeOf: () => Place): void {
     ]);
   });
 
-  test("a web channel that can't open its identity secret is told, with what to do; one that can is good", async () => {
+  test("doctor reports a web channel whose identity secret can't be decrypted", async () => {
     const place = placeOf();
     const { organization, channel, channelId, env } = await newChat(place);
     const good = await doctor(env, organization);
@@ -150,7 +150,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect((await doctor(env, organization)).code).toBe(0);
   });
 
-  test("a migration that the database lacks is told by its name", async () => {
+  test("doctor names a missing migration", async () => {
     const path = join(placeOf().folder, "checkout", "migrations", "9999_later.sql");
     await writeFile(path, "");
     onTestFinished(() => rm(path));
@@ -158,7 +158,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect(wrongIn(ran)).toEqual([expect.stringMatching(/^✗ migrations .* not applied: 9999_later\.sql\. To do: /)]);
   });
 
-  test("no service at the address is one line, and what to do", async () => {
+  test("without a service at the address, doctor prints one line with advice", async () => {
     const ran = await doctor({ PARLEY_URL: "http://127.0.0.1:9" });
     expect(wrongIn(ran)).toEqual([
       expect.stringMatching(
@@ -167,7 +167,7 @@ export function doctorTests(placeOf: () => Place): void {
     ]);
   });
 
-  test("a channel whose network refuses its token is told with its reason, the wait of its messages, and the command", async () => {
+  test("doctor reports a refused token with the reason, the queued messages and the command", async () => {
     const place = placeOf();
     const { organization, channelId, chatId, env } = await newChat(place, BOT_TOKEN);
     place.telegram.weather = async () => ({ status: 401 });
@@ -187,7 +187,7 @@ export function doctorTests(placeOf: () => Place): void {
     ]);
   });
 
-  test("a webhook of Telegram's that is missing or points elsewhere is told, and comes here once it is registered", async () => {
+  test("doctor reports a Telegram webhook that is missing or points elsewhere, until it is registered", async () => {
     const place = placeOf();
     const { organization, channelId, env } = await newChat(place, BOT_TOKEN);
     // The service on this machine: what it calls Telegram is what doctor calls so.
@@ -208,7 +208,7 @@ export function doctorTests(placeOf: () => Place): void {
     expect(here.code).toBe(0);
   });
 
-  test("Meta is asked with the token of the environment where a number's webhook points", async () => {
+  test("doctor asks Meta for a number's webhook with the environment's token", async () => {
     const place = placeOf();
     const { organization } = await newChat(place);
     const credentials = { phoneNumberId: "106540352242922", accessToken: "EAAG-test-token", appSecret: "app-secret" };

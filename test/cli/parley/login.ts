@@ -5,7 +5,7 @@ import type { Place } from "./place.ts";
 
 /** What is saved of a service, and whom it is shown. */
 export function loginTests(placeOf: () => Place): void {
-  test("login saves a secret from standard input for its owner alone, and commands need nothing else then", async () => {
+  test("login saves a secret from standard input in a private file, and commands use it", async () => {
     const place = placeOf();
     const XDG_CONFIG_HOME = await place.newHome();
     const { ADMIN_TOKEN } = place.secrets;
@@ -30,7 +30,7 @@ export function loginTests(placeOf: () => Place): void {
     await expect(stat(join(XDG_CONFIG_HOME, "parley"))).rejects.toThrow("ENOENT");
   });
 
-  test("a file of profiles that others can read is not used", async () => {
+  test("a profiles file that other users can read is not used", async () => {
     const place = placeOf();
     const XDG_CONFIG_HOME = await place.newHome();
     const path = join(XDG_CONFIG_HOME, "parley", "profiles.json");

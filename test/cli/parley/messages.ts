@@ -9,7 +9,7 @@ import { Wire } from "./wire.ts";
 
 /** The commands of a client: what is sent, listed and followed in a chat. */
 export function messageTests(placeOf: () => Place): void {
-  test("a message is sent, from standard input too, and listed in one line each whatever is in it", async () => {
+  test("a message is sent, also from standard input, and each is listed on one line", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);
     const sent = await place.run(["send", chatId, "Hello", "--metadata", "order=7"], env);
@@ -31,7 +31,7 @@ export function messageTests(placeOf: () => Place): void {
     expect(await place.json(words, env)).toEqual(first);
   });
 
-  test("tail begins with what there is, prints each new message once through a lost connection, and ends with 0", async () => {
+  test("tail prints existing messages, then each new one once despite a lost connection, and exits with 0", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);
     const send = (content: string) => post(place, chatId, env.PARLEY_API_KEY, content);
@@ -60,7 +60,7 @@ export function messageTests(placeOf: () => Place): void {
     expect(await once(tail, "exit")).toEqual([0, null]);
   });
 
-  test("tail ends with 1 where going on would not help", async () => {
+  test("tail exits with 1 if a retry can't help", async () => {
     const place = placeOf();
     const { chatId, env, keyId } = await newChat(place);
     const tail = place.begin(["tail", chatId, "--interval", "0.1"], env);
@@ -75,7 +75,7 @@ export function messageTests(placeOf: () => Place): void {
     expect(await exited).toEqual([1, null]);
   });
 
-  test("of a chat that was empty a storm of messages is told whole and in order", async () => {
+  test("tail prints many messages of an empty chat completely and in order", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);
     const apiKey = { value: env.PARLEY_API_KEY, from: "test" };
@@ -103,7 +103,7 @@ export function messageTests(placeOf: () => Place): void {
     expect(await follower.next()).toEqual({ messages: [], hasMore: false });
   });
 
-  test("without a key it is said where one belongs, and nothing is asked", async () => {
+  test("without a key, the error says where to set one, and no request is sent", async () => {
     const env = { PARLEY_URL: "https://parley.example" };
     const { code, stderr } = await placeOf().run(["list", "cht_g1"], env);
     expect(code).toBe(2);

@@ -10,7 +10,7 @@ const BOT_TOKEN = "123456:test-bot-token";
 
 /** The commands of the operator, as processes against the service. */
 export function operatorTests(placeOf: () => Place): void {
-  test("a table goes to stdout with whole ids and times as people say them, and nothing to stderr", async () => {
+  test("a table on stdout has complete ids and relative times, and stderr is empty", async () => {
     const place = placeOf();
     const { id: organization } = await createOrganization(place.world);
     const { code, stdout, stderr } = await place.run(["members", "list", "--organization", organization]);
@@ -30,7 +30,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect(made.stdout).toMatch(/^member\.name +Ann$/m);
   });
 
-  test("an empty list is nothing on stdout, and a page of several says so on stderr", async () => {
+  test("an empty list prints nothing on stdout, and a note about more pages goes to stderr", async () => {
     const place = placeOf();
     const { id: organization } = await createOrganization(place.world);
     const of = ["--organization", organization];
@@ -42,7 +42,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect(page.stderr).toBe("Page 1 of 2, 2 in total.\n");
   });
 
-  test("the numbers are a table of channels and one of keys, and it is said once that there are more pages", async () => {
+  test("stats prints a table of channels and one of keys, with one note about more pages", async () => {
     const place = placeOf();
     const acme = await createOrganization(place.world);
     const channel = await createChannel(acme);
@@ -55,7 +55,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect(more).toEqual([]);
   });
 
-  test("--json is the service's own answer, with times as they are", async () => {
+  test("--json prints the service's answer unchanged", async () => {
     const place = placeOf();
     const { id: organization } = await createOrganization(place.world);
     const answer = await place.json<{ members: { createdAt: string }[] }>([
@@ -80,7 +80,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect((await place.run(["templates", "show", template.id])).code).toBe(1);
   });
 
-  test("a key's secret is data, shown once; it is rotated, changed, counted and revoked", async () => {
+  test("a key's secret goes to stdout once, and the key is rotated, changed, counted and revoked", async () => {
     const place = placeOf();
     const of = ["--organization", (await createOrganization(place.world)).id];
     const made = await place.run(["keys", "create", "--name", "Shop", "--quota", "50", ...of]);
@@ -100,7 +100,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect(refused.stderr).toContain("The secret comes from PARLEY_API_KEY.");
   });
 
-  test("a channel's secret comes from the environment or a line of standard input, and is never shown", async () => {
+  test("a channel's secret is read from the environment or standard input, and is never shown", async () => {
     const place = placeOf();
     const { id: organization } = await createOrganization(place.world);
     const words = ["channels", "create", "--kind", "telegram", "--name", "Bot", "--organization", organization];
@@ -134,7 +134,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect((await place.run(["channels", "show", id])).stderr).toContain("channel_not_found");
   });
 
-  test("an error of the service names its code, the request and the option of each fault", async () => {
+  test("an error of the service includes its code, the request id and the option of each fault", async () => {
     const place = placeOf();
     const { code, stdout, stderr } = await place.run(["organizations", "create", "--name", " ", "--owner", " "]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -202,7 +202,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect((await place.run(["members", "list"], env)).stdout).toContain("/admin/v1/organizations/org_g1/members");
   });
 
-  test("a service that does not answer is exit 1, and what to do", async () => {
+  test("without an answer of the service, the exit code is 1, with advice", async () => {
     const { code, stdout, stderr } = await placeOf().run(["organizations", "list"], {
       PARLEY_URL: "http://127.0.0.1:9",
       PARLEY_ADMIN_TOKEN: "token",
@@ -211,7 +211,7 @@ export function operatorTests(placeOf: () => Place): void {
     expect(stderr).toMatch(/^✗ http:\/\/127\.0\.0\.1:9 does not answer \(\w.*\)\. Start the service with npm start/);
   });
 
-  test("a Node that can't read TypeScript hands over to the one of npm ci, its exit code too", async () => {
+  test("a Node that can't run TypeScript starts the Node of npm ci, and returns its exit code", async () => {
     const { code, stderr } = await placeOf().run(["nonsense"], {}, "", ["--no-experimental-strip-types"]);
     expect({ code, stderr }).toEqual({
       code: 2,
