@@ -4,6 +4,7 @@ import type { ChannelStats } from "../channels/attempt-counts.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
+import type { Permission } from "../keys/permissions.ts";
 import type { KeyStats } from "../keys/request-counts.ts";
 
 /**
@@ -11,9 +12,6 @@ import type { KeyStats } from "../keys/request-counts.ts";
  * counts of requests in the keys'. Times are Unix milliseconds. `erasingAt` marks what is being deleted: nothing new
  * may join it, and its row goes last, so that a deletion that broke off can be repeated.
  */
-
-export const PERMISSIONS = ["chats:read", "chats:write", "messages:read", "messages:send"] as const;
-export type Permission = (typeof PERMISSIONS)[number];
 
 export const REGIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 export type Region = (typeof REGIONS)[number];

@@ -1,4 +1,3 @@
-import type { Permission } from "../db/schema.ts";
 import { clientNetwork } from "../http/client-network.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
@@ -6,6 +5,7 @@ import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { WindowState } from "./decide.ts";
 import type { Admission, Caller } from "./key-object.ts";
+import type { Permission } from "./permissions.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 

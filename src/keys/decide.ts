@@ -1,4 +1,4 @@
-import type { Permission } from "../db/schema.ts";
+import type { Permission } from "./permissions.ts";
 
 /** What decides over a key's requests. Times are Unix milliseconds. */
 export interface KeyRules {

@@ -1,6 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { Permission } from "../db/schema.ts";
 import { refuseStranger } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { errorResponse, type ToldError } from "../http/errors.ts";
@@ -8,6 +7,7 @@ import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { WindowState } from "./decide.ts";
 import type { Caller } from "./key-object.ts";
+import type { Permission } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** What a guarded route finds in its context. */

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { directory } from "../db/client.ts";
-import type { Permission, Region } from "../db/schema.ts";
+import type { Region } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { added, type Counts } from "../platform/counts.ts";
@@ -16,6 +16,7 @@ import {
   type WindowState,
 } from "./decide.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
+import type { Permission } from "./permissions.ts";
 import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./request-counts.ts";
 
 /** A request that asks to be let in: `hash` of the key text, where it came from, what it wants to do. */

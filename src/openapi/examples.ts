@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { PERMISSIONS } from "../db/schema.ts";
+import { PERMISSIONS } from "../keys/permissions.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
 

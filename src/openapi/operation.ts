@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type * as core from "zod/v4/core";
-import type { Permission } from "../db/schema.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
+import type { Permission } from "../keys/permissions.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";

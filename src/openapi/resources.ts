@@ -4,9 +4,9 @@ import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type * as directory from "../chats/directory.ts";
 import type * as messages from "../chats/message.ts";
-import { PERMISSIONS } from "../db/schema.ts";
 import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";
+import { PERMISSIONS } from "../keys/permissions.ts";
 
 import { count, id, resource, time, timeOrNull } from "./typed-schema.ts";
 

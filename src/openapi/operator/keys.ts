@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../admin/keys.ts";
-import { PERMISSIONS } from "../../db/schema.ts";
+import { PERMISSIONS } from "../../keys/permissions.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { keySchema, usageSchema } from "../resources.ts";

@@ -7,8 +7,8 @@ import { KINDS } from "../../../src/channels/kinds.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/admit.ts";
 import { MAX_CONTENT, sendBody } from "../../../src/chats/message.ts";
 import * as sockets from "../../../src/chats/visitors/sockets.ts";
-import { PERMISSIONS } from "../../../src/db/schema.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";
 import { ALL_VARIABLES } from "../../support/variables.ts";
 

@@ -2,10 +2,10 @@ import { env } from "cloudflare:workers";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
-import { PERMISSIONS } from "../../../src/db/schema.ts";
 import { newId } from "../../../src/ids.ts";
 import { authenticate } from "../../../src/keys/guard.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 
 /** The routes that answer without a key or a token. What else does not demand one is a fault by existing. */
