@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import type { Kind } from "../../service/delivery/conversation.ts";
 import { send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
-import type { Kind } from "../delivery/conversation.ts";
 import { failEachStep } from "./every-step.ts";
 import { chatOnDisk, ring } from "./looks.ts";
 import { answered, type Place, placesOf, quietly } from "./places.ts";

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
-import { openPlace, type Place, socketUrl } from "./place.ts";
-import { eventually, newUser, shown, visit, visitInWeather, write } from "./visitor.ts";
+import { launchBrowser } from "../../browser/browser.ts";
+import { openPlace, type Place, socketUrl } from "../../browser/place.ts";
+import { eventually, newUser, shown, visit, visitInWeather, write } from "../../browser/visitor.ts";
 
 let browser: Browser;
 let place: Place;

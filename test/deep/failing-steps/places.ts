@@ -1,6 +1,6 @@
 import { beforeEach, vi } from "vitest";
+import { type Kind, newNetworkChannel, stopTheClock } from "../../service/delivery/conversation.ts";
 import { type Answer, admin, client, created, newChannel, newKey, newOrganization } from "../../support/harness.ts";
-import { type Kind, newNetworkChannel, stopTheClock } from "../delivery/conversation.ts";
 
 /** A path is taken anew for each of its steps: seconds on a slow machine. */
 const PATIENCE_MS = 180_000;

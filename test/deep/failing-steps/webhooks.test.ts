@@ -1,9 +1,15 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import type { Kind } from "../../service/delivery/conversation.ts";
+import {
+  fromMeta,
+  fromTelegram,
+  telegramText,
+  whatsappStatus,
+  whatsappText,
+} from "../../service/inbound/webhook-calls.ts";
 import { type Answer, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
-import type { Kind } from "../delivery/conversation.ts";
-import { fromMeta, fromTelegram, telegramText, whatsappStatus, whatsappText } from "../inbound/webhook-calls.ts";
 import { failEachStep, type Path } from "./every-step.ts";
 import { chatOnDisk, ring } from "./looks.ts";
 import { newContact, type Place, placesOf, quietly } from "./places.ts";

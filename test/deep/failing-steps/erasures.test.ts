@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import { held } from "../../service/admin/erase-place.ts";
 import { type Answer, admin, newChat, newOrganization, send } from "../../support/harness.ts";
-import { held } from "../admin/erase-place.ts";
 import { failEachStep, type Path } from "./every-step.ts";
 import { chatOnDisk } from "./looks.ts";
 import { newContact, quietly } from "./places.ts";
