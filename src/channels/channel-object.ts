@@ -1,13 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
-import { eq } from "drizzle-orm";
-import { directory, isOutage } from "../db/client.ts";
-import { channels } from "../db/schema.ts";
-import { causeOf } from "../log.ts";
+import { isOutage } from "../db/client.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ActivityBuffer } from "./activity.ts";
-import { type LineNews, StatsBuffer } from "./attempt-counts.ts";
+import { type QueueReport, StatsBuffer } from "./attempt-counts.ts";
+import { HealthBuffer } from "./health.ts";
 import {
   type BreakReport,
   type ChannelTerms,
@@ -31,8 +29,9 @@ const KNOWN_FOR_MS = 3_600_000;
  * was last active is collected here on its way to the directory.
  */
 export class ChannelObject extends DurableObject<Env> {
-  readonly #activity = new ActivityBuffer(this.ctx.storage);
-  readonly #stats = new StatsBuffer(this.ctx.storage);
+  readonly #activity = new ActivityBuffer(this.ctx.storage, this.env);
+  readonly #stats = new StatsBuffer(this.ctx.storage, this.env, () => this.#permits.pace.breaker?.probeAt ?? null);
+  readonly #health = new HealthBuffer(this.ctx.storage, this.env, () => this.#permits.pace.breaker);
   readonly #openings = new Openings(this.ctx.storage);
   readonly #waiting = new WaitingChats(this.ctx.storage.kv, SYSTEM_CLOCK, (chatId) =>
     callObject(this.env.CHATS, chatId, (chat) => chat.wake()),
@@ -49,12 +48,12 @@ export class ChannelObject extends DurableObject<Env> {
   #known: ChannelRecord | null = null;
 
   /**
-   * A chat of this channel had its newest message at `at`, Unix milliseconds, or 0 where it has told of that before;
-   * `line` is how its delivery stands.
+   * A chat of this channel reports: its newest message was at `at`, Unix milliseconds, or 0 if it has reported that
+   * before. `queue` says what waits in it and how its attempts ended.
    */
-  async active(chatId: string, at: number, line?: LineNews): Promise<void> {
+  async active(chatId: string, at: number, queue?: QueueReport): Promise<void> {
     const activityAt = at > 0 ? this.#activity.add(chatId, at) : null;
-    const statsAt = line ? this.#stats.add(chatId, line, Date.now()) : null;
+    const statsAt = queue ? this.#stats.add(chatId, queue) : null;
     await this.#alarm.by(activityAt);
     await this.#alarm.by(statsAt);
   }
@@ -106,6 +105,7 @@ export class ChannelObject extends DurableObject<Env> {
   async erase(): Promise<void> {
     this.#activity.forget();
     this.#stats.forget();
+    this.#health.forget();
     this.#openings.erased();
     this.#permits.forget();
     this.#known = null;
@@ -117,17 +117,17 @@ export class ChannelObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const safety = Date.now() + AGAIN_AFTER_MS;
     await this.#alarm.set(safety);
-    const flushed = [
-      await this.#activity.flush(this.env.DB),
-      await this.#flushHealth(),
+    const due = [
+      await this.#activity.flush(),
+      await this.#health.flush(),
       await this.#waiting.wake(() => this.#permits.pace),
+      await this.#stats.flush(),
+      // A change during this alarm may have found it early enough, and set none for itself.
+      this.#activity.dueAt(),
+      this.#health.dueAt(),
+      this.#stats.dueAt(),
+      this.#openings.forget(Date.now()),
     ];
-    const [activityAt = null, healthAt = null, wakeAt = null] = flushed;
-    const statsAt = await this.#stats.flush(this.env.DB, this.#probeAt(), Date.now());
-    // What came in meanwhile may have found this alarm early enough, and set none for itself.
-    const due = [activityAt ?? this.#activity.dueAt(), healthAt ?? this.#healthDueAt(), wakeAt];
-    due.push(statsAt ?? this.#stats.dueAt(this.#probeAt(), Date.now()));
-    due.push(this.#openings.forget(Date.now()));
     // What came in meanwhile has set the alarm for itself; or everything was erased, and with it the alarm.
     const standing = await this.#alarm.standing();
     if (standing === null) return;
@@ -153,38 +153,11 @@ export class ChannelObject extends DurableObject<Env> {
     return termsOf(await this.#record(channelId));
   }
 
-  #probeAt(): number | null {
-    return this.#permits.pace.breaker?.probeAt ?? null;
-  }
-
-  /** Writes the channel's health to the directory: now and, where that fails, with the alarm, which rings by `alarmAt`. */
+  /** Writes the channel's health to the directory: now, and if that fails with the alarm, which rings by `alarmAt`. */
   async #tellHealth(channelId: string, alarmAt: number): Promise<void> {
-    this.ctx.storage.kv.put("health", channelId);
+    this.#health.add(channelId);
     await this.#alarm.by(alarmAt);
-    await this.#alarm.by(await this.#flushHealth());
-  }
-
-  #healthDueAt(): number | null {
-    return this.ctx.storage.kv.get("health") === undefined ? null : Date.now() + AGAIN_AFTER_MS;
-  }
-
-  async #flushHealth(): Promise<number | null> {
-    const channelId = this.ctx.storage.kv.get<string>("health");
-    if (channelId === undefined) return null;
-    const { breaker } = this.#permits.pace;
-    const health = breaker
-      ? { healthState: "broken" as const, healthReason: breaker.reason, healthSince: breaker.since }
-      : { healthState: "ok" as const, healthReason: null, healthSince: Date.now() };
-    try {
-      await directory(this.env).update(channels).set(health).where(eq(channels.id, channelId));
-      // Changed again in the meantime: then it is written again.
-      if (this.#permits.pace.breaker?.since !== breaker?.since) return Date.now();
-      this.ctx.storage.kv.delete("health");
-      return null;
-    } catch (error) {
-      console.warn({ event: "health_not_written", channelId, error: causeOf(error) });
-      return Date.now() + AGAIN_AFTER_MS;
-    }
+    await this.#alarm.by(await this.#health.flush());
   }
 }
 

@@ -1,32 +1,40 @@
 import type { Outcome } from "../channels/adapter.ts";
-import type { AttemptCounts } from "../channels/attempt-counts.ts";
-import { causeOf } from "../log.ts";
+import type { AttemptCounts, QueueReport } from "../channels/attempt-counts.ts";
 import { callObject } from "../platform/call-object.ts";
 import { added } from "../platform/counts.ts";
+import { WriteBehind } from "../platform/write-behind.ts";
 import type { ChatIdentity, MessageLog } from "./log/message-log.ts";
 
-/** With the channel object's own wait this keeps the list of chats less than 10 s behind. */
+/** With the channel object's own delay this keeps the list of chats less than 10 s behind. */
 export const REPORT_AFTER_MS = 2_000;
-const AGAIN_AFTER_MS = 30_000;
+
+/** What the chat object gives to its report. `depth` is how many messages wait. */
+interface ReportHost {
+  kv: SyncKvStorage;
+  env: Env;
+  log: MessageLog;
+  identity(): ChatIdentity | undefined;
+  depth(): number;
+}
+
+/** `seq` and `at`, Unix milliseconds, are those of the newest message. */
+type ChatState = { identity: ChatIdentity; seq: number; at: number; depth: number };
 
 /**
- * What a chat tells its channel: when it was last active, which is on its way to the list of chats, and how its line
- * stands. What it told is stored; attempts that it has not told of yet are lost with the instance.
+ * A chat's reports to its channel: when the chat was last active, what waits in it, and how attempts ended. The seq and
+ * the depth of the last report are stored. Attempts that are not reported yet are lost with the instance.
  */
-export class ActivityReport {
-  readonly #kv: SyncKvStorage;
-  readonly #log: MessageLog;
-  readonly #depth: () => number;
-  #failed = false;
+export class ActivityReport extends WriteBehind<ChatState> {
+  protected readonly delayMs = REPORT_AFTER_MS;
+  protected readonly retryMs = 30_000;
+  readonly #host: ReportHost;
   #attempts: AttemptCounts = {};
-  /** The report that is under way, or whose answer was lost: it is repeated as it was. */
-  #report: { id: string; attempts: AttemptCounts } | null = null;
+  /** The attempts of a report that is under way or whose answer was lost. It is repeated under the same id. */
+  #report: Pick<QueueReport, "id" | "attempts"> | null = null;
 
-  /** @param depth how many messages wait */
-  constructor({ kv }: DurableObjectStorage, log: MessageLog, depth: () => number) {
-    this.#kv = kv;
-    this.#log = log;
-    this.#depth = depth;
+  constructor(host: ReportHost) {
+    super();
+    this.#host = host;
   }
 
   /** An attempt at delivery is over. */
@@ -34,61 +42,50 @@ export class ActivityReport {
     this.#attempts = added(this.#attempts, { [outcome]: 1 });
   }
 
-  /** When to tell of what the channel does not know; null where it knows all. */
-  dueAt(now: number): number | null {
-    if (this.#isTold()) return null;
-    return now + (this.#failed ? AGAIN_AFTER_MS : REPORT_AFTER_MS);
+  protected current(): ChatState | null {
+    const identity = this.#host.identity();
+    if (!identity) return null;
+    const { seq, at } = this.#host.log.newest();
+    const depth = this.#host.depth();
+    const isReported = seq <= this.#reportedSeq() && depth === this.#reportedDepth();
+    if (isReported && !this.#report && Object.keys(this.#attempts).length === 0) return null;
+    return { identity, seq, at, depth };
   }
 
-  /** Tells the channel; never throws. `exists` is false once the chat was erased, opened again or not. */
-  async tell(env: Env, { channelId, chatId }: ChatIdentity, exists: () => boolean): Promise<void> {
-    if (this.#isTold()) return;
-    const newest = this.#log.newest();
-    const isActive = newest.seq > this.#toldSeq();
-    const depth = this.#depth();
+  protected async write({ identity, seq, at, depth }: ChatState): Promise<void> {
     if (!this.#report) {
       this.#report = { id: crypto.randomUUID(), attempts: this.#attempts };
       this.#attempts = {};
     }
     const report = this.#report;
-    const { attempts } = report;
-    try {
-      const oldest = depth > 0 ? (this.#log.head()?.message.createdAt ?? null) : null;
-      const hasLine = depth > 0 || this.#toldDepth() > 0 || Object.keys(attempts).length > 0;
-      const line = {
-        channelId,
-        depth,
-        oldest: oldest === null ? null : Date.parse(oldest),
-        attempts,
-        report: report.id,
-      };
-      await callObject(env.CHANNELS, channelId, (channel) =>
-        channel.active(chatId, isActive ? newest.at : 0, hasLine ? line : undefined),
-      );
-      // Erased in the meantime: the channel may have been told of that before it heard this.
-      if (!exists()) await callObject(env.CHANNELS, channelId, (channel) => channel.gone(chatId));
-      this.#failed = false;
-      if (this.#report === report) this.#report = null;
-    } catch (error) {
-      console.warn({ event: "activity_not_reported", chatId, error: causeOf(error) });
-      this.#failed = true;
-      return;
+    const { channelId, chatId, createdAt } = identity;
+    const oldest = depth > 0 ? this.#host.log.head()?.message.createdAt : undefined;
+    const hasQueue = depth > 0 || this.#reportedDepth() > 0 || Object.keys(report.attempts).length > 0;
+    const queue = { ...report, channelId, depth, oldest: oldest === undefined ? null : Date.parse(oldest) };
+    await callObject(this.#host.env.CHANNELS, channelId, (channel) =>
+      channel.active(chatId, seq > this.#reportedSeq() ? at : 0, hasQueue ? queue : undefined),
+    );
+    if (this.#host.identity()?.createdAt !== createdAt) {
+      // Erased meanwhile, and perhaps opened again. The channel may have heard of the erasure before this report.
+      await callObject(this.#host.env.CHANNELS, channelId, (channel) => channel.gone(chatId));
     }
-    if (!exists()) return;
-    if (isActive) this.#kv.put("reported", newest.seq);
-    if (depth !== this.#toldDepth()) this.#kv.put("reportedDepth", depth);
+    this.#report = null;
   }
 
-  #isTold(): boolean {
-    if (this.#toldSeq() < this.#log.newest().seq || this.#toldDepth() !== this.#depth()) return false;
-    return this.#report === null && Object.keys(this.#attempts).length === 0;
+  protected override written({ seq, depth }: ChatState): void {
+    if (seq > this.#reportedSeq()) this.#host.kv.put("reported", seq);
+    if (depth !== this.#reportedDepth()) this.#host.kv.put("reportedDepth", depth);
   }
 
-  #toldSeq(): number {
-    return this.#kv.get<number>("reported") ?? 0;
+  protected failure({ identity }: ChatState) {
+    return { event: "activity_not_reported", chatId: identity.chatId };
   }
 
-  #toldDepth(): number {
-    return this.#kv.get<number>("reportedDepth") ?? 0;
+  #reportedSeq(): number {
+    return this.#host.kv.get<number>("reported") ?? 0;
+  }
+
+  #reportedDepth(): number {
+    return this.#host.kv.get<number>("reportedDepth") ?? 0;
   }
 }

@@ -44,7 +44,13 @@ export class ChatObject extends DurableObject<Env> {
   readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
-  readonly #activity = new ActivityReport(this.ctx.storage, this.#log, () => this.#depth());
+  readonly #activity = new ActivityReport({
+    kv: this.ctx.storage.kv,
+    env: this.env,
+    log: this.#log,
+    identity: () => this.#adoption.identity(),
+    depth: () => this.#depth(),
+  });
 
   readonly #queue = new DeliveryQueue({
     log: this.#log,
@@ -233,6 +239,7 @@ export class ChatObject extends DurableObject<Env> {
     const gone = this.ctx.storage.deleteAll();
     // Before anything else runs: what an attempt under way finds when it comes back is a chat that does not exist.
     this.#alarm.gone();
+    this.#activity.forget();
     this.#adoption.forget();
     this.#log.forget();
     await gone;
@@ -248,7 +255,7 @@ export class ChatObject extends DurableObject<Env> {
       return this.ctx.storage.deleteAll();
     }
     await this.#queue.ring(async () => {
-      await this.#activity.tell(this.env, identity, this.#exists(identity));
+      await this.#activity.flush();
       await this.#contact.tell(this.env, identity, this.#exists(identity));
     });
   }
@@ -256,7 +263,7 @@ export class ChatObject extends DurableObject<Env> {
   /** When the object wants to be awake for its reports; null if there is nothing to report. */
   #otherWorkAt(now: number): number | null {
     const addressesAt = this.#contact.untold ? now + AGAIN_AFTER_MS : null;
-    const activityAt = this.#activity.dueAt(now);
+    const activityAt = this.#activity.dueAt();
     return addressesAt === null || activityAt === null
       ? (addressesAt ?? activityAt)
       : Math.min(addressesAt, activityAt);

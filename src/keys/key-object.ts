@@ -47,7 +47,7 @@ export type Admission =
   | { outcome: "refused"; reason: RefusalReason; window: WindowState | null; final?: boolean };
 
 /** `admittedHash`: the hash of the newest secret that was ever admitted. In this row because it costs no row of its own. */
-type StoredCounters = Counters & { stats?: StoredStats | undefined; admittedHash?: string | undefined };
+type StoredCounters = Counters & { stats?: StoredStats | null; admittedHash?: string | undefined };
 
 interface HeldRecord {
   record: KeyRecord;
@@ -83,8 +83,8 @@ export class KeyObject extends DurableObject<Env> {
   readonly #answers = new BoundedMap<string, Admission>(REMEMBERED_CALLS);
   /** Ids of recent reports of refusals, for the same reason. */
   readonly #countedCalls = new BoundedMap<string, true>(REMEMBERED_CALLS);
-  readonly #stats = new KeyStatsBuffer(this.ctx.storage, {
-    stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats,
+  readonly #stats = new KeyStatsBuffer(this.ctx.storage, this.env, {
+    stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
     settle: () => this.#settle(),
   });
   #counters: Counters | undefined;
@@ -210,18 +210,18 @@ export class KeyObject extends DurableObject<Env> {
     this.#counters = undefined;
     this.#admittedHash = undefined;
     this.#spare = NO_RESERVATION;
-    this.#stats.erased();
+    this.#stats.forget();
     await this.ctx.storage.deleteAll();
   }
 
-  /** Gives back what is reserved and not used, and writes what the key has used and was refused to the directory. */
+  /** Releases what is reserved and not used, and writes the key's numbers to the directory. */
   override alarm(): Promise<void> {
-    return this.#stats.look(this.env.DB);
+    return this.#stats.onAlarm();
   }
 
   #count(id: string, counts: Partial<RequestCounts>, isSettled: boolean): void {
-    const looked = this.#stats.count(id, counts, isSettled);
-    if (looked) this.ctx.waitUntil(looked);
+    const alarmSet = this.#stats.count(id, counts, isSettled);
+    if (alarmSet) this.ctx.waitUntil(alarmSet);
   }
 
   #storedCounters(): Counters {
@@ -243,7 +243,7 @@ export class KeyObject extends DurableObject<Env> {
 
   #store(): void {
     const counters = this.#storedCounters();
-    const stored: StoredCounters = { ...counters, stats: this.#stats.current, admittedHash: this.#admittedHash };
+    const stored: StoredCounters = { ...counters, stats: this.#stats.current(), admittedHash: this.#admittedHash };
     this.ctx.storage.kv.put("counters", stored);
   }
 

@@ -1,113 +1,119 @@
+import { database } from "../db/client.ts";
 import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { added, type Counts } from "../platform/counts.ts";
+import { WriteBehind } from "../platform/write-behind.ts";
 import type { RefusalReason } from "./decide.ts";
 
-/** How many requests of a key were admitted, and refused for what reason. */
+/** How many requests of a key were admitted, and how many were refused for each reason. */
 export interface RequestCounts {
   admitted: number;
   refused: Counts<RefusalReason>;
 }
 
-/** A key's numbers since it was made, as its row of the directory has them. `at` is in Unix milliseconds. */
+/** A key's numbers since it was created, as in its row of the directory. `at` is in Unix milliseconds. */
 export type KeyStats = RequestCounts & { at: number };
 
-/** As the key's object keeps them. */
+/** A key's numbers as its object stores them. */
 export type StoredStats = RequestCounts & { keyId: string };
 
-/** The directory is written no more often than this, however much a key is used. */
+/** The directory is written at most this often, however much a key is used. */
 const WRITE_EVERY_MS = 60_000;
-/** What is in memory alone is settled after this: less than the 10 s for which an object stays awake after a call. */
+/** What is only in memory is stored after this time: less than the 10 s for which an object stays awake after a call. */
 const SETTLE_AFTER_MS = 5_000;
 
-/** Where the object keeps the numbers, with its other counts. */
-interface Shelf {
-  stored(): StoredStats | undefined;
-  /** Stores the numbers, and gives back what is reserved and not used. */
+/** The key object's storage of its counts. */
+interface CountStore {
+  stored(): StoredStats | null;
+  /** Stores the numbers, and releases what is reserved and not used. */
   settle(): void;
 }
 
 /**
- * A key's numbers on their way to the directory. A request that is stored itself has them stored with it; of others a
- * crash may lose those of a few seconds.
+ * A key's numbers on their way to the directory. If a request stores the key's counters, its own numbers are stored with
+ * them. The numbers of other requests are in memory for a few seconds, and a crash may lose them.
  */
-export class KeyStatsBuffer {
+export class KeyStatsBuffer extends WriteBehind<StoredStats> {
+  protected readonly delayMs = WRITE_EVERY_MS;
+  protected readonly retryMs = WRITE_EVERY_MS;
+  readonly #env: Env;
   readonly #alarm: StandingAlarm;
-  readonly #shelf: Shelf;
-  #current: StoredStats | undefined;
-  #written: StoredStats | undefined;
+  readonly #store: CountStore;
+  #current: StoredStats | null = null;
   #isSettled = true;
-  #isErased = false;
   #triedAt = 0;
   /** When the alarm rings, as far as this instance has set it. */
-  #lookAt: number | null = null;
+  #alarmAt: number | null = null;
 
-  constructor(storage: DurableObjectStorage, shelf: Shelf) {
+  constructor(storage: DurableObjectStorage, env: Env, store: CountStore) {
+    super();
+    this.#env = env;
     this.#alarm = new StandingAlarm(storage);
-    this.#shelf = shelf;
+    this.#store = store;
   }
 
-  get current(): StoredStats | undefined {
-    this.#current ??= this.#shelf.stored();
+  override current(): StoredStats | null {
+    this.#current ??= this.#store.stored();
     return this.#current;
   }
 
   /**
-   * Counts requests; `isSettled` where the caller stores all that it has in the same commit, and reserves nothing.
-   * @returns what ends when the alarm stands, which never fails; null where it stands
+   * Counts requests.
+   * @param isSettled whether the caller stores everything in the same commit and reserves nothing
+   * @returns a promise that resolves when the alarm is set, and never rejects; null if the alarm was set before
    */
   count(
     keyId: string,
     { admitted = 0, refused = {} }: Partial<RequestCounts>,
     isSettled: boolean,
   ): Promise<void> | null {
-    const before = this.current ?? { admitted: 0, refused: {} };
+    const before = this.current() ?? { admitted: 0, refused: {} };
     this.#current = { keyId, admitted: before.admitted + admitted, refused: added(before.refused, refused) };
     this.#isSettled = isSettled;
-    return this.#lookBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
+    return this.#alarmBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
   }
 
-  /** The alarm rang: settles what is in memory alone, and writes to the key's row once a minute. */
-  async look(db: D1Database): Promise<void> {
+  /** The alarm rang: stores what is only in memory, and writes to the key's row at most once a minute. */
+  async onAlarm(): Promise<void> {
     this.#alarm.gone();
-    this.#lookAt = null;
-    const { current } = this;
-    if (!current || current === this.#written) return;
-    if (!this.#isSettled) this.#shelf.settle();
+    this.#alarmAt = null;
+    if (this.dueAt() === null) return;
+    if (!this.#isSettled) this.#store.settle();
     this.#isSettled = true;
     const now = Date.now();
-    const next = this.#triedAt + WRITE_EVERY_MS;
-    // A clock that was set back holds nothing up.
-    if (now >= next || now < this.#triedAt) await this.#write(db, current, now);
-    else await this.#lookBy(next);
+    let next: number | null = this.#triedAt + WRITE_EVERY_MS;
+    // A clock that was set back delays nothing.
+    if (now >= next || now < this.#triedAt) {
+      this.#triedAt = now;
+      next = await this.flush();
+    }
+    if (next !== null) await this.#alarmBy(next);
   }
 
-  /** Everything was erased. */
-  erased(): void {
-    this.#isErased = true;
-    this.#current = undefined;
+  override forget(): void {
+    super.forget();
+    this.#current = null;
     this.#alarm.gone();
   }
 
-  async #write(db: D1Database, current: StoredStats, at: number): Promise<void> {
-    this.#triedAt = at;
-    const { keyId, ...counts } = current;
-    const stats: KeyStats = { ...counts, at };
-    try {
-      await db.prepare("update api_keys set stats = ? where id = ?").bind(JSON.stringify(stats), keyId).run();
-      this.#written = current;
-    } catch (error) {
-      console.warn({ event: "stats_not_written", keyId, error: causeOf(error) });
-      if (!this.#isErased) await this.#lookBy(at + WRITE_EVERY_MS);
-    }
+  protected write({ keyId, ...counts }: StoredStats): Promise<unknown> {
+    const stats: KeyStats = { ...counts, at: Date.now() };
+    return database(this.#env)
+      .prepare("update api_keys set stats = ? where id = ?")
+      .bind(JSON.stringify(stats), keyId)
+      .run();
   }
 
-  #lookBy(at: number): Promise<void> | null {
-    if (this.#lookAt !== null && this.#lookAt <= at) return null;
-    this.#lookAt = at;
+  protected failure({ keyId }: StoredStats) {
+    return { event: "stats_not_written", keyId };
+  }
+
+  #alarmBy(at: number): Promise<void> | null {
+    if (this.#alarmAt !== null && this.#alarmAt <= at) return null;
+    this.#alarmAt = at;
     return this.#alarm.by(at).catch((error: unknown) => {
       // The next request tries again.
-      this.#lookAt = null;
+      this.#alarmAt = null;
       console.warn({ event: "alarm_not_set", error: causeOf(error) });
     });
   }

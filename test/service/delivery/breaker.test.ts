@@ -2,7 +2,14 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ChannelPace } from "../../../src/channels/pace.ts";
-import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../support/faults.ts";
+import {
+  aroundCall,
+  beforeNextRun,
+  breakDirectory,
+  breakObjects,
+  countRoundTrips,
+  OUTAGES,
+} from "../../support/faults.ts";
 import { admin, expectError, send, sendMany } from "../../support/harness.ts";
 import { accept, fakeNetworks, hanging, refuse, type Script } from "../../support/networks.ts";
 import { alarmOf, type Conversation, chatOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
@@ -268,6 +275,28 @@ test("a chat that reports its activity while the channel writes its health keeps
   } as never);
   await runDurableObjectAlarm(channel());
   expect(await alarmOf(channel())).toBe(Date.now() + 5_000);
+});
+
+test("a channel that is repaired while its broken health is written is ok in the directory, however slow that write is", async () => {
+  fakeNetworks(bot);
+  const chat = await conversation("telegram");
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  beforeNextRun(() => {
+    reached.resolve();
+    return gate.promise;
+  });
+  await send(chat.api, chat.chatId);
+  const delivery = chat.run();
+  await reached.promise;
+  const repair = mend(chat.channelId);
+  while (await breakerOf(chat.channelId)) await healthOf(chat.channelId);
+  // A write of the repaired health that did not wait for the slow one would be over by now.
+  for (let trips = 0; trips < 20; trips++) await healthOf(chat.channelId);
+  gate.resolve();
+  await Promise.all([delivery, repair]);
+  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
 });
 
 /** The breaker of a channel, as its object has stored it. */
