@@ -297,6 +297,9 @@ test("a channel that is repaired while its broken health is written is ok in the
   await Promise.all([delivery, repair]);
   await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok" });
+  // The alarm woke the chat.
+  await chat.run();
+  expect(await depths([chat])).toEqual([0]);
 });
 
 /** The breaker of a channel, as its object has stored it. */
