@@ -3,7 +3,8 @@ import type { AttemptCounts, QueueReport } from "../channels/attempt-counts.ts";
 import { callObject } from "../platform/call-object.ts";
 import { added } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
-import type { ChatIdentity, MessageLog } from "./log/message-log.ts";
+import type { ChatIdentity } from "./identity.ts";
+import type { MessageLog } from "./log/message-log.ts";
 
 /** With the channel object's own delay this keeps the list of chats less than 10 s behind. */
 export const REPORT_AFTER_MS = 2_000;

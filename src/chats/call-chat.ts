@@ -5,7 +5,7 @@ import { isId } from "../ids.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { ChatObject } from "./chat-object.ts";
 import { findIdentity } from "./directory.ts";
-import type { ChatIdentity } from "./log/message-log.ts";
+import type { ChatIdentity } from "./identity.ts";
 import type { Unknown } from "./rpc.ts";
 
 /**

@@ -4,14 +4,16 @@ import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
+import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue, stateOf } from "./delivery/queue.ts";
-import { Adoption } from "./identity.ts";
+import { printNewDelivery, printRedacted } from "./delivery/row.ts";
+import { Adoption, type ChatIdentity } from "./identity.ts";
 import { isFull, limitReached } from "./log/limits.ts";
-import { type ChatIdentity, MessageLog } from "./log/message-log.ts";
+import { MessageLog } from "./log/message-log.ts";
 import { inboundMessage, nextPlace, outboundMessage, replay } from "./log/new-message.ts";
 import { MessagePages } from "./log/pages.ts";
-import { redacted } from "./log/redaction.ts";
+import type { Message } from "./message.ts";
 import type {
   ApplyStatusAnswer,
   Draft,
@@ -40,6 +42,7 @@ const TOMBSTONE_MS = 600_000;
  */
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
+  readonly #deliveries = new DeliveryLog(this.#log);
   readonly #pages = new MessagePages(this.#log);
   readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
   readonly #alarm = new StandingAlarm(this.ctx.storage);
@@ -53,7 +56,7 @@ export class ChatObject extends DurableObject<Env> {
   });
 
   readonly #queue = new DeliveryQueue({
-    log: this.#log,
+    log: this.#deliveries,
     alarm: this.#alarm,
     clock: SYSTEM_CLOCK,
     logger: console,
@@ -136,7 +139,14 @@ export class ChatObject extends DurableObject<Env> {
     const delivery = waits ? this.#queue.newDelivery(depth) : null;
     const { fingerprint, prepared } = draft;
     const { template } = prepared;
-    const { doc, isNew } = this.#log.append({ message, dedupe, fingerprint, template, delivery, media: null });
+    const { doc, isNew } = this.#log.append({
+      message,
+      dedupe,
+      fingerprint,
+      template,
+      delivery: delivery && printNewDelivery(delivery),
+      media: null,
+    });
     if (!isNew) return { outcome: "stored", doc, replayed: false };
     if (delivery) this.#queue.stored(message.seq, delivery);
     else this.#visitors.stored(message);
@@ -197,7 +207,7 @@ export class ChatObject extends DurableObject<Env> {
   state(organizationId: string, adoption: ChatIdentity | null): StateAnswer {
     const identity = this.#adoption.open(organizationId, adoption);
     if (!identity) return UNKNOWN;
-    return stateOf(this.#log, identity, this.#log.newest(), Date.now());
+    return stateOf(this.#deliveries, identity, this.#log.newest(), Date.now());
   }
 
   /**
@@ -216,12 +226,12 @@ export class ChatObject extends DurableObject<Env> {
     if (row && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
     if (!row || row.redactedAt !== null) return { outcome: "no_message" };
     this.#queue.beforeRedaction(row.seq);
-    const message = redacted(JSON.parse(row.doc));
-    const doc = JSON.stringify(message);
-    this.#log.redact(row.seq, doc, Date.now(), call);
+    const queued = this.#deliveries.delivered(row.seq);
+    const delivery = queued && printRedacted(queued);
+    const message = this.#log.redact(JSON.parse(row.doc) as Message, delivery, Date.now(), call);
     this.#visitors.changed(message);
     this.#queue.afterRedaction();
-    return { outcome: "ok", doc };
+    return { outcome: "ok", doc: JSON.stringify(message) };
   }
 
   /** The channel works again: a message that it held may be sent now. */

@@ -1,6 +1,6 @@
 import { database } from "../db/client.ts";
 import { causeOf } from "../log.ts";
-import type { ChatIdentity } from "./log/message-log.ts";
+import type { ChatIdentity } from "./identity.ts";
 
 /** More addresses than any contact has; each is kept for good. */
 const MAX_ADDRESSES = 50;

@@ -4,7 +4,7 @@ import type { Directory } from "../db/client.ts";
 import { channels, chatAddresses, chats, type Metadata, organizations } from "../db/schema.ts";
 import { type CursorPagination, type Pagination, type Place, pagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import type { ChatIdentity } from "./log/message-log.ts";
+import type { ChatIdentity } from "./identity.ts";
 
 /** A chat as the API shows it. */
 export interface Chat {

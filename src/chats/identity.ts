@@ -1,4 +1,18 @@
-import type { ChatIdentity } from "./log/message-log.ts";
+import type { ChannelKind } from "../channels/kinds.ts";
+
+/** Which chat an object is. Its first caller who has read the directory sets it, and it never changes. */
+export interface ChatIdentity {
+  chatId: string;
+  organizationId: string;
+  channelId: string;
+  channelKind: ChannelKind;
+  /** The contact's address on the channel when the chat was created. */
+  contactAddress: string;
+  /** When the chat was created, Unix milliseconds. It tells a chat from an erased chat with the same id. */
+  createdAt: number;
+  /** Addresses of the contact that the directory has; known to the caller who opened the chat. */
+  addresses?: string[];
+}
 
 /** The identity of a chat object: stored by its first caller who knows the directory, and kept until the chat is erased. */
 export class Adoption {

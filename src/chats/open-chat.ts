@@ -4,7 +4,7 @@ import { database } from "../db/client.ts";
 import type { Metadata } from "../db/schema.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { type Chat, presentChat } from "./directory.ts";
-import type { ChatIdentity } from "./log/message-log.ts";
+import type { ChatIdentity } from "./identity.ts";
 
 /** A chat that is asked for by a contact's address. */
 export interface NewChat {

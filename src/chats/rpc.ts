@@ -1,6 +1,6 @@
 import type { StatusUpdate } from "../channels/adapter.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
-import type { Media, UsedTemplate } from "./log/message-log.ts";
+import type { Media, UsedTemplate } from "./log/rows.ts";
 import type { Message } from "./message.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { ChannelRecord } from "../channels/record.ts";
 import { callChat } from "../chats/call-chat.ts";
 import { learnAddresses } from "../chats/contact-addresses.ts";
 import { findByAddress } from "../chats/directory.ts";
-import type { ChatIdentity } from "../chats/log/message-log.ts";
+import type { ChatIdentity } from "../chats/identity.ts";
 import { openChat } from "../chats/open-chat.ts";
 import type { InboundDraft } from "../chats/rpc.ts";
 import { directory } from "../db/client.ts";

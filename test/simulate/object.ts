@@ -1,4 +1,4 @@
-import type { QueuedMessage } from "../../src/chats/log/message-log.ts";
+import type { QueuedMessage } from "../../src/chats/delivery/row.ts";
 import type { StatusNews } from "../../src/chats/rpc.ts";
 import type { SimulatedChannel } from "./channel.ts";
 import { ChatJudge, isDone } from "./chat-judge.ts";

@@ -1,9 +1,10 @@
 import type { Credentials, Outbound, Outcome } from "../../channels/adapter.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { DeliveryKnown, MessageLog, QueuedMessage } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
+import type { DeliveryLog } from "./delivery-log.ts";
 import type { Known, Parts } from "./parts.ts";
 import type { ChannelAccess, Granted } from "./permit.ts";
+import type { DeliveryKnown, QueuedMessage } from "./row.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./schedule.ts";
 
 /** An adapter that ignores the deadline is given up this long after it. */
@@ -25,15 +26,15 @@ export interface NetworkPort extends DeliveryPolicy {
   connect(): SendCall;
 }
 
-/** The part of the message log that delivery uses. */
-export type DeliveryLog = Pick<
-  MessageLog,
+/** The messages in storage. */
+export type LogPort = Pick<
+  DeliveryLog,
   "byId" | "byNetworkId" | "delivered" | "head" | "isRedacted" | "leftQueue" | "writeDelivery" | "writeDocument"
 >;
 
 /** What the outbox needs of its chat. */
 export interface OutboxHost extends ChannelAccess {
-  log: DeliveryLog;
+  log: LogPort;
   network: NetworkPort;
   clock: Clock;
   /** False after the chat was erased: then the log is gone too. */

@@ -1,9 +1,10 @@
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../channels/adapter.ts";
 import type { Attempt } from "../../channels/pace.ts";
-import type { MessageLog, QueuedMessage, StoredParts } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
+import type { DeliveryLog } from "./delivery-log.ts";
 import { attemptOver, type Known, withoutEarly } from "./parts.ts";
+import type { QueuedMessage, StoredParts } from "./row.ts";
 import {
   begin,
   type Delivery,
@@ -206,7 +207,7 @@ export function partsKept({ status, isOpen, parts }: Known): StoredParts {
  * @param sending the number of the message whose attempt is under way
  */
 export function rowOfStatus(
-  log: Pick<MessageLog, "byId" | "byNetworkId" | "delivered" | "head">,
+  log: Pick<DeliveryLog, "byId" | "byNetworkId" | "delivered" | "head">,
   { messageId, networkId }: Pick<StatusNews, "messageId" | "networkId">,
   sending: number | null,
 ): QueuedMessage | null {

@@ -1,9 +1,9 @@
 import type { Outcome } from "../../channels/adapter.ts";
-import type { QueuedMessage } from "../log/message-log.ts";
-import { newsWithoutWords } from "../log/redaction.ts";
 import type { StatusNews } from "../rpc.ts";
 import { callNetwork, knownOf, type OutboxHost, save } from "./attempt.ts";
 import { acquirePermit, type Granted, report } from "./permit.ts";
+import { newsWithoutWords } from "./redaction.ts";
+import type { QueuedMessage } from "./row.ts";
 
 /** The message whose attempt is under way. */
 interface Sending {

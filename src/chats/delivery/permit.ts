@@ -2,7 +2,7 @@ import type { Outcome } from "../../channels/adapter.ts";
 import type { Attempt } from "../../channels/pace.ts";
 import type { BreakReport, PermitAnswer, PermitRequest, ProbeReport } from "../../channels/permits.ts";
 import { causeOf, type Logger } from "../../log.ts";
-import type { ChatIdentity } from "../log/message-log.ts";
+import type { ChatIdentity } from "../identity.ts";
 import type { DeliveryDecisions } from "./decisions.ts";
 
 export type Granted = PermitAnswer & { outcome: "granted" };

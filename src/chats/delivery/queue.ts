@@ -2,10 +2,11 @@ import type { Logger } from "../../log.ts";
 import { causeOf } from "../../log.ts";
 import type { StandingAlarm } from "../../platform/alarm.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { ChatIdentity, MessageLog } from "../log/message-log.ts";
+import type { ChatIdentity } from "../identity.ts";
 import type { StateAnswer, StatusNews } from "../rpc.ts";
-import type { DeliveryLog, NetworkPort, OutboxHost } from "./attempt.ts";
+import type { LogPort, NetworkPort, OutboxHost } from "./attempt.ts";
 import { DELIVERY_DECISIONS, type DeliveryDecisions } from "./decisions.ts";
+import type { DeliveryLog } from "./delivery-log.ts";
 import { Outbox } from "./outbox.ts";
 import type { ChannelPort } from "./permit.ts";
 import { type Delivery, wakeAt } from "./schedule.ts";
@@ -19,7 +20,7 @@ export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" |
 }
 
 export interface QueuePorts {
-  log: DeliveryLog & Pick<MessageLog, "keepPlace">;
+  log: LogPort & Pick<DeliveryLog, "keepPlace">;
   alarm: Pick<StandingAlarm, "by" | "set" | "gone">;
   clock: Clock;
   logger: Logger;
@@ -170,7 +171,7 @@ export class DeliveryQueue {
 
 /** The state of a chat: the time of its last message and its queue. `last.at` and `now` are in Unix milliseconds. */
 export function stateOf(
-  log: MessageLog,
+  log: DeliveryLog,
   { channelKind }: ChatIdentity,
   last: { seq: number; at: number },
   now: number,

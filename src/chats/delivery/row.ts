@@ -1,36 +1,53 @@
-import type { QueuedMessage, StoredParts, UsedTemplate } from "../log/message-log.ts";
+import type { OutboundRow, UsedTemplate } from "../log/rows.ts";
 import type { Message } from "../message.ts";
+import type { Parts } from "./parts.ts";
+import { partsWithoutWords } from "./redaction.ts";
 import type { Delivery, DeliveryError } from "./schedule.ts";
 
-export type DeliveryRow = { seq: number; doc: string; delivery: string; template: string | null };
+/** The parts in a row. A message that takes one call, or was not tried yet, has no `of`. */
+export type StoredParts = Omit<Parts, "of"> & { of?: number };
 
-/** `parts` are the network's ids, by which a status finds its message; `calls` is what else is known of them. */
-interface DeliveryJson extends Delivery {
+/** The state of a message's delivery. */
+export interface DeliveryKnown {
+  delivery: Delivery;
+  parts: StoredParts;
+  lastError: DeliveryError | null;
+}
+
+/** A message with the state of its delivery. */
+export interface QueuedMessage extends DeliveryKnown {
+  seq: number;
+  message: Message;
+  template: UsedTemplate | null;
+}
+
+/** `parts` are the network's ids, by which a status finds its message; `calls` is the rest of the parts' state. */
+interface DeliveryColumn extends Delivery {
   parts: string[];
   calls?: Omit<StoredParts, "ids">;
   lastError: DeliveryError | null;
 }
 
-/** What delivery knows of a message, as its row has it. */
-export function deliveryJson(
-  delivery: Delivery,
-  { ids, of, ...rest }: StoredParts,
-  lastError: DeliveryError | null,
-): string {
+/** Prints the state of a delivery for the column `delivery` of the message log. */
+export function printDelivery({ delivery, parts, lastError }: DeliveryKnown): string {
+  const { ids, of, ...rest } = parts;
   const calls = { ...(of !== undefined && of > 1 && { of }), ...rest };
   const more = Object.keys(calls).length > 0 && { calls };
-  return JSON.stringify({ ...delivery, parts: ids, ...more, lastError } satisfies DeliveryJson);
+  return JSON.stringify({ ...delivery, parts: ids, ...more, lastError } satisfies DeliveryColumn);
 }
 
-/** A row as delivery sees it. */
-export function queuedMessage({ seq, doc, delivery, template }: DeliveryRow): QueuedMessage {
-  const { parts: ids, calls, lastError, ...own } = JSON.parse(delivery) as DeliveryJson;
-  return {
-    seq,
-    message: JSON.parse(doc) as Message,
-    delivery: own,
-    parts: { ids, ...calls },
-    lastError,
-    template: template ? (JSON.parse(template) as UsedTemplate) : null,
-  };
+/** Prints the state of a new delivery. */
+export function printNewDelivery(delivery: Delivery): string {
+  return printDelivery({ delivery, parts: { ids: [] }, lastError: null });
+}
+
+/** Prints the state of a redacted message's delivery, without the words of errors. */
+export function printRedacted({ delivery, parts }: QueuedMessage): string {
+  return printDelivery({ delivery, parts: partsWithoutWords(parts), lastError: null });
+}
+
+/** Parses the column `delivery` of a row. */
+export function queuedMessage({ delivery: column, ...row }: OutboundRow): QueuedMessage {
+  const { parts: ids, calls, lastError, ...delivery } = JSON.parse(column) as DeliveryColumn;
+  return { ...row, delivery, parts: { ids, ...calls }, lastError };
 }

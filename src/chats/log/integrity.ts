@@ -1,4 +1,4 @@
-import type { SeqRange } from "./message-log.ts";
+import type { SeqRange } from "./rows.ts";
 
 /**
  * The rows of a log that this instance has checked or written. Files are damaged at rest, so one check of each row is

@@ -1,77 +1,8 @@
-import type { ChannelKind } from "../../channels/kinds.ts";
-import type { Parts } from "../delivery/parts.ts";
-import { type DeliveryRow, deliveryJson, queuedMessage } from "../delivery/row.ts";
-import type { Delivery, DeliveryError } from "../delivery/schedule.ts";
 import type { Message } from "../message.ts";
 import { CheckedRows, checkWhole } from "./integrity.ts";
-import { partsWithoutWords } from "./redaction.ts";
+import { redacted } from "./redaction.ts";
+import type { Media, NewMessage, OutboundRow, SeqRange, UsedTemplate } from "./rows.ts";
 import { prepareSchema } from "./schema.ts";
-
-/** Which chat an object is. Set once, by its first caller who shows that the directory knows it. */
-export interface ChatIdentity {
-  chatId: string;
-  organizationId: string;
-  channelId: string;
-  channelKind: ChannelKind;
-  /** The contact's address on the channel, as the chat was made with it. */
-  contactAddress: string;
-  /** When the chat was made, Unix milliseconds: what was erased is adopted again only if it was made anew. */
-  createdAt: number;
-  /** Addresses of the contact that the directory has: told by who opened the chat. */
-  addresses?: string[];
-}
-
-/** What delivery needs of a template, kept with the message: the template may change or go while the message waits. */
-export interface UsedTemplate {
-  name: string;
-  language: string;
-  parameters: { name: string; value: string }[];
-}
-
-/** A message's row, without what the log itself gives it. */
-export interface NewMessage {
-  message: Message;
-  /** At most one message of the chat has this text: the hash of an idempotency key, or the network's own id. */
-  dedupe: string | null;
-  /** What a repeated `dedupe` must agree with; null agrees with anything. */
-  fingerprint: string | null;
-  template: UsedTemplate | null;
-  /** Where it stands on its way out; null where nothing is to be delivered. */
-  delivery: Delivery | null;
-  /** How the network calls its media, for `/media`; null where there is none. */
-  media: Media | null;
-}
-
-/** As a row has them: of a message that takes one call, or was not tried yet, their number is left out. */
-export type StoredParts = Omit<Parts, "of"> & { of?: number };
-
-/** What a message's delivery knows. */
-export interface DeliveryKnown {
-  delivery: Delivery;
-  /** What is known of the calls that it takes. */
-  parts: StoredParts;
-  lastError: DeliveryError | null;
-}
-
-/** A message in line, with what its delivery knows. */
-export interface QueuedMessage extends DeliveryKnown {
-  seq: number;
-  message: Message;
-  template: UsedTemplate | null;
-}
-
-/** The media of an inbound message, as the network calls it. */
-export interface Media {
-  id: string;
-  contentType: string | null;
-  fileName: string | null;
-}
-
-/** A range of a chat's messages, both ends included; empty when `low` is above `high`. */
-export interface SeqRange {
-  low: number;
-  high: number;
-}
 
 const RECENT_MESSAGES = 1_000;
 const KEEP_PLACE_EVERY = 100;
@@ -138,7 +69,7 @@ export class MessageLog {
       dedupe,
       fingerprint,
       template && JSON.stringify(template),
-      delivery && deliveryJson(delivery, { ids: [] }, null),
+      delivery,
       media && JSON.stringify(media),
       queued,
     );
@@ -236,13 +167,13 @@ export class MessageLog {
   }
 
   /** The message whose turn it is; null while none waits. */
-  head(): QueuedMessage | null {
-    const [row] = this.#sql.exec<DeliveryRow>(
+  head(): OutboundRow | null {
+    const [row] = this.#sql.exec<OutboundColumns>(
       `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
       this.#settled(),
     );
     this.#settledUpTo = row ? row.seq - 1 : this.newest().seq;
-    return row ? queuedMessage(row) : null;
+    return row ? outboundRow(row) : null;
   }
 
   /** Keeps where the line begins, so that an object that wakes up does not look for it from the chat's beginning. */
@@ -252,12 +183,12 @@ export class MessageLog {
   }
 
   /** A message with the state of its delivery, queued or not. @returns null for a message that no network delivers */
-  delivered(seq: number): QueuedMessage | null {
-    const [row] = this.#sql.exec<DeliveryRow>(
+  delivered(seq: number): OutboundRow | null {
+    const [row] = this.#sql.exec<OutboundColumns>(
       "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
       seq,
     );
-    return row ? queuedMessage(row) : null;
+    return row ? outboundRow(row) : null;
   }
 
   /** The message that has a part which the network calls `networkId`; looked for among the newest alone. */
@@ -271,22 +202,17 @@ export class MessageLog {
     return row ?? null;
   }
 
-  /** Writes what delivery knows of a message. */
-  writeDelivery(seq: number, delivery: Delivery, parts: StoredParts, lastError: DeliveryError | null): void {
-    const json = deliveryJson(delivery, parts, lastError);
-    this.#sql.exec("update messages set delivery = ? where seq = ?", json, seq);
+  /** Writes the state of a message's delivery. */
+  writeDelivery(seq: number, delivery: string): void {
+    this.#sql.exec("update messages set delivery = ? where seq = ?", delivery, seq);
   }
 
-  /** Writes a message whose status changed, and in the same statement what delivery knows of it where that is news too. */
-  writeDocument(message: Message, known?: DeliveryKnown): void {
+  /** Writes a message that changed, and in the same statement the state of its delivery if that changed too. */
+  writeDocument(message: Message, delivery?: string): void {
     this.changes++;
     const doc = JSON.stringify(message);
-    if (!known) {
-      this.#sql.exec("update messages set doc = ? where seq = ?", doc, message.seq);
-      return;
-    }
-    const delivery = deliveryJson(known.delivery, known.parts, known.lastError);
-    this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, message.seq);
+    if (delivery === undefined) this.#sql.exec("update messages set doc = ? where seq = ?", doc, message.seq);
+    else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, message.seq);
   }
 
   mediaOf(id: string): Media | null {
@@ -310,24 +236,26 @@ export class MessageLog {
   }
 
   /**
-   * Replaces a message with its redacted document, and removes what else could show or prove its text. What delivery
-   * counts stays, because an attempt may be under way.
+   * Blanks a message, and removes all else that could show or prove its text.
+   * @param delivery the state of its delivery without text; it stays because an attempt may be running
    * @param call the name of the request
+   * @returns the blanked message
    */
-  redact(seq: number, doc: string, at: number, call: string): void {
+  redact(message: Message, delivery: string | null, at: number, call: string): Message {
     this.changes++;
+    const { seq } = message;
+    const blank = redacted(message);
     this.#storage.kv.put(`redacted ${seq}`, call);
-    const row = this.delivered(seq);
-    const delivery = row && deliveryJson(row.delivery, partsWithoutWords(row.parts), null);
-    if (row?.message.status === "QUEUED") this.leftQueue(seq);
+    if (message.status === "QUEUED") this.leftQueue(seq);
     this.#sql.exec(
       `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
        where seq = ?`,
-      doc,
+      JSON.stringify(blank),
       at,
       delivery,
       seq,
     );
+    return blank;
   }
 
   isRedacted(seq: number): boolean {
@@ -346,4 +274,15 @@ export class MessageLog {
     }
     return this.#sized.bytes;
   }
+}
+
+type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };
+
+function outboundRow({ seq, doc, delivery, template }: OutboundColumns): OutboundRow {
+  return {
+    seq,
+    message: JSON.parse(doc) as Message,
+    delivery,
+    template: template ? (JSON.parse(template) as UsedTemplate) : null,
+  };
 }

@@ -1,6 +1,6 @@
+import type { ChatIdentity } from "../identity.ts";
 import type { Message } from "../message.ts";
 import type { Draft, InboundDraft, Prepared, SendAnswer } from "../rpc.ts";
-import type { ChatIdentity } from "./message-log.ts";
 
 /** The number and time of a new message. */
 interface NewPlace {

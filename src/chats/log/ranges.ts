@@ -1,5 +1,5 @@
 import { type CursorPagination, type Pagination, pagination } from "../../http/pagination.ts";
-import type { SeqRange } from "./message-log.ts";
+import type { SeqRange } from "./rows.ts";
 
 /**
  * The rows of page `page` in a chat whose newest message is `newest`: plain arithmetic, because the sequence is dense.

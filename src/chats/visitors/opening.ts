@@ -2,7 +2,7 @@ import type { Visitor } from "../../channels/web/visitor.ts";
 import { directory } from "../../db/client.ts";
 import { callObject } from "../../platform/call-object.ts";
 import { findIdentity } from "../directory.ts";
-import type { ChatIdentity } from "../log/message-log.ts";
+import type { ChatIdentity } from "../identity.ts";
 import { openChat } from "../open-chat.ts";
 
 /** What a visitor's first message found. */

@@ -1,4 +1,5 @@
-import type { MessageLog, SeqRange } from "../log/message-log.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import type { SeqRange } from "../log/rows.ts";
 import type { Message } from "../message.ts";
 
 /** What the visitors' socket asks of a web chat's messages. */

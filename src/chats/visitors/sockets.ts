@@ -1,6 +1,6 @@
 import { SOCKET_REFUSALS } from "../../channels/web/admit.ts";
 import type { Visitor } from "../../channels/web/visitor.ts";
-import type { ChatIdentity } from "../log/message-log.ts";
+import type { ChatIdentity } from "../identity.ts";
 import { MAX_FRAME, type ServerFrame } from "./frames.ts";
 
 /** Why a visitor's socket is closed. */

@@ -1,8 +1,10 @@
 import { readVisitor, type Visitor } from "../../channels/web/visitor.ts";
 import { jurisdictionOf, newId } from "../../ids.ts";
 import { causeOf } from "../../log.ts";
-import type { ChatIdentity, MessageLog, SeqRange } from "../log/message-log.ts";
+import type { ChatIdentity } from "../identity.ts";
+import type { MessageLog } from "../log/message-log.ts";
 import { rangeAfter, rangeBefore } from "../log/ranges.ts";
+import type { SeqRange } from "../log/rows.ts";
 import type { Message } from "../message.ts";
 import type { InboundDraft, ReceiveAnswer } from "../rpc.ts";
 import { Acknowledgements } from "./acknowledgements.ts";

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { vi } from "vitest";
-import type { ChatIdentity } from "../../../src/chats/log/message-log.ts";
+import type { ChatIdentity } from "../../../src/chats/identity.ts";
 import { newId } from "../../../src/ids.ts";
 import { alarmOf, type Conversation, crash } from "../../service/delivery/conversation.ts";
 import { admin } from "../../support/harness.ts";

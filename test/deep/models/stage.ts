@@ -1,7 +1,10 @@
 import { env } from "cloudflare:workers";
 import type fc from "fast-check";
 import { vi } from "vitest";
-import { type ChatIdentity, MessageLog, type QueuedMessage } from "../../../src/chats/log/message-log.ts";
+import { DeliveryLog } from "../../../src/chats/delivery/delivery-log.ts";
+import type { QueuedMessage } from "../../../src/chats/delivery/row.ts";
+import type { ChatIdentity } from "../../../src/chats/identity.ts";
+import { MessageLog } from "../../../src/chats/log/message-log.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import { newId } from "../../../src/ids.ts";
 import { ChatObject } from "../../../src/index.ts";
@@ -19,7 +22,7 @@ const MICROTASKS = 200;
  */
 export class Stage {
   readonly identity: ChatIdentity;
-  readonly log: MessageLog;
+  readonly log: DeliveryLog;
   chat: ChatObject;
   /** What went wrong where nobody waits for it. */
   readonly faults: unknown[] = [];
@@ -37,7 +40,7 @@ export class Stage {
   constructor(state: DurableObjectState, scheduler: fc.Scheduler, channelKind: ChatIdentity["channelKind"]) {
     this.#state = state;
     this.#scheduler = scheduler;
-    this.log = new MessageLog(state.storage);
+    this.log = new DeliveryLog(new MessageLog(state.storage));
     this.identity = {
       chatId: newId("cht", null),
       organizationId: newId("org", null),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { newsWithoutWords, partsWithoutWords, redacted } from "../../../src/chats/log/redaction.ts";
+import { newsWithoutWords, partsWithoutWords } from "../../../src/chats/delivery/redaction.ts";
+import { redacted } from "../../../src/chats/log/redaction.ts";
 import type { Message } from "../../../src/chats/message.ts";
 
 const said: Message = {

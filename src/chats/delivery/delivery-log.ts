@@ -1,0 +1,59 @@
+import type { MessageLog } from "../log/message-log.ts";
+import type { Message } from "../message.ts";
+import { type DeliveryKnown, printDelivery, type QueuedMessage, queuedMessage, type StoredParts } from "./row.ts";
+import type { Delivery, DeliveryError } from "./schedule.ts";
+
+/** The message log as delivery uses it: the log stores the state of a delivery as text, and this parses and prints it. */
+export class DeliveryLog {
+  readonly #log: MessageLog;
+
+  constructor(log: MessageLog) {
+    this.#log = log;
+  }
+
+  /** See `MessageLog.head`. */
+  head(): QueuedMessage | null {
+    const row = this.#log.head();
+    return row && queuedMessage(row);
+  }
+
+  /** See `MessageLog.delivered`. */
+  delivered(seq: number): QueuedMessage | null {
+    const row = this.#log.delivered(seq);
+    return row && queuedMessage(row);
+  }
+
+  /** Writes the state of a message's delivery. */
+  writeDelivery(seq: number, delivery: Delivery, parts: StoredParts, lastError: DeliveryError | null): void {
+    this.#log.writeDelivery(seq, printDelivery({ delivery, parts, lastError }));
+  }
+
+  /** Writes a message that changed, and the state of its delivery if that changed too. */
+  writeDocument(message: Message, known?: DeliveryKnown): void {
+    this.#log.writeDocument(message, known && printDelivery(known));
+  }
+
+  byId(id: string): { seq: number } | null {
+    return this.#log.byId(id);
+  }
+
+  byNetworkId(networkId: string): { seq: number } | null {
+    return this.#log.byNetworkId(networkId);
+  }
+
+  isRedacted(seq: number): boolean {
+    return this.#log.isRedacted(seq);
+  }
+
+  depth(): number {
+    return this.#log.depth();
+  }
+
+  leftQueue(seq: number): void {
+    this.#log.leftQueue(seq);
+  }
+
+  keepPlace(): void {
+    this.#log.keepPlace();
+  }
+}
