@@ -12,7 +12,7 @@ import { type AdminEnv, audit } from "./guard.ts";
 import { livingOrganization, organizationOf } from "./organizations.ts";
 
 /** Chats, as their organization sees them, and what an operator may do to them. */
-export const chatRoutes = new Hono<AdminEnv>()
+export const operatorChatRoutes = new Hono<AdminEnv>()
   .post("/organizations/:id/chats", noQuery, validBody(newChatBody), async (c) => {
     const { id } = await livingOrganization(directory(c.env), c.req.param("id"));
     const { chat, created } = await createChat(c.env, id, c.req.valid("json"));

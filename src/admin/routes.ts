@@ -3,7 +3,7 @@ import { needs } from "../config.ts";
 import { holdStrangers } from "../http/abuse-limit.ts";
 import { refusePreflight } from "../http/preflight.ts";
 import { channelRoutes } from "./channel-routes.ts";
-import { chatRoutes } from "./chat-routes.ts";
+import { operatorChatRoutes } from "./chat-routes.ts";
 import { type AdminEnv, auditFailures, authenticateOperator } from "./guard.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { organizationRoutes } from "./organization-routes.ts";
@@ -25,7 +25,7 @@ adminRoutes.use(holdStrangers(), refusePreflight(), authenticateOperator(), audi
 adminRoutes.route("/", organizationRoutes);
 adminRoutes.route("/", channelRoutes);
 adminRoutes.route("/", templateRoutes);
-adminRoutes.route("/", chatRoutes);
+adminRoutes.route("/", operatorChatRoutes);
 adminRoutes.route("/", keyRoutes);
 adminRoutes.route("/", statsRoutes);
 adminRoutes.all("/*", (c) => c.notFound());

@@ -5,7 +5,7 @@
  */
 
 import type { AddressVariable } from "../config.ts";
-import type { ChannelForm } from "./spec.ts";
+import type { ChannelSpec } from "./spec.ts";
 
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
@@ -124,7 +124,7 @@ export interface Registration {
   description: string;
 }
 
-export interface Adapter extends ChannelForm {
+export interface Adapter extends ChannelSpec {
   defaults: { perSecond: number };
   /** The variable of the configuration that says where the network is, and where it is unless that is set. */
   base: { variable: AddressVariable; usual: string };

@@ -1,13 +1,13 @@
 import { fault } from "../http/validation.ts";
 import { ADAPTERS, type NetworkKind } from "./registry.ts";
-import type { ChannelForm } from "./spec.ts";
-import { web } from "./web/spec.ts";
+import type { ChannelSpec } from "./spec.ts";
+import { webSpec } from "./web/spec.ts";
 
 /** The kinds of channel: the networks, and the web chat, which is none: its messages are where its visitors read them. */
 export type ChannelKind = NetworkKind | "web";
 
 /** What each kind of channel is given. */
-export const KINDS: Record<ChannelKind, ChannelForm> = { ...ADAPTERS, web };
+export const KINDS: Record<ChannelKind, ChannelSpec> = { ...ADAPTERS, web: webSpec };
 
 /** The kinds by their names. */
 export const CHANNEL_KINDS = Object.keys(KINDS) as ChannelKind[];

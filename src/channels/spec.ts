@@ -11,7 +11,7 @@ export interface ChannelSettings {
  * What a channel of one kind is given: the secrets that its network wants, the settings that an operator may choose,
  * and how a contact's address there is written.
  */
-export interface ChannelForm {
+export interface ChannelSpec {
   credentials: z.ZodMiniObject<Record<string, z.ZodMiniType<string>>>;
   settings: z.ZodMiniType<ChannelSettings>;
   /** What a setting is that nobody chose. */

@@ -14,7 +14,11 @@ const file = z.object({ file_path: z.string().check(z.minLength(1), z.maxLength(
  * The bytes of an inbound file, streamed and no more of them than Telegram hands out. Both calls go to the configured
  * base and follow no redirect; the deadline counts up to the first byte.
  */
-export async function media(id: string, { botToken = "" }: Credentials, network: Network): Promise<MediaAnswer> {
+export async function telegramMedia(
+  id: string,
+  { botToken = "" }: Credentials,
+  network: Network,
+): Promise<MediaAnswer> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), DEADLINE_MS);
   try {

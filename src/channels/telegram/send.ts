@@ -18,7 +18,7 @@ interface Call {
 const sentMessage = z.object({ message_id: z.int() });
 
 /** Sends what of a message has not gone out, as one call or two; never throws. */
-export async function send(
+export async function sendToTelegram(
   message: Outbound,
   { botToken = "" }: Credentials,
   network: Network,
@@ -44,7 +44,7 @@ export async function send(
 }
 
 /** How many calls a message takes. */
-export function partsOf(message: Outbound): number {
+export function telegramPartsOf(message: Outbound): number {
   return callsOf(message)?.length ?? 1;
 }
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { credential, pace } from "../spec.ts";
 
 /** A contact's address is the id of a chat. */
-export const form = {
+export const telegramSpec = {
   // Telegram's own form of a bot token: the bot's id, a colon, a secret.
   credentials: z.object({
     botToken: credential(/^\s*\d+:[\w-]{8,}\s*$/, "must be a bot token, as 123456:ABC-DEF", 128),

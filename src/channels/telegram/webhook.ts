@@ -6,7 +6,7 @@ import { readUpdate } from "./update.ts";
  * Telegram sends back the secret that the webhook was registered with; it signs nothing. A channel without a secret
  * takes nothing. What is genuine and can't be read has a note alone, else Telegram would send it for ever.
  */
-export async function receive(
+export async function receiveFromTelegram(
   { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
   { botToken = "" }: Credentials,
   verifyToken: string,

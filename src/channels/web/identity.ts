@@ -1,5 +1,5 @@
 import { toBase62 } from "../../ids.ts";
-import { web } from "./spec.ts";
+import { webSpec } from "./spec.ts";
 
 /** The one subprotocol that the socket speaks; what stands beside it says who the visitor is. */
 export const PROTOCOL = "parley.v1";
@@ -82,7 +82,7 @@ function decodeUser(encoded: string): string | null {
     const bytes = Uint8Array.fromBase64(encoded, { alphabet: "base64url" });
     // With `ignoreBOM` a byte order mark stays in the text: what is hashed and what is stored are the same.
     const user = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    return user.length <= MAX_ADDRESS && user.trim() !== "" ? web.address(user) : null;
+    return user.length <= MAX_ADDRESS && user.trim() !== "" ? webSpec.address(user) : null;
   } catch {
     return null;
   }

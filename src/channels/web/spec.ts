@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { atMost, optional } from "../../http/fields.ts";
-import type { ChannelForm } from "../spec.ts";
+import type { ChannelSpec } from "../spec.ts";
 
 const NO_ORIGIN = "must be an origin, as https://example.com";
 
@@ -12,7 +12,7 @@ const origin = z.string().check(
 );
 
 /** A web chat wants no secrets; its contacts are the site's own users, and visitors whom no site has named. */
-export const web: ChannelForm = {
+export const webSpec: ChannelSpec = {
   credentials: z.object({}),
   settings: z.object({ allowedOrigins: optional(z.array(origin).check(z.maxLength(100))) }),
   defaults: { allowedOrigins: [] },

@@ -22,7 +22,7 @@ const lookUp = z.object({
 });
 
 /** Asks where the media is, then for the media; both with the token, and neither anywhere but at Meta's own hosts. */
-export async function media(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer> {
+export async function whatsappMedia(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer> {
   const headers = graphHeaders(credentials);
   if (!headers || !/^[\w-]{1,128}$/.test(id)) return unavailable("No such media");
   const found = await begin(graphUrl(network, id), headers);

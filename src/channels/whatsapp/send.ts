@@ -12,7 +12,7 @@ const accepted = z.object({
 });
 
 /** Sends what of a message is not sent yet, one call for each part; never throws. */
-export async function send(
+export async function sendToWhatsApp(
   message: Outbound,
   credentials: Credentials,
   network: Network,
@@ -42,7 +42,7 @@ export async function send(
 }
 
 /** How many calls a message takes. */
-export function partsOf(message: Outbound): number {
+export function whatsappPartsOf(message: Outbound): number {
   return bodiesOf(message)?.length ?? 1;
 }
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { credential, pace, secret } from "../spec.ts";
 
 /** A contact's address is a phone number. */
-export const form = {
+export const whatsappSpec = {
   credentials: z.object({
     phoneNumberId: credential(/^\s*\d{1,32}\s*$/, "must be 1 to 32 digits", 64),
     accessToken: secret,

@@ -9,7 +9,7 @@ const HEX = "0123456789abcdef";
 const encoder = new TextEncoder();
 
 /** Verifies a webhook over its raw bytes and, only then, reads it; never throws. */
-export async function receive(
+export async function receiveFromWhatsApp(
   { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
   { appSecret }: Credentials,
 ): Promise<Receipt> {
