@@ -8,10 +8,11 @@ import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue, stateOf } from "./delivery/queue.ts";
 import { printNewDelivery, printRedacted } from "./delivery/row.ts";
+import { replay } from "./idempotency.ts";
 import { Adoption, type ChatIdentity } from "./identity.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
-import { inboundMessage, nextPlace, outboundMessage, replay } from "./log/new-message.ts";
+import { inboundMessage, nextPlace, outboundMessage } from "./log/new-message.ts";
 import { MessagePages } from "./log/pages.ts";
 import type { Message } from "./message.ts";
 import type {

@@ -90,33 +90,3 @@ export type SendBody = z.output<typeof sendBody>;
 export function typeOf(body: SendBody): MessageType {
   return body.templateId === undefined ? (body.type ?? "TEXT") : "TEMPLATE";
 }
-
-/**
- * SHA-256, hex, of what a send means: two bodies that validate to the same request have the same fingerprint, however
- * their bytes, their order or their nulls differ.
- */
-export async function fingerprintOf(body: SendBody): Promise<string> {
-  const meaning = JSON.stringify([
-    body.content,
-    typeOf(body),
-    body.senderId ?? null,
-    body.templateId ?? null,
-    body.variables ? sorted(body.variables) : null,
-    body.mediaUrl ?? null,
-    sorted(body.metadata),
-  ]);
-  return (await sha256(meaning)).toHex();
-}
-
-/** SHA-256, base64, of an idempotency key in its chat. The same key has another hash in another chat. */
-export async function idempotencyHashOf(chatId: string, key: string): Promise<string> {
-  return (await sha256(JSON.stringify([chatId, key]))).toBase64();
-}
-
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-}
-
-function sorted(value: Variables): [string, string | number][] {
-  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-}

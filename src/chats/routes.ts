@@ -1,19 +1,18 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import { json, unlessMatched } from "../http/etag.ts";
-import { fault, noQuery, validBody } from "../http/validation.ts";
+import { noQuery, validBody } from "../http/validation.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
+import { readIdempotencyKey } from "./idempotency.ts";
 import { readChats, readChatsAhead } from "./list-chats.ts";
 import { readMessages, readMessagesAhead } from "./list-messages.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
 import { sendMessage } from "./send-message.ts";
-
-export const MAX_IDEMPOTENCY_KEY = 255;
 
 /** Chats and their messages, for the clients of an organization. */
 export const chatRoutes = new Hono<ChatsEnv>()
@@ -48,15 +47,3 @@ export const chatRoutes = new Hono<ChatsEnv>()
     const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), { body, idempotencyKey });
     return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
   });
-
-/** @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/ */
-function readIdempotencyKey(c: Context): string | null {
-  const key = c.req.header("Idempotency-Key");
-  if (key === undefined) return null;
-  if (key.length < 1 || key.length > MAX_IDEMPOTENCY_KEY) {
-    throw fault("Idempotency-Key", `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters`);
-  }
-  // The runtime joins two headers of one name with a comma: a key with a comma can't be told from two keys.
-  if (key.includes(",")) throw fault("Idempotency-Key", "must be one key without a comma");
-  return key;
-}

@@ -7,7 +7,8 @@ import type { Caller } from "../keys/key-object.ts";
 import { BatchedCalls, SingleFlight } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
-import { fingerprintOf, idempotencyHashOf, MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
+import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
+import { MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { fillTemplate } from "./template.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { MAX_IDEMPOTENCY_KEY } from "../chats/routes.ts";
+import { MAX_IDEMPOTENCY_KEY } from "../chats/idempotency.ts";
 import { chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
 import { examples } from "./examples.ts";
 import { always } from "./headers.ts";

@@ -54,6 +54,7 @@ export const PURE = [
   "src/chats/delivery/schedule.ts",
   "src/chats/delivery/head.ts",
   "src/chats/log/ranges.ts",
+  "src/chats/idempotency.ts",
   "src/chats/message.ts",
   "src/chats/log/new-message.ts",
   "src/chats/delivery/parts.ts",

@@ -1,6 +1,7 @@
 import type { MessageLog } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
-import { type DeliveryKnown, printDelivery, type QueuedMessage, queuedMessage, type StoredParts } from "./row.ts";
+import type { StoredParts } from "./parts.ts";
+import { type DeliveryKnown, printDelivery, type QueuedMessage, queuedMessage } from "./row.ts";
 import type { Delivery, DeliveryError } from "./schedule.ts";
 
 /** The message log as delivery uses it: the log stores the state of a delivery as text, and this parses and prints it. */

@@ -3,8 +3,8 @@ import type { Attempt } from "../../channels/pace.ts";
 import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
-import { attemptOver, type Known, withoutEarly } from "./parts.ts";
-import type { QueuedMessage, StoredParts } from "./row.ts";
+import { attemptOver, type Known, type StoredParts, withoutEarly } from "./parts.ts";
+import type { QueuedMessage } from "./row.ts";
 import {
   begin,
   type Delivery,

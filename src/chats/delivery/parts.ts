@@ -38,6 +38,9 @@ export interface Parts {
   early?: PartNews[];
 }
 
+/** The parts in a row. A message that takes one call, or was not tried yet, has no `of`. */
+export type StoredParts = Omit<Parts, "of"> & { of?: number };
+
 /** What is known of a message on its way. */
 export interface Known {
   status: Message["status"];

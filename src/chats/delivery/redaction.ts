@@ -1,6 +1,5 @@
 import { withoutWords } from "../log/redaction.ts";
-import type { PartNews } from "./parts.ts";
-import type { StoredParts } from "./row.ts";
+import type { PartNews, StoredParts } from "./parts.ts";
 
 /** What delivery still knows of the parts of a redacted message: their ids, statuses and error codes. */
 export function partsWithoutWords({ states, early, ...rest }: StoredParts): StoredParts {

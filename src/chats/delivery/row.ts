@@ -1,11 +1,8 @@
 import type { OutboundRow, UsedTemplate } from "../log/rows.ts";
 import type { Message } from "../message.ts";
-import type { Parts } from "./parts.ts";
+import type { StoredParts } from "./parts.ts";
 import { partsWithoutWords } from "./redaction.ts";
 import type { Delivery, DeliveryError } from "./schedule.ts";
-
-/** The parts in a row. A message that takes one call, or was not tried yet, has no `of`. */
-export type StoredParts = Omit<Parts, "of"> & { of?: number };
 
 /** The state of a message's delivery. */
 export interface DeliveryKnown {

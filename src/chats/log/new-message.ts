@@ -1,6 +1,6 @@
 import type { ChatIdentity } from "../identity.ts";
 import type { Message } from "../message.ts";
-import type { Draft, InboundDraft, Prepared, SendAnswer } from "../rpc.ts";
+import type { Draft, InboundDraft, Prepared } from "../rpc.ts";
 
 /** The number and time of a new message. */
 interface NewPlace {
@@ -66,12 +66,4 @@ export function inboundMessage({ id, type, content, mediaUrl }: InboundDraft, { 
     createdAt: at,
     updatedAt: at,
   };
-}
-
-/** The answer to a used idempotency key. A redacted message has no fingerprint left, and answers to any body. */
-export function replay(first: { doc: string; fingerprint: string | null }, draft: Draft): SendAnswer {
-  if (first.fingerprint !== null && first.fingerprint !== draft.fingerprint) {
-    return { outcome: "refused", code: "idempotency_mismatch" };
-  }
-  return { outcome: "stored", doc: first.doc, replayed: (JSON.parse(first.doc) as Message).id !== draft.id };
 }

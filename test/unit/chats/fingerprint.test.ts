@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
-import { fingerprintOf, sendBody } from "../../../src/chats/message.ts";
+import { fingerprintOf } from "../../../src/chats/idempotency.ts";
+import { sendBody } from "../../../src/chats/message.ts";
 
 type Fields = Record<string, unknown>;
 

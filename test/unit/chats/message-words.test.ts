@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { fingerprintOf, sendBody } from "../../../src/chats/message.ts";
+import { fingerprintOf } from "../../../src/chats/idempotency.ts";
+import { sendBody } from "../../../src/chats/message.ts";
 import { placeholdersOf } from "../../../src/chats/template.ts";
 import { PING, PONG, readFrame } from "../../../src/chats/visitors/frames.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { inboundMessage, outboundMessage, replay } from "../../../src/chats/log/new-message.ts";
+import { replay } from "../../../src/chats/idempotency.ts";
+import { inboundMessage, outboundMessage } from "../../../src/chats/log/new-message.ts";
 import { redacted } from "../../../src/chats/log/redaction.ts";
 import type { InboundDraft } from "../../../src/chats/rpc.ts";
 import { draft } from "../../support/drafts.ts";

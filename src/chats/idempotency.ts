@@ -1,0 +1,65 @@
+import type { Context } from "hono";
+import { fault } from "../http/validation.ts";
+import { type Message, type SendBody, typeOf, type Variables } from "./message.ts";
+import type { Draft, SendAnswer } from "./rpc.ts";
+
+export const MAX_IDEMPOTENCY_KEY = 255;
+
+/**
+ * The key of a request, or null.
+ * @throws ApiError `validation_failed`
+ * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
+ */
+export function readIdempotencyKey(c: Context): string | null {
+  const key = c.req.header("Idempotency-Key");
+  if (key === undefined) return null;
+  if (key.length < 1 || key.length > MAX_IDEMPOTENCY_KEY) {
+    throw fault("Idempotency-Key", `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters`);
+  }
+  // The runtime joins repeated headers with a comma, so a key with a comma looks like two keys.
+  if (key.includes(",")) throw fault("Idempotency-Key", "must be one key without a comma");
+  return key;
+}
+
+/** SHA-256, base64, of an idempotency key and its chat: the same key has another hash in another chat. */
+export async function idempotencyHashOf(chatId: string, key: string): Promise<string> {
+  return (await sha256(JSON.stringify([chatId, key]))).toBase64();
+}
+
+/**
+ * SHA-256, hex, of a valid body's meaning. The order of fields, explicit nulls and white space between fields make no
+ * difference.
+ */
+export async function fingerprintOf(body: SendBody): Promise<string> {
+  const meaning = JSON.stringify([
+    body.content,
+    typeOf(body),
+    body.senderId ?? null,
+    body.templateId ?? null,
+    body.variables ? sorted(body.variables) : null,
+    body.mediaUrl ?? null,
+    sorted(body.metadata),
+  ]);
+  return (await sha256(meaning)).toHex();
+}
+
+/**
+ * The answer to a used idempotency key. After a redaction there is no fingerprint to compare, so the key returns the
+ * redacted message whatever the body.
+ * @param first the message that the key stored
+ */
+export function replay(first: { doc: string; fingerprint: string | null }, draft: Draft): SendAnswer {
+  if (first.fingerprint !== null && first.fingerprint !== draft.fingerprint) {
+    return { outcome: "refused", code: "idempotency_mismatch" };
+  }
+  // An equal id means that our own call was repeated, not the client's request.
+  return { outcome: "stored", doc: first.doc, replayed: (JSON.parse(first.doc) as Message).id !== draft.id };
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function sorted(value: Variables): [string, string | number][] {
+  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+}
