@@ -1,3 +1,5 @@
+import { doublingMs } from "../platform/backoff.ts";
+
 /**
  * The breaker of a channel that its network refuses: when a probe may look whether the channel works again. Pure
  * functions of the breaker and now. Times are Unix milliseconds.
@@ -23,8 +25,7 @@ export interface Breaker {
 
 /** A probe of which nobody reports the end is over after this long: its chat was lost. */
 const PROBE_TAKES_MS = 60_000;
-const FIRST_PROBE_MS = 300_000;
-const MAX_PROBE_MS = 2_400_000;
+const PROBE = { firstMs: 300_000, maxMs: 2_400_000 };
 /** Chats ask up to a fifth later than they could, so that they don't all ask at once: 5 to 56 minutes in all. */
 const JITTER = 0.2;
 
@@ -79,7 +80,7 @@ export function probeFailed(breaker: Breaker, reason: string, isRepeat: boolean,
  * never reached, and must not keep the others from finding out that the channel works.
  */
 export function probeUnanswered(breaker: Breaker, now: number): Breaker {
-  return { ...breaker, isProbing: false, probeAt: now + FIRST_PROBE_MS };
+  return { ...breaker, isProbing: false, probeAt: now + PROBE.firstMs };
 }
 
 /** Longer than any message waits that has not met the broken channel. */
@@ -87,7 +88,6 @@ function repeatDelay(failures: number, repeats: number): number {
   return probeDelay(failures + repeats) + JITTER * probeDelay(failures);
 }
 
-/** 5 minutes, doubling to 40. */
 function probeDelay(failures: number): number {
-  return Math.min(MAX_PROBE_MS, FIRST_PROBE_MS * 2 ** failures);
+  return doublingMs(PROBE, failures);
 }

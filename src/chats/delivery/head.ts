@@ -1,5 +1,6 @@
 import { MEDIA_URL_REQUIRED, type Outcome } from "../../channels/adapter.ts";
 import type { Attempt } from "../../channels/pace.ts";
+import { backoffMs } from "../../platform/backoff.ts";
 import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
@@ -27,8 +28,8 @@ const STEPS_A_RUN = 50;
 const RUN_MS = 300_000;
 /** The error of a message that the network refuses in the words in which it refuses a channel, while others come through. */
 const MESSAGE_REFUSED = "message_refused";
-const FIRST_AWAY_MS = 10_000;
-const MAX_AWAY_MS = 300_000;
+/** Waits while the channel does not answer. */
+const AWAY = { firstMs: 10_000, maxMs: 300_000 };
 /** What a status says of the channel is old news when the message is older than this. */
 const CHANNEL_NEWS_MS = 3_600_000;
 
@@ -89,20 +90,11 @@ export function afterHold(row: Waiting & Dated, permit: NotGranted, now: number,
   });
   if (permit.outcome === "away") {
     const error = { code: "channel_away", message: "The channel does not answer" };
-    return stay(now + awayMs((delivery.aways ?? 0) + 1, random), "away", now, error);
+    return stay(now + backoffMs(AWAY, delivery.aways ?? 0, random), "away", now, error);
   }
   const { at, broken } = permit;
   if (!broken) return stay(at, "pace", now, null);
   return stay(at, "broken", broken.since, { code: "channel_broken", message: broken.reason });
-}
-
-/**
- * How long a message waits whose channel did not answer `times` times in a row: 10 s, doubling to 5 min, each up to a
- * fifth shorter or longer, so that the chats of a channel that could not keep up don't return together.
- * @param random from 0 to 1
- */
-export function awayMs(times: number, random: number): number {
-  return Math.round(Math.min(MAX_AWAY_MS, FIRST_AWAY_MS * 2 ** (times - 1)) * (0.8 + 0.4 * random));
 }
 
 /**

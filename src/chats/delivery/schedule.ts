@@ -1,4 +1,5 @@
 import type { Outcome } from "../../channels/adapter.ts";
+import { backoffMs } from "../../platform/backoff.ts";
 
 /**
  * The decisions of delivery, as functions of a message's row, what happened, and now. Nothing here knows of storage,
@@ -62,8 +63,7 @@ export const ATTEMPT_TIMEOUT_MS = 30_000;
 const LEASE_MS = 60_000;
 const DEADLINE_MS = 86_400_000;
 const MAX_HELD_MS = 7 * 86_400_000;
-const FIRST_BACKOFF_MS = 2_000;
-const MAX_BACKOFF_MS = 600_000;
+const RETRY = { firstMs: 2_000, maxMs: 600_000 };
 
 /**
  * The delivery of a new message. If it starts now, its first attempt is part of the insert, which saves a second write.
@@ -117,7 +117,7 @@ export function settle(
   random: number,
   last: DeliveryError | null = null,
 ): Step {
-  const backoff = backoffMs(delivery.attempts, random);
+  const backoff = backoffMs(RETRY, delivery.attempts - 1, random);
   const closed: Delivery = { ...delivery, startedAt: null, reserved: false };
   switch (outcome.outcome) {
     case "sent":
@@ -161,12 +161,6 @@ export function wakeAt(delivery: Delivery, now: number): number {
   const deadline =
     firstAt !== null && heldSince === null ? firstAt + DEADLINE_MS + Math.min(heldMs, MAX_HELD_MS) : null;
   return Math.max(now, Math.min(nextAt ?? now, deadline ?? Number.POSITIVE_INFINITY));
-}
-
-/** Doubling from 2 s to 10 min, each up to a fifth shorter or longer, so that what failed together does not return together. */
-function backoffMs(attempts: number, random: number): number {
-  const plain = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1));
-  return Math.round(plain * (0.8 + 0.4 * random));
 }
 
 function heldFor({ heldSince, heldMs }: Delivery, now: number): number {
