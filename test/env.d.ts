@@ -21,5 +21,5 @@ declare module "*?raw" {
 interface ImportMeta {
   /** Vite's: the files that a pattern fits, by their paths. */
   glob(pattern: string): Record<string, unknown>;
-  glob<T>(pattern: string, options: { query: string; import: string; eager: true }): Record<string, T>;
+  glob<T>(pattern: string | string[], options: { query: string; import: string; eager: true }): Record<string, T>;
 }

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+
+/** The text of each module of src/, by its path from the repository's root. */
+const SOURCES = Object.fromEntries(
+  Object.entries(
+    import.meta.glob<string>(
+      ["../../../src/**/*.{ts,tsx}", "!../../../src/openapi/client/types.ts", "!../../../src/**/*.d.ts"],
+      { query: "?raw", import: "default", eager: true },
+    ),
+  ).map(([path, text]) => [path.replace("../../../", ""), text]),
+);
+
+const DECLARATION =
+  /^export (?:default )?(?:declare |abstract |async )*(?:function\*?|class|const|let|type|interface|enum) (\w+)/gm;
+/** A list of names, unless another module exports them first. */
+const LIST = /^export (?:type )?\{([^}]*)\}(?! from)/gm;
+/** Type imports count too: oxlint's import/no-cycle ignores them. */
+const IMPORT = /(?:\bfrom |^import |\bimport\()"(\.{1,2}\/[^"]+)"/gm;
+
+function exportedNames(text: string): Set<string> {
+  const declared = Array.from(text.matchAll(DECLARATION), ([, name = ""]) => name);
+  const listed = Array.from(text.matchAll(LIST), ([, names = ""]) => names.split(","));
+  const named = listed.flat().map((each) => each.trim().replace(/^(type )?(\w+ as )?/, ""));
+  return new Set([...declared, ...named].filter((name) => name !== ""));
+}
+
+function sharedNames(sources: Record<string, string>): string[] {
+  const paths = new Map<string, string[]>();
+  for (const [path, text] of Object.entries(sources)) {
+    for (const name of exportedNames(text)) paths.set(name, [...(paths.get(name) ?? []), path]);
+  }
+  return [...paths].filter(([, of]) => of.length > 1).map(([name, of]) => `${name}: ${of.join(", ")}`);
+}
+
+/** The modules that import each other in a circle, found by removing every module that imports none of the rest. */
+function modulesInCircles(sources: Record<string, string>): string[] {
+  const imports = new Map(
+    Object.entries(sources).map(([path, text]) => [
+      path,
+      Array.from(text.matchAll(IMPORT), ([, to = ""]) => new URL(to, `file:///${path}`).pathname.slice(1)),
+    ]),
+  );
+  for (let size = -1; size !== imports.size; ) {
+    size = imports.size;
+    for (const [path, to] of imports) if (!to.some((each) => imports.has(each))) imports.delete(path);
+  }
+  return [...imports.keys()];
+}
+
+test("no name is exported by two modules", () => {
+  expect(Object.keys(SOURCES).length).toBeGreaterThan(200);
+  expect(sharedNames(SOURCES)).toEqual([]);
+});
+
+test("modules don't import each other in circles, not even types", () => {
+  expect(modulesInCircles(SOURCES)).toEqual([]);
+});
+
+test("the check of names finds declarations, lists and aliases, once a module, and ignores names of other modules", () => {
+  const sources = {
+    "src/a.ts": "export function open(a: 1): 1;\nexport function open() {}\nexport type Row = {};",
+    "src/b.ts": 'const open = 1;\nexport { open, type Line as Row };\nexport { Row as Other } from "./a.ts";',
+    "src/c.ts": "export class Other {}\nconst open = 2;",
+  };
+  expect(sharedNames(sources)).toEqual(["open: src/a.ts, src/b.ts", "Row: src/a.ts, src/b.ts"]);
+});
+
+test("the check of circles finds those of types and of side effects, and leaves chains alone", () => {
+  const sources = {
+    "src/a/one.ts": 'import type { Two } from "../two.ts";',
+    "src/two.ts": 'import "./a/one.ts";\nimport { three } from "./three.ts";',
+    "src/three.ts": 'import { z } from "zod";\nexport * from "./four.ts";',
+    "src/four.ts": "",
+  };
+  expect(modulesInCircles(sources)).toEqual(["src/a/one.ts", "src/two.ts"]);
+});
