@@ -9,22 +9,22 @@ import type { ChatIdentity } from "./identity.ts";
 import type { Unknown } from "./rpc.ts";
 
 /**
- * Calls the object of a chat for an organization. A chat that does not know itself yet answers `unknown`; then the
- * directory is asked once, and the call made again with what it says, which the object adopts. A caller who has just
- * asked the directory passes what it said as `told`.
- * @throws ApiError `chat_not_found`, alike for a chat that is not there and for one of another organization
+ * Calls the object of a chat for an organization. An object that has not adopted its chat answers `unknown`. Then this
+ * reads the directory and repeats the call with the identity found, which the object adopts.
+ * @param known the chat's identity, if the caller has just read it in the directory
+ * @throws ApiError `chat_not_found`, also for a chat of another organization
  */
 export async function callChat<Answer>(
   env: Env,
   owner: { organizationId: string; region?: Region | null },
   chatId: string,
-  call: (chat: DurableObjectStub<ChatObject>, adoption: ChatIdentity | null) => Answer,
-  told: ChatIdentity | null = null,
+  call: (chat: DurableObjectStub<ChatObject>, knownIdentity: ChatIdentity | null) => Answer,
+  known: ChatIdentity | null = null,
 ): Promise<Exclude<Awaited<Answer>, Unknown>> {
   if (!isId("cht", chatId)) throw new ApiError("chat_not_found");
-  const ask = (adoption: ChatIdentity | null) =>
-    callObject(env.CHATS, chatId, (chat) => call(chat, adoption), owner.region);
-  const first = await ask(told);
+  const ask = (knownIdentity: ChatIdentity | null) =>
+    callObject(env.CHATS, chatId, (chat) => call(chat, knownIdentity), owner.region);
+  const first = await ask(known);
   if (isKnown(first)) return first;
   const identity = await findIdentity(directory(env), owner.organizationId, chatId);
   const second = identity && (await ask(identity));

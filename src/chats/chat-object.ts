@@ -35,11 +35,11 @@ const AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
 
 /**
- * One chat: its messages, in order, and their delivery. It owns them alone: what it has answered for is on disk, and
- * every message has its place in a sequence without a gap.
+ * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
+ * numbers have no gap.
  *
- * It knows only its id until a caller adopts it with what the directory says of the chat; until then, and to another
- * organization always, it is unknown, and it writes nothing for strangers.
+ * An object starts with its id alone. The first caller that has read the directory passes the chat's identity, and the
+ * object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
@@ -73,10 +73,10 @@ export class ChatObject extends DurableObject<Env> {
     log: this.#log,
     identity: () => this.#adoption.identity(),
     isRepeated: (dedupe) => this.#log.byDedupe(`in:${dedupe}`) !== null,
-    receive: (organizationId, draft, adoption) => this.receive(organizationId, draft, adoption),
+    receive: (organizationId, draft, knownIdentity) => this.receive(organizationId, draft, knownIdentity),
   });
 
-  /** A visitor's socket, from our own Worker alone: what its headers say was verified there. */
+  /** Accepts a visitor's socket. Only our Worker calls this, and it has verified what the headers say. */
   override fetch(request: Request): Response {
     return this.#visitors.accept(request);
   }
@@ -89,38 +89,42 @@ export class ChatObject extends DurableObject<Env> {
     this.#visitors.onClose(socket, code);
   }
 
-  /** A page of the messages; `have` is the version of the one that the caller has of this place. */
-  list(organizationId: string, place: Place, adoption: ChatIdentity | null, have?: string): ListAnswer {
-    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
+  /** Returns a page of messages. @param have the version of this page that the caller holds */
+  list(organizationId: string, place: Place, knownIdentity: ChatIdentity | null, have?: string): ListAnswer {
+    if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     return this.#pages.read(this.#log.newest().seq, place, have);
   }
 
-  get(organizationId: string, messageId: string, adoption: ChatIdentity | null): MessageAnswer {
-    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
+  get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): MessageAnswer {
+    if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     const row = this.#log.byId(messageId);
     return row ? { outcome: "ok", doc: row.doc } : { outcome: "no_message" };
   }
 
   /**
-   * Stores messages to be delivered, in one commit. Each has its own answer.
-   * @returns the answers, in the drafts' order
+   * Stores messages for delivery, in one commit.
+   * @returns an answer for each draft, in the drafts' order
    */
-  async send(organizationId: string, drafts: Draft[], adoption: ChatIdentity | null): Promise<SendAnswer[] | Unknown> {
-    // Asked first: from here to the last write nothing is awaited, so messages and alarm are one commit.
+  async send(
+    organizationId: string,
+    drafts: Draft[],
+    knownIdentity: ChatIdentity | null,
+  ): Promise<SendAnswer[] | Unknown> {
+    // Nothing is awaited between this read and the last write, so the messages and the alarm are one commit.
     await this.#alarm.standing();
-    const identity = this.#adoption.open(organizationId, adoption);
+    const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
     const answers = drafts.map((draft) => this.#store(identity, draft));
-    // A repeated call may find its messages stored and no alarm set.
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
+    // Even if nothing is new: the first call may have stored the messages and lost the alarm.
     if (identity.channelKind !== "web") this.#queue.start();
     await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
     return answers;
   }
 
   /**
-   * The checks stand in this order because an idempotency key that has been used answers with its first message,
-   * whatever has become of the sender, the template or the queue since.
+   * A used idempotency key is checked first: it returns its first message even if the sender or the template was deleted
+   * or the queue is full by now.
    */
   #store(identity: ChatIdentity, draft: Draft): SendAnswer {
     const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
@@ -131,7 +135,7 @@ export class ChatObject extends DurableObject<Env> {
     const depth = this.#depth();
     const limit = limitReached(this.#log, depth);
     if (limit) {
-      // A call that was made again, because its answer got lost, is not refused for what it stored itself.
+      // A repeat of a call whose answer was lost must not be refused because of its own message.
       const stored = this.#log.byId(draft.id);
       return stored ? { outcome: "stored", doc: stored.doc, replayed: false } : { outcome: "refused", code: limit };
     }
@@ -154,16 +158,20 @@ export class ChatObject extends DurableObject<Env> {
     return { outcome: "stored", doc, replayed: false };
   }
 
-  /** Stores a message that the contact wrote; one that the network repeats is stored once. */
-  async receive(organizationId: string, draft: InboundDraft, adoption: ChatIdentity | null): Promise<ReceiveAnswer> {
+  /** Stores a message from the contact. A message that the network repeats is stored once. */
+  async receive(
+    organizationId: string,
+    draft: InboundDraft,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<ReceiveAnswer> {
     await this.#alarm.standing();
-    const identity = this.#adoption.open(organizationId, adoption);
+    const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
     this.#learn(draft.addresses, false);
     const dedupe = `in:${draft.dedupe}`;
     const first = this.#log.byDedupe(dedupe);
     if (first) {
-      // It comes again if the first call stored it but set no alarm.
+      // The first call may have stored the message and lost the alarm.
       await this.#alarm.by(this.#otherWorkAt(Date.now()));
       return { outcome: "repeated", doc: first.doc };
     }
@@ -175,54 +183,54 @@ export class ChatObject extends DurableObject<Env> {
     return { outcome: "stored", doc };
   }
 
-  /** Stores a status that the network sent for a message. It may come before the answer to the send, twice, or late. */
+  /** Applies a status from the network. It may arrive before the answer to the send, twice, or late. */
   async applyStatus(
     organizationId: string,
     channelId: string,
     news: StatusNews,
-    adoption: ChatIdentity | null,
+    knownIdentity: ChatIdentity | null,
   ): Promise<ApplyStatusAnswer> {
     await this.#alarm.standing();
-    const identity = this.#adoption.open(organizationId, adoption);
+    const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (identity?.channelId !== channelId) return UNKNOWN;
     return this.#queue.applyStatus(news) ? { outcome: "ok" } : { outcome: "no_message" };
   }
 
-  /** The contact has another address from now on. */
-  moved(organizationId: string, address: string, adoption: ChatIdentity | null): ApplyStatusAnswer {
-    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
+  /** Replaces the address that messages are sent to. */
+  moved(organizationId: string, address: string, knownIdentity: ChatIdentity | null): ApplyStatusAnswer {
+    if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     this.#learn([address], true);
     return { outcome: "ok" };
   }
 
-  /** Where the media of an inbound message is to be fetched. */
-  media(organizationId: string, messageId: string, adoption: ChatIdentity | null): MediaPointer {
-    const identity = this.#adoption.open(organizationId, adoption);
+  /** Returns what is needed to fetch the media of an inbound message from its network. */
+  media(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): MediaPointer {
+    const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
     if (!this.#log.byId(messageId)) return { outcome: "no_message" };
     const media = this.#log.mediaOf(messageId);
     return media ? { outcome: "ok", channelId: identity.channelId, media } : { outcome: "no_media" };
   }
 
-  /** When the chat had its last message, and what waits in it. */
-  state(organizationId: string, adoption: ChatIdentity | null): StateAnswer {
-    const identity = this.#adoption.open(organizationId, adoption);
+  /** Returns the time of the last message and the state of the queue. */
+  state(organizationId: string, knownIdentity: ChatIdentity | null): StateAnswer {
+    const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
     return stateOf(this.#deliveries, identity, this.#log.newest(), Date.now());
   }
 
   /**
-   * Blanks a message. A message that still waits becomes FAILED, because nothing is left to deliver. `call` names the
-   * request: a request that is repeated after a lost answer has the same name and gets the same answer.
+   * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver.
+   * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
    */
   async redact(
     organizationId: string,
     id: string,
-    adoption: ChatIdentity | null,
+    knownIdentity: ChatIdentity | null,
     call: string,
   ): Promise<MessageAnswer> {
     await this.#alarm.standing();
-    if (!this.#adoption.open(organizationId, adoption)) return UNKNOWN;
+    if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     const row = this.#log.byId(id);
     if (row && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
     if (!row || row.redactedAt !== null) return { outcome: "no_message" };
@@ -235,20 +243,20 @@ export class ChatObject extends DurableObject<Env> {
     return { outcome: "ok", doc: JSON.stringify(message) };
   }
 
-  /** The channel works again: a message that it held may be sent now. */
+  /** The channel works again: a message that waited for it may be sent now. */
   async wake(): Promise<void> {
     await this.#alarm.standing();
     if (this.#adoption.identity()) this.#queue.wake();
   }
 
   /**
-   * Erases the chat with all its messages. A mark stays for ten minutes, so that a caller who read the directory before
-   * the chat was deleted there does not adopt it again.
+   * Deletes the chat and all its messages. A tombstone stays for ten minutes, so that a caller who read the directory
+   * before the deletion can't create the chat again.
    */
   async erase(): Promise<void> {
     this.#visitors.closeAll();
     const gone = this.ctx.storage.deleteAll();
-    // Before anything else runs: what an attempt under way finds when it comes back is a chat that does not exist.
+    // Before the first await: an attempt under way must find no chat when it returns.
     this.#alarm.gone();
     this.#activity.forget();
     this.#adoption.forget();
@@ -258,7 +266,7 @@ export class ChatObject extends DurableObject<Env> {
     await this.#alarm.set(Date.now() + TOMBSTONE_MS);
   }
 
-  /** Reports activity and addresses, and delivers what is due; never throws. */
+  /** Reports activity and addresses, and delivers due messages. Never throws. */
   override async alarm(): Promise<void> {
     const identity = this.#adoption.identity();
     if (!identity) {
@@ -267,26 +275,25 @@ export class ChatObject extends DurableObject<Env> {
     }
     await this.#queue.ring(async () => {
       await this.#activity.flush();
-      await this.#contact.tell(this.env, identity, this.#exists(identity));
+      await this.#contact.save(this.env, identity, this.#exists(identity));
     });
   }
 
-  /** When the object wants to be awake for its reports; null if there is nothing to report. */
+  /** When the next report is due; null if there is nothing to report. */
   #otherWorkAt(now: number): number | null {
-    const addressesAt = this.#contact.untold ? now + AGAIN_AFTER_MS : null;
+    const addressesAt = this.#contact.hasPending ? now + AGAIN_AFTER_MS : null;
     const activityAt = this.#activity.dueAt();
-    return addressesAt === null || activityAt === null
-      ? (addressesAt ?? activityAt)
-      : Math.min(addressesAt, activityAt);
+    if (addressesAt === null || activityAt === null) return addressesAt ?? activityAt;
+    return Math.min(addressesAt, activityAt);
   }
 
-  /** Whether a chat still exists: one that was erased and opened again has the same id, but was made later. */
+  /** Whether a chat still exists. A chat that was deleted and created again has the same id and a later `createdAt`. */
   readonly #exists =
     ({ createdAt }: ChatIdentity) =>
     () =>
       this.#adoption.identity()?.createdAt === createdAt;
 
-  /** The chat as its deliveries need it; null if no network delivers its messages. */
+  /** The chat as delivery needs it; null if no network delivers its messages. */
   #delivering(): DeliveringChat | null {
     const identity = this.#adoption.identity();
     if (!identity || identity.channelKind === "web") return null;
@@ -301,13 +308,13 @@ export class ChatObject extends DurableObject<Env> {
     };
   }
 
-  /** Further addresses of the contact find this chat from now on; the first of them is used where the contact moved. */
+  /** Saves further addresses of the contact, which lead to this chat. `moved`: messages go to the first from now on. */
   #learn(addresses: string[], moved: boolean): void {
     const identity = this.#adoption.identity();
     if (!identity) return;
     if (moved && addresses[0] !== undefined) this.#contact.move(addresses[0]);
-    if (!this.#contact.note(identity, addresses)) return;
-    this.ctx.waitUntil(this.#contact.tell(this.env, identity, this.#exists(identity)));
+    if (!this.#contact.add(identity, addresses)) return;
+    this.ctx.waitUntil(this.#contact.save(this.env, identity, this.#exists(identity)));
   }
 
   #depth(): number {

@@ -2,11 +2,11 @@ import { database } from "../db/client.ts";
 import { causeOf } from "../log.ts";
 import type { ChatIdentity } from "./identity.ts";
 
-/** More addresses than any contact has; each is kept for good. */
+/** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
 
-/** Lets a chat be found by further addresses of its contact; an address that has a chat keeps it. */
-export async function learnAddresses(
+/** Adds addresses to the directory that lead to a chat. An address that leads to another chat keeps it. */
+export async function saveAddresses(
   env: Env,
   { channelId, chatId }: Pick<ChatIdentity, "channelId" | "chatId">,
   addresses: string[],
@@ -22,9 +22,9 @@ export async function learnAddresses(
 }
 
 /**
- * Where a chat's contact is reached, and its further addresses: a network's own id of a number, a user id, a migrated
- * group. They are told again with every message, so those that the directory has are kept here; the others wait in
- * storage until it has them.
+ * The addresses of a chat's contact, for example a phone number, the network's id of that number, a user id or a migrated
+ * group. Networks repeat them with every message, so the addresses that the directory has are stored here too. New
+ * addresses stay pending in storage until the directory has them.
  */
 export class ContactAddresses {
   readonly #kv: SyncKvStorage;
@@ -33,50 +33,50 @@ export class ContactAddresses {
     this.#kv = kv;
   }
 
-  /** Where to send. */
+  /** The address to send to. */
   current(identity: ChatIdentity): string {
     return this.#kv.get<string>("address") ?? identity.contactAddress;
   }
 
-  /** The contact has another address from now on. */
+  /** Replaces the address to send to. */
   move(address: string): void {
     this.#kv.put("address", address);
   }
 
-  /** Keeps those that are news, until they are told. @returns whether there are any */
-  note(identity: ChatIdentity, addresses: string[]): boolean {
+  /** Stores new addresses as pending. @returns whether there are any */
+  add(identity: ChatIdentity, addresses: string[]): boolean {
     const listed = identity.addresses ?? [];
-    const known = [identity.contactAddress, ...listed, ...this.#list("addresses"), ...this.#list("untold")];
-    const news = [...new Set(addresses)].filter((address) => !known.includes(address));
-    const kept = news.slice(0, Math.max(0, MAX_ADDRESSES - known.length));
-    if (kept.length > 0) this.#kv.put("untold", [...this.#list("untold"), ...kept]);
+    const known = [identity.contactAddress, ...listed, ...this.#list("addresses"), ...this.#list("pending")];
+    const added = [...new Set(addresses)].filter((address) => !known.includes(address));
+    const kept = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length));
+    if (kept.length > 0) this.#kv.put("pending", [...this.#list("pending"), ...kept]);
     return kept.length > 0;
   }
 
-  /** Whether the directory does not have them all yet. */
-  get untold(): boolean {
-    return this.#list("untold").length > 0;
+  /** Whether the directory still lacks an address. */
+  get hasPending(): boolean {
+    return this.#list("pending").length > 0;
   }
 
-  /** Tells the directory what it does not have; never throws. `exists` is false once the chat was erased. */
-  async tell(env: Env, identity: ChatIdentity, exists: () => boolean): Promise<void> {
-    const told = this.#list("untold");
-    if (told.length === 0) return;
+  /** Saves pending addresses in the directory. Never throws. @param exists false after the chat was deleted */
+  async save(env: Env, identity: ChatIdentity, exists: () => boolean): Promise<void> {
+    const saved = this.#list("pending");
+    if (saved.length === 0) return;
     try {
-      await learnAddresses(env, identity, told);
+      await saveAddresses(env, identity, saved);
     } catch (error) {
-      console.warn({ event: "addresses_not_told", chatId: identity.chatId, error: causeOf(error) });
+      console.warn({ event: "addresses_not_saved", chatId: identity.chatId, error: causeOf(error) });
       return;
     }
     if (!exists()) return;
-    const isLeft = (address: string) => !told.includes(address);
-    const left = this.#list("untold").filter(isLeft);
-    this.#kv.put("addresses", [...this.#list("addresses").filter(isLeft), ...told]);
-    if (left.length > 0) this.#kv.put("untold", left);
-    else this.#kv.delete("untold");
+    const isLeft = (address: string) => !saved.includes(address);
+    const left = this.#list("pending").filter(isLeft);
+    this.#kv.put("addresses", [...this.#list("addresses").filter(isLeft), ...saved]);
+    if (left.length > 0) this.#kv.put("pending", left);
+    else this.#kv.delete("pending");
   }
 
-  #list(key: "addresses" | "untold"): string[] {
+  #list(key: "addresses" | "pending"): string[] {
     return this.#kv.get<string[]>(key) ?? [];
   }
 }

@@ -3,11 +3,11 @@ import type { TaggedJson } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import type { KeyVariables } from "../keys/guard.ts";
 
-/** What was begun for a request before its key was admitted; nothing of it leaves unless the key is. */
-interface BegunVariables {
-  begun?: Promise<TaggedJson>;
+/** A read that started before the key was checked. Its result is used only if the key is accepted. */
+interface ReadAheadVariables {
+  readAhead?: Promise<TaggedJson>;
 }
 
 /** The context of the routes of chats. */
-export type ChatsEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables & BegunVariables };
+export type ChatsEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables & ReadAheadVariables };
 export type ChatsContext = Context<ChatsEnv>;

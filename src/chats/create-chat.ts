@@ -13,8 +13,8 @@ import { type NewChat, openChat } from "./open-chat.ts";
 
 type Channel = NewChat["channel"];
 
-/** The channels that this isolate has met. What is kept of them never changes. */
-const met = perIsolate(() => new BoundedMap<string, Channel>(1_000));
+/** The channels that this isolate has read. These fields never change. */
+const knownChannels = perIsolate(() => new BoundedMap<string, Channel>(1_000));
 
 const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
 
@@ -26,10 +26,9 @@ export const newChatBody = z.object({
 });
 
 /**
- * The chat with a contact on one of the organization's channels: made now, or the one that the address has already,
- * with its first name and metadata.
- * @throws ApiError `channel_not_found`; `validation_failed` for an address that the channel can't have; `unavailable`
- *   while the address's chat is being erased
+ * Creates a chat with a contact on a channel. If the address has a chat already, returns that chat unchanged.
+ * @throws ApiError `channel_not_found`; `validation_failed` for an address that is not valid on the channel;
+ *   `unavailable` while the address's chat is being deleted
  */
 export async function createChat(
   env: Env,
@@ -46,16 +45,16 @@ export async function createChat(
   return opened;
 }
 
-/** An organization's channel as it was met first: only whether it is still there may have changed since. */
+/** An organization's channel, perhaps from memory. `openChat` notices if it was deleted since. */
 async function findChannel(env: Env, organizationId: string, id: string): Promise<Channel | undefined> {
-  const known = met(env).get(id);
-  // Another organization's is asked for like one that is not there.
+  const known = knownChannels(env).get(id);
+  // For another organization's channel the query finds nothing.
   if (known?.organizationId === organizationId) return known;
   const channel = await directory(env)
     .select({ id: channels.id, organizationId: channels.organizationId, kind: channels.kind })
     .from(channels)
     .where(and(eq(channels.id, id), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)))
     .get();
-  if (channel) met(env).set(id, channel);
+  if (channel) knownChannels(env).set(id, channel);
   return channel;
 }

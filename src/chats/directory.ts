@@ -16,13 +16,13 @@ export interface Chat {
   lastMessageAt: string | null;
 }
 
-/** `channel` is a channel's id or a kind of channel, `contact` an exact address. */
+/** `channel` is the id of a channel or a kind of channels, `contact` an exact address. */
 export interface ChatFilter {
   channel?: string | undefined;
   contact?: string | undefined;
 }
 
-/** A chat list has no `after`: its order is by activity, and newer rows than a place in it are not to be caught up. */
+/** A list of chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
 export type ChatPlace = Exclude<Place, { after: string }>;
 
 const chatColumns = { ...getTableColumns(chats), channelName: channels.name };
@@ -37,21 +37,21 @@ export async function findByAddress(db: Directory, channelId: string, address: s
   return row?.chatId ?? null;
 }
 
-/** Of what is being erased, alone or with its channel, nothing is shown any more. */
-const isLiving = and(isNull(chats.erasingAt), isNull(channels.erasingAt));
+/** A chat is hidden while it or its channel is being deleted. */
+const isVisible = and(isNull(chats.erasingAt), isNull(channels.erasingAt));
 
-/** One chat of an organization, or null where there is none, or it is being erased. */
+/** A chat of an organization; null if there is none or it is being deleted. */
 export async function findChat(db: Directory, organizationId: string, chatId: string): Promise<Chat | null> {
   const row = await db
     .select(chatColumns)
     .from(chats)
     .innerJoin(channels, eq(channels.id, chats.channelId))
-    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isLiving))
+    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isVisible))
     .get();
   return row ? presentChat(row) : null;
 }
 
-/** A chat of whatever organization, one that is being erased too, or null. */
+/** A chat of any organization, even while it is being deleted, or null. */
 export async function findChatToErase(db: Directory, chatId: string): Promise<Chat | null> {
   const row = await db
     .select(chatColumns)
@@ -62,7 +62,7 @@ export async function findChatToErase(db: Directory, chatId: string): Promise<Ch
   return row ? presentChat(row) : null;
 }
 
-/** Which organization a chat belongs to, and where that would have its objects; null where there is no such chat. */
+/** The organization of a chat and the region of its objects; null if there is no such chat. */
 export async function findOwner(db: Directory, chatId: string) {
   const row = await db
     .select({ organizationId: chats.organizationId, region: organizations.region })
@@ -73,7 +73,7 @@ export async function findOwner(db: Directory, chatId: string) {
   return row ?? null;
 }
 
-/** What a chat's object needs to be adopted, or null where the organization has no such chat, or erases it. */
+/** The identity that a chat's object adopts; null if the organization has no such chat or it is being deleted. */
 export async function findIdentity(
   db: Directory,
   organizationId: string,
@@ -90,14 +90,14 @@ export async function findIdentity(
     })
     .from(chats)
     .innerJoin(channels, eq(channels.id, chats.channelId))
-    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isLiving))
+    .where(and(eq(chats.id, chatId), eq(chats.organizationId, organizationId), isVisible))
     .get();
   return row ?? null;
 }
 
 /**
  * An organization's chats, latest activity first, in one round trip.
- * @throws ApiError `validation_failed` for a cursor that is no chat of the organization
+ * @throws ApiError `validation_failed` if the cursor is not a chat of the organization
  */
 export async function listChats(
   db: Directory,
@@ -135,15 +135,15 @@ export async function listChats(
 }
 
 /**
- * The rows that a filter selects and how many they are. The count is a sum over the channels' own counters, which count
- * no chat that is being erased, never over the chats. A `+` before a column keeps SQLite from walking an index that
- * fits the filter less well.
+ * The rows that a filter selects, and their number. The number is the sum of the channels' counters, because counting
+ * chats would read them all; the counters leave out chats that are being deleted. A `+` before a column stops SQLite from
+ * using a less selective index.
  */
 function scopeOf(db: Directory, organizationId: string, { channel, contact }: ChatFilter) {
   const kind = CHANNEL_KINDS.find((known) => known === channel);
   const ofChannel = kind ? eq(channels.kind, kind) : channel && eq(channels.id, channel);
   if (contact !== undefined) {
-    // An address belongs to at most one chat of each channel, so these few are counted.
+    // An address has at most one chat on each channel, so few rows are counted.
     const addressed = db
       .select({ id: chatAddresses.chatId })
       .from(chatAddresses)
@@ -167,7 +167,7 @@ function scopeOf(db: Directory, organizationId: string, { channel, contact }: Ch
     .select({ total: sql<number>`coalesce(sum(${channels.chatCount}), 0)` })
     .from(channels)
     .where(and(eq(channels.organizationId, organizationId), isNull(channels.erasingAt), ofChannel || undefined));
-  return { rows: and(rows, isLiving), total };
+  return { rows: and(rows, isVisible), total };
 }
 
 /** A chat's row as the API shows it. */

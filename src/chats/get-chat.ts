@@ -6,7 +6,7 @@ import { type Chat, findChat } from "./directory.ts";
 import type { Queue } from "./rpc.ts";
 
 /**
- * One chat and what waits in it. `lastMessageAt` comes from the chat itself: the directory's may lag.
+ * A chat and the state of its queue. `lastMessageAt` comes from the chat's object, because the directory lags behind.
  * @throws ApiError `chat_not_found`
  */
 export async function readChat(
@@ -16,7 +16,7 @@ export async function readChat(
 ): Promise<{ chat: Chat; queue: Queue }> {
   const { organizationId } = owner;
   const [state, chat] = await Promise.all([
-    callChat(env, owner, chatId, (object, adoption) => object.state(organizationId, adoption)),
+    callChat(env, owner, chatId, (object, knownIdentity) => object.state(organizationId, knownIdentity)),
     findChat(directory(env), organizationId, chatId),
   ]);
   if (!chat) throw new ApiError("chat_not_found");

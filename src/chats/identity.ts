@@ -8,19 +8,19 @@ export interface ChatIdentity {
   channelKind: ChannelKind;
   /** The contact's address on the channel when the chat was created. */
   contactAddress: string;
-  /** When the chat was created, Unix milliseconds. It tells a chat from an erased chat with the same id. */
+  /** When the chat was created, Unix milliseconds. It distinguishes a chat from a deleted chat with the same id. */
   createdAt: number;
   /** Addresses of the contact that the directory has; known to the caller who opened the chat. */
   addresses?: string[];
 }
 
-/** The identity of a chat object: stored by its first caller who knows the directory, and kept until the chat is erased. */
+/** Stores the identity of a chat object, from its adoption until the chat is deleted. */
 export class Adoption {
   readonly #kv: SyncKvStorage;
   readonly #prepare: () => void;
   #identity: ChatIdentity | undefined;
 
-  /** @param prepare makes the storage of an adopted chat ready */
+  /** @param prepare prepares the storage of an adopted chat */
   constructor({ kv }: DurableObjectStorage, prepare: () => void) {
     this.#kv = kv;
     this.#prepare = prepare;
@@ -30,33 +30,37 @@ export class Adoption {
   identity(): ChatIdentity | undefined {
     if (!this.#identity) {
       const identity = this.#kv.get<ChatIdentity>("identity");
-      // Before the identity is kept: if this fails, the next caller tries again.
+      // Before `#identity` is set: if this throws, the next caller tries again.
       if (identity) this.#prepare();
       this.#identity = identity;
     }
     return this.#identity;
   }
 
-  /** Adopts the chat if `told` names this organization. @returns undefined if the organization has no such chat */
-  open(organizationId: string, told: ChatIdentity | null): ChatIdentity | undefined {
-    if (told?.organizationId === organizationId && !this.identity()) {
+  /**
+   * Returns the chat's identity to its organization, and adopts the chat if needed.
+   * @param knownIdentity what the caller read in the directory; null if it didn't
+   * @returns undefined for another organization, and before the adoption
+   */
+  identify(organizationId: string, knownIdentity: ChatIdentity | null): ChatIdentity | undefined {
+    if (knownIdentity?.organizationId === organizationId && !this.identity()) {
       const erasedAt = this.#kv.get<number>("erased");
-      // A late caller may have read the directory before the erasure: only a chat made after it is adopted.
-      if (erasedAt === undefined || told.createdAt > erasedAt) {
+      // The caller may have read the directory before the deletion. A chat created after the deletion is adopted.
+      if (erasedAt === undefined || knownIdentity.createdAt > erasedAt) {
         this.#kv.delete("erased");
-        this.#kv.put("identity", told);
+        this.#kv.put("identity", knownIdentity);
       }
     }
     const identity = this.identity();
     return identity?.organizationId === organizationId ? identity : undefined;
   }
 
-  /** All storage was erased. */
+  /** All storage was deleted. */
   forget(): void {
     this.#identity = undefined;
   }
 
-  /** Remembers the erasure, so that a late caller does not adopt the erased chat. */
+  /** Stores when the chat was deleted, so that a late caller can't adopt it again. */
   markErased(at: number): void {
     this.#kv.put("erased", at);
   }

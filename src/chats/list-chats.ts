@@ -13,7 +13,7 @@ import type { ChatsContext } from "./context.ts";
 import { listChats } from "./directory.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
-export const DEEPEST = 10_000;
+export const MAX_OFFSET = 10_000;
 
 const isChannel = (text: string) => CHANNEL_KINDS.some((kind) => kind === text) || isId("chn", text);
 
@@ -31,7 +31,7 @@ export const chatsQuery = z.object({
 
 const calls = perIsolate(() => new SingleFlight<TaggedJson>());
 
-/** The list that a request asks for. @throws ApiError as `listChatsBy`, and for a query that is none */
+/** Reads the list that a request asks for. @throws ApiError as `listChatsBy`; `validation_failed` for its query */
 export function readChats(c: ChatsContext): Promise<TaggedJson> {
   return finishReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
@@ -40,7 +40,7 @@ export function readChatsAhead(c: ChatsContext): void {
   startReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
 
-/** Requests for the same list that wait at the same time share one round trip. */
+/** Concurrent requests for the same list share one round trip. */
 async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<TaggedJson> {
   const query = readQuery(c, chatsQuery);
   return calls(c.env).ask(c.executionCtx, JSON.stringify([organizationId, query]), async () =>
@@ -50,16 +50,15 @@ async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<
 
 /**
  * An organization's chats, latest activity first.
- * @throws ApiError `validation_failed` for `after`: what is newer than a place in this order is at its front; and for a
- *   page that begins past 10,000 chats: the walk that finds it costs as much as all before it, while `before` costs the
- *   same at any depth
+ * @throws ApiError `validation_failed` for `after`, which this order does not support; and for a page past 10,000 chats,
+ *   because the cost of a page grows with its number, while `before` costs the same everywhere
  */
 export async function listChatsBy(env: Env, organizationId: string, query: z.output<typeof chatsQuery>) {
   const { page, limit, before, after, channel, contact } = query;
   if (after !== undefined) throw fault("after", "is no place in a list of chats; walk with before, or read page 1");
   const place = placeOf({ page, limit, before });
-  if ("page" in place && (place.page - 1) * place.limit >= DEEPEST) {
-    throw fault("page", `begins past ${DEEPEST} chats; walk with before, the id of the last chat that you have`);
+  if ("page" in place && (place.page - 1) * place.limit >= MAX_OFFSET) {
+    throw fault("page", `begins past ${MAX_OFFSET} chats; walk with before, the id of the last chat that you have`);
   }
   return listChats(directory(env), organizationId, { channel, contact }, place);
 }

@@ -13,18 +13,18 @@ import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 /** The query of `GET /chats/{id}/messages`. */
 export const messagesQuery = z.object(placeParameters);
 
-/** A first page that this isolate holds, and the chat's version that it shows. */
-type HeldPage = TaggedJson & { version: string };
+/** A first page in the cache of this isolate, and its version. */
+type CachedPage = TaggedJson & { version: string };
 
-const MAX_HELD_BYTES = 32_768;
+const MAX_CACHED_BYTES = 32_768;
 
-const kept = perIsolate(() => ({
+const state = perIsolate(() => ({
   calls: new SingleFlight<TaggedJson>(),
   /** At most 16 MB of pages. */
-  pages: new BoundedMap<string, HeldPage>(512),
+  pages: new BoundedMap<string, CachedPage>(512),
 }));
 
-/** The page that a request asks for. @throws ApiError as `listMessages`, and for a query that names no place */
+/** Reads the page that a request asks for. @throws ApiError as `listMessages`; `validation_failed` for its query */
 export function readMessages(c: ChatsContext, chatId: string): Promise<TaggedJson> {
   return finishReadAhead(c, chatId, (caller) => sharedPage(c, caller, chatId));
 }
@@ -34,28 +34,28 @@ export function readMessagesAhead(c: ChatsContext): void {
   startReadAhead(c, chatId, (caller) => sharedPage(c, caller, chatId));
 }
 
-/** Requests for the same page that wait at the same time share one call. */
+/** Concurrent requests for the same page share one call. */
 async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<TaggedJson> {
   const place = placeOf(readQuery(c, messagesQuery));
   const name = JSON.stringify([caller.organizationId, chatId, place]);
-  return kept(c.env).calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, place));
+  return state(c.env).calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, place));
 }
 
 /**
- * A page of a chat's messages. Each call asks the chat, which does not send a first page again that this isolate holds.
- * @throws ApiError `chat_not_found`; `validation_failed` for a cursor that is no message of the chat
+ * A page of a chat's messages. Each call asks the chat's object, which sends a cached first page only if it changed.
+ * @throws ApiError `chat_not_found`; `validation_failed` if the cursor is not a message of the chat
  */
 async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {
-  const { pages } = kept(env);
+  const { pages } = state(env);
   const name = "page" in place && place.page === 1 ? JSON.stringify([chatId, place.limit]) : null;
-  const held = name === null ? undefined : pages.get(name);
-  const answer = await callChat(env, caller, chatId, (chat, adoption) =>
-    chat.list(caller.organizationId, place, adoption, held?.version),
+  const cached = name === null ? undefined : pages.get(name);
+  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
+    chat.list(caller.organizationId, place, knownIdentity, cached?.version),
   );
-  if (answer.outcome === "unchanged" && held) return held;
+  if (answer.outcome === "unchanged" && cached) return cached;
   if (answer.outcome !== "ok") throw fault("before" in place ? "before" : "after", "is no message of this chat");
   const page = await tagged(answer.body);
   const { version } = answer;
-  if (name !== null && page.body.byteLength <= MAX_HELD_BYTES) pages.set(name, { ...page, version });
+  if (name !== null && page.body.byteLength <= MAX_CACHED_BYTES) pages.set(name, { ...page, version });
   return page;
 }

@@ -7,13 +7,14 @@ import { callChat } from "./call-chat.ts";
 const MAX_NAME = 255;
 
 /**
- * The bytes of an inbound message's media, streamed from its network as they come: they are kept nowhere, and the
- * network's own address and token stay here. It comes as a download that no browser runs or guesses the kind of.
- * @throws ApiError `media_not_found` where the message has none, `media_expired` where the network has it no more
+ * Streams the media of an inbound message from its network. Nothing is stored, and the client sees neither the network's
+ * URL nor its token. The headers make it a download: browsers don't run it or guess its type.
+ * @throws ApiError `message_not_found`; `media_not_found` if the message has no media; `media_expired` if the network no
+ *   longer has the file; `unavailable` if the network does not answer
  */
 export async function readMedia(env: Env, caller: Caller, chatId: string, messageId: string): Promise<Response> {
-  const answer = await callChat(env, caller, chatId, (chat, adoption) =>
-    chat.media(caller.organizationId, messageId, adoption),
+  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
+    chat.media(caller.organizationId, messageId, knownIdentity),
   );
   if (answer.outcome !== "ok") {
     throw new ApiError(answer.outcome === "no_message" ? "message_not_found" : "media_not_found");
@@ -34,7 +35,7 @@ export async function readMedia(env: Env, caller: Caller, chatId: string, messag
   });
 }
 
-/** @see RFC 6266, 4.3 and RFC 8187 for names that are not ASCII */
+/** @see RFC 6266, 4.3; RFC 8187 for names that are not ASCII */
 function disposition(fileName: string | null): string {
   if (fileName === null) return "attachment";
   const encoded = encodeURIComponent(fileName.slice(0, MAX_NAME).toWellFormed()).replace(

@@ -8,7 +8,7 @@ export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
 const MAX_ID = 64;
 export const MAX_PAIRS = 20;
-/** How many bytes metadata may have as JSON in UTF-8. All organizations share one directory of 10 GB. */
+/** The size of metadata as JSON, in bytes of UTF-8. All organizations share one directory of 10 GB. */
 export const MAX_METADATA_BYTES = 4_096;
 
 export type Variables = Record<string, string | number>;
@@ -23,11 +23,11 @@ export interface Message {
   type: MessageType;
   content: string;
   mediaUrl: string | null;
-  /** Null when a contact wrote it. */
+  /** Null if the contact wrote the message. */
   senderId: string | null;
   templateId: string | null;
   variables: Variables | null;
-  /** What is delivered: the filled template, else `content`. */
+  /** The delivered text: the filled template, or `content` without a template. */
   text: string;
   status: "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";
   error: { code: string; message: string } | null;
@@ -36,7 +36,7 @@ export interface Message {
   updatedAt: string;
 }
 
-/** `__proto__` would not survive being copied from object to object, so it is refused where it could be asked back. */
+/** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */
 const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__proto__"), {
   error: "must not have the key __proto__",
   abort: true,
@@ -56,18 +56,17 @@ const pairs = z
   );
 
 /**
- * The caller's own pairs: at most 20 and 4 KiB as JSON, keys of 1 to 40 characters, values up to 500; `{}` when none
- * are given.
+ * The client's own pairs: at most 20 and 4 KiB as JSON, keys of 1 to 40 characters, values up to 500; `{}` if absent.
  */
 export const metadata = z.pipe(
   optional(z.pipe(z.unknown().check(noProto), pairs)),
   z.transform((value): Metadata => value ?? {}),
 );
 
-/** An https address without a user in it. It is handed to the networks; we never fetch it ourselves. */
+/** An https URL without credentials. It goes to the networks; the service never fetches it. */
 const httpsUrl = z.string().check(
   ...atMost(MAX_URL),
-  // Without a flag, because the OpenAPI document shows this pattern.
+  // Without the flag `i`, because the OpenAPI document contains this pattern.
   z.regex(/^[Hh][Tt][Tt][Pp][Ss]:\/\/[^\s\\]+$/, { error: "must be an https URL", abort: true }),
   z.refine((text) => linkIn(text) === text, "must be an https URL"),
 );
@@ -86,7 +85,7 @@ export const sendBody = z.object({
 });
 export type SendBody = z.output<typeof sendBody>;
 
-/** A template is always sent as TEMPLATE, whatever `type` says. */
+/** A message with a template has the type TEMPLATE, whatever `type` says. */
 export function typeOf(body: SendBody): MessageType {
   return body.templateId === undefined ? (body.type ?? "TEXT") : "TEMPLATE";
 }

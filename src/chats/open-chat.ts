@@ -6,24 +6,24 @@ import { jurisdictionOf, newId } from "../ids.ts";
 import { type Chat, presentChat } from "./directory.ts";
 import type { ChatIdentity } from "./identity.ts";
 
-/** A chat that is asked for by a contact's address. */
+/** A request for the chat of a contact's address. */
 export interface NewChat {
   channel: { id: string; organizationId: string; kind: ChannelKind };
   address: string;
-  /** Further addresses of the same contact: a chat that has one of them is the chat. */
+  /** Further addresses of the same contact. A chat of any of them is the contact's chat. */
   others?: string[];
   name: string | null;
   metadata: Metadata;
 }
 
-/** What asking for a chat found. Its object is adopted with `identity`, so that it asks the directory nothing. */
+/** The result. The chat's object can adopt `identity`, which spares a query. */
 export type Opened =
   | { outcome: "opened"; chat: Chat; identity: ChatIdentity; created: boolean }
-  /** The address has a chat whose deletion is not finished: once it is, the address gets a new one. */
+  /** The address's chat is being deleted. After that the address can get a new chat. */
   | { outcome: "erasing"; chatId: string }
   | { outcome: "no_channel" };
 
-/** A row of the last statement: the columns of `chats`, which are null where only the address is left of the chat. */
+/** A row of the last statement. The columns of `chats` are null if only the address is left of a deleted chat. */
 type Row = {
   chat_id: string;
   id: string | null;
@@ -42,22 +42,22 @@ type Row = {
 };
 
 /**
- * Makes the chat of a contact's address, or finds the one that there is, in one round trip: the primary key of
- * `chat_addresses` settles who came first. The batch is one transaction.
+ * Creates the chat of a contact's address, or finds it, in one round trip. The batch is one transaction, and the primary
+ * key of `chat_addresses` decides between concurrent calls.
  */
-export async function openChat(env: Env, asked: NewChat, now: number): Promise<Opened> {
-  const { channel, address, others = [], name, metadata } = asked;
+export async function openChat(env: Env, request: NewChat, now: number): Promise<Opened> {
+  const { channel, address, others = [], name, metadata } = request;
   const isWeb = channel.kind === "web";
   const id = isWeb ? await webChatId(channel.id, address) : newId("cht", jurisdictionOf(channel.organizationId));
   const addresses = [address, ...others];
   const known = JSON.stringify(addresses);
-  // A web chat's id is derived: that the address has it does not say yet that it was made just now.
+  // A web chat's id is derived from the address, so the first condition alone does not show that the chat is new.
   const isNew = `exists (select 1 from chat_addresses where channel_id = ?1 and address = ?2 and chat_id = ?3)
     and not exists (select 1 from chats where id = ?3)`;
   const isKnown = "chat_addresses.channel_id = ?1 and chat_addresses.address in (select value from json_each(?4))";
-  // Where the addresses have come to have two chats, the one that is asked for by its first address.
+  // If the addresses lead to two chats, the first address decides.
   const chat = `select chat_id from chat_addresses where ${isKnown} order by address = ?2 desc limit 1`;
-  // Prepared by D1 itself: Drizzle's batch takes no raw statement that has parameters.
+  // Drizzle's batch does not accept raw statements with parameters.
   const db = database(env);
   const [, , made, , found] = await db.batch<Row>([
     db
@@ -77,7 +77,7 @@ export async function openChat(env: Env, asked: NewChat, now: number): Promise<O
        select ?3, organization_id, id, kind, ?2, ?4, ?5, ?6, ?6 from channels where id = ?1 and ${isNew}`,
       )
       .bind(channel.id, address, id, name, JSON.stringify(metadata), now),
-    // So that the contact is known by any of them from now on, also one who writes by another the moment after.
+    // From now on each of the addresses leads to the chat.
     db
       .prepare(
         `insert into chat_addresses (channel_id, address, chat_id)

@@ -4,29 +4,29 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
 
-/** Which keys have read what here, and for whom: such a pair's next read is begun while the key is asked. */
+/** The callers of the keys that have read a resource in this isolate, by key and resource. */
 const readers = perIsolate(() => new BoundedMap<string, Caller>(20_000));
 
 type Read = (caller: Caller) => Promise<TaggedJson>;
 
-/** Begins to read `what` for a key that has read it here: one hop beside the other, not after it. */
-export function startReadAhead(c: ChatsContext, what: string, read: Read): void {
-  const caller = readers(c.env).get(nameOf(c, what));
+/** Starts to read a resource that the key has read here before. The read and the check of the key run in parallel. */
+export function startReadAhead(c: ChatsContext, resource: string, read: Read): void {
+  const caller = readers(c.env).get(nameOf(c, resource));
   if (!caller) return;
-  const begun = read(caller);
-  // Its failure is the request's own, and is met where it is awaited; a key that is refused never gets there.
-  begun.catch(() => {});
-  c.set("begun", begun);
+  const readAhead = read(caller);
+  // `finishReadAhead` reports a failure. If the key is refused, nobody does.
+  readAhead.catch(() => {});
+  c.set("readAhead", readAhead);
 }
 
-/** What was begun, or is read only now. */
-export async function finishReadAhead(c: ChatsContext, what: string, read: Read): Promise<TaggedJson> {
+/** Returns the read that was started, or reads now. */
+export async function finishReadAhead(c: ChatsContext, resource: string, read: Read): Promise<TaggedJson> {
   const caller = c.get("caller");
-  const answer = await (c.get("begun") ?? read(caller));
-  readers(c.env).set(nameOf(c, what), caller);
+  const answer = await (c.get("readAhead") ?? read(caller));
+  readers(c.env).set(nameOf(c, resource), caller);
   return answer;
 }
 
-function nameOf(c: ChatsContext, what: string): string {
-  return JSON.stringify([c.get("key").hash, what]);
+function nameOf(c: ChatsContext, resource: string): string {
+  return JSON.stringify([c.get("key").hash, resource]);
 }

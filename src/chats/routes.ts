@@ -32,8 +32,8 @@ export const chatRoutes = new Hono<ChatsEnv>()
   })
   .get("/chats/:id/messages/:messageId", requirePermission("messages:read"), noQuery, async (c) => {
     const { organizationId } = c.var.caller;
-    const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, adoption) =>
-      chat.get(organizationId, c.req.param("messageId"), adoption),
+    const answer = await callChat(c.env, c.var.caller, c.req.param("id"), (chat, knownIdentity) =>
+      chat.get(organizationId, c.req.param("messageId"), knownIdentity),
     );
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(c, `{"message":${answer.doc}}`);

@@ -4,11 +4,11 @@ import type { Media, UsedTemplate } from "./log/rows.ts";
 import type { Message } from "./message.ts";
 
 /**
- * What goes between the Worker and a chat's object. Plain unions: an error's class does not survive the call. Optional
- * fields are only ever added, because for minutes of each deploy the two run different versions.
+ * The values that pass between the Worker and a chat's object. Plain unions, because an error loses its class on the way.
+ * After a release, only add optional fields: during a deploy the two run different versions for minutes.
  */
 
-/** A message on its way in, as the Worker made it: with its id, so that a repeated call stores nothing twice. */
+/** A message to store. The Worker chooses its id, so that a repeated call stores nothing twice. */
 export interface Draft {
   id: string;
   content: string;
@@ -17,10 +17,10 @@ export interface Draft {
   templateId: string | null;
   variables: Message["variables"];
   metadata: Message["metadata"];
-  /** Stands for the client's idempotency key: the key itself is never stored. */
+  /** Hash of the client's idempotency key, which itself is never stored. */
   idempotencyHash: string | null;
   fingerprint: string | null;
-  /** What the directory said: who sends and what is delivered, or why this cannot be sent. */
+  /** The sender and the text from the directory, or the reason why the message can't be sent. */
   prepared: Prepared | RefusedDraft;
 }
 
@@ -37,33 +37,33 @@ export interface RefusedDraft {
   faults?: Fault[];
 }
 
-/** A message that a contact wrote; `dedupe` is the network's, or the visitor's, own id of it. */
+/** A message from a contact. `dedupe` is the id that the network or the visitor's page gave it. */
 export interface InboundDraft {
   id: string;
   dedupe: string;
   type: Message["type"];
   content: string;
   media: Media | null;
-  /** Where `/media` of this message is; null where it has none. */
+  /** The URL of this message's `/media`; null if it has none. */
   mediaUrl: string | null;
-  /** Further addresses of the contact, which came with it. */
+  /** Further addresses of the contact that the network sent with the message. */
   addresses: string[];
 }
 
-/** Not adopted yet, or the chat of another organization: who calls can't tell which, and asks the directory. */
+/** The chat is not adopted yet, or belongs to another organization. The caller then asks the directory. */
 export interface Unknown {
   outcome: "unknown";
 }
 
 /**
- * A page, as JSON in UTF-8. `version` names the state of the chat that it shows, to the object that gave it the name:
- * who has the page of a version is told `unchanged` while it is that.
+ * A page, as JSON in UTF-8. `version` is the version of the chat that it shows; a caller that holds the page of the
+ * current version gets `unchanged`.
  */
 export type ListAnswer =
   | { outcome: "ok"; body: Uint8Array; version: string }
   | { outcome: "unchanged" | "unknown_cursor" }
   | Unknown;
-/** `doc` is JSON as it goes to the client. */
+/** `doc` is the JSON that the client gets. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
 export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft;
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
@@ -73,7 +73,7 @@ export type MediaPointer =
   | { outcome: "no_message" | "no_media" }
   | Unknown;
 
-/** What waits in a chat for its network. Times are RFC 3339. */
+/** The messages that wait for their network. Times are RFC 3339. */
 export interface Queue {
   depth: number;
   oldest: string | null;
@@ -82,5 +82,5 @@ export interface Queue {
 }
 export type StateAnswer = { outcome: "ok"; lastMessageAt: string | null; queue: Queue } | Unknown;
 
-/** What a network told of a message of ours. */
+/** A status that a network sent. */
 export type StatusNews = Pick<StatusUpdate, "messageId" | "networkId" | "status" | "error" | "addresses">;

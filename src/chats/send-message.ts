@@ -12,17 +12,17 @@ import { MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { fillTemplate } from "./template.ts";
 
-/** What the directory knows of a send's sender and template. */
-type Found = { sender: boolean; template: { name: string; language: string; body: string } | null };
+/** The sender and the template that the directory has. */
+type SendData = { sender: boolean; template: { name: string; language: string; body: string } | null };
 
-const kept = perIsolate(() => ({
+const state = perIsolate(() => ({
   sends: new BatchedCalls<Draft, SendAnswer>(),
-  lookUps: new SingleFlight<Found>(),
+  lookUps: new SingleFlight<SendData>(),
 }));
 
 /**
- * Sends a message in a chat: stored when this returns. Those that wait at the same time are stored in one commit.
- * @returns the message's JSON, and whether it is the first answer to a used idempotency key
+ * Stores a message for delivery. Concurrent sends in a chat are stored in one commit.
+ * @returns the message's JSON; `replayed` if the idempotency key was used before
  */
 export async function sendMessage(
   env: Env,
@@ -44,24 +44,24 @@ export async function sendMessage(
     prepared: prepare(caller, body, await lookUp(env, ctx, caller.organizationId, body)),
   };
   const { organizationId } = caller;
-  const answer = await kept(env).sends.ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
-    callChat(env, caller, chatId, (chat, adoption) => chat.send(organizationId, drafts, adoption)),
+  const answer = await state(env).sends.ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
+    callChat(env, caller, chatId, (chat, knownIdentity) => chat.send(organizationId, drafts, knownIdentity)),
   );
   if (answer.outcome === "stored") return answer;
   throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
 }
 
-/** The sender and the template that a body names, or null if it names neither. Requests for the same pair share a query. */
+/** Looks up the sender and the template of a body; null if it names neither. Concurrent equal look-ups share a query. */
 async function lookUp(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
   organizationId: string,
   { senderId, templateId }: SendBody,
-): Promise<Found | null> {
+): Promise<SendData | null> {
   if (senderId === undefined && templateId === undefined) return null;
-  // The ids are a client's own text: joined by spaces, two different pairs could read the same.
+  // JSON, because the client chooses the ids: joined with a separator, two different pairs could look the same.
   const name = JSON.stringify([organizationId, senderId ?? null, templateId ?? null]);
-  return kept(env).lookUps.ask(ctx, name, () => find(env, organizationId, { senderId, templateId }));
+  return state(env).lookUps.ask(ctx, name, () => find(env, organizationId, { senderId, templateId }));
 }
 
 /** In one round trip. */
@@ -69,7 +69,7 @@ async function find(
   env: Env,
   organizationId: string,
   { senderId, templateId }: Pick<SendBody, "senderId" | "templateId">,
-): Promise<Found> {
+): Promise<SendData> {
   const db = directory(env);
   const [senders, found] = await db.batch([
     db
@@ -84,8 +84,8 @@ async function find(
   return { sender: senders.length > 0, template: found[0] ?? null };
 }
 
-/** Who sends and what is delivered, or the first thing that stands in the way. */
-function prepare(caller: Caller, body: SendBody, found: Found | null): Prepared | RefusedDraft {
+/** The sender and the text to deliver, or the first reason to refuse. */
+function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepared | RefusedDraft {
   if (body.senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
   const senderId = body.senderId ?? caller.defaultSenderId;
   if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };

@@ -1,7 +1,7 @@
 import type { AddressChange, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { callChat } from "../chats/call-chat.ts";
-import { learnAddresses } from "../chats/contact-addresses.ts";
+import { saveAddresses } from "../chats/contact-addresses.ts";
 import { findByAddress } from "../chats/directory.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import { openChat } from "../chats/open-chat.ts";
@@ -90,7 +90,13 @@ async function store(
     addresses: [item.address, ...item.addresses],
   };
   const answer = await unlessUnknown(
-    callChat(env, channel, chatId, (chat, adoption) => chat.receive(channel.organizationId, draft, adoption), told),
+    callChat(
+      env,
+      channel,
+      chatId,
+      (chat, knownIdentity) => chat.receive(channel.organizationId, draft, knownIdentity),
+      told,
+    ),
   );
   return answer?.outcome ?? "unknown_chat";
 }
@@ -114,8 +120,8 @@ async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate):
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
   const news = { messageId, networkId, status, error, addresses };
   const answer = await unlessUnknown(
-    callChat(env, channel, chatId, (chat, adoption) =>
-      chat.applyStatus(channel.organizationId, channel.id, news, adoption),
+    callChat(env, channel, chatId, (chat, knownIdentity) =>
+      chat.applyStatus(channel.organizationId, channel.id, news, knownIdentity),
     ),
   );
   if (!answer) return "unknown_chat";
@@ -126,9 +132,9 @@ async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate):
 async function takeMove(env: Env, channel: ChannelRecord, { from, to }: AddressChange): Promise<StoreOutcome> {
   const chatId = await findByAddress(directory(env), channel.id, from);
   if (!chatId) return "unknown_chat";
-  await learnAddresses(env, { channelId: channel.id, chatId }, [to]);
+  await saveAddresses(env, { channelId: channel.id, chatId }, [to]);
   const answer = await unlessUnknown(
-    callChat(env, channel, chatId, (chat, adoption) => chat.moved(channel.organizationId, to, adoption)),
+    callChat(env, channel, chatId, (chat, knownIdentity) => chat.moved(channel.organizationId, to, knownIdentity)),
   );
   return answer ? "applied" : "unknown_chat";
 }

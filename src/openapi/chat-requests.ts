@@ -1,12 +1,12 @@
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import { newChatBody } from "../chats/create-chat.ts";
-import { chatsQuery, DEEPEST } from "../chats/list-chats.ts";
+import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../chats/message.ts";
 import { examples } from "./examples.ts";
 import type { RequestBodySpec } from "./operation.ts";
 
-const deepest = DEEPEST.toLocaleString("en");
+const deepest = MAX_OFFSET.toLocaleString("en");
 const LIMIT = "The maximum number of rows on a page.";
 const METADATA = `Your own pairs of strings: at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8. The service returns them unchanged.`;
 const pairs = { maxProperties: MAX_PAIRS };

@@ -53,7 +53,7 @@ export interface VisitorHost {
   /** Whether an inbound message was stored with this `dedupe`; asked of an adopted chat alone. */
   isRepeated(dedupe: string): boolean;
   /** Adopts the chat where that is given, and stores; `unknown` where it was erased meanwhile. */
-  receive(organizationId: string, draft: InboundDraft, adoption: ChatIdentity | null): Promise<ReceiveAnswer>;
+  receive(organizationId: string, draft: InboundDraft, knownIdentity: ChatIdentity | null): Promise<ReceiveAnswer>;
 }
 
 /** What is known of a socket. */
@@ -226,10 +226,10 @@ export class Visitors {
     const refuse = (frame: RefusedFrame) => tell([socket], frame);
     const unfit = contentFault(frame);
     if (unfit) return refuse(unfit);
-    const adoption = this.#host.identity() ? null : await this.#openChat(socket, id);
-    if (adoption === "refused") return;
+    const knownIdentity = this.#host.identity() ? null : await this.#openChat(socket, id);
+    if (knownIdentity === "refused") return;
     // A chat that is only being adopted has no message of the visitor's yet.
-    if (adoption === null && !this.#host.isRepeated(id)) {
+    if (knownIdentity === null && !this.#host.isRepeated(id)) {
       const wait = this.#secondsToWait();
       if (wait > 0) return refuse(refused(id, "rate_limited", wait, "Too many messages"));
     }
@@ -243,7 +243,7 @@ export class Visitors {
       mediaUrl: null,
       addresses: [],
     };
-    const answer = await this.#host.receive(organizationId, draft, adoption);
+    const answer = await this.#host.receive(organizationId, draft, knownIdentity);
     if (answer.outcome === "chat_full") return refuse(refused(id, "chat_full", null));
     if (answer.outcome === "unknown") return refuse(refused(id, "unavailable", SOON));
     tell([socket], storedFrame(id, answer.doc));

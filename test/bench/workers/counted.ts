@@ -20,7 +20,7 @@ export class ChatObject extends counting(service.ChatObject) {
   fill({ identity, senderId, from, count }: Filling): void {
     const { storage } = this.ctx;
     const log = new MessageLog(storage);
-    new Adoption(storage, () => log.prepare()).open(identity.organizationId, identity);
+    new Adoption(storage, () => log.prepare()).identify(identity.organizationId, identity);
     storage.transactionSync(() => {
       for (let seq = from; seq < from + count; seq++) {
         const at = new Date(identity.createdAt + seq).toISOString();
