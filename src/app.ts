@@ -26,8 +26,8 @@ app.use(requestLog(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }
 app.get("/", answerRoot);
 app.get("/healthz", (c) => c.json({ ok: true }));
 
-// What a client sends is checked in this order: the header, the key, where it comes from and what it may do; only then
-// what it asks for. So a route's body is read behind `permit`, and a path that is no route is asked for a key too.
+// The order of checks: the header, the key, its address and permission, then the request itself. So a route reads its
+// body after `requirePermission`, and an unknown path needs a key too.
 app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
@@ -41,7 +41,7 @@ function refuseMethod(_c: Context, methods: string[]): Response {
   return errorResponse(new ApiError("method_not_allowed", { headers: { Allow: methods.join(", ") } }));
 }
 
-/** What was thrown on purpose is told to the client; of anything else it learns nothing, and the log everything. */
+/** An `ApiError` is for the client. The client learns nothing about any other error; its cause goes to the log. */
 async function answerError(error: Error, c: Context<AppEnv>): Promise<Response> {
   const unknown = () => (isOutage(error) ? unavailable(error) : new ApiError("internal_error", { cause: error }));
   const known = error instanceof ApiError ? error : unknown();

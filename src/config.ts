@@ -1,11 +1,11 @@
 import type { MiddlewareHandler } from "hono";
 import * as z from "zod/mini";
 import { unavailable } from "./http/errors.ts";
-import "./http/fields.ts"; // the words of the faults below
+import "./http/fields.ts"; // sets the texts of zod's errors
 import { perIsolate } from "./platform/per-isolate.ts";
 import { SECRET_KEY } from "./secrets/key-form.ts";
 
-/** An empty variable is an absent one: the `.dev.vars` examples list them all, empty. */
+/** Treats an empty variable as absent: the `.dev.vars` examples list all variables, empty. */
 function unlessEmpty<T extends z.ZodMiniType>(schema: T) {
   return z.pipe(
     z.transform((value) => (value === "" ? undefined : value)),
@@ -25,8 +25,8 @@ const positiveInteger = (max: number) =>
   );
 
 /**
- * Everything that the environment can set, each checked by itself, so that a fault in one stops only what needs it; but
- * for the networks' addresses, which each adapter names itself.
+ * The variables of the environment, except the networks' addresses, which the adapters define. Each is validated by
+ * itself, so an invalid one only affects the routes that need it.
  */
 const variables = {
   ADMIN_TOKEN: unlessEmpty(z.string()),
@@ -40,7 +40,6 @@ const variables = {
 
 type Variable = keyof typeof variables;
 
-/** The names of these variables. */
 export const VARIABLES = Object.keys(variables) as Variable[];
 
 type Value<V extends Variable> = z.output<(typeof variables)[V]>;
@@ -49,8 +48,8 @@ type Parsed = { [V in Variable]?: { value: Value<V> } | { problem: string } };
 const parsed = perIsolate((): Parsed => ({}));
 
 /**
- * The value of one variable, parsed at its first use.
- * @throws ApiError `unavailable` when it is missing or malformed; its cause, which the log shows, names the variable
+ * The value of a variable, parsed at its first use.
+ * @throws ApiError `unavailable` if it is missing or malformed; the cause, which is logged, names the variable
  */
 export function configured<V extends Variable>(env: Env, name: V): Value<V> {
   const known = parsed(env);
@@ -59,20 +58,20 @@ export function configured<V extends Variable>(env: Env, name: V): Value<V> {
   throw unavailable(`configuration: ${name} ${result?.problem}`);
 }
 
-/** A variable that says where a network is. */
+/** A variable with the address of a network's API. */
 export type AddressVariable = Extract<keyof Env, `${string}_API_BASE`>;
 
 /**
- * Where something outside is: where the variable says, or where it is usually.
- * @throws ApiError `unavailable` when the variable is malformed, as `configured` does
+ * The address in a variable, or the default address if the variable is empty.
+ * @throws ApiError `unavailable` if the variable is malformed
  */
-export function baseAddress(env: Env, name: AddressVariable, usual: string): string {
-  const address = env[name] || usual;
+export function baseAddress(env: Env, name: AddressVariable, defaultAddress: string): string {
+  const address = env[name] || defaultAddress;
   if (/^https?:$/.test(URL.parse(address)?.protocol ?? "")) return address;
   throw unavailable(`configuration: ${name} must be an http(s) address`);
 }
 
-/** Answers 503 before anything else, authentication included, while a variable is missing or malformed. */
+/** Responds with 503 while a variable is missing or malformed. Must come before authentication. */
 export function needs(...names: Variable[]): MiddlewareHandler<{ Bindings: Env }> {
   return async function needsConfiguration(c, next) {
     for (const name of names) configured(c.env, name);

@@ -1,4 +1,4 @@
-/** Where an organization's objects must live: fixed when it is created, carried by every id as one letter. */
+/** Where an organization's objects must be stored. It never changes, and every id has it as one letter. */
 export type Jurisdiction = "eu" | "us";
 
 export type IdPrefix = "org" | "mbr" | "chn" | "tpl" | "cht" | "msg" | "key";
@@ -8,7 +8,7 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_LENGTH = 15;
 const TAIL = /^[geu][0-9A-Za-z]{15}$/;
 
-/** Random base62 text. Bytes from 248 on are thrown away: 248 is the last multiple of 62, so no letter is favoured. */
+/** Random base62 text. Skips bytes from 248 on, the last multiple of 62, so that all characters are equally likely. */
 export function randomBase62(length: number): string {
   let text = "";
   while (text.length < length) {
@@ -19,7 +19,7 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** The value of `bytes`, read as one big-endian number, in base62; its last `length` digits, padded with zeros. */
+/** The last `length` base62 digits of the big-endian number in `bytes`, padded with zeros. */
 export function toBase62(bytes: Uint8Array, length: number): string {
   let value = 0n;
   for (const byte of bytes) value = (value << 8n) | BigInt(byte);
@@ -36,12 +36,12 @@ export function newId(prefix: IdPrefix, jurisdiction: Jurisdiction | null): stri
   return `${prefix}_${jurisdiction ? LETTERS[jurisdiction] : "g"}${randomBase62(RANDOM_LENGTH)}`;
 }
 
-/** Whether `text` has the form of an id. What has not is nobody's, and is looked up nowhere. */
+/** Whether `text` has the format of an id. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && TAIL.test(text.slice(prefix.length + 1));
 }
 
-/** The jurisdiction that an id's letter names, or null for none. */
+/** The jurisdiction in an id; null for none. */
 export function jurisdictionOf(id: string): Jurisdiction | null {
   const letter = id[id.indexOf("_") + 1];
   if (letter === LETTERS.eu) return "eu";

@@ -3,9 +3,9 @@ const QUERY = "Failed query: ";
 const PARAMETERS = "\nparams: ";
 
 /**
- * An error and what caused it, as a log may hold them: names, messages and stack frames. Drizzle's errors carry what a
- * statement was given, which is bodies, addresses and hashes: of those the statement alone is shown. They are known by
- * their message, because an error that comes from an object has lost its class.
+ * An error and its causes for the log: names, messages and stack frames. Drizzle's errors contain the parameters of a
+ * statement, which may be bodies, addresses or hashes, so these are removed. Such errors are recognized by their
+ * message, because errors lose their class across RPC.
  */
 export function causeOf(error: unknown): string {
   const shown: string[] = [];
@@ -21,11 +21,11 @@ export function causeOf(error: unknown): string {
 function textOf({ name, message, stack = "" }: Error): string {
   const parameters = message.startsWith(QUERY) ? message.indexOf(PARAMETERS) : -1;
   const shown = parameters < 0 ? message : message.slice(0, parameters);
-  // The stack repeats the message, parameters and all: its frames are what follows.
+  // The stack begins with the message, including the parameters. The frames follow.
   const at = stack.indexOf(message);
   const frames = at < 0 ? "" : stack.slice(at + message.length);
   return `${name}: ${shown}${frames}`;
 }
 
-/** Where structured log lines go: `console`, or nowhere in a simulation. */
+/** The target of structured log lines: `console`, or nothing in a simulation. */
 export type Logger = Pick<Console, "log" | "warn" | "error">;

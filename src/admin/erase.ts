@@ -4,7 +4,7 @@ import { type Directory, database, directory } from "../db/client.ts";
 import { apiKeys, channels, chats, members, organizations, templates } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { callObject } from "../platform/call-object.ts";
-import { AT_ONCE, eachAtOnce } from "../platform/concurrency.ts";
+import { forEachInBatches, MAX_CONCURRENT } from "../platform/concurrency.ts";
 import { presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 import { rowOf } from "./rows.ts";
@@ -130,11 +130,11 @@ interface Steps {
 
 async function eraseInSteps(work: Work, { next, erase, remove }: Steps): Promise<void> {
   for (;;) {
-    const found = await next(Math.min(AT_ONCE, work.left + 1));
+    const found = await next(Math.min(MAX_CONCURRENT, work.left + 1));
     if (found.length === 0) return;
     if (work.left === 0) throw unavailable(`erased ${OBJECTS_A_REQUEST} objects, more are left: repeat the request`);
     const ids = found.slice(0, work.left).map(({ id }) => id);
-    await eachAtOnce(ids, erase);
+    await forEachInBatches(ids, erase);
     await remove(ids);
     work.left -= ids.length;
   }

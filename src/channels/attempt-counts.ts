@@ -1,6 +1,6 @@
 import { database } from "../db/client.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { added, type Counts } from "../platform/counts.ts";
+import { addCounts, type Counts } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { Outcome } from "./adapter.ts";
 
@@ -77,7 +77,7 @@ export class StatsBuffer extends WriteBehind<StoredStats> {
         Date.now(),
       );
     } else this.remove(chatId);
-    if (this.#reports.get(chatId) !== id) this.#attempts = added(this.#attempts, attempts);
+    if (this.#reports.get(chatId) !== id) this.#attempts = addCounts(this.#attempts, attempts);
     this.#reports.set(chatId, id);
     return this.changed();
   }
@@ -103,7 +103,7 @@ export class StatsBuffer extends WriteBehind<StoredStats> {
       )
       .one();
     const { channelId, attempts } = stored;
-    return { channelId, ...queues, attempts: added(attempts, this.#attempts), probeAt: this.#probeAt() };
+    return { channelId, ...queues, attempts: addCounts(attempts, this.#attempts), probeAt: this.#probeAt() };
   }
 
   protected write(stats: StoredStats): Promise<unknown> {

@@ -1,7 +1,7 @@
 import type { Outcome } from "../channels/adapter.ts";
 import type { AttemptCounts, QueueReport } from "../channels/attempt-counts.ts";
 import { callObject } from "../platform/call-object.ts";
-import { added } from "../platform/counts.ts";
+import { addCounts } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
@@ -40,7 +40,7 @@ export class ActivityReport extends WriteBehind<ChatState> {
 
   /** An attempt at delivery is over. */
   attempted({ outcome }: Outcome): void {
-    this.#attempts = added(this.#attempts, { [outcome]: 1 });
+    this.#attempts = addCounts(this.#attempts, { [outcome]: 1 });
   }
 
   protected current(): ChatState | null {

@@ -1,20 +1,20 @@
 import { drizzle } from "drizzle-orm/d1";
 
-/** The directory: D1 through Drizzle. Statements that belong together go in one `batch`, which is one transaction. */
+/** The directory: D1 through Drizzle. A `batch` is one transaction. */
 export function directory(env: Env) {
   return drizzle(database(env), { casing: "snake_case" });
 }
 
 export type Directory = ReturnType<typeof directory>;
 
-/** The directory for statements that Drizzle can't batch. Errors are marked for `isOutage`, as those of `directory` are. */
+/** The directory for statements that Drizzle can't batch. `isOutage` works on its errors too. */
 export function database(env: Env): D1Database {
   return markOutages(env.DB);
 }
 
 /**
- * Whether an error says that D1 did not answer: the connection broke, D1 is overloaded or was reset. False if D1
- * answered that a statement is wrong. Finds an error of D1 through the error's causes, and also after an RPC call.
+ * Whether D1 did not answer: the connection broke, or D1 is overloaded or was reset. False if D1 rejected a statement.
+ * Searches the causes of the error, and works after an RPC call.
  */
 export function isOutage(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -23,14 +23,14 @@ export function isOutage(error: unknown): boolean {
   return false;
 }
 
-/** SQLite's codes for a statement or a value that fails again each time. */
+/** SQLite's codes for a statement or a value that fails every time. */
 const STATEMENT_IS_WRONG = /SQLITE_(AUTH|CONSTRAINT|ERROR|MISMATCH|MISUSE|RANGE|TOOBIG)/;
-/** The binding's own checks of what it is given. */
+/** Errors of the binding's own validation. */
 const CALL_IS_WRONG = /^D1_(TYPE_ERROR|COLUMN_NOTFOUND|SESSION_ERROR)/;
 
 /**
- * Wraps D1 so that its outages carry a mark. Outages can't be told by their text: D1 prefixes an error with `D1_ERROR`
- * only if a response arrived, and a broken connection throws whatever the platform throws.
+ * Wraps D1 so that its outages carry a mark. Their text does not identify outages: D1 prefixes an error with
+ * `D1_ERROR` only if a response arrived, and a broken connection throws a platform error.
  */
 function markOutages<T extends object>(target: T): T {
   return new Proxy(target, {

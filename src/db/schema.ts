@@ -8,15 +8,15 @@ import type { Permission } from "../keys/permissions.ts";
 import type { KeyStats } from "../keys/request-counts.ts";
 
 /**
- * The directory: small rows that say who exists and what belongs to whom. Messages are in the chats' own objects,
- * counts of requests in the keys'. Times are Unix milliseconds. `erasingAt` marks what is being deleted: nothing new
- * may join it, and its row goes last, so that a deletion that broke off can be repeated.
+ * The directory: organizations and what belongs to them. Messages are in the chats' objects, and counts of requests in
+ * the keys' objects. Times are Unix milliseconds. `erasingAt` marks a row that is being deleted: nothing new can be
+ * added to it, and the row is deleted last, so an interrupted deletion can be repeated.
  */
 
 export const REGIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 export type Region = (typeof REGIONS)[number];
 
-/** The caller's own pairs. */
+/** The client's own key-value pairs. */
 export type Metadata = Record<string, string>;
 
 export const organizations = sqliteTable("organizations", {
@@ -42,7 +42,7 @@ export const members = sqliteTable(
     email: text(),
     createdAt: integer().notNull(),
   },
-  // An organization's first member, and the list of its members.
+  // Finds an organization's first member, and lists its members.
   (table) => [index("members_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );
 
@@ -54,33 +54,33 @@ export const channels = sqliteTable(
     kind: text().$type<ChannelKind>().notNull(),
     name: text().notNull(),
     settings: text({ mode: "json" }).$type<ChannelSettings>().notNull(),
-    /** Sealed JSON of the credentials' fields; null on a web channel. */
+    /** Sealed JSON of the credentials; null for a web channel. */
     credentials: text(),
-    /** The network's name of the channel's account; null if each account has a webhook address of its own. */
+    /** The network's id of the channel's account; null if each account has its own webhook address. */
     account: text(),
-    /** The last four characters of each credential, for the eye. */
+    /** The last four characters of each credential, for display. */
     credentialHints: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
-    /** Sealed; what the network shows us to prove itself; null on a web channel. */
+    /** Sealed. The network proves its identity with this token; null for a web channel. */
     verifyToken: text(),
-    /** Sealed; signs the identities of a site's own users; web channels alone. */
+    /** Sealed. Signs the identities of a site's own users; only for web channels. */
     identitySecret: text(),
-    /** Sealed; the one before, which verifies until `identityPreviousUntil`. */
+    /** Sealed. The previous secret, valid until `identityPreviousUntil`. */
     identityPrevious: text(),
     identityPreviousUntil: integer(),
     healthState: text().$type<"ok" | "broken">().notNull().default("ok"),
     healthReason: text(),
     healthSince: integer().notNull(),
-    /** How many chats it has, kept by the statements that insert and delete them. */
+    /** The number of its chats, updated by the statements that insert and delete chats. */
     chatCount: integer().notNull().default(0),
     createdAt: integer().notNull(),
     erasingAt: integer(),
-    /** Written by the channel's object, every few seconds while it is used. */
+    /** Written by the channel's object every few seconds while the channel is used. */
     stats: text({ mode: "json" }).$type<ChannelStats>(),
   },
   (table) => [
-    // The list of an organization's channels, and the sum of their chats.
+    // Lists an organization's channels, and sums their chats.
     index("channels_by_organization").on(table.organizationId, table.createdAt, table.id),
-    // The channels that a webhook's items are for.
+    // Finds the channels of a webhook's items.
     index("channels_by_account").on(table.organizationId, table.account),
   ],
 );
@@ -96,7 +96,7 @@ export const templates = sqliteTable(
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
-  // The list of an organization's templates.
+  // Lists an organization's templates.
   (table) => [index("templates_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );
 
@@ -108,20 +108,20 @@ export const chats = sqliteTable(
     channelId: text()
       .notNull()
       .references(() => channels.id),
-    /** The channel's kind, which never changes: here so that the filter by kind has an index to walk. */
+    /** A copy of the channel's kind, which never changes, for an index. */
     channelKind: text().$type<ChannelKind>().notNull(),
     contactAddress: text().notNull(),
     contactName: text(),
     metadata: text({ mode: "json" }).$type<Metadata>().notNull(),
     createdAt: integer().notNull(),
     lastMessageAt: integer(),
-    /** When it last had a message, else when it was made: what the list is ordered by. */
+    /** The time of the last message, or of the creation if there is none. The list is ordered by it. */
     activeAt: integer().notNull(),
     erasingAt: integer(),
   },
   (table) => [
-    // GET /chats, latest activity first: all of an organization, those of one kind, those of one channel. Chats that are
-    // being erased lie apart in each index, so that a page never walks over them.
+    // GET /chats, latest activity first: by organization, by kind, by channel. `erasingAt` keeps chats that are being
+    // deleted out of the range that a page reads.
     index("chats_by_activity").on(table.organizationId, table.erasingAt, table.activeAt, table.id),
     index("chats_by_kind_and_activity").on(
       table.organizationId,
@@ -134,7 +134,9 @@ export const chats = sqliteTable(
   ],
 );
 
-/** Which chat an address of a channel belongs to. Its primary key settles concurrent first messages. */
+/**
+ * The chat of each address of a channel. The primary key lets only one of several concurrent first messages create it.
+ */
 export const chatAddresses = sqliteTable(
   "chat_addresses",
   {
@@ -146,7 +148,7 @@ export const chatAddresses = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.channelId, table.address] }),
-    // The addresses of a chat that is being deleted.
+    // Finds the addresses of a chat that is being deleted.
     index("chat_addresses_by_chat").on(table.chatId),
   ],
 );
@@ -157,9 +159,11 @@ export const apiKeys = sqliteTable(
     id: text().primaryKey(),
     organizationId: organizationId(),
     name: text().notNull(),
-    /** SHA-256 of the key's text, hex. The text itself is stored nowhere. */
+    /** SHA-256 of the key's text, in hex. The text itself is never stored. */
     hash: text().notNull(),
-    /** The secret before a rotation, if it was given an overlap. It lives until `previousUntil`, which each rotation sets. */
+    /**
+     * The hash before the last rotation, valid until `previousUntil`; null without an overlap. Each rotation sets both.
+     */
     previousHash: text(),
     previousUntil: integer(),
     permissions: text({ mode: "json" }).$type<Permission[]>().notNull(),
@@ -171,9 +175,9 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     createdAt: integer().notNull(),
-    /** Written by the key's object, once a minute while it is used. */
+    /** Written by the key's object once a minute while the key is used. */
     stats: text({ mode: "json" }).$type<KeyStats>(),
   },
-  // The list of an organization's keys.
+  // Lists an organization's keys.
   (table) => [index("api_keys_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );

@@ -2,7 +2,7 @@ import type { InboundItem, Receipt } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
-import { eachToItsEnd } from "../platform/concurrency.ts";
+import { forEachSettled } from "../platform/concurrency.ts";
 import { accountFinder } from "./account.ts";
 import { storeItem } from "./store-item.ts";
 
@@ -31,7 +31,7 @@ export async function storeWebhook(env: Env, call: Call, receipt: Receipt & { ge
   const lines = Map.groupBy(receipt.received, ({ account, item }) =>
     JSON.stringify([account, item.kind === "address" ? item.from : item.address]),
   );
-  await eachToItsEnd([...lines.values()], async (line) => {
+  await forEachSettled([...lines.values()], async (line) => {
     const [{ account } = { account: null }] = line;
     let found = accounts.get(account);
     if (!found) accounts.set(account, (found = findAccount(account)));

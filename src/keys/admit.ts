@@ -9,42 +9,43 @@ import type { Permission } from "./permissions.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
-/** One request that asks to be let in. */
+/** One request that needs admission. */
 export interface AdmissionQuery extends WellFormedKey {
   address: string | null;
   permission: Permission | null;
 }
 
 export type RefusedAdmission = Admission & { outcome: "refused" };
-/** Null: the requests of one call asked for more units than were left, and this one has to ask again. */
+/** Null: the batch asked for more units than were left, and this request must ask again. */
 type Share = { outcome: "admitted"; caller: Caller; window: WindowState } | RefusedAdmission | null;
 
-/** A refusal that this isolate gives again by itself, and until when, in Unix milliseconds. */
+/** A cached refusal. `until` is in Unix milliseconds. */
 interface Remembered {
   until: number;
   refused: RefusedAdmission;
 }
 
-/** How long a key may hear 429 after its limit was raised. Saves a call for each further request over the limit. */
+/** For how long a refusal is cached. After a limit is raised, clients may get 429 for this long. */
 const REFUSED_FOR_MS = 1_000;
 
 const kept = perIsolate(() => ({
   calls: new BatchedCalls<null, Share>(),
-  /** By what was asked; a final refusal by the secret's hash, because it is the same from everywhere. */
+  /** By query. A final refusal is by the secret's hash, because it applies to all addresses and permissions. */
   refusals: new BoundedMap<string, Remembered>(10_000),
   /** Readers whose last request was refused, by `readerOf`. */
   refusedReaders: new BoundedMap<string, true>(10_000),
 }));
 
 /**
- * Asks the key's own object whether this request may pass. Requests that wait at the same time and ask for the same
- * share one call; the nth of them gets the nth unit.
+ * Asks the key's object to admit a request. Concurrent requests with the same query share one call; the nth request
+ * gets the nth unit.
  *
- * A refusal that a change of the key could lift is never remembered, because a change counts with the very next request:
- * a wrong address, a missing permission, a spent quota and an expiry cost one call of the object. A key over its limit
- * is remembered for a second and no longer than its window. A dead secret is remembered for a second.
+ * A change of a key applies to the very next request. So a refusal that a change could lift is not cached: a wrong
+ * address, a missing permission, a spent quota or an expiry costs one call of the object each time. There are two
+ * exceptions, both cached for a second: a rate limit, until its window ends at most, and a secret that is no longer
+ * valid.
  *
- * @param meanwhile starts a read while the object is asked; not called if the same reader was refused last time
+ * @param meanwhile starts a read during the call; not called if the same reader's last request was refused
  */
 export async function admit(
   env: Env,
@@ -57,7 +58,7 @@ export async function admit(
   const remembered = [refusals.get(name), refusals.get(asking.hash)].find((each) => each && isNear(each.until));
   if (remembered) {
     const { refused } = remembered;
-    // A key that does not exist has no counts.
+    // A key that doesn't exist has no counts.
     if (refused.window) countRefusal(env, ctx, asking.id, refused.reason);
     return refused;
   }
@@ -75,12 +76,12 @@ export async function admit(
   }
 }
 
-/** Who reads: a secret from one network with one permission, so that one client's refusal slows down no other client. */
+/** Identifies a reader by secret, network and permission, so that a refused client doesn't slow down others. */
 function readerOf({ hash, address, permission }: AdmissionQuery): string {
   return JSON.stringify([hash, clientNetwork(address), permission]);
 }
 
-/** Keeps what no change of the key can lift, or what may be late: see `admit`. */
+/** Caches a refusal if `admit` allows it. */
 function remember(refusals: Map<string, Remembered>, name: string, hash: string, refused: RefusedAdmission): void {
   if (refused.final) {
     refusals.delete(name);
@@ -91,16 +92,16 @@ function remember(refusals: Map<string, Remembered>, name: string, hash: string,
   }
 }
 
-/** In the future, and by no more than a refusal is remembered: a clock that was set back must not prolong one. */
+/** Whether a cached refusal still counts. A clock that was set back must not prolong it. */
 function isNear(until: number): boolean {
   const left = until - Date.now();
   return left > 0 && left <= REFUSED_FOR_MS;
 }
 
-/** One call for `units` requests. @returns what each of them gets, the first one that asked first */
+/** Makes one call for `units` requests. @returns one share for each request, in order of arrival */
 async function askObject(env: Env, { id, hash, address, permission }: AdmissionQuery, units: number): Promise<Share[]> {
   const refused = takeRefusals(env, id);
-  // One id for both tries of `callObject`: a call whose answer was lost is counted once.
+  // `callObject` may retry. Both tries have the same id, so a call whose answer was lost is counted once.
   const asked = { call: crypto.randomUUID(), hash, address, permission, units, ...(refused && { refused }) };
   const admission = await callObject(env.KEYS, id, (key) => key.admit(id, asked));
   return Array.from({ length: units }, (_, nth) => {

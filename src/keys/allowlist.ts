@@ -1,9 +1,9 @@
 import { convertIPv4ToBinary, convertIPv6ToBinary } from "hono/utils/ipaddr";
 
-/** Where IPv4 lies in IPv6 (RFC 4291, 2.5.5.2): so `::ffff:192.0.2.1` and `192.0.2.1` are one address. */
+/** The IPv4-mapped range (RFC 4291, 2.5.5.2): `::ffff:192.0.2.1` and `192.0.2.1` are the same address. */
 const IPV4_IN_IPV6 = 0xffffn << 32n;
 
-/** A range of addresses: those that are equal to `prefix` but for their last `free` bits. */
+/** The addresses that begin with `prefix`; their last `free` bits can have any value. */
 interface Range {
   prefix: bigint;
   free: bigint;
@@ -15,8 +15,8 @@ export function isAddressRule(rule: string): boolean {
 }
 
 /**
- * A test of addresses against rules that `isAddressRule` accepted. An address counts the same in each way to write it.
- * No address, or a text that is none, matches nothing.
+ * Returns a function that tests an address against rules that `isAddressRule` accepted. All notations of an address are
+ * equal. Null and text that is not an address match no rule.
  */
 export function addressMatcher(rules: readonly string[]): (address: string | null) => boolean {
   const ranges = rules.map(rangeOf).filter((range) => range !== null);
@@ -26,7 +26,7 @@ export function addressMatcher(rules: readonly string[]): (address: string | nul
   };
 }
 
-/** A range wider than all of IPv4, as `::/0`, speaks of IPv6 addresses alone. */
+/** A range wider than all of IPv4, such as `::/0`, contains only IPv6 addresses. */
 function isWithin({ prefix, free }: Range, value: bigint): boolean {
   if (free > 32n && value >> 32n === IPV4_IN_IPV6 >> 32n) return false;
   return value >> free === prefix;
@@ -42,7 +42,7 @@ function rangeOf(rule: string): Range | null {
   return { prefix: value >> free, free };
 }
 
-/** An address as a number of 128 bits, or null. One with a zone (`%eth0`) means something on one machine alone. */
+/** An address as a 128-bit number, or null. An address with a zone (`%eth0`) is only valid on one machine. */
 function numberOf(address: string): bigint | null {
   if (address.includes("%")) return null;
   try {

@@ -10,7 +10,7 @@ import type { Caller } from "./key-object.ts";
 import type { Permission } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
-/** What a guarded route finds in its context. */
+/** The context variables of a guarded route. */
 export interface KeyVariables {
   key: WellFormedKey;
   caller: Caller;
@@ -19,13 +19,13 @@ export interface KeyVariables {
 type KeyEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
 /**
- * For the whole prefix: the header, and the form and check letters of the key, which no one else needs to be asked
- * about. A route that answers without having asked `permit` is a fault of ours, and its answer does not leave.
+ * Middleware for the whole prefix: checks the header, and the format and checksum of the key, without any call. If a
+ * route responds without `requirePermission`, the response becomes an error, because that is a bug of the route.
  */
 export function authenticate(): MiddlewareHandler<KeyEnv> {
   return async function authenticateKey(c, next) {
     const key = await wellFormedKey(c.env, bearerToken(c));
-    // Not thrown, here and below: whoever is refused comes often, and a trace of the stack costs 0.02 ms.
+    // Returned, not thrown, here and below: refusals are frequent, and a stack trace takes 0.02 ms.
     if (!key) return refuseStranger(c, { code: "invalid_api_key" });
     c.set("key", key);
     await next();
@@ -36,17 +36,18 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
 }
 
 /**
- * For one route: asks the key's own object whether this request may pass, with `permission`, or with any valid key
- * where that is null. From here on every answer, an error too, carries the key's limits.
+ * Middleware for one route: asks the key's object to admit the request. All later responses, errors too, have the
+ * key's rate limit headers.
  *
- * @param meanwhile begins what can be begun while the object is asked; nothing of it leaves unless the key is admitted
+ * @param permission null: any valid key may call the route
+ * @param meanwhile starts work during that call; its result must not reach the client unless the key is admitted
  */
 export function requirePermission<E extends KeyEnv>(
   permission: Permission | null,
   meanwhile?: (c: Context<E>) => void,
 ): MiddlewareHandler<E> {
   return async function permitKey(c, next) {
-    // The one header that a client cannot set on Cloudflare's network.
+    // On Cloudflare's network a client can't set this header.
     const address = c.req.header("CF-Connecting-IP") ?? null;
     const asking = { ...c.get("key"), address, permission };
     const admission = await admit(c.env, c.executionCtx, asking, meanwhile && (() => meanwhile(c)));
@@ -61,7 +62,7 @@ export function requirePermission<E extends KeyEnv>(
   };
 }
 
-/** What a refused client is told. */
+/** The error for a refused client. */
 function refusal(
   { reason, window }: RefusedAdmission,
   permission: Permission | null,
@@ -83,7 +84,7 @@ function refusal(
 }
 
 /**
- * The limits of a key, in the three headers of the interface and in the two of the IETF's draft.
+ * The rate limit headers: the three of the specification and the two of the IETF draft.
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
 function limitHeaders({ limit, windowSeconds, remaining, reset }: WindowState): Record<string, string> {

@@ -3,7 +3,7 @@ import { directory } from "../db/client.ts";
 import type { Region } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
-import { added, type Counts } from "../platform/counts.ts";
+import { addCounts, type Counts } from "../platform/counts.ts";
 import { addressMatcher } from "./allowlist.ts";
 import {
   type Counters,
@@ -19,20 +19,20 @@ import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
 import type { Permission } from "./permissions.ts";
 import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./request-counts.ts";
 
-/** A request that asks to be let in: `hash` of the key text, where it came from, what it wants to do. */
+/** A batch of requests that need admission. `hash` is that of the key text. */
 export interface AdmissionRequest {
-  /** The call's id, the same if the call is repeated because its answer was lost. */
+  /** The call's id. A retry has the same id. */
   call: string;
   hash: string;
   address: string | null;
   permission: Permission | null;
-  /** How many requests ask together: at least 1. */
+  /** The number of requests in the batch, at least 1. */
   units: number;
-  /** Requests that the caller refused from memory since its last report. */
+  /** Requests that the calling isolate refused from its cache since its last report. */
   refused?: Counts<RefusalReason>;
 }
 
-/** Who an admitted request acts for. */
+/** On whose behalf an admitted request acts. */
 export interface Caller {
   keyId: string;
   organizationId: string;
@@ -40,13 +40,15 @@ export interface Caller {
   region: Region | null;
 }
 
-/** `window` is null where the key is not known, and so has none. */
+/** `window` is null if the key doesn't exist. */
 export type Admission =
   | { outcome: "admitted"; granted: number; caller: Caller; window: WindowState }
-  /** `final`: no change of the key will ever make it good. */
+  /** `final`: no change of the key can make the secret valid again. */
   | { outcome: "refused"; reason: RefusalReason; window: WindowState | null; final?: boolean };
 
-/** `admittedHash`: the hash of the newest secret that was ever admitted. In this row because it costs no row of its own. */
+/**
+ * `admittedHash`: the hash of the newest secret that was ever admitted. Stored here because another row costs a write.
+ */
 type StoredCounters = Counters & { stats?: StoredStats | null; admittedHash?: string | undefined };
 
 interface HeldRecord {
@@ -54,34 +56,32 @@ interface HeldRecord {
   readAt: number;
 }
 
-/** From this age on a record is read again in the background. */
+/** A record of this age is refreshed in the background. */
 const REFRESH_MS = 45_000;
-/** From this age on a request waits for that read: the default sender is at most a minute old. */
+/** A record of this age makes requests wait for its refresh, so the default sender is at most a minute old. */
 const FRESH_MS = 60_000;
 const REFRESH_TIMEOUT_MS = 1_000;
 const REFRESH_AGAIN_AFTER_MS = 10_000;
-/** While the directory is down, a record is used up to this age. */
+/** The maximum age of a record while the directory is down. */
 const USABLE_MS = 3_600_000;
 const CHANGE_ENDS_AFTER_MS = 60_000;
-/** A call is repeated at once or never, and an object answers about a thousand calls a second. */
+/** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;
 
 /**
- * One API key: its record, read from the directory at first sight, and its counts. Everything it knows lies in three
- * values of its storage: `record`, `counters` and `changing`; its fields are copies that it may lose at any moment.
- * With its counts lie those for the operator's eye, of what it admitted and refused.
+ * One API key: its record, read from the directory, and its counts. Its storage has three values: `record`, `counters`
+ * (with the operator's statistics) and `changing`. Its fields are copies that may be lost at any moment.
  *
- * A change of the key is exact everywhere because it happens in three steps: `beginChange` here, then the directory,
- * then `endChange` here. In between every request reads the directory, so the change counts from its commit on even
- * where the third step never comes.
+ * A change of the key takes three steps: `beginChange` here, the write to the directory, `endChange` here. In between
+ * every request reads the directory. So the change applies from its commit on, even if the third step never happens.
  */
 export class KeyObject extends DurableObject<Env> {
   /**
-   * Answers to recent calls by the call's id, so that a repeated call counts once. An object that lost its memory in
-   * between counts the call again: that costs the key the units of one call, as a crash may, and never grants more.
+   * Results of recent calls by the call's id, so that a retry counts once. If the object lost its memory in between,
+   * the retry counts again: this costs the key the units of one call, and never grants more.
    */
   readonly #answers = new BoundedMap<string, Admission>(REMEMBERED_CALLS);
-  /** Ids of recent reports of refusals, for the same reason. */
+  /** Ids of recent reports of refusals, so that a retry counts once. */
   readonly #countedCalls = new BoundedMap<string, true>(REMEMBERED_CALLS);
   readonly #stats = new KeyStatsBuffer(this.ctx.storage, this.env, {
     stored: () => this.ctx.storage.kv.get<StoredCounters>("counters")?.stats ?? null,
@@ -89,34 +89,34 @@ export class KeyObject extends DurableObject<Env> {
   });
   #counters: Counters | undefined;
   #admittedHash: string | undefined;
-  #spare = NO_RESERVATION;
+  #reservation = NO_RESERVATION;
   #held: HeldRecord | undefined;
-  /** When the record may be read again, after the directory did not answer. */
+  /** The time of the next refresh after the directory did not answer. */
   #refreshAfter = 0;
   #matches: { rules: string[]; test: (address: string | null) => boolean } | undefined;
-  /** Grows with every change: what was read from the directory before one is not kept after it. */
+  /** Incremented by every change. A record that was read before a change is not cached after it. */
   #generation = 0;
-  /** The directory does not know this key. That is for good: an id comes but once. */
+  /** The directory has no such key. This is final, because ids are not reused. */
   #gone = false;
   #loading: { generation: number; record: Promise<KeyRecord | null> } | undefined;
 
   /**
-   * Decides over `asked.units` requests of the key `id`. What it grants is counted durably before it answers. A repeated
-   * call gets the first answer and counts nothing.
+   * Admits or refuses `asked.units` requests of the key `id`. Granted units are stored before this responds. A retry
+   * gets the first result and counts nothing.
    */
   async admit(id: string, asked: AdmissionRequest): Promise<Admission> {
     const record = await this.#record(id);
-    // Erased while it asked the directory: nothing may be counted in what is empty now.
+    // `#gone`: erased during the read of the directory. Nothing may be stored any more.
     if (!record || this.#gone) return { outcome: "refused", reason: "invalid_api_key", window: null, final: true };
-    // Nothing waits from here on: of two tries of one call the second finds the answer of the first.
+    // No `await` from here on, so the second of two tries finds the result of the first.
     const answer = this.#answers.get(asked.call) ?? this.#decide(id, record, asked);
     this.#answers.set(asked.call, answer);
     return answer;
   }
 
   /**
-   * Counts requests that an isolate refused from memory, unless they come with a call that was counted before. Stores
-   * nothing for a key that the directory does not know.
+   * Counts requests that an isolate refused from its cache, once for each `call`. Stores nothing for a key that doesn't
+   * exist.
    */
   async countRefused(id: string, refused: Counts<RefusalReason>, call: string): Promise<void> {
     const record = await this.#record(id);
@@ -129,7 +129,7 @@ export class KeyObject extends DurableObject<Env> {
     const decision = decide(
       record,
       this.#storedCounters(),
-      this.#spare,
+      this.#reservation,
       {
         hash: asked.hash,
         permission: asked.permission,
@@ -139,16 +139,16 @@ export class KeyObject extends DurableObject<Env> {
       Date.now(),
     );
     if (decision.outcome === "refused") {
-      this.#count(id, { refused: added({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
-      return { ...decision, final: isOver(record, asked.hash) };
+      this.#count(id, { refused: addCounts({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
+      return { ...decision, final: isFinal(record, asked.hash) };
     }
     this.#counters = decision.counters;
-    this.#spare = decision.spare;
-    const isSettled = decision.write && decision.spare.units === 0;
+    this.#reservation = decision.reservation;
+    const isSettled = decision.write && decision.reservation.units === 0;
     this.#count(id, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
     const isFirstUse = asked.hash === record.hash && asked.hash !== this.#admittedHash;
     if (isFirstUse) this.#admittedHash = asked.hash;
-    // The output gate holds the answer until this is on disk.
+    // The output gate holds the response until this is on disk.
     if (decision.write || isFirstUse) this.#store();
     const { organizationId, defaultSenderId, region } = record;
     return {
@@ -159,12 +159,12 @@ export class KeyObject extends DurableObject<Env> {
     };
   }
 
-  /** The key and what it has used, or null where the directory has no such key. Counts nothing. */
+  /** The key and its usage; null if the directory has no such key. Counts nothing. */
   async describe(id: string) {
     const record = await this.#record(id);
     if (!record) return null;
     const now = Date.now();
-    const { month, used, quota, window, running } = usageOf(record, this.#storedCounters(), this.#spare, now);
+    const { month, used, quota, window, running } = usageOf(record, this.#storedCounters(), this.#reservation, now);
     const { limit, remaining, reset } = window;
     return {
       key: presentKey(record, now),
@@ -177,13 +177,17 @@ export class KeyObject extends DurableObject<Env> {
     };
   }
 
-  /** The hash of the newest secret that was ever admitted; null if none was. A rotation asks whether a secret is in use. */
+  /**
+   * The hash of the newest secret that was ever admitted; null if none was. A rotation asks whether a secret is in use.
+   */
   admittedHash(): string | null {
     this.#storedCounters();
     return this.#admittedHash ?? null;
   }
 
-  /** Step one of a change: forgets the record and, for a minute at most, keeps none. Repeating it changes nothing. */
+  /**
+   * Step one of a change: drops the cached record and caches none until `endChange`, for a minute at most. Idempotent.
+   */
   beginChange(change: string): void {
     if (this.#gone) return;
     this.#generation++;
@@ -192,7 +196,7 @@ export class KeyObject extends DurableObject<Env> {
     this.ctx.storage.kv.put("changing", { ...this.#changing(), [change]: Date.now() + CHANGE_ENDS_AFTER_MS });
   }
 
-  /** Step three: the directory has the change. */
+  /** Step three: the change is in the directory. */
   endChange(change: string): void {
     this.#generation++;
     this.#held = undefined;
@@ -202,14 +206,14 @@ export class KeyObject extends DurableObject<Env> {
     else this.ctx.storage.kv.delete("changing");
   }
 
-  /** Erases what the object holds; the directory's row is gone. */
+  /** Deletes all storage of the object. */
   async erase(): Promise<void> {
     this.#generation++;
     this.#gone = true;
     this.#held = undefined;
     this.#counters = undefined;
     this.#admittedHash = undefined;
-    this.#spare = NO_RESERVATION;
+    this.#reservation = NO_RESERVATION;
     this.#stats.forget();
     await this.ctx.storage.deleteAll();
   }
@@ -235,9 +239,9 @@ export class KeyObject extends DurableObject<Env> {
   }
 
   #settle(): void {
-    const { counters, spare } = releaseReservation(this.#storedCounters(), this.#spare);
+    const { counters, reservation } = releaseReservation(this.#storedCounters(), this.#reservation);
     this.#counters = counters;
-    this.#spare = spare;
+    this.#reservation = reservation;
     this.#store();
   }
 
@@ -247,7 +251,7 @@ export class KeyObject extends DurableObject<Env> {
     this.ctx.storage.kv.put("counters", stored);
   }
 
-  /** Changes under way and when each ends by itself. */
+  /** The ids of changes under way, each with the time when it expires. */
   #changing(): Record<string, number> {
     const stored = this.ctx.storage.kv.get<Record<string, number>>("changing") ?? {};
     return Object.fromEntries(Object.entries(stored).filter(([, endsAt]) => endsAt > Date.now()));
@@ -268,12 +272,12 @@ export class KeyObject extends DurableObject<Env> {
       const read = await Promise.race([refreshed, scheduler.wait(REFRESH_TIMEOUT_MS)]);
       return read === undefined ? record : read;
     }
-    // A read that is shared may be older than a change that has just been made: then each request makes its own.
+    // During a change each request makes its own read, because a shared one may be older than the commit.
     if (Object.keys(this.#changing()).length > 0) return readKeyRecord(directory(this.env), id);
     return this.#read(id);
   }
 
-  /** Reads the record again. @returns undefined, and makes no other try for ten seconds, if the directory is down */
+  /** Reads the record again. @returns undefined if the directory is down; the next try is then ten seconds later */
   async #refresh(id: string): Promise<KeyRecord | null | undefined> {
     try {
       return await this.#read(id);
@@ -284,7 +288,7 @@ export class KeyObject extends DurableObject<Env> {
     }
   }
 
-  /** Reads the directory and keeps what it says, unless a change came in between. */
+  /** Reads the record, and caches it unless a change began meanwhile. */
   #read(id: string): Promise<KeyRecord | null> {
     const generation = this.#generation;
     if (this.#loading?.generation === generation) return this.#loading.record;
@@ -303,7 +307,7 @@ export class KeyObject extends DurableObject<Env> {
   #keep(record: KeyRecord | null): void {
     this.#held = record ? { record, readAt: Date.now() } : undefined;
     this.#gone = record === null;
-    // A key that the directory does not know leaves no trace here: a stranger's guess must not make storage.
+    // Nothing is stored for a key that doesn't exist: invented ids must not create storage.
     if (this.#held) this.ctx.storage.kv.put("record", this.#held);
     else if (this.ctx.storage.kv.get("record") !== undefined) this.ctx.storage.kv.delete("record");
   }
@@ -315,7 +319,7 @@ export class KeyObject extends DurableObject<Env> {
   }
 }
 
-/** Whether no change can make a secret good again: its key was revoked, or has others since. */
-function isOver({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
+/** Whether a secret is invalid for good: its key was revoked, or has other secrets. */
+function isFinal({ revokedAt, hash, previousHash }: KeyRecord, asked: string): boolean {
   return revokedAt !== null || (asked !== hash && asked !== previousHash);
 }

@@ -3,21 +3,21 @@ import type { Directory } from "../db/client.ts";
 import { apiKeys, members, organizations, type Region } from "../db/schema.ts";
 import type { KeyRules } from "./decide.ts";
 
-/** What a key's own object knows of it: its row in the directory, and what its organization adds. */
+/** A key's row in the directory, and the fields of its organization that requests need. */
 export interface KeyRecord extends KeyRules {
   id: string;
   organizationId: string;
   name: string;
   ipAllowlist: string[];
   createdAt: number;
-  /** The organization's first member, who sends where a message names no sender. */
+  /** The organization's first member: the sender of messages that name no sender. */
   defaultSenderId: string;
   region: Region | null;
 }
 
 const { stats: _stats, ...columns } = getTableColumns(apiKeys);
 
-/** The record of a key from the directory, or null where there is none, or its organization is being erased. */
+/** Reads a key's record. @returns null if the key doesn't exist or its organization is being deleted */
 export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecord | null> {
   const defaultSenderId = sql<string>`(
     select ${members.id} from ${members} where ${members.organizationId} = ${apiKeys.organizationId}
@@ -31,7 +31,7 @@ export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecor
   return row ? { ...row.key, region: row.region, defaultSenderId: row.defaultSenderId } : null;
 }
 
-/** A key as the API shows it. Its hashes stay inside. */
+/** A key as the API shows it, without hashes. */
 export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "region">, now: number) {
   const previousLives = key.previousUntil !== null && key.previousUntil > now;
   return {

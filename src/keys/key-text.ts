@@ -1,50 +1,50 @@
 import { randomBase62, toBase62 } from "../ids.ts";
 
 /**
- * An API key's text: `ply_`, the 16 characters of its id after `key_`, 32 random base62 characters, and 6 of a
- * truncated HMAC-SHA-256 of all before them. The last six let a Worker refuse a mistyped or invented key without
- * asking anyone.
+ * An API key's text: `ply_`, the 16 characters of its id after `key_`, 32 random base62 characters, and a checksum: 6
+ * characters of an HMAC-SHA-256 of the text before it. The checksum lets a Worker refuse a mistyped or invented key
+ * without a call.
  */
 const FORM = /^ply_([geu][0-9A-Za-z]{15})[0-9A-Za-z]{32}([0-9A-Za-z]{6})$/;
 const SECRET_LENGTH = 32;
-const TAG_LENGTH = 6;
+const CHECKSUM_LENGTH = 6;
 
 const encoder = new TextEncoder();
 const signers = new WeakMap<Uint8Array, Promise<CryptoKey>>();
 
-/** A new key text for the key `id`, tagged under `secret`. It exists here alone: what is stored is its hash. */
+/** A new key text for the key `id`, with a checksum under `secret`. Only its hash may be stored. */
 export async function newKeyText(id: string, secret: Uint8Array): Promise<string> {
-  const untagged = `ply_${id.slice("key_".length)}${randomBase62(SECRET_LENGTH)}`;
-  return untagged + (await tagOf(untagged, secret));
+  const body = `ply_${id.slice("key_".length)}${randomBase62(SECRET_LENGTH)}`;
+  return body + (await checksumOf(body, secret));
 }
 
-/** The id that a key text names, or null where its form or its tag is wrong under each of `secrets`. */
+/** The id in a key text; null if the format is wrong, or the checksum is wrong under each of `secrets`. */
 export async function keyIdOf(text: string, secrets: (Uint8Array | undefined)[]): Promise<string | null> {
-  const [, id, tag] = FORM.exec(text) ?? [];
-  if (!id || !tag) return null;
-  const untagged = text.slice(0, -TAG_LENGTH);
+  const [, id, checksum] = FORM.exec(text) ?? [];
+  if (!id || !checksum) return null;
+  const body = text.slice(0, -CHECKSUM_LENGTH);
   for (const secret of secrets) {
-    if (secret && sameBytes(await tagOf(untagged, secret), tag)) return `key_${id}`;
+    if (secret && sameBytes(await checksumOf(body, secret), checksum)) return `key_${id}`;
   }
   return null;
 }
 
-/** SHA-256 of a key text, hex: all that is ever stored of it. */
+/** SHA-256 of a key text, in hex. */
 export async function hashOf(text: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text))).toHex();
 }
 
-async function tagOf(untagged: string, secret: Uint8Array): Promise<string> {
+async function checksumOf(body: string, secret: Uint8Array): Promise<string> {
   let signer = signers.get(secret);
   if (!signer) {
     signer = crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
     signers.set(secret, signer);
   }
-  const signature = await crypto.subtle.sign("HMAC", await signer, encoder.encode(untagged));
-  return toBase62(new Uint8Array(signature), TAG_LENGTH);
+  const signature = await crypto.subtle.sign("HMAC", await signer, encoder.encode(body));
+  return toBase62(new Uint8Array(signature), CHECKSUM_LENGTH);
 }
 
-/** Constant-time for texts of one length. */
+/** Takes constant time. Both texts must have the same length. */
 function sameBytes(one: string, other: string): boolean {
   return crypto.subtle.timingSafeEqual(encoder.encode(one), encoder.encode(other));
 }

@@ -5,13 +5,13 @@ import type { Counts } from "../platform/counts.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { RefusalReason } from "./decide.ts";
 
-/** Longer than a refusal is remembered, so that a client that keeps asking has its next call carry the counts. */
+/** Longer than a refusal is cached, so that the next call of a client that keeps trying carries the counts. */
 const REPORT_AFTER_MS = 2_000;
 
-/** Per key: requests that this isolate refused from memory and that the key's object has not counted yet. */
+/** By key: refusals from this isolate's cache that the key's object has not counted yet. */
 const uncounted = perIsolate(() => new BoundedMap<string, Counts<RefusalReason>>(10_000));
 
-/** Counts a request that was refused from memory. The key's object learns of it within two seconds. */
+/** Counts a request that was refused from the cache. The key's object gets the count within two seconds. */
 export function countRefusal(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
@@ -27,7 +27,10 @@ export function countRefusal(
   ctx.waitUntil(reportLater(env, keyId));
 }
 
-/** The uncounted refusals of a key, which the caller now reports to the key's object; null if there are none. */
+/**
+ * Takes the uncounted refusals of a key. The caller must report them to the key's object.
+ * @returns null if there are none
+ */
 export function takeRefusals(env: Env, keyId: string): Counts<RefusalReason> | null {
   const counts = uncounted(env).get(keyId) ?? null;
   if (counts) uncounted(env).delete(keyId);

@@ -1,7 +1,7 @@
 import { database } from "../db/client.ts";
 import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
-import { added, type Counts } from "../platform/counts.ts";
+import { addCounts, type Counts } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { RefusalReason } from "./decide.ts";
 
@@ -68,7 +68,7 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
     isSettled: boolean,
   ): Promise<void> | null {
     const before = this.current() ?? { admitted: 0, refused: {} };
-    this.#current = { keyId, admitted: before.admitted + admitted, refused: added(before.refused, refused) };
+    this.#current = { keyId, admitted: before.admitted + admitted, refused: addCounts(before.refused, refused) };
     this.#isSettled = isSettled;
     return this.#alarmBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
   }

@@ -5,7 +5,7 @@ import { noQuery } from "../http/validation.ts";
 import { callObject } from "../platform/call-object.ts";
 import { type KeyVariables, requirePermission } from "./guard.ts";
 
-/** What a key can ask about itself. */
+/** `GET /key`: a key reads its own properties and usage. */
 export const ownKeyRoutes = new Hono<{ Bindings: Env; Variables: RequestVariables & KeyVariables }>().get(
   "/key",
   requirePermission(null),

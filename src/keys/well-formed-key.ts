@@ -3,23 +3,23 @@ import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { hashOf, keyIdOf } from "./key-text.ts";
 
-/** A key text whose check letters are right, which says nothing yet of whether there is such a key. */
+/** The contents of a key text whose checksum is right. The key itself may not exist. */
 export interface WellFormedKey {
   id: string;
   /** SHA-256 of the text. */
   hash: string;
 }
 
-/** A text of more characters is not worth its memory. No key has as many. */
-const MAX_REMEMBERED = 64;
+/** Longer texts are not cached. No key is as long. */
+const MAX_CACHED_LENGTH = 64;
 
-/** Spares the digests of a text that comes again and again. Invented ones are apart, for they are without number. */
+/** Saves the digests of repeated texts. Invented texts have a map of their own, so that they displace no real ones. */
 const kept = perIsolate(() => ({
   known: new BoundedMap<string, WellFormedKey>(1_000),
   refused: new BoundedMap<string, true>(1_000),
 }));
 
-/** What a key text names, or null where its form or its check letters are wrong. No one else needs to be asked. */
+/** Parses a key text without any call. @returns null if the format or the checksum is wrong */
 export async function wellFormedKey(env: Env, text: string): Promise<WellFormedKey | null> {
   const { known, refused } = kept(env);
   const remembered = known.get(text);
@@ -27,7 +27,7 @@ export async function wellFormedKey(env: Env, text: string): Promise<WellFormedK
   if (refused.has(text)) return null;
   const id = await keyIdOf(text, [configured(env, "KEY_SECRET"), configured(env, "KEY_SECRET_PREVIOUS")]);
   if (!id) {
-    if (text.length <= MAX_REMEMBERED) refused.set(text, true);
+    if (text.length <= MAX_CACHED_LENGTH) refused.set(text, true);
     return null;
   }
   const key = { id, hash: await hashOf(text) };

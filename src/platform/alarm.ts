@@ -1,32 +1,32 @@
 type AlarmStorage = Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
 
 /**
- * The one alarm of a Durable Object. Setting it is a write, so one that stands early enough is left alone, and what
- * stands is remembered.
+ * The alarm of a Durable Object. Setting an alarm is a write, so its time is cached, and an earlier alarm is not
+ * replaced.
  */
 export class StandingAlarm {
   readonly #storage: AlarmStorage;
-  /** Unix milliseconds; null for none, undefined before it was asked for. */
+  /** Unix milliseconds; null for none, undefined if unknown. */
   #at: number | null | undefined;
 
   constructor(storage: AlarmStorage) {
     this.#storage = storage;
   }
 
-  /** When it rings; null for never. */
+  /** The time of the alarm; null if none is set. */
   async standing(): Promise<number | null> {
     if (this.#at === undefined) this.#at = await this.#storage.getAlarm();
     return this.#at;
   }
 
-  /** Has it ring at `at` or before; null asks for nothing. */
+  /** Ensures an alarm at `at` or before. Null does nothing. */
   async by(at: number | null): Promise<void> {
     if (at === null) return;
     const standing = await this.standing();
     if (standing === null || standing > at) await this.set(at);
   }
 
-  /** Has it ring at `at`, or never. Where that fails it is asked for again: none may be remembered that does not stand. */
+  /** Sets the alarm to `at`, or deletes it. If this fails, the time is unknown and is read again. */
   async set(at: number | null): Promise<void> {
     this.#at = at;
     try {
@@ -37,7 +37,7 @@ export class StandingAlarm {
     }
   }
 
-  /** It rang, or all storage was erased: none stands any more. */
+  /** The alarm rang, or all storage was deleted: none is set. */
   gone(): void {
     this.#at = null;
   }

@@ -1,15 +1,17 @@
-/** How long a request waits for a call that it can't join to end: a slow hop adds no round trip, a fast one joins all. */
+/**
+ * For how long a request waits for the running call to end. Then it makes its own: a slow call delays it no further.
+ */
 const PATIENCE_MS = 3;
-const MAX_JOINED = 100;
-/** A call that is under way for this long is lost, with the request that made it. */
+const MAX_BATCH = 100;
+/** A call that takes longer is lost, with the request that made it. */
 const LOST_AFTER_MS = 10_000;
 
-/** What a waiting request is told: its answer, or to make the next call, for these others too. */
-type Told<Item, Answer> = { answer: Answer } | { others: Waiting<Item, Answer>[] };
+/** What a waiting request gets: its answer, or the task to make the next call for itself and `others`. */
+type Turn<Item, Answer> = { answer: Answer } | { others: Waiting<Item, Answer>[] };
 
 interface Waiting<Item, Answer> {
   item: Item;
-  tell(told: Told<Item, Answer>): void;
+  resume(turn: Turn<Item, Answer>): void;
 }
 
 interface Line<Item, Answer> {
@@ -19,23 +21,26 @@ interface Line<Item, Answer> {
 }
 
 /**
- * Requests that wait for the same object at the same time share one call: an object answers about a thousand calls a
- * second, and each is billed. A request joins only a call that has not been made yet, so nothing that it is answered is
- * older than itself. Each call is made by a request that waits for its answer, and ends though that request's client
- * goes away. Where a joint call fails, each of the others makes its own.
+ * Combines concurrent calls of the same object into one, because an object answers about a thousand calls per second
+ * and each is billed. A request only joins a call that has not started, so its answer is never older than the request.
+ * One of the requests makes the call, which completes even if that client disconnects. If a shared call fails, each of
+ * the other requests makes its own call.
  */
 export class BatchedCalls<Item, Answer> {
   readonly #lines = new Map<string, Line<Item, Answer>>();
   readonly #joins: boolean;
 
-  /** @param joins false where the runtime lets no request wait for another's promise: then each makes its own call */
+  /**
+   * @param joins false if the runtime doesn't let a request await another's promise: then each request makes its own
+   * call
+   */
   constructor(joins = Cloudflare.compatibilityFlags.handle_cross_request_promise_resolution ?? true) {
     this.#joins = joins;
   }
 
   /**
-   * The answer to `item` in the line `name`.
-   * @param call answers each of its items, in their order
+   * The answer to `item`. Items with the same `name` can share a call.
+   * @param call returns one answer for each item, in the same order
    */
   ask(
     ctx: Pick<ExecutionContext, "waitUntil">,
@@ -52,15 +57,15 @@ export class BatchedCalls<Item, Answer> {
     let line = this.#lines.get(name);
     if (!line || isLost(line)) this.#lines.set(name, (line = { underWay: 0, startedAt: 0, waiting: [] }));
     if (line.underWay > 0) {
-      const told = await waitIn(line, item);
-      if ("answer" in told) return told.answer;
-      return this.#make(name, line, item, told.others, call);
+      const turn = await waitIn(line, item);
+      if ("answer" in turn) return turn.answer;
+      return this.#make(name, line, item, turn.others, call);
     }
     line.underWay++;
     return this.#make(name, line, item, [], call);
   }
 
-  /** Makes a call that the line counts as under way already. */
+  /** Makes a call that `line.underWay` already includes. */
   async #make(
     name: string,
     line: Line<Item, Answer>,
@@ -71,21 +76,21 @@ export class BatchedCalls<Item, Answer> {
     line.startedAt = Date.now();
     try {
       const [own, ...answers] = await call([item, ...others.map((other) => other.item)]);
-      for (const [index, other] of others.entries()) other.tell({ answer: answers[index] as Answer });
+      for (const [index, other] of others.entries()) other.resume({ answer: answers[index] as Answer });
       return own as Answer;
     } catch (error) {
       line.underWay += others.length;
-      for (const other of others) other.tell({ others: [] });
+      for (const other of others) other.resume({ others: [] });
       throw error;
     } finally {
-      const [next, ...following] = line.waiting.splice(0, MAX_JOINED);
-      if (next) next.tell({ others: following });
+      const [next, ...following] = line.waiting.splice(0, MAX_BATCH);
+      if (next) next.resume({ others: following });
       else if (--line.underWay === 0 && this.#lines.get(name) === line) this.#lines.delete(name);
     }
   }
 }
 
-/** Requests that wait for the same answer at the same time: one call, as with `JoinedCalls`, and all get what it gave. */
+/** Like `BatchedCalls`, for requests without items: all get the same answer. */
 export class SingleFlight<Answer> {
   readonly #calls = new BatchedCalls<null, Answer>();
 
@@ -102,27 +107,27 @@ async function alone<Item, Answer>(item: Item, call: (items: Item[]) => Promise<
   return answer as Answer;
 }
 
-/** Waits for an answer or for a turn, which comes with the end of a call or of the request's patience. */
-async function waitIn<Item, Answer>(line: Line<Item, Answer>, item: Item): Promise<Told<Item, Answer>> {
-  const { promise, resolve } = Promise.withResolvers<Told<Item, Answer>>();
-  const own = { item, tell: resolve };
+/** Waits for an answer, or for the turn to make a call: when the running call ends, or after `PATIENCE_MS`. */
+async function waitIn<Item, Answer>(line: Line<Item, Answer>, item: Item): Promise<Turn<Item, Answer>> {
+  const { promise, resolve } = Promise.withResolvers<Turn<Item, Answer>>();
+  const own = { item, resume: resolve };
   const lead = (others: Waiting<Item, Answer>[]) => {
     line.underWay++;
     resolve({ others });
   };
   line.waiting.push(own);
-  // The platform cancels, as hung, a request that waits for nothing of its own: a timer always runs.
+  // A timer must always run: the platform cancels a request that waits for nothing of its own as hung.
   let timer = setTimeout(() => {
     const at = line.waiting.indexOf(own);
-    if (at >= 0) lead(line.waiting.splice(at, MAX_JOINED).slice(1));
+    if (at >= 0) lead(line.waiting.splice(at, MAX_BATCH).slice(1));
     else timer = setTimeout(lead, LOST_AFTER_MS, []);
   }, PATIENCE_MS);
-  const told = await promise;
+  const turn = await promise;
   clearTimeout(timer);
-  return told;
+  return turn;
 }
 
-/** Lost calls are never counted down. */
+/** A lost call never decrements `underWay`. */
 function isLost({ underWay, startedAt }: Pick<Line<unknown, unknown>, "underWay" | "startedAt">): boolean {
   return underWay > 0 && Date.now() - startedAt > LOST_AFTER_MS;
 }

@@ -1,4 +1,4 @@
-/** A map of at most `max` entries: where it would hold more, the one that was put there first goes. */
+/** A map of at most `max` entries. Setting one more removes the entry that was set first. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
 
@@ -8,7 +8,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   }
 
   override set(key: Key, value: Value): this {
-    // A map lists its keys in the order in which they were put there.
+    // A map iterates its keys in the order of insertion.
     super.delete(key);
     super.set(key, value);
     if (this.size > this.#max) super.delete(this.keys().next().value as Key);

@@ -4,12 +4,13 @@ import { unavailable } from "../http/errors.ts";
 import { type Jurisdiction, jurisdictionOf } from "../ids.ts";
 
 /**
- * Calls the Durable Object that is named by an id, in the jurisdiction that the id's letter names. `region` is a hint
- * that counts only for the very first call, which decides where the object lives.
+ * Calls the Durable Object of an id, in the jurisdiction of the id. `region` is a hint that only applies to an object's
+ * first call, which creates it.
  *
- * A call that broke off is tried once more where the platform says that it may be, on a new stub, because an exception
- * can leave a stub broken; so each call must change nothing when it is repeated.
- * @throws ApiError `unavailable`, with the platform's error as its cause; what the object's own code threw, as it came
+ * Calls must be idempotent: if the platform says that a failed call can be retried, it is retried once, on a new stub,
+ * because an exception can break a stub.
+ * @throws ApiError `unavailable` if the platform failed, with its error as the cause; an error of the object's code as
+ * is
  * @see https://developers.cloudflare.com/durable-objects/best-practices/error-handling/
  */
 export async function callObject<T extends Rpc.DurableObjectBranded, R>(
@@ -18,8 +19,8 @@ export async function callObject<T extends Rpc.DurableObjectBranded, R>(
   call: (stub: DurableObjectStub<T>) => R,
   region?: Region | null,
 ): Promise<Awaited<R>> {
-  const place = within(namespace, jurisdictionOf(id));
-  const stub = () => place.getByName(id, region ? { locationHint: region } : {});
+  const ids = within(namespace, jurisdictionOf(id));
+  const stub = () => ids.getByName(id, region ? { locationHint: region } : {});
   try {
     return await call(stub());
   } catch (error) {
@@ -33,9 +34,9 @@ export async function callObject<T extends Rpc.DurableObjectBranded, R>(
 }
 
 /**
- * Whether the object's own code failed, which no repetition would mend. The platform marks as `remote` whatever an
- * object threw and whatever threw the object out; what is not of its code has a further mark. The causes of an error
- * and its own properties come with it, its class does not.
+ * Whether the object's code failed, so that a retry can't help. The platform marks errors of the object's code, and
+ * those that evicted the object, as `remote`; the latter have another mark too. Across RPC an error keeps its causes
+ * and properties, but not its class.
  */
 function isFault(error: unknown): boolean {
   const { remote, retryable, overloaded, durableObjectReset, code } = error as Record<string, unknown>;
@@ -44,8 +45,8 @@ function isFault(error: unknown): boolean {
 }
 
 /**
- * Whether an object's own storage did not do what it was asked: it is full or damaged, or the platform says no more
- * than `internal error`. A statement that is wrong is a fault of ours.
+ * Whether an object's storage failed: it is full or damaged, or the platform only says `internal error`. A wrong
+ * statement is a bug.
  */
 function isStorageOut(error: unknown): boolean {
   const message = error instanceof Error ? error.message : "";
@@ -58,8 +59,8 @@ function mayRetry(error: unknown): boolean {
 }
 
 /**
- * The local runtime has no jurisdictions and says so in this one way; objects then live in the plain namespace. Any
- * other failure must fail the call: data of a jurisdiction never falls back to anywhere.
+ * The namespace of a jurisdiction. The local runtime has no jurisdictions, and throws this one error; then the plain
+ * namespace is used. Any other error fails the call: data must never leave its jurisdiction.
  */
 function within<T extends Rpc.DurableObjectBranded>(
   namespace: DurableObjectNamespace<T>,

@@ -1,4 +1,4 @@
-/** Time and chance. Code that takes them from here can run in a simulation. */
+/** Time and randomness. Code that takes both as a parameter can run in a simulation. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;

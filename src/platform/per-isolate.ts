@@ -1,6 +1,6 @@
 /**
- * What this isolate keeps in memory between requests, made at its first use and apart for each environment: production
- * has one, tests have several. Anything kept so may be lost at any moment, and is bounded by who keeps it.
+ * A value that this isolate keeps in memory between requests, one for each `Env`: production has one, tests have
+ * several. It is created by its first use and may be lost at any moment. The caller must limit its size.
  */
 export function perIsolate<Kept>(make: () => Kept): (env: Env) => Kept {
   const kept = new WeakMap<Env, Kept>();

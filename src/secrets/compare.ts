@@ -1,4 +1,4 @@
-/** Whether a caller showed the secret. In constant time: hashed first, lengths are equal and tell nothing. */
+/** Compares a secret in constant time. Hashing first hides its length. */
 export async function isSameSecret(given: string, secret: string): Promise<boolean> {
   const [one, other] = await Promise.all([digest(given), digest(secret)]);
   return crypto.subtle.timingSafeEqual(one, other);

@@ -1,8 +1,8 @@
 import { configured } from "../config.ts";
 
 /**
- * Secrets at rest: AES-256-GCM, as base64 of a version byte, a 12-byte nonce and the ciphertext with its tag. The row's
- * id and the column's name are authenticated with it, so that a sealed text opens nowhere but where it was written.
+ * Encryption of secrets at rest: AES-256-GCM, as base64 of a version byte, a 12-byte nonce and the ciphertext with its
+ * tag. The row's id and the column's name are authenticated too, so a sealed text only opens in its own place.
  */
 const VERSION = 1;
 const NONCE_BYTES = 12;
@@ -10,18 +10,18 @@ const NONCE_BYTES = 12;
 const encoder = new TextEncoder();
 const imported = new WeakMap<Uint8Array, Promise<CryptoKey>>();
 
-/** The keys that seal and open: what is sealed is sealed under `current`, and what `previous` sealed still opens. */
+/** New texts are sealed under `current`. Texts that were sealed under `previous` still open. */
 export interface SealingKeys {
   current: Uint8Array<ArrayBuffer>;
   previous: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** The configured keys that seal and open. */
+/** The sealing keys of the configuration. @throws ApiError `unavailable` if one is missing or malformed */
 export function sealingKeys(env: Env): SealingKeys {
   return { current: configured(env, "CREDENTIALS_KEY"), previous: configured(env, "CREDENTIALS_KEY_PREVIOUS") };
 }
 
-/** Where a sealed text stands. */
+/** The row and the column of a sealed text. */
 export interface SealedPlace {
   id: string;
   column: string;
@@ -43,12 +43,12 @@ export async function seal(keys: SealingKeys, place: SealedPlace, text: string):
 }
 
 /**
- * The text that was sealed for a place, under the current key or the one before it.
- * @throws Error when neither opens it: it was sealed under another key, for another place, or was changed
+ * Opens a text that was sealed for a place, under the current or the previous key.
+ * @throws Error if neither key opens it: it was sealed under another key, for another place, or was changed
  */
 export async function open(keys: SealingKeys, place: SealedPlace, sealed: string): Promise<string> {
   const bytes = Uint8Array.fromBase64(sealed);
-  if (bytes[0] !== VERSION) throw new Error(`${place.column} of ${place.id} is sealed in an unknown version`);
+  if (bytes[0] !== VERSION) throw new Error(`${place.column} of ${place.id} has an unknown version of sealing`);
   const nonce = bytes.slice(1, 1 + NONCE_BYTES);
   for (const key of [keys.current, keys.previous]) {
     if (!key) continue;
@@ -60,7 +60,7 @@ export async function open(keys: SealingKeys, place: SealedPlace, sealed: string
       );
       return new TextDecoder().decode(opened);
     } catch {
-      // Not under this key.
+      // Try the next key.
     }
   }
   throw new Error(`${place.column} of ${place.id} opens under neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS`);

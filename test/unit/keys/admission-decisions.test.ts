@@ -55,7 +55,7 @@ test("a reserve that narrower limits would not give goes back to the window and 
   expect(decision).toMatchObject({
     outcome: "admitted",
     counters: { windowCount: 60, monthCount: 60 },
-    spare: { units: 9 },
+    reservation: { units: 9 },
     window: { remaining: 149 },
     write: true,
   });

@@ -64,7 +64,7 @@ function run(key: Key, steps: ReturnType<typeof evictedSteps.generate>["value"],
     if (step.kind === "wait") now += step.ms;
     else if (step.kind === "ask") admitted.push({ at: now, units: key.grant(now, step.units) });
     else {
-      const { used, quota: granted } = usageOf(key.rules, key.state().counters, key.spare, now);
+      const { used, quota: granted } = usageOf(key.rules, key.state().counters, key.reservation, now);
       evictions.push({ left: granted === null ? Number.POSITIVE_INFINITY : granted - used, cost: key.evict() });
     }
   }
@@ -211,7 +211,7 @@ test("after a quota was set or lowered an eviction costs at most 1 % of what it 
   key.change({ monthlyQuota: 50 });
   key.grant(NOON + 1);
   key.evict();
-  expect(usageOf(key.rules, key.row, key.spare, NOON + 2).used).toBe(11);
+  expect(usageOf(key.rules, key.row, key.reservation, NOON + 2).used).toBe(11);
 });
 
 test("below one request a second every admitted unit is written at once, and evictions cost nothing", () => {

@@ -59,15 +59,15 @@ test("a window goes on over the edge of a month", () => {
   expect([key.grantEach(MONTH_END - 1, 5), key.grantEach(MONTH_END, 5)]).toEqual([3, 1]);
 });
 
-test("spare units that cross the edge of a month count in the new one", () => {
+test("reserved units that cross the edge of a month count in the new one", () => {
   const key = new Key({ rateLimit: 1_000, monthlyQuota: 5_000 });
   key.grantEach(MONTH_END - 1, 2);
-  expect(key.spare.units).toBeGreaterThan(10);
+  expect(key.reservation.units).toBeGreaterThan(10);
   key.grantEach(MONTH_END, 10);
-  expect(usageOf(key.rules, key.row, key.spare, MONTH_END)).toMatchObject({ month: "2026-12", used: 10 });
+  expect(usageOf(key.rules, key.row, key.reservation, MONTH_END)).toMatchObject({ month: "2026-12", used: 10 });
 });
 
-test("the first admission of a month is written, even out of spare units", () => {
+test("the first admission of a month is written, even out of reserved units", () => {
   const key = new Key({ rateLimit: 1_000 });
   key.grantEach(MONTH_END - 1, 2);
   key.grant(MONTH_END);
@@ -115,7 +115,7 @@ test("a request a second after the last is written by itself, an earlier one res
   const key = new Key({ rateLimit: 1_000 });
   const spares = [NOON, NOON + 1_000, NOON + 1_999].map((now) => {
     key.grant(now);
-    return key.spare.units;
+    return key.reservation.units;
   });
   expect(spares).toEqual([0, 0, 49]);
 });
@@ -149,15 +149,15 @@ test("a busy key writes about once in 5 % of its limit", () => {
 test("usage counts what was admitted, not what is reserved", () => {
   const key = new Key({ rateLimit: 1_000 });
   key.grantEach(NOON, 7);
-  expect(key.spare.units).toBeGreaterThan(0);
-  const usage = usageOf(key.rules, key.row, key.spare, NOON);
+  expect(key.reservation.units).toBeGreaterThan(0);
+  const usage = usageOf(key.rules, key.row, key.reservation, NOON);
   expect(usage).toMatchObject({ used: 7, window: { remaining: 993 }, running: true });
 });
 
 test("usage of a window that ended is a whole window, and none that runs", () => {
   const key = new Key({ rateLimit: 10, windowSeconds: 60 });
   key.grantEach(NOON, 7);
-  const usage = usageOf(key.rules, key.row, key.spare, NOON + 60_000);
+  const usage = usageOf(key.rules, key.row, key.reservation, NOON + 60_000);
   expect(usage).toMatchObject({ used: 7, window: { remaining: 10, reset: NOON + 120_000 }, running: false });
 });
 

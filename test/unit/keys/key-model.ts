@@ -33,7 +33,7 @@ export function rulesOf(overrides: Partial<KeyRules> = {}): KeyRules {
 export class Key {
   rules: KeyRules;
   row: Counters = NO_COUNTERS;
-  spare: Reservation = NO_RESERVATION;
+  reservation: Reservation = NO_RESERVATION;
   writes = 0;
   #counters: Counters = NO_COUNTERS;
 
@@ -46,13 +46,13 @@ export class Key {
     const decision = decide(
       Object.freeze(this.rules),
       Object.freeze(this.#counters),
-      Object.freeze(this.spare),
+      Object.freeze(this.reservation),
       Object.freeze(request),
       now,
     );
     if (decision.outcome === "refused") return decision;
     this.#counters = decision.counters;
-    this.spare = decision.spare;
+    this.reservation = decision.reservation;
     if (decision.write) {
       this.row = decision.counters;
       this.writes++;
@@ -79,15 +79,15 @@ export class Key {
 
   /** Takes the memory; what was written stays. Answers how many reserved units that cost. */
   evict(): number {
-    const lost = this.spare.units;
-    this.spare = NO_RESERVATION;
+    const lost = this.reservation.units;
+    this.reservation = NO_RESERVATION;
     this.#counters = this.row;
     return lost;
   }
 
   /** What the object holds, for comparing before and after. */
   state() {
-    return { row: this.row, counters: this.#counters, spare: this.spare };
+    return { row: this.row, counters: this.#counters, reservation: this.reservation };
   }
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { added } from "../../../src/platform/counts.ts";
+import { addCounts } from "../../../src/platform/counts.ts";
 
 test("counts of the same things are added, others stand beside them, and none of the two changes", () => {
   const counts = { sent: 2, failed: 1 };
   const more = { sent: 3, retry: 4 };
-  expect(added<string>(counts, more)).toEqual({ sent: 5, failed: 1, retry: 4 });
+  expect(addCounts<string>(counts, more)).toEqual({ sent: 5, failed: 1, retry: 4 });
   expect([counts, more]).toEqual([
     { sent: 2, failed: 1 },
     { sent: 3, retry: 4 },
@@ -12,5 +12,5 @@ test("counts of the same things are added, others stand beside them, and none of
 });
 
 test("nothing added to nothing is nothing", () => {
-  expect(added({}, {})).toEqual({});
+  expect(addCounts({}, {})).toEqual({});
 });
