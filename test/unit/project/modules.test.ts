@@ -32,7 +32,10 @@ function sharedNames(sources: Record<string, string>): string[] {
   return [...paths].filter(([, of]) => of.length > 1).map(([name, of]) => `${name}: ${of.join(", ")}`);
 }
 
-/** The modules that import each other in a circle, found by removing every module that imports none of the rest. */
+/**
+ * The modules of circles. Removes every module that imports none of the rest or is imported by none of the rest, until
+ * only circles and the ways between them are left.
+ */
 function modulesInCircles(sources: Record<string, string>): string[] {
   const imports = new Map(
     Object.entries(sources).map(([path, text]) => [
@@ -43,6 +46,8 @@ function modulesInCircles(sources: Record<string, string>): string[] {
   for (let size = -1; size !== imports.size; ) {
     size = imports.size;
     for (const [path, to] of imports) if (!to.some((each) => imports.has(each))) imports.delete(path);
+    const imported = new Set([...imports.values()].flat());
+    for (const path of imports.keys()) if (!imported.has(path)) imports.delete(path);
   }
   return [...imports.keys()];
 }
@@ -71,6 +76,7 @@ test("the check of circles finds those of types and of side effects, and leaves 
     "src/two.ts": 'import "./a/one.ts";\nimport { three } from "./three.ts";',
     "src/three.ts": 'import { z } from "zod";\nexport * from "./four.ts";',
     "src/four.ts": "",
+    "src/entry.ts": 'import { two } from "./two.ts";',
   };
   expect(modulesInCircles(sources)).toEqual(["src/a/one.ts", "src/two.ts"]);
 });
