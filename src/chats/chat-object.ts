@@ -12,7 +12,7 @@ import { replay } from "./idempotency.ts";
 import { Adoption, type ChatIdentity } from "./identity.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
-import { inboundMessage, nextPlace, outboundMessage } from "./log/new-message.ts";
+import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message.ts";
 import { MessagePages } from "./log/pages.ts";
 import type { Message } from "./message.ts";
 import type {
@@ -89,10 +89,10 @@ export class ChatObject extends DurableObject<Env> {
     this.#visitors.onClose(socket, code);
   }
 
-  /** Returns a page of messages. @param have the version of this page that the caller holds */
-  list(organizationId: string, place: Place, knownIdentity: ChatIdentity | null, have?: string): ListAnswer {
+  /** Returns a page of messages. @param cachedVersion the version of this page that the caller has cached */
+  list(organizationId: string, place: Place, knownIdentity: ChatIdentity | null, cachedVersion?: string): ListAnswer {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.#pages.read(this.#log.newest().seq, place, have);
+    return this.#pages.read(this.#log.newest().seq, place, cachedVersion);
   }
 
   get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): MessageAnswer {
@@ -140,7 +140,12 @@ export class ChatObject extends DurableObject<Env> {
       return stored ? { outcome: "stored", doc: stored.doc, replayed: false } : { outcome: "refused", code: limit };
     }
 
-    const message = outboundMessage(draft, draft.prepared, nextPlace(this.#log.newest(), identity, Date.now()), waits);
+    const message = outboundMessage(
+      draft,
+      draft.prepared,
+      nextPosition(this.#log.newest(), identity, Date.now()),
+      waits,
+    );
     const delivery = waits ? this.#queue.newDelivery(depth) : null;
     const { fingerprint, prepared } = draft;
     const { template } = prepared;
@@ -176,7 +181,7 @@ export class ChatObject extends DurableObject<Env> {
       return { outcome: "repeated", doc: first.doc };
     }
     if (isFull(this.#log)) return { outcome: "chat_full" };
-    const message = inboundMessage(draft, nextPlace(this.#log.newest(), identity, Date.now()));
+    const message = inboundMessage(draft, nextPosition(this.#log.newest(), identity, Date.now()));
     const { media } = draft;
     const { doc } = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
     await this.#alarm.by(Date.now() + REPORT_AFTER_MS);

@@ -54,7 +54,7 @@ export class DeliveryLog {
     this.#log.leftQueue(seq);
   }
 
-  keepPlace(): void {
-    this.#log.keepPlace();
+  saveQueueFloor(): void {
+    this.#log.saveQueueFloor();
   }
 }

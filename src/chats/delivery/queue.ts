@@ -20,7 +20,7 @@ export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" |
 }
 
 export interface QueuePorts {
-  log: LogPort & Pick<DeliveryLog, "keepPlace">;
+  log: LogPort & Pick<DeliveryLog, "saveQueueFloor">;
   alarm: Pick<StandingAlarm, "by" | "set" | "gone">;
   clock: Clock;
   logger: Logger;
@@ -103,7 +103,7 @@ export class DeliveryQueue {
     await otherWork();
     const headAt = await this.#work();
     if (!this.#ports.exists()) return;
-    log.keepPlace();
+    log.saveQueueFloor();
     await alarm.set(this.#dueAt(headAt));
   }
 

@@ -1,8 +1,8 @@
 import type { SeqRange } from "./rows.ts";
 
 /**
- * The rows of a log that this instance has checked or written. Files are damaged at rest, so one check of each row is
- * enough.
+ * The range of rows that this instance has checked or written. Only the file at rest can be damaged, so each row is
+ * checked once.
  */
 export class CheckedRows {
   #range: SeqRange = { low: 1, high: 0 };
@@ -11,23 +11,24 @@ export class CheckedRows {
     return low >= this.#range.low && high <= this.#range.high;
   }
 
-  /** Extends the range that is kept. A range that does not touch it replaces it. */
+  /** Extends the checked range. A range that does not adjoin it replaces it. */
   add({ low, high }: SeqRange): void {
     const { low: from, high: to } = this.#range;
-    const joins = low <= to + 1 && high >= from - 1;
-    this.#range = joins ? { low: Math.min(low, from), high: Math.max(high, to) } : { low, high };
+    const adjoins = low <= to + 1 && high >= from - 1;
+    this.#range = adjoins ? { low: Math.min(low, from), high: Math.max(high, to) } : { low, high };
   }
 
-  /** Everything was erased. */
+  /** The storage was deleted. */
   forget(): void {
     this.#range = { low: 1, high: 0 };
   }
 }
 
 /**
- * The sequence has no gap. If rows are missing or hold no JSON, the file is damaged, and a partial page must not look
- * complete. @throws Error like SQLite's own for a damaged file
+ * Throws if rows are missing or don't contain JSON. The sequence has no gaps, so then the file is damaged, and a partial
+ * page must not look complete.
+ * @throws Error with SQLite's code for a damaged file
  */
-export function checkWhole(found: number, wanted: number): void {
-  if (found < wanted) throw new Error(`${found} of ${wanted} messages are whole: SQLITE_CORRUPT`);
+export function checkComplete(found: number, expected: number): void {
+  if (found < expected) throw new Error(`Only ${found} of ${expected} messages are readable: SQLITE_CORRUPT`);
 }

@@ -1,16 +1,17 @@
 import type { MessageLog } from "./message-log.ts";
 
+/** The maximum number of queued messages in a chat. */
 export const MAX_QUEUED = 10_000;
-/** An object holds 10 GB; the last 256 MB are left for the statuses of what is stored. */
+/** An object can store 10 GB. The last 256 MB are reserved for status updates of stored messages. */
 const MAX_BYTES = 10_000_000_000 - 256_000_000;
 
-/** Which limit of a chat, in which `depth` messages wait for their network, keeps it from taking one more; null: none. */
+/** The limit that keeps a chat from storing another outbound message, or null. @param depth the number of queued messages */
 export function limitReached(log: MessageLog, depth: number): "chat_backlog" | "chat_full" | null {
   if (depth >= MAX_QUEUED) return "chat_backlog";
   return isFull(log) ? "chat_full" : null;
 }
 
-/** Whether a chat's storage takes no further message. */
+/** Whether the chat's storage has no room for another message. */
 export function isFull(log: MessageLog): boolean {
   return log.bytes > MAX_BYTES;
 }

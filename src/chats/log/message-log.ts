@@ -1,25 +1,25 @@
 import type { Message } from "../message.ts";
-import { CheckedRows, checkWhole } from "./integrity.ts";
+import { CheckedRows, checkComplete } from "./integrity.ts";
 import { redacted } from "./redaction.ts";
 import type { Media, NewMessage, OutboundRow, SeqRange, UsedTemplate } from "./rows.ts";
 import { prepareSchema } from "./schema.ts";
 
 const RECENT_MESSAGES = 1_000;
-const KEEP_PLACE_EVERY = 100;
+const SAVE_QUEUE_FLOOR_EVERY = 100;
 
-/** The messages of one chat in its object's SQLite: a dense sequence, so that a page is a range of the primary key. */
+/** The messages of one chat, in its object's SQLite. The sequence has no gaps, so a page is a range of the primary key. */
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
-  /** How often a document was added or changed here: what was read at the same count is the same. */
+  /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
-  /** A copy of the last row's number and time, and of its count of queued messages. */
+  /** A copy of the newest row's columns. */
   #newest: { seq: number; at: number; queued: number } | undefined;
   readonly #checked = new CheckedRows();
-  #sized: { changes: number; bytes: number } | undefined;
-  /** No message up to this one waits. A message never waits again, so this may lag and is never wrong. */
-  #settledUpTo: number | undefined;
-  /** A copy of the numbers of messages that left the queue before their turn. */
+  #measured: { changes: number; bytes: number } | undefined;
+  /** Every queued message has a higher seq. Messages never return to the queue, so an outdated floor is only too low. */
+  #queueFloorCopy: number | undefined;
+  /** A copy of the seqs of messages that left the queue while an older message was queued. */
   #leftEarly: number[] | undefined;
 
   constructor(storage: DurableObjectStorage) {
@@ -27,35 +27,35 @@ export class MessageLog {
     this.#sql = storage.sql;
   }
 
-  /** Makes or upgrades the schema. */
+  /** Creates or upgrades the schema. */
   prepare(): void {
     prepareSchema(this.#storage);
   }
 
-  /** Everything was erased. */
+  /** The storage was deleted. */
   forget(): void {
     this.changes++;
     this.#newest = undefined;
     this.#checked.forget();
-    this.#sized = undefined;
-    this.#settledUpTo = undefined;
+    this.#measured = undefined;
+    this.#queueFloorCopy = undefined;
     this.#leftEarly = undefined;
   }
 
-  /** The number and time of the newest message, and how many were ever queued; zeros in an empty chat. */
+  /** The newest message's seq and time (Unix milliseconds), and how many messages were ever queued; zeros if there is none. */
   newest(): { seq: number; at: number; queued: number } {
     if (!this.#newest) {
       const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(
         "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
       );
-      // What was told of the chat's activity says how far the log goes at least.
-      checkWhole(row?.seq ?? 0, this.#storage.kv.get<number>("reported") ?? 0);
+      // The log has at least the messages that the chat has reported to its channel.
+      checkComplete(row?.seq ?? 0, this.#storage.kv.get<number>("reported") ?? 0);
       this.#newest = { seq: row?.seq ?? 0, at: row ? Date.parse(row.createdAt) : 0, queued: row?.queued ?? 0 };
     }
     return this.#newest;
   }
 
-  /** Stores a message, unless the chat has one of its id. @returns the document of the one that it has now */
+  /** Stores a message, unless a message with its id exists. @returns the JSON of the stored message */
   append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): { doc: string; isNew: boolean } {
     this.changes++;
     const doc = JSON.stringify(message);
@@ -80,8 +80,9 @@ export class MessageLog {
   }
 
   /**
-   * A page as it goes to the client: the documents of a range, newest first, put together by SQLite and never
-   * rows here. `pagination` is JSON.
+   * The response body of a list: the messages of a range, newest first, as JSON in UTF-8. SQLite joins them, which is
+   * cheaper than reading rows.
+   * @param pagination JSON
    */
   page(range: SeqRange, pagination: string): Uint8Array {
     const { low, high } = range;
@@ -89,7 +90,7 @@ export class MessageLog {
       const { page, found } = this.#sql
         .exec<{ page: ArrayBuffer; found: number }>(
           `select cast('{"messages":[' || coalesce(group_concat(doc, ',' order by seq desc), '') || '],"pagination":'
-             || ? || '}' as blob) as page, ${this.#countOf(range)} as found from messages where seq between ? and ?`,
+             || ? || '}' as blob) as page, ${this.#countSql(range)} as found from messages where seq between ? and ?`,
           pagination,
           low,
           high,
@@ -98,19 +99,19 @@ export class MessageLog {
       this.#check(range, found);
       return new Uint8Array(page);
     } catch (error) {
-      // SQLite makes no text above 2 MB, and a hundred long messages are more.
+      // SQLite limits a text to 2 MB, and a hundred long messages can have more.
       if (!String(error).includes("SQLITE_TOOBIG")) throw error;
     }
     return new TextEncoder().encode(`{"messages":[${this.documents(range)}],"pagination":${pagination}}`);
   }
 
-  /** The JSON documents of a range, newest first, joined by commas. */
+  /** The messages of a range as JSON, newest first, joined by commas. */
   documents(range: SeqRange): string {
     const { low, high } = range;
     try {
       const { docs, found } = this.#sql
         .exec<{ docs: string | null; found: number }>(
-          `select group_concat(doc, ',' order by seq desc) as docs, ${this.#countOf(range)} as found
+          `select group_concat(doc, ',' order by seq desc) as docs, ${this.#countSql(range)} as found
            from messages where seq between ? and ?`,
           low,
           high,
@@ -119,7 +120,7 @@ export class MessageLog {
       this.#check(range, found);
       return docs ?? "";
     } catch (error) {
-      // SQLite makes no text above 2 MB, and a hundred long messages are more: then each half by itself.
+      // SQLite limits a text to 2 MB, so each half is read by itself.
       if (low >= high || !String(error).includes("SQLITE_TOOBIG")) throw error;
       const middle = Math.floor((low + high) / 2);
       return `${this.documents({ low: middle + 1, high })},${this.documents({ low, high: middle })}`;
@@ -142,22 +143,22 @@ export class MessageLog {
     return row ?? null;
   }
 
-  /** How many messages wait for delivery. It costs the same however many messages lie behind the first. */
+  /** The number of queued messages. The cost does not grow with that number. */
   depth(): number {
     const [first] = this.#sql.exec<{ seq: number; queued: number }>(
       "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
-      this.#settled(),
+      this.#queueFloor(),
     );
     const { seq: newest, queued } = this.newest();
-    this.#settledUpTo = first ? first.seq - 1 : newest;
+    this.#queueFloorCopy = first ? first.seq - 1 : newest;
     if (!first) return 0;
     return queued - first.queued + 1 - this.#leftEarlySince(first.seq).length;
   }
 
-  /** A message no longer waits. Its number is stored only if others wait before it: then the rows still count it. */
+  /** A message left the queue. `depth` must subtract it if an older message is still queued, so its seq is stored. */
   leftQueue(seq: number): void {
-    if (seq <= this.#settled() + 1) return;
-    this.#leftEarly = [...this.#leftEarlySince(this.#settled()), seq];
+    if (seq <= this.#queueFloor() + 1) return;
+    this.#leftEarly = [...this.#leftEarlySince(this.#queueFloor()), seq];
     this.#storage.kv.put("leftEarly", this.#leftEarly);
   }
 
@@ -166,23 +167,23 @@ export class MessageLog {
     return this.#leftEarly.filter((seq) => seq > from);
   }
 
-  /** The message whose turn it is; null while none waits. */
+  /** The oldest queued message, or null. */
   head(): OutboundRow | null {
     const [row] = this.#sql.exec<OutboundColumns>(
       `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
-      this.#settled(),
+      this.#queueFloor(),
     );
-    this.#settledUpTo = row ? row.seq - 1 : this.newest().seq;
+    this.#queueFloorCopy = row ? row.seq - 1 : this.newest().seq;
     return row ? outboundRow(row) : null;
   }
 
-  /** Keeps where the line begins, so that an object that wakes up does not look for it from the chat's beginning. */
-  keepPlace(): void {
-    if (this.#settled() - (this.#storage.kv.get<number>("settled") ?? 0) < KEEP_PLACE_EVERY) return;
-    this.#storage.kv.put("settled", this.#settled());
+  /** Stores the queue's floor now and then, so that an object that wakes up doesn't search the chat from its start. */
+  saveQueueFloor(): void {
+    if (this.#queueFloor() - (this.#storage.kv.get<number>("queueFloor") ?? 0) < SAVE_QUEUE_FLOOR_EVERY) return;
+    this.#storage.kv.put("queueFloor", this.#queueFloor());
   }
 
-  /** A message with the state of its delivery, queued or not. @returns null for a message that no network delivers */
+  /** A message and the state of its delivery, queued or not; null if no network delivers it. */
   delivered(seq: number): OutboundRow | null {
     const [row] = this.#sql.exec<OutboundColumns>(
       "select seq, doc, delivery, template from messages where seq = ? and delivery is not null",
@@ -191,7 +192,7 @@ export class MessageLog {
     return row ? outboundRow(row) : null;
   }
 
-  /** The message that has a part which the network calls `networkId`; looked for among the newest alone. */
+  /** The message with a part that has this id on the network. Searches only the newest messages. */
   byNetworkId(networkId: string): { seq: number; doc: string } | null {
     const [row] = this.#sql.exec<{ seq: number; doc: string }>(
       `select seq, doc from messages where seq > ? and delivery is not null
@@ -207,7 +208,7 @@ export class MessageLog {
     this.#sql.exec("update messages set delivery = ? where seq = ?", delivery, seq);
   }
 
-  /** Writes a message that changed, and in the same statement the state of its delivery if that changed too. */
+  /** Writes a changed message, and the state of its delivery if that changed too, in one statement. */
   writeDocument(message: Message, delivery?: string): void {
     this.changes++;
     const doc = JSON.stringify(message);
@@ -220,26 +221,26 @@ export class MessageLog {
     return row?.media ? (JSON.parse(row.media) as Media) : null;
   }
 
-  /** SQL that counts the whole rows of a range, of which those that were checked before need not be parsed. */
-  #countOf(range: SeqRange): string {
+  /** SQL that counts the readable rows of a range. Rows that were checked before are not parsed again. */
+  #countSql(range: SeqRange): string {
     return this.#checked.covers(range) ? "count(*)" : "count(*) filter (where json_valid(doc))";
   }
 
   #check(range: SeqRange, found: number): void {
-    checkWhole(found, range.high - range.low + 1);
+    checkComplete(found, range.high - range.low + 1);
     if (range.low <= range.high) this.#checked.add(range);
   }
 
-  #settled(): number {
-    this.#settledUpTo ??= this.#storage.kv.get<number>("settled") ?? 0;
-    return this.#settledUpTo;
+  #queueFloor(): number {
+    this.#queueFloorCopy ??= this.#storage.kv.get<number>("queueFloor") ?? 0;
+    return this.#queueFloorCopy;
   }
 
   /**
-   * Blanks a message, and removes all else that could show or prove its text.
-   * @param delivery the state of its delivery without text; it stays because an attempt may be running
+   * Redacts a message, and removes everything else that could reveal its text.
+   * @param delivery the state of its delivery without texts; it stays because an attempt may be running
    * @param call the name of the request
-   * @returns the blanked message
+   * @returns the redacted message
    */
   redact(message: Message, delivery: string | null, at: number, call: string): Message {
     this.changes++;
@@ -267,12 +268,12 @@ export class MessageLog {
     return this.#storage.kv.get<string>(`redacted ${seq}`);
   }
 
-  /** How many bytes the chat takes. To ask costs nearly as much as to store a message: a hundred changes share an answer. */
+  /** The size of the chat in bytes. Reading it costs nearly as much as storing a message, so it is read every 100 changes. */
   get bytes(): number {
-    if (!this.#sized || this.changes - this.#sized.changes > 100) {
-      this.#sized = { changes: this.changes, bytes: this.#sql.databaseSize };
+    if (!this.#measured || this.changes - this.#measured.changes > 100) {
+      this.#measured = { changes: this.changes, bytes: this.#sql.databaseSize };
     }
-    return this.#sized.bytes;
+    return this.#measured.bytes;
   }
 }
 

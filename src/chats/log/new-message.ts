@@ -2,29 +2,29 @@ import type { ChatIdentity } from "../identity.ts";
 import type { Message } from "../message.ts";
 import type { Draft, InboundDraft, Prepared } from "../rpc.ts";
 
-/** The number and time of a new message. */
-interface NewPlace {
+/** The chat, number and time of a new message. */
+interface MessagePosition {
   chatId: string;
   seq: number;
-  /** RFC 3339; never before the message before. */
+  /** RFC 3339; never earlier than the previous message. */
   at: string;
 }
 
-/** The next number, at `now`. Times never run backwards, even if the clock does. */
-export function nextPlace(
+/** The position of the next message. Times never run backwards, even if the clock does. @param now Unix milliseconds */
+export function nextPosition(
   newest: { seq: number; at: number },
   { chatId, createdAt }: ChatIdentity,
   now: number,
-): NewPlace {
+): MessagePosition {
   return { chatId, seq: newest.seq + 1, at: new Date(Math.max(now, newest.at, createdAt)).toISOString() };
 }
 
-/** A message to the contact, as it is stored. `waits`: it is QUEUED for a network; else it is SENT at once. */
+/** A new message to the contact. @param isQueued whether a network delivers it; if not, it is SENT at once */
 export function outboundMessage(
   { id, type, content, mediaUrl, templateId, variables, metadata }: Draft,
   { senderId, text }: Prepared,
-  { chatId, seq, at }: NewPlace,
-  waits: boolean,
+  { chatId, seq, at }: MessagePosition,
+  isQueued: boolean,
 ): Message {
   return {
     id,
@@ -38,7 +38,7 @@ export function outboundMessage(
     templateId,
     variables,
     text,
-    status: waits ? "QUEUED" : "SENT",
+    status: isQueued ? "QUEUED" : "SENT",
     error: null,
     metadata,
     createdAt: at,
@@ -46,8 +46,11 @@ export function outboundMessage(
   };
 }
 
-/** A message that the contact wrote, as it is stored. */
-export function inboundMessage({ id, type, content, mediaUrl }: InboundDraft, { chatId, seq, at }: NewPlace): Message {
+/** A new message from the contact. */
+export function inboundMessage(
+  { id, type, content, mediaUrl }: InboundDraft,
+  { chatId, seq, at }: MessagePosition,
+): Message {
   return {
     id,
     chatId,

@@ -4,12 +4,12 @@ import type { MessageLog } from "./message-log.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./ranges.ts";
 
 /**
- * The pages of a chat's messages, most recent first, as they go to the client. Clients poll the first page, so the one
- * that was read last stays in memory until the chat changes.
+ * Pages of a chat's messages as JSON, newest first. Clients poll the first page, so it stays in memory until the chat
+ * changes.
  */
 export class MessagePages {
   readonly #log: MessageLog;
-  /** Part of each version: after an eviction, a new instance never repeats an old version. */
+  /** Part of each version, so that no other instance produces the same versions. */
   readonly #instance = crypto.randomUUID();
   #first: { version: string; limit: number; body: Uint8Array } | undefined;
 
@@ -17,10 +17,14 @@ export class MessagePages {
     this.#log = log;
   }
 
-  /** @param newest the highest number @param have the version of this page that the caller holds */
-  read(newest: number, place: Place, have: string | undefined): ListAnswer {
+  /**
+   * Reads a page.
+   * @param newest the seq of the newest message
+   * @param cachedVersion the version of this page that the caller has cached
+   */
+  read(newest: number, place: Place, cachedVersion: string | undefined): ListAnswer {
     const version = `${this.#instance} ${this.#log.changes}`;
-    if (have === version) return { outcome: "unchanged" };
+    if (cachedVersion === version) return { outcome: "unchanged" };
     if ("page" in place) {
       if (place.page === 1) return { outcome: "ok", body: this.#firstPage(newest, place.limit, version), version };
       return { outcome: "ok", body: this.#page(pageRange(newest, place.page, place.limit)), version };

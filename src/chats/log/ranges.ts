@@ -2,8 +2,8 @@ import { type CursorPagination, type Pagination, pagination } from "../../http/p
 import type { SeqRange } from "./rows.ts";
 
 /**
- * The rows of page `page` in a chat whose newest message is `newest`: plain arithmetic, because the sequence is dense.
- * The total is the newest number.
+ * The rows of a page, counted from the newest message. The sequence has no gaps, so no query is needed, and the total is
+ * the newest seq.
  */
 export function pageRange(newest: number, page: number, limit: number): { range: SeqRange; pagination: Pagination } {
   const high = newest - (page - 1) * limit;
@@ -13,13 +13,13 @@ export function pageRange(newest: number, page: number, limit: number): { range:
   };
 }
 
-/** The newest `limit` rows before the cursor. */
+/** The newest `limit` rows before the cursor, a seq. */
 export function rangeBefore(newest: number, cursor: number, limit: number): Selection {
   const low = Math.max(1, cursor - limit);
   return { range: { low, high: cursor - 1 }, pagination: { limit, total: newest, hasMore: low > 1 } };
 }
 
-/** The *oldest* `limit` rows after the cursor, so that a client that catches up skips none. */
+/** The oldest `limit` rows after the cursor, a seq. So a client that catches up skips none. */
 export function rangeAfter(newest: number, cursor: number, limit: number): Selection {
   const high = Math.min(newest, cursor + limit);
   return { range: { low: cursor + 1, high }, pagination: { limit, total: newest, hasMore: high < newest } };

@@ -1,10 +1,10 @@
 import type { Message } from "../message.ts";
 
-/** A redaction leaves nothing of a message's text. A network may quote the text in an error, so its words go too. */
+/** Redaction removes a message's text. A network may quote the text in an error, so error texts are removed too. */
 
 const REDACTED = "The message was redacted";
 
-/** A message after its redaction. Its id, number, times and status stay, and the code of its error. */
+/** The redacted message. It keeps its id, number, times and status, and its error's code. */
 export function redacted(message: Message): Message {
   const error = message.error && withoutWords(message.error);
   const blank = { ...message, content: "", text: "", variables: null, mediaUrl: null, metadata: {}, error };
@@ -12,7 +12,7 @@ export function redacted(message: Message): Message {
   return { ...blank, status: "FAILED", error: { code: "redacted", message: `${REDACTED} before it was delivered` } };
 }
 
-/** An error without the network's words. */
+/** An error with its code but without the network's text. */
 export function withoutWords({ code }: { code: string }): { code: string; message: string } {
   return { code, message: REDACTED };
 }

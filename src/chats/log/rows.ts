@@ -1,6 +1,6 @@
 import type { Message } from "../message.ts";
 
-/** What delivery needs of a template. Stored with the message, because the template may change while the message waits. */
+/** The template of a message. A copy is stored, because the template may change while the message is queued. */
 export interface UsedTemplate {
   name: string;
   language: string;
@@ -17,26 +17,26 @@ export interface Media {
 /** A row to insert. */
 export interface NewMessage {
   message: Message;
-  /** Unique in the chat: the hash of an idempotency key, or the network's own id. */
+  /** Unique in the chat: the hash of the idempotency key, or the id from the network or the visitor's page. */
   dedupe: string | null;
-  /** What a repeat of `dedupe` must match; null matches anything. */
+  /** A request with the same `dedupe` must have the same fingerprint. Null matches any request. */
   fingerprint: string | null;
   template: UsedTemplate | null;
-  /** The state of the delivery, as `delivery/row.ts` prints it; null if no network delivers the message. */
+  /** JSON of `delivery/row.ts`; null if no network delivers the message. */
   delivery: string | null;
   media: Media | null;
 }
 
-/** A row of a message that a network delivers. */
+/** A stored message that a network delivers. */
 export interface OutboundRow {
   seq: number;
   message: Message;
-  /** Text that `delivery/row.ts` parses. */
+  /** JSON of `delivery/row.ts`. */
   delivery: string;
   template: UsedTemplate | null;
 }
 
-/** A range of a chat's messages, both ends included; empty if `low` is above `high`. */
+/** A range of seqs, including both ends; empty if `low` is above `high`. */
 export interface SeqRange {
   low: number;
   high: number;

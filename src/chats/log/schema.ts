@@ -1,30 +1,29 @@
 /**
- * The schema, in steps. An object runs the steps that it has not run yet, and keeps its data. After a release, add steps
- * and never change one. A step only adds nullable columns or tables: during a deploy, old code meets new rows.
+ * The schema, as migration steps. An object runs the steps that it has not run yet. After a release, add steps and never
+ * change one. A step may only add tables and nullable columns, because old code reads new rows during a deploy.
  */
 const SCHEMA_STEPS = [
   `create table messages (
      seq integer primary key,
-     -- Finds a message by its id, the place of a cursor, and a call that is repeated.
      id text not null unique,
-     -- The message's public JSON. Pages are joined from it as it is.
+     -- The message's public JSON. SQLite joins pages from it.
      doc text not null,
      status text generated always as (doc ->> '$.status') virtual,
      dedupe text,
      fingerprint text,
      template text,
      redacted_at integer,
-     -- How many messages were queued so far, this one included: two rows tell how many were queued between them.
+     -- How many messages up to this one were queued when stored. The difference of two rows is the number between them.
      queued integer not null default 0,
-     -- DeliveryJson; null if no network delivers the message.
+     -- JSON of delivery/row.ts; null if no network delivers the message.
      delivery text,
      media text
    );
-   -- Finds the first message of an idempotency key or of a network's id.
+   -- Finds the message that an idempotency key or an inbound id stored first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
 ];
 
-/** Runs the steps that the object has not run, in one transaction. Older code leaves a newer schema as it is. */
+/** Runs the missing steps in one transaction. Older code leaves a newer schema as it is. */
 export function prepareSchema(storage: DurableObjectStorage, steps: readonly string[] = SCHEMA_STEPS): void {
   const version = storage.kv.get<number>("schema") ?? 0;
   if (version >= steps.length) return;

@@ -40,7 +40,7 @@ async function left({ organizationId, channelId, chatId }: Used, objects: Durabl
 }
 
 /** What an object keeps of what it does just then. */
-const isPassing = (name: string) => ["changing", "counters", "pace", "reported", "settled", "record"].includes(name);
+const isPassing = (name: string) => ["changing", "counters", "pace", "reported", "queueFloor", "record"].includes(name);
 
 const chat = ({ chatId }: Used) => env.CHATS.getByName(chatId);
 const channel = ({ channelId }: Used) => env.CHANNELS.getByName(channelId);
