@@ -28,7 +28,7 @@ import type {
   StatusNews,
   Unknown,
 } from "./rpc.ts";
-import { Visitors } from "./visitors/visitors.ts";
+import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
 const UNKNOWN: Unknown = { outcome: "unknown" };
 const AGAIN_AFTER_MS = 30_000;
@@ -67,7 +67,7 @@ export class ChatObject extends DurableObject<Env> {
     waitUntil: (work) => this.ctx.waitUntil(work),
   });
 
-  readonly #visitors = new Visitors({
+  readonly #visitors = new VisitorSockets({
     state: this.ctx,
     env: this.env,
     log: this.#log,

@@ -1,13 +1,14 @@
 /**
- * The modules that decide or read, and do nothing else: what they say depends on what they are given, `now` and the
- * network's answers included. These are mutated. Left out, though they have pure functions in them:
- * - `at-once.ts`, `joined-calls.ts`, `kept.ts`, `alarm.ts`: what they promise is an order of things that happen at once,
- *   and a mutant that waits for ever is only ended by the clock;
- * - `channels/sealing.ts`, `keys/key-record.ts`, `chats/visitors/sockets.ts`, `http/json.ts`, `http/request-log.ts` and
- *   all routes and verbs: their tests need the Workers runtime, in which Stryker's runner does not run;
- * - `web/connection.ts`, `web/session.ts`, `web/kept.ts`, `web/identity.ts`, `web/texts.ts`, `cli/`: they are about
- *   sockets, timers, storage, files and processes;
- * - `web/locales`, `web/widget-style.ts`, `web/widget-texts.ts`: they are texts.
+ * The modules whose results depend only on their input, which includes the time and the network's answers. These are
+ * mutated. Other modules with pure functions are left out:
+ * - `platform/concurrency.ts`, `platform/batched-calls.ts`, `platform/per-isolate.ts`, `platform/alarm.ts`: they order
+ *   concurrent work, and only a timeout ends a mutant that waits forever.
+ * - `secrets/sealing.ts`, `keys/key-record.ts`, `chats/visitors/closing.ts`, `chats/visitors/frame-budget.ts`,
+ *   `http/etag.ts`, `http/request-log.ts` and all routes: their tests need the Workers runtime, and Stryker's runner
+ *   can't run in it.
+ * - `web/visitor/connection.ts`, `session.ts`, `stored.ts`, `identity.ts` and `texts.ts` beside it, and `cli/`: they use
+ *   sockets, timers, storage, files and processes.
+ * - `web/visitor/locales`, `widget-style.ts` and `widget-texts.ts` beside it: they contain only texts.
  */
 export const PURE = [
   "src/platform/bounded-map.ts",
@@ -51,7 +52,7 @@ export const PURE = [
   "src/channels/whatsapp/send.ts",
   "src/channels/whatsapp/webhook.ts",
   "src/channels/whatsapp/wire.ts",
-  "src/chats/delivery/schedule.ts",
+  "src/chats/delivery/retry.ts",
   "src/chats/delivery/head.ts",
   "src/chats/log/ranges.ts",
   "src/chats/idempotency.ts",

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../src/channels/adapter.ts";
+import { wakeAt } from "../../src/chats/delivery/retry.ts";
 import type { QueuedMessage } from "../../src/chats/delivery/row.ts";
-import { wakeAt } from "../../src/chats/delivery/schedule.ts";
 import type { Grant } from "./channel-judge.ts";
 import type { Call } from "./network.ts";
 import type { SimulatedObject } from "./object.ts";

@@ -27,7 +27,7 @@ import {
   startAttempt,
 } from "../../src/chats/delivery/head.ts";
 import { applyNews, partOut } from "../../src/chats/delivery/parts.ts";
-import { begin, isOverdue, NOT_TRIED, wakeAt } from "../../src/chats/delivery/schedule.ts";
+import { begin, isOverdue, NOT_TRIED, wakeAt } from "../../src/chats/delivery/retry.ts";
 
 const first = (startsNow: boolean, now: number) => (startsNow ? begin(NOT_TRIED, now) : NOT_TRIED);
 

@@ -4,8 +4,8 @@ import type { Message } from "../message.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import type { Known, Parts } from "./parts.ts";
 import type { ChannelAccess, Granted } from "./permit.ts";
+import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./retry.ts";
 import type { DeliveryKnown, QueuedMessage } from "./row.ts";
-import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./schedule.ts";
 
 /** An adapter that ignores the deadline is given up this long after it. */
 const GRACE_MS = 1_000;

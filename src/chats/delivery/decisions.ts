@@ -16,7 +16,7 @@ import {
   startAttempt,
 } from "./head.ts";
 import { applyNews, partOut } from "./parts.ts";
-import { isOverdue, newDelivery, wakeAt } from "./schedule.ts";
+import { isOverdue, newDelivery, wakeAt } from "./retry.ts";
 
 /** The decisions of delivery. The simulation replaces some by wrong ones, to see that it notices. */
 export const DELIVERY_DECISIONS = {

@@ -1,8 +1,8 @@
 import type { MessageLog } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
 import type { StoredParts } from "./parts.ts";
+import type { Delivery, DeliveryError } from "./retry.ts";
 import { type DeliveryKnown, printDelivery, type QueuedMessage, queuedMessage } from "./row.ts";
-import type { Delivery, DeliveryError } from "./schedule.ts";
 
 /** The message log as delivery uses it: the log stores the state of a delivery as text, and this parses and prints it. */
 export class DeliveryLog {

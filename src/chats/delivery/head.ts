@@ -5,7 +5,6 @@ import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { attemptOver, type Known, type StoredParts, withoutEarly } from "./parts.ts";
-import type { QueuedMessage } from "./row.ts";
 import {
   begin,
   type Delivery,
@@ -16,7 +15,8 @@ import {
   isOverdue,
   settle,
   wakeAt,
-} from "./schedule.ts";
+} from "./retry.ts";
+import type { QueuedMessage } from "./row.ts";
 
 /**
  * The decisions on the message whose turn it is in its chat, as functions of its row, of what happened, and of now: what

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../channels/adapter.ts";
 import type { Message } from "../message.ts";
-import { type DeliveryError, statusAfter } from "./schedule.ts";
+import { type DeliveryError, statusAfter } from "./retry.ts";
 
 /**
  * A message takes one call to its network, or two. Each is a message there, with an id and a status of its own; what

@@ -9,7 +9,7 @@ import { DELIVERY_DECISIONS, type DeliveryDecisions } from "./decisions.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { Outbox } from "./outbox.ts";
 import type { ChannelPort } from "./permit.ts";
-import { type Delivery, wakeAt } from "./schedule.ts";
+import { type Delivery, wakeAt } from "./retry.ts";
 
 const AGAIN_AFTER_MS = 30_000;
 

@@ -2,7 +2,7 @@ import type { OutboundRow, UsedTemplate } from "../log/rows.ts";
 import type { Message } from "../message.ts";
 import type { StoredParts } from "./parts.ts";
 import { partsWithoutWords } from "./redaction.ts";
-import type { Delivery, DeliveryError } from "./schedule.ts";
+import type { Delivery, DeliveryError } from "./retry.ts";
 
 /** The state of a message's delivery. */
 export interface DeliveryKnown {

@@ -3,7 +3,8 @@ import { socketRefusalOf } from "../../channels/web/socket-policy.ts";
 import type { Visitor } from "../../channels/web/visitor.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
-import { close, TRY_LATER } from "./sockets.ts";
+import type { ChatIdentity } from "../identity.ts";
+import { close, TRY_LATER } from "./closing.ts";
 
 /** How long a check stays valid, in milliseconds. */
 const HOLD_MS = 10_000;
@@ -89,4 +90,14 @@ export class Admittance {
 
 function isRecent(at: number, within: number, now: number): boolean {
   return at <= now && now - at < within;
+}
+
+/**
+ * Whether a chat is this visitor's, or nobody's yet. A chat's id is a hash of 89 bits and the directory can be wrong, so
+ * the address, the channel and the organization are compared too.
+ */
+export function isOwner(visitor: Visitor, chat: ChatIdentity | undefined): boolean {
+  if (!chat) return true;
+  const { organizationId, channelId, address } = visitor;
+  return chat.organizationId === organizationId && chat.channelId === channelId && chat.contactAddress === address;
 }

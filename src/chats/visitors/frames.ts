@@ -102,3 +102,15 @@ export function refused(
 ): RefusedFrame {
   return { type: "refused", id, code, message, retryAfter };
 }
+
+/** Sends a frame to each socket that is still open. */
+export function tell(sockets: WebSocket[], frame: ServerFrame): void {
+  const text = JSON.stringify(frame);
+  for (const socket of sockets) {
+    try {
+      socket.send(text);
+    } catch {
+      // Closed in the meantime: the next connection catches up.
+    }
+  }
+}

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { PermitAnswer } from "../../../src/channels/permits.ts";
-import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/delivery/schedule.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/delivery/retry.ts";
 import { newId } from "../../../src/ids.ts";
 import { draft } from "../../support/drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Delivery, wakeAt } from "../../../src/chats/delivery/schedule.ts";
+import { type Delivery, wakeAt } from "../../../src/chats/delivery/retry.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import type { SendAnswer, Unknown } from "../../../src/chats/rpc.ts";
 import { saw } from "./hold.ts";

@@ -6,7 +6,7 @@ import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { KINDS } from "../../../src/channels/kinds.ts";
 import { SOCKET_REFUSALS } from "../../../src/channels/web/admit.ts";
 import { MAX_CONTENT, sendBody } from "../../../src/chats/message.ts";
-import * as sockets from "../../../src/chats/visitors/sockets.ts";
+import * as closing from "../../../src/chats/visitors/closing.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { client, newKey, newOrganization } from "../../support/harness.ts";
@@ -132,7 +132,7 @@ test("a guide lists every close code of the visitors' socket with its reason", (
   const listed = rows(/^[14]\d{3}$/, section("web-chat", "## The visitors' socket")).map(
     ([code, reason]) => `${code} ${reason}`,
   );
-  const own = Object.values(sockets).flatMap((value) => (typeof value === "object" ? [value as sockets.Close] : []));
+  const own = Object.values(closing).flatMap((value) => (typeof value === "object" ? [value as closing.Close] : []));
   const known = [...own, ...Object.values(SOCKET_REFUSALS)].filter(({ reason }) => reason !== "");
   expect(listed.sort()).toEqual([...new Set(known.map(({ code, reason }) => `${code} ${reason}`))].sort());
 });

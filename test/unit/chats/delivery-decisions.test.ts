@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Outcome } from "../../../src/channels/adapter.ts";
-import { type Delivery, hold, NOT_TRIED, settle, statusAfter, wakeAt } from "../../../src/chats/delivery/schedule.ts";
+import { type Delivery, hold, NOT_TRIED, settle, statusAfter, wakeAt } from "../../../src/chats/delivery/retry.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const SECOND = 1_000;

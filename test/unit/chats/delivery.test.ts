@@ -12,7 +12,7 @@ import {
   settle,
   statusAfter,
   wakeAt,
-} from "../../../src/chats/delivery/schedule.ts";
+} from "../../../src/chats/delivery/retry.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { afterHold } from "../../../src/chats/delivery/head.ts";
-import { hold, NOT_TRIED } from "../../../src/chats/delivery/schedule.ts";
+import { hold, NOT_TRIED } from "../../../src/chats/delivery/retry.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 

@@ -18,8 +18,8 @@ import {
   startAttempt,
 } from "../../../src/chats/delivery/head.ts";
 import type { Known, PartNews } from "../../../src/chats/delivery/parts.ts";
+import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../../../src/chats/delivery/retry.ts";
 import type { QueuedMessage } from "../../../src/chats/delivery/row.ts";
-import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../../../src/chats/delivery/schedule.ts";
 import { outboundMessage } from "../../../src/chats/log/new-message.ts";
 import { draft } from "../../support/drafts.ts";
 

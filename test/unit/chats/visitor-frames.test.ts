@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contentFault, MAX_FRAME, readFrame, refused } from "../../../src/chats/visitors/frames.ts";
+import { contentFault, MAX_FRAME, readFrame, refused, tell } from "../../../src/chats/visitors/frames.ts";
 
 const message = (id: string, content = "Hi") => ({ type: "message" as const, id, content });
 
@@ -43,4 +43,16 @@ test("content that no message can have is refused, in words", () => {
 test("a refusal is told in the words of its code unless it has its own", () => {
   expect(refused("a", "chat_full", null).message).toBe("The chat's storage is full");
   expect(refused("a", "rate_limited", 3)).toMatchObject({ message: "Rate limit exceeded", retryAfter: 3 });
+});
+
+test("a frame is sent to each open socket, even after a closed one", () => {
+  const sent: string[] = [];
+  const open = { send: (text: string) => sent.push(text) } as unknown as WebSocket;
+  const closed = {
+    send: () => {
+      throw new TypeError("Can't call WebSocket send() after close().");
+    },
+  } as unknown as WebSocket;
+  tell([open, closed, open], { type: "pong" });
+  expect(sent).toEqual(['{"type":"pong"}', '{"type":"pong"}']);
 });

@@ -8,7 +8,21 @@ import type { SeqRange } from "../log/rows.ts";
 import type { Message } from "../message.ts";
 import type { InboundDraft, ReceiveAnswer } from "../rpc.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
-import { Admittance } from "./admittance.ts";
+import { Admittance, isOwner } from "./admittance.ts";
+import {
+  CROWDED,
+  close,
+  GOING_AWAY,
+  isAbandoned,
+  LOST,
+  NO_CHANNEL,
+  NO_FRAME,
+  NORMAL,
+  TOO_LARGE,
+  TRY_LATER,
+  WRONG_IDENTITY,
+} from "./closing.ts";
+import { FrameBudget, PAGE_COST } from "./frame-budget.ts";
 import {
   contentFault,
   type MessageFrame,
@@ -19,29 +33,13 @@ import {
   refused,
   type ServerFrame,
   storedFrame,
+  tell,
   type VisitorMessage,
   visitorMessage,
 } from "./frames.ts";
 import { type OpenedChat, openVisitorChat } from "./opening.ts";
 import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./pace.ts";
 import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
-import {
-  CROWDED,
-  close,
-  FrameBudget,
-  GOING_AWAY,
-  isAbandoned,
-  isOwner,
-  LOST,
-  NO_CHANNEL,
-  NO_FRAME,
-  NORMAL,
-  PAGE_COST,
-  TOO_LARGE,
-  TRY_LATER,
-  tell,
-  WRONG_IDENTITY,
-} from "./sockets.ts";
 
 /** What the sockets need of their chat's object. */
 export interface VisitorHost {
@@ -78,7 +76,7 @@ const SOON = 5;
  * What a page is told was stored before: the output gate holds a socket's frames, as it holds responses, until the
  * writes made before them are on disk.
  */
-export class Visitors {
+export class VisitorSockets {
   readonly #host: VisitorHost;
   /** Messages are taken one after the other, or two that wait for the directory could pass the pace at once. */
   #line: Promise<void> = Promise.resolve();

@@ -1,7 +1,5 @@
 import { SOCKET_REFUSALS } from "../../channels/web/admit.ts";
-import type { Visitor } from "../../channels/web/visitor.ts";
-import type { ChatIdentity } from "../identity.ts";
-import { MAX_FRAME, type ServerFrame } from "./frames.ts";
+import { MAX_FRAME } from "./frames.ts";
 
 /** Why a visitor's socket is closed. */
 export interface Close {
@@ -21,10 +19,6 @@ export const CROWDED: Close = { code: TRY_LATER.code, reason: "Too many open pag
 export const NO_CHANNEL: Close = SOCKET_REFUSALS.no_channel;
 export const WRONG_IDENTITY: Close = SOCKET_REFUSALS.wrong_identity;
 
-const MAX_FRAMES_A_SECOND = 50;
-/** What a page of the past costs of it: a hundred messages are read and sent. */
-export const PAGE_COST = 10;
-
 /** A page pings every 25 seconds, one in the background once a minute at least. */
 const SILENT_MS = 180_000;
 
@@ -36,46 +30,11 @@ export function isAbandoned(opened: number, answered: Date | null, now: number):
   return Math.max(opened, answered?.getTime() ?? 0) + SILENT_MS < now;
 }
 
-/**
- * Whether a chat is this visitor's, or nobody's yet. A chat's id is a hash of 89 bits and the directory can be wrong, so
- * the address, the channel and the organization are compared too.
- */
-export function isOwner(visitor: Visitor, chat: ChatIdentity | undefined): boolean {
-  if (!chat) return true;
-  const { organizationId, channelId, address } = visitor;
-  return chat.organizationId === organizationId && chat.channelId === channelId && chat.contactAddress === address;
-}
-
-/** Sends a frame to each socket that is still open. */
-export function tell(sockets: WebSocket[], frame: ServerFrame): void {
-  const text = JSON.stringify(frame);
-  for (const socket of sockets) {
-    try {
-      socket.send(text);
-    } catch {
-      // Closed in the meantime: the next connection catches up.
-    }
-  }
-}
-
 /** Closes a socket, if it is not closed yet. */
 export function close(socket: WebSocket, { code, reason }: Close): void {
   try {
     socket.close(code, reason);
   } catch {
     // It was closed already.
-  }
-}
-
-/** How many frames a socket may send in a second. Counted in memory: an object this busy does not sleep. */
-export class FrameBudget {
-  readonly #counts = new WeakMap<WebSocket, { second: number; count: number }>();
-
-  allows(socket: WebSocket, now: number, cost = 1): boolean {
-    const second = Math.floor(now / 1_000);
-    const before = this.#counts.get(socket);
-    const count = (before?.second === second ? before.count : 0) + cost;
-    this.#counts.set(socket, { second, count });
-    return count <= MAX_FRAMES_A_SECOND;
   }
 }
