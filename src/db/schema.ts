@@ -4,8 +4,8 @@ import type { ChannelStats } from "../channels/attempt-counts.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
+import type { KeyStats } from "../keys/key-stats.ts";
 import type { Permission } from "../keys/permissions.ts";
-import type { KeyStats } from "../keys/request-counts.ts";
 
 /**
  * The directory: organizations and what belongs to them. Messages are in the chats' objects, and counts of requests in

@@ -5,8 +5,8 @@ import { bearerToken } from "../http/bearer.ts";
 import { errorResponse, type ToldError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
-import type { WindowState } from "./decide.ts";
 import type { Caller } from "./key-object.ts";
+import type { WindowState } from "./limits.ts";
 import type { Permission } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 

@@ -5,19 +5,11 @@ import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { addCounts, type Counts } from "../platform/counts.ts";
 import { addressMatcher } from "./allowlist.ts";
-import {
-  type Counters,
-  decide,
-  NO_COUNTERS,
-  NO_RESERVATION,
-  type RefusalReason,
-  releaseReservation,
-  usageOf,
-  type WindowState,
-} from "./decide.ts";
+import { decide, type RefusalReason } from "./decide.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
+import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./key-stats.ts";
+import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf, type WindowState } from "./limits.ts";
 import type { Permission } from "./permissions.ts";
-import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./request-counts.ts";
 
 /** A batch of requests that need admission. `hash` is that of the key text. */
 export interface AdmissionRequest {

@@ -69,6 +69,7 @@ export const PURE = [
   "src/http/pagination.ts",
   "src/http/validation.ts",
   "src/keys/decide.ts",
+  "src/keys/limits.ts",
   "src/keys/allowlist.ts",
   "src/keys/key-text.ts",
   "src/secrets/compare.ts",

@@ -1,13 +1,7 @@
 import { expect, test } from "vitest";
 import { addressMatcher } from "../../../src/keys/allowlist.ts";
-import {
-  type Counters,
-  decide,
-  type KeyRules,
-  NO_COUNTERS,
-  NO_RESERVATION,
-  usageOf,
-} from "../../../src/keys/decide.ts";
+import { decide, type KeyRules } from "../../../src/keys/decide.ts";
+import { type Counters, NO_COUNTERS, NO_RESERVATION, usageOf } from "../../../src/keys/limits.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const RULES: KeyRules = {

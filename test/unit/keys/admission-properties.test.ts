@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { usageOf } from "../../../src/keys/decide.ts";
+import { usageOf } from "../../../src/keys/limits.ts";
 import { Key, Model, NOON } from "./key-model.ts";
 
 const BEFORE_MONTH_END = Date.UTC(2026, 11, 1) - 2_000;

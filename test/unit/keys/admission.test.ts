@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_COUNTERS, NO_RESERVATION, usageOf } from "../../../src/keys/decide.ts";
+import { NO_COUNTERS, NO_RESERVATION, usageOf } from "../../../src/keys/limits.ts";
 import { Key, NOON, rulesOf } from "./key-model.ts";
 
 const MONTH_END = Date.UTC(2026, 11, 1);

@@ -1,15 +1,17 @@
 import {
   type AdmissionCheck,
-  type Counters,
   type Decision,
   decide,
   type KeyRules,
+  type RefusalReason,
+} from "../../../src/keys/decide.ts";
+import {
+  type Counters,
   NO_COUNTERS,
   NO_RESERVATION,
-  type RefusalReason,
   type Reservation,
   type WindowState,
-} from "../../../src/keys/decide.ts";
+} from "../../../src/keys/limits.ts";
 
 /** Noon in the middle of a month. */
 export const NOON = Date.UTC(2026, 10, 17, 12);
