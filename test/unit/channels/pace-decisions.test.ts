@@ -103,6 +103,8 @@ test("a channel that has yet to show that it works lets one go as a trial, and t
   expect(pace.trialUntil).toBe(NOW + TRIAL_MS);
   expect(ask(pace)).toEqual({ permit: { outcome: "wait" }, pace });
   expect(ask(pace, { isPatient: false }).permit).toEqual({ outcome: "later", at: NOW + NEAR_MS, broken: false });
+  const second = ask(ask(pace, { isPatient: false }).pace, { isPatient: false });
+  expect(second.permit).toMatchObject({ outcome: "later", at: NOW + NEAR_MS + 100 });
   expect(ask({ ...pace, clock: FAR }, { isPatient: false }).permit).toMatchObject({ at: FAR });
   expect(ask(pace, { now: NOW + TRIAL_MS - 1 }).permit.outcome).toBe("wait");
   expect(ask(pace, { now: NOW + TRIAL_MS }).permit).toMatchObject({ outcome: "granted", trial: NOW + 2 * TRIAL_MS });
@@ -231,6 +233,7 @@ test("what was under way when a channel broke, or before it was mended, adds not
   expect(breakChannel(pace, "Again", { probe: 1, epoch: 1 }, NOW + 1)).toBe(pace);
   expect(breakChannel(pace, "Again", { probe: 1, epoch: 0 }, NOW + 1)).toBe(pace);
   expect(breakChannel(STEADY, "Old", { probe: null, epoch: 1 }, NOW)).toBe(STEADY);
+  expect(breakChannel({ ...STEADY, epoch: 1 }, "New", { probe: null, epoch: 1 }, NOW).breaker).not.toBeNull();
 });
 
 test("a probe that tells nothing is followed by one after the shortest wait", () => {

@@ -71,26 +71,39 @@ test.each([
   expect(await media()).toEqual({ outcome: "expired" });
 });
 
-test.each<[string, Parameters<typeof fakeNetwork>]>([
-  ["a wrong token", [refused(401, "Unauthorized")]],
-  ["too many calls", [refused(429, "Too Many Requests", { retry_after: 5 })]],
-  ["a fault of Telegram's", [refused(502, "Bad Gateway")]],
-  ["an answer that is no JSON", [bytes("<html>")]],
-  ["a redirect of the look-up", [bytes(null, { Location: "https://evil.test/" }, 302)]],
-  ["a connection that breaks", [() => Promise.reject(new Error(`no route to /bot${TOKEN}/getFile`))]],
-  ["a redirect of the file", [found(), bytes(null, { Location: "https://evil.test/a" }, 302)]],
-  ["a redirect of the file to the same host", [found(), bytes(null, { Location: "/file/other" }, 307)]],
-  ["a fault while the file is asked for", [found(), bytes("oops", {}, 500)]],
-  ["a part of a file", [found(), bytes("pict", {}, 206)]],
-  ["a file without a body", [found(), bytes(null)]],
-  ["a file that says it is too big", [found(), bytes("x", { "Content-Length": String(20 * MIB + 1) })]],
-  ["a connection that breaks at the file", [found(), () => Promise.reject(new Error(`/file/bot${TOKEN}/a`))]],
-])("media is unavailable for %s, and the token goes no further", async (_, replies) => {
+const NO_CONNECTION = "The connection to Telegram failed";
+const NO_FILE = "Telegram's file is empty or too big";
+
+test.each<[string, Parameters<typeof fakeNetwork>, string]>([
+  ["a wrong token", [refused(401, "Unauthorized")], "Unauthorized"],
+  ["too many calls", [refused(429, "Too Many Requests", { retry_after: 5 })], "Too Many Requests"],
+  ["a fault of Telegram's", [refused(502, "Bad Gateway")], "Bad Gateway"],
+  ["an answer that is no JSON", [bytes("<html>")], "Telegram's answer could not be understood"],
+  ["a page with the status 400", [bytes("<html>", {}, 400)], "Telegram's answer could not be understood"],
+  ["a redirect of the look-up", [bytes(null, { Location: "https://evil.test/" }, 302)], "Telegram answered 302"],
+  ["a connection that breaks", [() => Promise.reject(new Error(`no route to /bot${TOKEN}/getFile`))], NO_CONNECTION],
+  ["a redirect of the file", [found(), bytes(null, { Location: "https://evil.test/a" }, 302)], "Telegram answered 302"],
+  ["a redirect to the same host", [found(), bytes(null, { Location: "/file/other" }, 307)], "Telegram answered 307"],
+  ["a fault while the file is asked for", [found(), bytes("oops", {}, 500)], "Telegram answered 500"],
+  ["a part of a file", [found(), bytes("pict", {}, 206)], "Telegram answered 206"],
+  ["a file without a body", [found(), bytes(null)], NO_FILE],
+  ["a file that says it is too big", [found(), bytes("x", { "Content-Length": String(20 * MIB + 1) })], NO_FILE],
+  [
+    "a connection that breaks at the file",
+    [found(), () => Promise.reject(new Error(`/file/bot${TOKEN}/a`))],
+    NO_CONNECTION,
+  ],
+])("media is unavailable for %s, and the token goes no further", async (_, replies, message) => {
   const sent = fakeNetwork(...replies);
-  const answer = await media();
-  expect(answer).toEqual({ outcome: "unavailable", message: expect.any(String) });
-  expect(JSON.stringify(answer)).not.toContain("secret_part");
+  expect(await media()).toEqual({ outcome: "unavailable", message });
   expect(sent).toHaveLength(replies.length);
+});
+
+test("a file of 20 MiB is passed on, and breaks off if fewer bytes come", async () => {
+  fakeNetwork(found(), bytes("x", { "Content-Length": String(20 * MIB) }));
+  const answer = await media();
+  expect(answer).toMatchObject({ outcome: "found", length: 20 * MIB });
+  await expect(bodyOf(answer)).rejects.toThrow();
 });
 
 test.each([
@@ -112,11 +125,12 @@ test.each([
   ["nothing", ""],
   ["a number", 5],
   ["null", null],
+  ["undefined", undefined],
   ["a list", ["photos", "a.jpg"]],
   ["too much", `${"a/".repeat(300)}a`],
 ])("a path with %s is not fetched", async (_, path) => {
-  const sent = fakeNetwork(found(path));
-  expect(await media()).toMatchObject({ outcome: "unavailable" });
+  const sent = fakeNetwork(ok({ file_path: path }));
+  expect(await media()).toEqual({ outcome: "unavailable", message: "Telegram named no file that can be fetched" });
   expect(sent).toHaveLength(1);
 });
 
@@ -135,36 +149,10 @@ test.each([
 test.each([
   ["image/png", "image/png"],
   ["Image/PNG; charset=binary", "image/png"],
-  [
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  ],
-  ["text/plain", "text/plain"],
-  ["application/octet-stream", null],
   ["text/html", null],
-  ["application/xhtml+xml", null],
-  ["image/svg+xml", null],
-  ["text/xml", null],
-  ["text/xsl", null],
-  ["application/rss+xml", null],
-  ["text/javascript", null],
-  ["application/ecmascript", null],
-  ["multipart/x-mixed-replace", null],
-  ["message/rfc822", null],
-  ["nonsense", null],
-  ["image/", null],
-  ["image/png, text/html", null],
 ])("the content type %s is told as %s", async (given, told) => {
   fakeNetwork(found(), bytes("x", { "Content-Type": given }));
   expect(await media()).toMatchObject({ outcome: "found", contentType: told });
-});
-
-test.each([
-  ["of an encoded body", { "Content-Length": "5", "Content-Encoding": "x-unknown" }],
-  ["that is no number", { "Content-Length": "many" }],
-])("a length %s is not told", async (_, headers) => {
-  fakeNetwork(found(), bytes("picture", headers));
-  expect(await media()).toMatchObject({ outcome: "found", length: null });
 });
 
 test("media that grows beyond what Telegram hands out breaks off", async () => {

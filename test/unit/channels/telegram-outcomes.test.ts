@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { telegram } from "../../../src/channels/telegram/adapter.ts";
+import { registerWebhook } from "../../../src/channels/telegram/register.ts";
 import { connectionLost, fakeNetwork } from "./fake-network.ts";
-import { accepted, credentials, network, outbound, refused, TOKEN } from "./telegram-network.ts";
+import { accepted, credentials, network, ok, outbound, refused, TOKEN } from "./telegram-network.ts";
 
 function send(signal = new AbortController().signal) {
   return telegram.send(outbound(), credentials, network, signal);
@@ -20,6 +21,9 @@ test.each([
   [refused(429, "Too Many Requests", { retry_after: "soon" }), "network_429", null],
   [refused(429, "Too Many Requests", { retry_after: 1e300 }), "network_429", 86_400_000],
   [answer(429, "slow down", { "Retry-After": "9" }), "network_429", 9_000],
+  [answer(429, ""), "network_429", null],
+  [answer(200, '{"ok":false,"error_code":300}'), "network_300", null],
+  [answer(500, "a page"), "network_500", null],
   [refused(500, "Internal Server Error"), "network_500", null],
   [refused(502, "Bad Gateway"), "network_502", null],
   [answer(503, null, { "Retry-After": "20" }), "network_503", 20_000],
@@ -31,13 +35,14 @@ test.each([
   expect(await send()).toMatchObject({ outcome: "retry", code, afterMs, wholeChannel: false, parts: [] });
 });
 
-test.each([301, 302, 303, 307, 308])(
+test.each([300, 301, 302, 303, 307, 308])(
   "a redirect with status %i is a failed attempt and is not followed",
   async (status) => {
     const sent = fakeNetwork(
       answer(status, '{"ok":true,"result":{"message_id":7}}', { Location: "https://evil.test/" }),
     );
-    expect(await send()).toMatchObject({ outcome: "retry", code: `network_${status}` });
+    const message = `Telegram answered ${status}`;
+    expect(await send()).toMatchObject({ outcome: "retry", code: `network_${status}`, message });
     expect(sent).toHaveLength(1);
   },
 );
@@ -57,6 +62,11 @@ test.each([
 test("a 400 that names another chat has moved the contact", async () => {
   fakeNetwork(refused(400, "Bad Request: group chat was upgraded", { migrate_to_chat_id: -1_001_234_567_890 }));
   expect(await send()).toEqual({ outcome: "moved", address: "-1001234567890", parts: [] });
+});
+
+test("a 403 that names another chat fails, and so does one without a code of its own", async () => {
+  fakeNetwork(refused(403, "Moved", { migrate_to_chat_id: -7 }), answer(403, '{"ok":false}'));
+  for (const _ of [1, 2]) expect(await send()).toMatchObject({ outcome: "failed", code: "contact_unreachable" });
 });
 
 test("a 400 that names the same chat fails instead of going round for ever", async () => {
@@ -81,19 +91,28 @@ test.each([
   ["a list", answer(200, "[]")],
   ["without ok", answer(200, '{"result":{"message_id":7}}')],
   ["ok as text", answer(200, '{"ok":"true","result":{"message_id":7}}')],
-  ["without a message", answer(200, '{"ok":true,"result":true}')],
-  ["with a number as text", answer(200, '{"ok":true,"result":{"message_id":"7"}}')],
-  ["with a fraction for a number", answer(200, '{"ok":true,"result":{"message_id":7.5}}')],
   ["no, and no code", answer(200, '{"ok":false}')],
-  ["no, with a good code", answer(200, '{"ok":false,"error_code":200}')],
+  ["no, with a good code", answer(200, '{"ok":false,"error_code":299}')],
+  ["ok, with a bad status", answer(400, '{"ok":true,"result":{"message_id":7}}')],
   ["cut", answer(200, '{"ok":true,"result":{"message_')],
   ["huge", answer(200, `{"ok":true,"result":{"message_id":7,"text":"${"x".repeat(300_000)}"}}`)],
   ["another's 400", answer(400, "<html>Bad Request</html>")],
   ["another's 403", answer(403, '{"error":"blocked by proxy"}')],
+  ["another's 499", answer(499, "a page")],
 ])("an answer that is %s leaves the outcome unknown", async (_, reply) => {
   fakeNetwork(reply);
-  expect(await send()).toEqual({ outcome: "unknown", message: expect.any(String), parts: [] });
+  const message = "Telegram's answer could not be understood";
+  expect(await send()).toEqual({ outcome: "unknown", message, parts: [] });
 });
+
+test.each(["true", "{}", '{"message_id":"7"}', '{"message_id":7.5}'])(
+  "a success with the result %s names no message, so the outcome is unknown",
+  async (result) => {
+    fakeNetwork(answer(200, `{"ok":true,"result":${result}}`));
+    const message = "Telegram's answer names no message";
+    expect(await send()).toEqual({ outcome: "unknown", message, parts: [] });
+  },
+);
 
 test("an answer without an end is cut off", async () => {
   let asked = 0;
@@ -169,16 +188,29 @@ test.each([
   expect(JSON.stringify(await send())).not.toContain("secret_part");
 });
 
+test("a token that Telegram quotes is replaced by an ellipsis", async () => {
+  fakeNetwork(refused(400, `No such bot: ${TOKEN.slice(TOKEN.indexOf(":") + 1)}!`));
+  expect(await send()).toMatchObject({ message: "No such bot: …!" });
+});
+
 test("a long description is cut", async () => {
   fakeNetwork(refused(400, "x".repeat(5_000)));
   const outcome = await send();
   expect(outcome).toMatchObject({ outcome: "failed", message: "x".repeat(300) });
 });
 
-test("a channel without a token is broken, and nothing is thrown", async () => {
-  fakeNetwork(refused(404, "Not Found"));
+test("a channel without a token calls with none, is broken, and takes webhooks of no bot", async () => {
+  const sent = fakeNetwork(refused(404, "Not Found"), ok({ file_path: "a.jpg" }), ok(true), ok(true));
   const outcome = await telegram.send(outbound(), {}, network, new AbortController().signal);
   expect(outcome).toMatchObject({ outcome: "channel_broken" });
+  await telegram.media("F1", {}, network);
+  await registerWebhook("https://parley.test", "verify", {}, network);
+  const methods = sent.map(({ url }) => url.replace("https://telegram.test", ""));
+  expect(methods).toEqual(["/bot/sendMessage", "/bot/getFile", "/file/bot/a.jpg", "/bot/setWebhook"]);
+  const headers = new Headers({ "X-Telegram-Bot-Api-Secret-Token": "s" });
+  const body = Uint8Array.from(new TextEncoder().encode('{"message":{"message_id":7,"chat":{"id":42},"text":"Hi"}}'));
+  const receipt = await telegram.receive({ headers, body }, {}, "s");
+  expect(receipt).toMatchObject({ received: [{ item: { networkId: ":42:7" } }] });
 });
 
 test("a description is passed on whole when there is no token to be hidden", async () => {

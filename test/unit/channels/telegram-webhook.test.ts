@@ -88,6 +88,10 @@ test.each<[string, HeadersInit]>([
   expect(await receive(hello, headers, "")).toEqual({ genuine: false });
 });
 
+test("an update without the header is not genuine, whatever the secret", async () => {
+  expect(await receive(hello, {}, "null")).toEqual({ genuine: false });
+});
+
 test("no text but the secret is genuine", async () => {
   const printable = fc.string({ unit: fc.constantFrom(...SECRET.split("")), maxLength: 40 });
   await fc.assert(
@@ -115,8 +119,13 @@ test.each([
     { id: "F3", contentType: "image/jpeg", fileName: null },
   ],
   [
-    "a photo in one size",
-    { photo: [{ ...file, width: 90, height: 60 }] },
+    "a photo in two copies of one size, as the first",
+    {
+      photo: [
+        { ...file, width: 90, height: 60 },
+        { ...file, file_id: "F2", width: 90, height: 60 },
+      ],
+    },
     "IMAGE",
     { id: "F1", contentType: "image/jpeg", fileName: null },
   ],
@@ -180,14 +189,19 @@ test.each([
     "[venue: Café, Main St 1]",
   ],
   [{ contact: { first_name: "Bob", phone_number: "+49123" } }, "[contact: Bob, +49123]"],
+  [{ contact: { first_name: "", last_name: "Lee", phone_number: "+49" } }, "[contact: Lee, +49]"],
   [{ poll: { id: "1", question: "Tea?", options: [] } }, "[poll: Tea?]"],
-  [{ dice: { emoji: "🎲", value: 5 } }, "[dice: 🎲, 5]"],
+  [{ poll: { question: "" } }, "[poll]"],
+  [{ dice: { emoji: "🎲", value: 0 } }, "[dice: 🎲, 0]"],
   [{ game: { title: "Chess" } }, "[game: Chess]"],
+  [{ checklist: { title: "Go" } }, "[checklist: Go]"],
+  [{ invoice: { title: "Go" } }, "[invoice: Go]"],
   [{ story: { id: 1 } }, "[story]"],
   [{ rich_message: { blocks: [] } }, "[rich message]"],
   [{ paid_media: { star_count: 1, paid_media: [] }, caption: "Buy" }, "[paid media] Buy"],
   [{ new_chat_members: [ann] }, "[new chat members]"],
   [{ left_chat_member: ann }, "[left chat member: Ann, Lee]"],
+  [{ left_chat_member: { first_name: "Bo" } }, "[left chat member: Bo]"],
   [{ kind_of_the_future: { text: "x" } }, "[unsupported message]"],
   [{ photo: [] }, "[photo]"],
   [{ photo: "not a list" }, "[photo]"],
@@ -286,7 +300,16 @@ test.each([
   ["null", "null", "an update that is not stored: empty"],
   ["a number", "5", "an update that is not stored: empty"],
   ["a list", "[]", "an update that is not stored: empty"],
-  ["keys that are no kinds", { "Ann's text": 1 }, "an update that is not stored: empty"],
+  [
+    "four kinds, of which three are noted",
+    { poll: {}, poll_answer: {}, my_chat_member: {}, chat_member: {} },
+    "an update that is not stored: poll, poll_answer, my_chat_member",
+  ],
+  [
+    "keys that are no kinds",
+    { "Ann's text": 1, UPPER: {}, words2: {}, ["x".repeat(41)]: {} },
+    "an update that is not stored: empty",
+  ],
   ["a body cut short", '{"update_id":1,"mess', "a body that is no JSON"],
   ["an empty body", "", "a body that is no JSON"],
 ])("an update with %s is genuine and leaves a note alone", async (_, body, note) => {

@@ -22,6 +22,9 @@ test.each([
   ["an empty header", ""],
   ["the protocol alone", "parley.v1"],
   ["the protocol twice", "parley.v1, parley.v1"],
+  ["the protocol and nothing after a comma", "parley.v1,"],
+  ["a claim twice without the protocol", "token.0123456789abcdefghijkl, token.0123456789abcdefghijkl"],
+  ["a claim twice", "parley.v1, token.0123456789abcdefghijkl, token.0123456789abcdefghijkl"],
   ["a claim without the protocol", "token.0123456789abcdefghijkl"],
   ["the protocol in another case", "Parley.v1, token.0123456789abcdefghijkl"],
   ["a token too short for 128 bits", "parley.v1, token.0123456789abcdefghijk"],
@@ -84,4 +87,14 @@ test("no changed bit of a hash vouches for anyone", async () => {
     const changed = hash.with(bit >> 3, (hash[bit >> 3] ?? 0) ^ (1 << (bit & 7))) as Uint8Array<ArrayBuffer>;
     expect(await voucherOf({ user: "user-7", hash: changed, expires: null }, ["secret"], 0)).toBeNull();
   }
+});
+
+test("a user's id has up to 256 characters, a mark of byte order included", () => {
+  const user = (id: string) => readClaim(asUser(id, HASH).join(", "));
+  expect(user("x".repeat(256))).toMatchObject({ user: "x".repeat(256) });
+  expect(user("\ufeffuser")).toMatchObject({ user: "\ufeffuser" });
+});
+
+test("a claim may come before the protocol", () => {
+  expect(readClaim("token.0123456789abcdefghijkl , parley.v1")).toMatchObject({ kind: "token" });
 });

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { linkIn } from "../../../src/channels/link.ts";
+import type { ChannelRecord } from "../../../src/channels/record.ts";
 import { webChatId } from "../../../src/channels/web/chat-id.ts";
 import { isAllowedOrigin } from "../../../src/channels/web/origin.ts";
-import { secretFingerprint, socketRefusalOf } from "../../../src/channels/web/socket-policy.ts";
+import { secretFingerprint, socketPolicyOf, socketRefusalOf } from "../../../src/channels/web/socket-policy.ts";
 import { readVisitor, type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
 import { clientNetwork } from "../../../src/http/client-network.ts";
 import { isId, jurisdictionOf, newId } from "../../../src/ids.ts";
@@ -92,4 +94,34 @@ test("what the Worker found out of a visitor survives the header, whatever the a
       expect(readVisitor(new Headers(visitorHeaders(visitor)))).toEqual(visitor);
     }),
   );
+});
+
+const record = (settings: object, ...secrets: string[]) =>
+  ({ settings, identitySecrets: async () => secrets }) as unknown as ChannelRecord;
+
+test("a channel's terms are its origins, and the marks of its secrets where they are asked for", async () => {
+  const channel = record({ allowedOrigins: ["https://a.example"] }, "one", "two");
+  expect(await socketPolicyOf(channel, { withMarks: false }, 0)).toEqual({
+    allowedOrigins: ["https://a.example"],
+    marks: [],
+  });
+  expect(await socketPolicyOf(channel, { withMarks: true }, 0)).toEqual({
+    allowedOrigins: ["https://a.example"],
+    marks: [await secretFingerprint("one"), await secretFingerprint("two")],
+  });
+  expect(await socketPolicyOf(record({}), { withMarks: true }, 0)).toEqual({ allowedOrigins: [], marks: [] });
+});
+
+test("an origin has at most 300 characters, whoever is let in", () => {
+  const origin = (length: number) => `https://${"a".repeat(length - 8)}`;
+  expect([isAllowedOrigin(origin(300), "own", []), isAllowedOrigin(origin(301), "own", [])]).toEqual([true, false]);
+  expect(isAllowedOrigin(origin(301), "own", [origin(301)])).toBe(false);
+});
+
+test("the upgrade that goes to a chat's object is one to a socket", () => {
+  expect(visitorHeaders({} as never)).toMatchObject({ Upgrade: "websocket" });
+});
+
+test.each(["see https://a.example", "xhttps://a.example", "https://a.example b"])("the text %j is no link", (text) => {
+  expect(linkIn(text)).toBeNull();
 });

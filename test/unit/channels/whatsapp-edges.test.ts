@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { contactAddress } from "../../../src/channels/kinds.ts";
 import { describe } from "../../../src/channels/whatsapp/describe.ts";
 import { refusalByStatus, retryAfterMs } from "../../../src/channels/whatsapp/errors.ts";
 import { graphUrl } from "../../../src/channels/whatsapp/graph.ts";
@@ -40,12 +39,6 @@ test("an address has one version, and no slash twice", () => {
       graphUrl({ base }, "1/messages"),
     ),
   ).toEqual(Array(3).fill("https://graph.test/v24.0/1/messages"));
-});
-
-test("a number may begin with a plus, with space before it or not", () => {
-  expect(["+49170", "  +49170", "49170"].map((text) => contactAddress("whatsapp", text))).toEqual(
-    Array(3).fill("49170"),
-  );
 });
 
 const text = { type: "text", text: { body: "Hi" } };

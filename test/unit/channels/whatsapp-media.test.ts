@@ -75,7 +75,8 @@ test.each<[string, string]>([
   ["a host that begins like Meta's", "https://lookaside.fbsbx.com.evil.example/x"],
   ["a host that ends like Meta's", "https://evilfbsbx.com/x"],
   ["Meta's host as a user's name", "https://lookaside.fbsbx.com@evil.example/x"],
-  ["a user's name at Meta's host", "https://me:secret@lookaside.fbsbx.com/x"],
+  ["a user's name at Meta's host", "https://me@lookaside.fbsbx.com/x"],
+  ["a password at Meta's host", "https://:secret@lookaside.fbsbx.com/x"],
   ["a backslash that hides the host", "https://evil.example\\@lookaside.fbsbx.com/x"],
   ["plain http", "http://lookaside.fbsbx.com/x"],
   ["another port", "https://lookaside.fbsbx.com:8443/x"],
@@ -102,22 +103,15 @@ const moved = () => new Response("", { status: 302, headers: { Location: "https:
 
 test.each<[string, (() => Response | Promise<Response>)[]]>([
   ["a redirect for a look-up", [moved]],
-  ["a page for a look-up", [() => new Response("<html>")]],
   ["a look-up without an address", [() => Response.json({ id: "111" })]],
   ["an address that is no text", [() => Response.json({ url: { href: PLACE } })]],
   ["an address over 4,096 characters", [found(`${PLACE}${"x".repeat(4_096)}`)]],
   ["a look-up of more than 64 KiB", [found(PLACE, { padding: "x".repeat(70_000) })]],
   ["a look-up that is cut off", [() => new Response('{"url":"https://look')]],
-  ["a look-up that fails", [() => Promise.reject(new Error(`GET https://graph.test/ ${TOKEN}`))]],
-  ["a size over 100 MiB", [found(PLACE, { file_size: 104_857_601 })]],
   ["a size over 100 MiB, as a text", [found(PLACE, { file_size: "104857601" })]],
   ["a redirect for the media", [found(PLACE), moved]],
-  ["an error for the media", [found(PLACE), () => new Response("no", { status: 500 })]],
   ["a piece of the media", [found(PLACE), () => new Response(BYTES, { status: 206 })]],
   ["no media at all", [found(PLACE), () => new Response(null)]],
-  ["a page for the media", [found(PLACE), bytes({ "Content-Type": "text/html; charset=utf-8" })]],
-  ["media over 100 MiB", [found(PLACE), bytes({ "Content-Length": "104857601" })]],
-  ["media that fail", [found(PLACE), () => Promise.reject(new Error(`GET ${PLACE} ${TOKEN}`))]],
 ])("of %s nothing is passed on, and neither token nor address is told", async (_name, replies) => {
   const sent = fakeNetwork(...replies);
   const answer = await media();
@@ -133,7 +127,6 @@ test.each<[string, (() => Response)[]]>([
     [refused(100, { message: "Object with ID '111' does not exist" }) as () => Response],
   ],
   ["that are 404", [found(PLACE), () => new Response("gone", { status: 404 })]],
-  ["that are 410", [found(PLACE), () => new Response("gone", { status: 410 })]],
 ])("media %s are expired", async (_name, replies) => {
   fakeNetwork(...replies);
   expect(await media()).toEqual({ outcome: "expired" });
@@ -156,18 +149,7 @@ test.each(["../me", "1/2", "1?fields=x", "1#", "", "%2e%2e", "a b", "1".repeat(1
 test.each<[given: string, type: string | null]>([
   ["image/png", "image/png"],
   ["audio/ogg; codecs=opus", "audio/ogg"],
-  ["APPLICATION/PDF", "application/pdf"],
-  [
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  ],
   ["image/svg+xml", null],
-  ["application/xhtml+xml", null],
-  ["text/xml", null],
-  ["application/javascript", null],
-  ["text/ecmascript", null],
-  ["multipart/related", null],
-  ["image", null],
 ])("the content type %j is passed on as %j", async (given, contentType) => {
   // The type that the look-up told is the same, so that a page is no surprise.
   expect(await told(given, { "Content-Type": given, "Content-Length": "4" })).toEqual({ contentType, length: 4 });
@@ -178,26 +160,6 @@ test("a page that a contact sent is passed on, but not as a page", async () => {
     contentType: null,
     length: 4,
   });
-});
-
-test("the look-up's content type stands in where the media have none", async () => {
-  expect(await told("image/png", { "Content-Length": "4" })).toEqual({ contentType: "image/png", length: 4 });
-});
-
-test.each<[string, Record<string, string>, number | null]>([
-  ["said", { "Content-Length": "4" }, 4],
-  ["not said", {}, null],
-  ["no number", { "Content-Length": "four" }, null],
-  ["that of encoded bytes", { "Content-Length": "4", "Content-Encoding": "br" }, null],
-])("a length that is %s is told so", async (_name, headers, length) => {
-  fakeNetwork(found(PLACE), () => {
-    const response = bytes()();
-    const given = new Headers(headers);
-    return { status: 200, headers: given, body: response.body } as Response;
-  });
-  const answer = await media();
-  expect(answer).toMatchObject({ outcome: "found", length });
-  if (answer.outcome === "found") await answer.body.cancel();
 });
 
 /** `count` mebibytes, made only as they are read; `made` counts them. */

@@ -40,12 +40,6 @@ test("a send is one POST of JSON to the number's address that carries the token 
   ]);
 });
 
-test("a base with a slash at its end gives the same address", async () => {
-  const sent = fakeNetwork(accepted("wamid.1"));
-  await whatsapp.send(outbound(), credentials, { base: "https://graph.test/" }, new AbortController().signal);
-  expect(sent[0]?.url).toBe(`https://graph.test/v24.0/${PHONE_ID}/messages`);
-});
-
 test.each<[string, Partial<Outbound>, object]>([
   ["a text", { content: "Hi *there*" }, { type: "text", text: { body: "Hi *there*", preview_url: false } }],
   [
@@ -81,16 +75,6 @@ test.each<[string, Partial<Outbound>, object]>([
       },
     },
   ],
-  [
-    "a document whose link ends in no name",
-    { type: "DOCUMENT", content: "https://files.example/" },
-    { type: "document", document: { link: "https://files.example/" } },
-  ],
-  [
-    "a document whose name is badly escaped",
-    { type: "DOCUMENT", content: "https://files.example/%zz.pdf" },
-    { type: "document", document: { link: "https://files.example/%zz.pdf", filename: "%zz.pdf" } },
-  ],
   ["an image whose content is the link", { type: "IMAGE", content: LINK }, { type: "image", image: { link: LINK } }],
   [
     "a link with white space around it",
@@ -119,18 +103,6 @@ test.each<[string, Partial<Outbound>, object]>([
     { type: "template", template: { name: "greeting", language: { code: "de" } } },
   ],
   [
-    "numbered parameters go by their number",
-    { type: "TEMPLATE", template: template(["10", "j"], ["2", "b"], ["1", "a"]) },
-    {
-      type: "template",
-      template: body([
-        { type: "text", text: "a" },
-        { type: "text", text: "b" },
-        { type: "text", text: "j" },
-      ]),
-    },
-  ],
-  [
     "named parameters carry their name",
     { type: "TEMPLATE", template: template(["who", "Ann"], ["when", "now"]) },
     {
@@ -138,17 +110,6 @@ test.each<[string, Partial<Outbound>, object]>([
       template: body([
         { type: "text", parameter_name: "who", text: "Ann" },
         { type: "text", parameter_name: "when", text: "now" },
-      ]),
-    },
-  ],
-  [
-    "names and numbers together count as names",
-    { type: "TEMPLATE", template: template(["who", "Ann"], ["1", "x"]) },
-    {
-      type: "template",
-      template: body([
-        { type: "text", parameter_name: "who", text: "Ann" },
-        { type: "text", parameter_name: "1", text: "x" },
       ]),
     },
   ],
@@ -173,7 +134,7 @@ test.each([
   expect(sent[0]?.body).toMatchObject({ template: body([{ type: "text", text: sentAs }]) });
 });
 
-test.each([["DE.1349120865530274"], ["US.ENT.11815799212886844830"]])(
+test.each([["DE.1349120865530274"], ["US.ENT.11815799212886844830"], ["49170x"]])(
   "the user id %s is named in recipient and not in to",
   async (address) => {
     const sent = fakeNetwork(accepted("wamid.1"));
@@ -241,21 +202,6 @@ test("a part that went out is told when the answer to the next one is lost", asy
   });
 });
 
-test("each part is told before the call for the next one, those of earlier attempts aside", async () => {
-  const sent = fakeNetwork(accepted("wamid.1"), accepted("wamid.2"), accepted("wamid.3"));
-  const told: [string, number][] = [];
-  const onPart = (id: string) => void told.push([id, sent.length]);
-  const photo = outbound({ type: "IMAGE", content: LONG, mediaUrl: LINK });
-  const { signal } = new AbortController();
-  await whatsapp.send(photo, credentials, network, signal, onPart);
-  await whatsapp.send({ ...photo, partsSent: ["wamid.1"] }, credentials, network, signal, onPart);
-  expect(told).toEqual([
-    ["wamid.1", 1],
-    ["wamid.2", 2],
-    ["wamid.3", 3],
-  ]);
-});
-
 test("a part that went out in an earlier attempt is not sent again", async () => {
   const sent = fakeNetwork(accepted("wamid.2"));
   expect(await send({ type: "AUDIO", content: "Hear", mediaUrl: LINK, partsSent: ["wamid.1"] })).toMatchObject({
@@ -265,12 +211,6 @@ test("a part that went out in an earlier attempt is not sent again", async () =>
   expect(sent.map((each) => each.body)).toEqual([
     { ...common, type: "text", text: { body: "Hear", preview_url: false } },
   ]);
-});
-
-test("a message whose parts are all out is sent without a call", async () => {
-  const sent = fakeNetwork();
-  expect(await send({ partsSent: ["wamid.1"] })).toEqual({ outcome: "sent", parts: ["wamid.1"], addresses: [] });
-  expect(sent).toEqual([]);
 });
 
 test.each<[string, { wa_id?: string; user_id?: string }, string[]]>([
@@ -286,14 +226,4 @@ test.each<[string, { wa_id?: string; user_id?: string }, string[]]>([
 test("an answer without contacts is a success all the same", async () => {
   fakeNetwork(() => Response.json({ messaging_product: "whatsapp", messages: [{ id: "wamid.1" }] }));
   expect(await send({})).toEqual({ outcome: "sent", parts: ["wamid.1"], addresses: [] });
-});
-
-test("a token that no header can carry breaks the channel, and is not quoted", async () => {
-  const sent = fakeNetwork();
-  const accessToken = "EAA\nsecret";
-  const signal = new AbortController().signal;
-  const outcome = await whatsapp.send(outbound(), { ...credentials, accessToken }, network, signal);
-  expect(outcome).toMatchObject({ outcome: "channel_broken", parts: [] });
-  expect(JSON.stringify(outcome)).not.toContain("secret");
-  expect(sent).toEqual([]);
 });

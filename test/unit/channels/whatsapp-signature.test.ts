@@ -26,16 +26,6 @@ test("a webhook that Meta signed is genuine", async () => {
   expect(receipt).toMatchObject({ genuine: true, notes: [], received: [{ item: { networkId: "wamid.1" } }] });
 });
 
-test("a signature over the bytes of a text that is not ASCII is genuine", async () => {
-  const receipt = await receive(greeting, await signatureOf(greeting));
-  expect(receipt).toMatchObject({ genuine: true, received: [{ item: { content: "Grüße äöå 😀 中" } }] });
-});
-
-test("a signature over the escaped form of a text is genuine, and the text is read as it came", async () => {
-  const receipt = await receive(greeting, await signatureOf(escaped(greeting)));
-  expect(receipt).toMatchObject({ genuine: true, received: [{ item: { content: "Grüße äöå 😀 中" } }] });
-});
-
 test("a body that came escaped and was signed so is genuine", async () => {
   const receipt = await receive(escaped(greeting), await signatureOf(escaped(greeting)));
   expect(receipt).toMatchObject({ genuine: true, received: [{ item: { content: "Grüße äöå 😀 中" } }] });
@@ -53,7 +43,9 @@ test("bytes that are no UTF-8 are genuine by their bytes alone", async () => {
     received: [],
     notes: ["body not understood"],
   });
-  expect(await receive(bytes, await signatureOf("{\ufffd\ufffd}"))).toEqual(FORGED);
+  for (const form of ["{\ufffd\ufffd}", "{\\ufffd\\ufffd}"]) {
+    expect(await receive(bytes, await signatureOf(form))).toEqual(FORGED);
+  }
 });
 
 test.each<[string, (right: string) => string | null]>([

@@ -13,30 +13,22 @@ import {
   statusAfter,
   wakeAt,
 } from "../../../src/chats/delivery/retry.ts";
+import { broken, retry } from "./outcomes.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
+const SECOND = 1_000;
 const MINUTE = 60_000;
+const HOUR = 3_600_000;
 const DAY = 86_400_000;
 const TELEGRAM = { unknownWaitMs: 0 };
 const WHATSAPP = { unknownWaitMs: 90_000 };
 
 const random = fc.double({ min: 0, max: 1, noNaN: true });
 const attempts = fc.integer({ min: 1, max: 200 });
-const retry = (fields: object = {}): Outcome => ({
-  outcome: "retry",
-  code: "busy",
-  message: "Busy",
-  afterMs: null,
-  wholeChannel: false,
-  parts: [],
-  ...fields,
-});
 const unknown: Outcome = { outcome: "unknown", message: "No answer", parts: [] };
-const broken: Outcome = { outcome: "channel_broken", reason: "Bad token", parts: [] };
-
 /** In its `count`th attempt, which began now. */
-function attempt(count: number): Delivery {
-  return { ...NOT_TRIED, attempts: count, startedAt: NOW, firstAt: NOW };
+function attempt(count: number, firstAt = NOW): Delivery {
+  return { ...NOT_TRIED, attempts: count, startedAt: NOW, firstAt };
 }
 
 function waitOf(step: Step): number {
@@ -202,13 +194,11 @@ test("a message that came while the channel was broken counts from when it began
   expect(again).toMatchObject({ heldSince: NOW, firstAt: NOW });
 });
 
-test("a message is looked at when its attempt's lease ends, when its wait is over, and when its day is", () => {
+test("a message is looked at when its attempt's lease ends and when its wait is over", () => {
   expect(wakeAt(attempt(1), NOW)).toBe(NOW + MINUTE);
   const waiting: Delivery = { ...attempt(3), startedAt: null, nextAt: NOW + 9_000 };
   expect(wakeAt(waiting, NOW)).toBe(NOW + 9_000);
   expect(wakeAt(waiting, NOW + 10_000)).toBe(NOW + 10_000);
-  expect(wakeAt({ ...waiting, nextAt: NOW + 3 * DAY }, NOW)).toBe(NOW + DAY);
-  expect(wakeAt({ ...waiting, nextAt: NOW + 3 * DAY, heldMs: DAY }, NOW)).toBe(NOW + 2 * DAY);
   expect(wakeAt(NOT_TRIED, NOW)).toBe(NOW);
 });
 
@@ -237,4 +227,69 @@ test("statuses in any order, told any number of times, end at the same", () => {
       expect(current).toBe(furthest ?? "QUEUED");
     }),
   );
+});
+
+const over = (outcome: Outcome, count = 1) => settle(attempt(count), outcome, WHATSAPP, NOW, 0.5);
+
+test("a message that was never tried is held by nothing", () => {
+  expect(NOT_TRIED).toEqual({
+    attempts: 0,
+    startedAt: null,
+    firstAt: null,
+    nextAt: null,
+    reserved: false,
+    heldSince: null,
+    heldMs: 0,
+  });
+});
+
+test("a contact who moved is sent to at once, and after a pause where that goes on", () => {
+  const moved: Outcome = { outcome: "moved", address: "2", parts: [] };
+  const error = { code: "moved", message: "The contact has another address" };
+  expect(over(moved)).toEqual({ state: "waiting", delivery: { ...attempt(1), startedAt: null, nextAt: NOW }, error });
+  expect(over(moved, 2)).toMatchObject({ state: "waiting", delivery: { nextAt: NOW + 4 * SECOND }, error });
+});
+
+test("an attempt that nobody answered says so, and waits for a status", () => {
+  expect(over(unknown)).toMatchObject({
+    delivery: { nextAt: NOW + 90 * SECOND, startedAt: null },
+    error: { code: "outcome_unknown", message: "No answer" },
+  });
+});
+
+test("a message that finds its channel broken stands still from then on, and says why", () => {
+  expect(over(broken)).toMatchObject({
+    state: "waiting",
+    delivery: { nextAt: NOW + 2 * SECOND, startedAt: null, heldSince: NOW },
+    error: { code: "channel_broken", message: "Bad token" },
+  });
+});
+
+test("an attempt that was marked and gets no permit was none; those before it were", () => {
+  expect(hold(attempt(1), NOW, "pace", NOW)).toMatchObject({ attempts: 0, startedAt: null, firstAt: null });
+  expect(hold(attempt(2, NOW - HOUR), NOW, "pace", NOW)).toMatchObject({ attempts: 1, firstAt: NOW - HOUR });
+  const waiting = { ...attempt(2, NOW - HOUR), startedAt: null };
+  expect(hold(waiting, NOW, "pace", NOW)).toMatchObject({ attempts: 2, firstAt: NOW - HOUR });
+});
+
+test("a message that was tried stands still from now on; one that was not, since it began to wait", () => {
+  expect(hold(attempt(2), NOW, "broken", NOW, NOW - HOUR).heldSince).toBe(NOW);
+  expect(hold(NOT_TRIED, NOW, "broken", NOW, NOW - HOUR)).toMatchObject({ heldSince: NOW - HOUR, firstAt: NOW - HOUR });
+  const held = { ...NOT_TRIED, heldSince: NOW - 2 * HOUR };
+  expect(hold(held, NOW, "broken", NOW, NOW - HOUR).heldSince).toBe(NOW - 2 * HOUR);
+});
+
+test("a message is looked at when its day is over, though its network wished for longer; not while it stands still", () => {
+  const waits = { ...attempt(1, NOW - HOUR), startedAt: null, nextAt: NOW + 2 * DAY };
+  expect(wakeAt(waits, NOW)).toBe(NOW + DAY - HOUR);
+  expect(wakeAt({ ...waits, heldMs: HOUR }, NOW)).toBe(NOW + DAY);
+  expect(wakeAt({ ...waits, heldSince: NOW - SECOND }, NOW)).toBe(NOW + 2 * DAY);
+  expect(wakeAt({ ...NOT_TRIED, nextAt: NOW + 2 * DAY }, NOW)).toBe(NOW + 2 * DAY);
+});
+
+test("how often a channel did not answer is counted until it does", () => {
+  const away = hold(hold(NOT_TRIED, NOW, "away", NOW), NOW, "away", NOW);
+  expect(away).toMatchObject({ aways: 2, attempts: 0 });
+  expect(hold(away, NOW, "pace", NOW).aways).toBeUndefined();
+  expect(hold(away, NOW, "broken", NOW).aways).toBeUndefined();
 });

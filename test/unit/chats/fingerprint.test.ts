@@ -99,3 +99,10 @@ test.each<[string, Fields, Fields]>([
 ])("different fingerprints for %s", async (_what, one, other) => {
   expect(await fingerprint(one)).not.toBe(await fingerprint(other));
 });
+
+test("a request has the fingerprint that it had when its key was used first", async () => {
+  const body = sendBody.parse({ content: "Hi", variables: { b: 2, a: "1" }, metadata: { y: "2", x: "1" } });
+  const meaning = '["Hi","TEXT",null,null,[["a","1"],["b",2]],null,[["x","1"],["y","2"]]]';
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(meaning));
+  expect(await fingerprintOf(body)).toBe(new Uint8Array(digest).toHex());
+});

@@ -22,6 +22,7 @@ import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../..
 import type { QueuedMessage } from "../../../src/chats/delivery/row.ts";
 import { outboundMessage } from "../../../src/chats/log/new-message.ts";
 import { draft } from "../../support/drafts.ts";
+import { broken, retry } from "./outcomes.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const SECOND = 1_000;
@@ -55,16 +56,6 @@ const attempt = (count = 1): Delivery => ({
 const sent = (...parts: string[]): Outcome => ({ outcome: "sent", parts, addresses: [] });
 const unknown = (...parts: string[]): Outcome => ({ outcome: "unknown", message: "No answer", parts });
 const failed = (code = FAULT.code): Outcome => ({ outcome: "failed", code, message: FAULT.message, parts: [] });
-const retry = (fields: object = {}): Outcome => ({
-  outcome: "retry",
-  code: "busy",
-  message: "Busy",
-  afterMs: null,
-  wholeChannel: false,
-  parts: [],
-  ...fields,
-});
-const broken: Outcome = { outcome: "channel_broken", reason: "Bad token", parts: [] };
 const early: PartNews = { networkId: "x", status: "DELIVERED", error: null, isOurs: true };
 
 test("a message that was never tried asks for a permit, without a start that is its own", () => {
@@ -134,12 +125,14 @@ test.each([
   expect(lastError).toEqual({ code: "channel_broken", message: "Bad token" });
 });
 
-test("a channel that does not answer is asked again after ten seconds, then twenty", () => {
-  const first = afterHold(row({}, { lastError: FAULT }), { outcome: "away" }, NOW, 0.5);
-  expect(first.delivery).toMatchObject({ nextAt: NOW + 10 * SECOND, aways: 1, reserved: false });
-  expect(first.lastError).toEqual({ code: "channel_away", message: "The channel does not answer" });
-  const second = afterHold({ ...row(), ...first }, { outcome: "away" }, NOW, 0.5);
-  expect(second.delivery).toMatchObject({ nextAt: NOW + 20 * SECOND, aways: 2 });
+test("a channel that does not answer is asked again after 10 s, doubling to 5 minutes, with a jitter of a fifth", () => {
+  const held = (aways: number, random = 0.5) =>
+    afterHold(row({ aways }, { lastError: FAULT }), { outcome: "away" }, NOW, random);
+  const waitAfter = (aways: number, random?: number) => (held(aways, random).delivery.nextAt ?? NOW) - NOW;
+  expect(held(0).delivery).toMatchObject({ aways: 1, reserved: false });
+  expect(held(0).lastError).toEqual({ code: "channel_away", message: "The channel does not answer" });
+  expect([0, 0.5, 1].map((random) => waitAfter(0, random))).toEqual([8_000, 10_000, 12_000]);
+  expect([0, 1, 2, 3, 4, 5, 6].map((aways) => waitAfter(aways) / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300]);
 });
 
 test("a message goes with one attempt more, or with the one that was marked in the insert", () => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pageRange, rangeAfter, rangeBefore } from "../../../src/chats/log/ranges.ts";
-import { pagination, placeOf } from "../../../src/http/pagination.ts";
 
 const limits = fc.integer({ min: 1, max: 100 });
 const chat = fc.record({ newest: fc.integer({ min: 0, max: 400 }), limit: limits });
@@ -112,43 +111,4 @@ test("the largest page that a query can name is empty, and says what there is", 
   const { range, pagination } = pageRange(45, 999_999_999_999_999, 100);
   expect(range.high).toBeLessThan(range.low);
   expect(pagination).toMatchObject({ total: 45, totalPages: 1, hasMore: false });
-});
-
-test.each([
-  [1, 20, 0, 0, false],
-  [1, 20, 1, 1, false],
-  [1, 20, 20, 1, false],
-  [1, 20, 21, 2, true],
-  [2, 20, 21, 2, false],
-  [3, 20, 21, 2, false],
-  [1, 1, 3, 3, true],
-])("page %d by %d of %d rows has %d pages beside it; more: %s", (page, limit, total, totalPages, hasMore) => {
-  expect(pagination({ page, limit, total })).toEqual({ page, limit, total, totalPages, hasMore });
-});
-
-test.each([
-  [{ limit: 5 }, { page: 1, limit: 5 }],
-  [
-    { limit: 5, page: 3 },
-    { page: 3, limit: 5 },
-  ],
-  [
-    { limit: 5, before: "msg_1" },
-    { before: "msg_1", limit: 5 },
-  ],
-  [
-    { limit: 5, after: "msg_1" },
-    { after: "msg_1", limit: 5 },
-  ],
-])("the query %j names the place %j", (query, place) => {
-  expect(placeOf(query)).toEqual(place);
-});
-
-test.each([
-  { limit: 5, page: 1, before: "msg_1" },
-  { limit: 5, page: 1, after: "msg_1" },
-  { limit: 5, before: "msg_1", after: "msg_2" },
-  { limit: 5, page: 2, before: "msg_1", after: "msg_2" },
-])("the query %j names two places, and is refused", (query) => {
-  expect(() => placeOf(query)).toThrow(expect.objectContaining({ code: "validation_failed" }));
 });

@@ -1,26 +1,8 @@
 import { expect, test } from "vitest";
-import {
-  applyNews,
-  attemptOver,
-  type Known,
-  type PartNews,
-  type Parts,
-  partOut,
-} from "../../../src/chats/delivery/parts.ts";
+import { applyNews, attemptOver, type Known, type PartNews, partOut } from "../../../src/chats/delivery/parts.ts";
+import { BROKEN, FAULT, message, news } from "./part-news.ts";
 
-const FAULT = { code: "network_131026", message: "Undeliverable" };
 const OTHER = { code: "network_131053", message: "Media upload error" };
-const BROKEN = { code: "network_131042", message: "No payment", broken: "131042: No payment" };
-
-/** A message in its first attempt, of one part unless told otherwise. */
-function message(parts: Partial<Parts> = {}, known: Partial<Known> = {}): Known {
-  return { status: "QUEUED", error: null, attempts: 1, isOpen: true, ...known, parts: { of: 1, ids: [], ...parts } };
-}
-
-function news(networkId: string, status: PartNews["status"], fields: Partial<PartNews> = {}): PartNews {
-  return { networkId, status, error: status === "FAILED" ? FAULT : null, isOurs: true, ...fields };
-}
-
 /** A message of which these parts are out. */
 const sent = (...ids: string[]) => message({ of: ids.length, ids }, { status: "SENT", isOpen: false });
 const tell = (known: Known, ...told: PartNews[]) => told.reduce((each, one) => applyNews(each, one) ?? each, known);
@@ -112,14 +94,6 @@ test("how far parts are is written once one of them is further than SENT", () =>
   expect(told.parts.states).toEqual([{ status: "READ", error: null }, null]);
   const out = partOut(told, 1, "t");
   expect([out.status, out.parts.states]).toEqual(["SENT", told.parts.states]);
-});
-
-test("that the channel is broken is told with the failure that says so, and with nothing else", () => {
-  const told = applyNews(sent("m"), news("m", "FAILED", { error: BROKEN }));
-  expect(told).toMatchObject({ status: "FAILED", broken: BROKEN.broken });
-  expect(told?.error).toEqual({ code: BROKEN.code, message: BROKEN.message });
-  expect(applyNews(sent("m"), news("m", "FAILED"))).not.toHaveProperty("broken");
-  expect(applyNews(sent("m"), news("m", "READ", { error: BROKEN }))).not.toHaveProperty("broken");
 });
 
 test("the failure of a part that was read is no news, and breaks no channel", () => {

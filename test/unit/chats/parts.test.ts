@@ -8,20 +8,9 @@ import {
   type Parts,
   partOut,
 } from "../../../src/chats/delivery/parts.ts";
-
-const FAULT = { code: "network_131026", message: "Undeliverable" };
-const BROKEN = { code: "network_131042", message: "No payment", broken: "131042: No payment" };
+import { BROKEN, FAULT, message, news } from "./part-news.ts";
 
 type Status = PartNews["status"];
-
-/** A message in its first attempt, of one part unless told otherwise. */
-function message(parts: Partial<Parts> = {}, known: Partial<Known> = {}): Known {
-  return { status: "QUEUED", error: null, attempts: 1, isOpen: true, ...known, parts: { of: 1, ids: [], ...parts } };
-}
-
-function news(networkId: string, status: Status, fields: Partial<PartNews> = {}): PartNews {
-  return { networkId, status, error: status === "FAILED" ? FAULT : null, isOurs: true, ...fields };
-}
 
 /** Tells one after the other: `["a delivered", …]`, of the id `a`; with `?` behind the id it does not name our message. */
 function tell(known: Known, ...told: string[]): Known {
@@ -134,14 +123,6 @@ test("a status that does not name our message counts once another names the id, 
   expect(said(tell(lost, "a sent"))).toBe("DELIVERED");
 });
 
-test("of an id that nobody knows the furthest is kept, and of few ids", () => {
-  const told = tell(message(), "a? delivered", "a? sent", "a? failed", "a? read");
-  expect(told.parts.early).toEqual([news("a", "READ", { isOurs: false })]);
-  const many = Array.from({ length: 30 }, (_, i) => `x${i}? delivered`);
-  expect(tell(message(), ...many).parts.early).toHaveLength(8);
-  expect(said(over(tell(message(), ...many), "sent", "x29"))).toBe("DELIVERED");
-});
-
 test("a failure of a copy from before the repeat does not fail the repeat", () => {
   expect(said(over(tell(repeated(), "a failed"), "sent", "b"))).toBe("SENT");
   expect(said(tell(over(repeated(), "sent", "b"), "a failed"))).toBe("SENT");
@@ -211,6 +192,8 @@ test("that the network refuses the channel itself is told with the news that fai
   expect(failed.error).toEqual({ code: BROKEN.code, message: BROKEN.message });
   const { broken: _, ...stored } = failed;
   expect(applyNews(stored, news("a", "FAILED", { error: BROKEN }))).toBe(stored);
+  expect(tell(sent("a"), "a failed")).not.toHaveProperty("broken");
+  expect(applyNews(sent("a"), news("a", "READ", { error: BROKEN }))).not.toHaveProperty("broken");
   const early = applyNews(message(), news("a", "FAILED", { error: BROKEN, isOurs: false })) as Known;
   expect(early.broken).toBeUndefined();
   expect(over(early, "sent", "a").broken).toBe(BROKEN.broken);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contentFault, MAX_FRAME, readFrame, refused, tell } from "../../../src/chats/visitors/frames.ts";
+import { contentFault, MAX_FRAME, PING, PONG, readFrame, refused, tell } from "../../../src/chats/visitors/frames.ts";
 
 const message = (id: string, content = "Hi") => ({ type: "message" as const, id, content });
 
@@ -43,6 +43,16 @@ test("content that no message can have is refused, in words", () => {
 test("a refusal is told in the words of its code unless it has its own", () => {
   expect(refused("a", "chat_full", null).message).toBe("The chat's storage is full");
   expect(refused("a", "rate_limited", 3)).toMatchObject({ message: "Rate limit exceeded", retryAfter: 3 });
+});
+
+test("a ping and its answer have the one spelling that the platform knows", () => {
+  expect([PING, PONG]).toEqual(['{"type":"ping"}', '{"type":"pong"}']);
+  expect(readFrame(PING)).toEqual({ type: "ping" });
+});
+
+test("the past before a message is asked for by its number", () => {
+  expect(readFrame('{"type":"older","before":7}')).toEqual({ type: "older", before: 7 });
+  expect(readFrame('{"type":"older","before":-1}')).toBe("no_frame");
 });
 
 test("a frame is sent to each open socket, even after a closed one", () => {

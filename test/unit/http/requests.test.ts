@@ -33,6 +33,7 @@ test("a query that names two places is told which of them can't be given togethe
   const place = { page: 1, limit: 20 };
   expect(await told(() => placeOf({ ...place, before: "a" }))).toEqual(invalid("page", "can't be given with before"));
   expect(await told(() => placeOf({ ...place, after: "a" }))).toEqual(invalid("page", "can't be given with after"));
+  expect(() => placeOf({ ...place, before: "a", after: "b" })).toThrow("Validation failed");
   expect(await told(() => placeOf({ limit: 20, before: "a", after: "b" }))).toEqual(
     invalid("after", "can't be given with before"),
   );
@@ -40,8 +41,11 @@ test("a query that names two places is told which of them can't be given togethe
 
 test.each([
   [0, 1, 0, false],
+  [1, 1, 1, false],
+  [20, 1, 1, false],
   [40, 1, 2, true],
   [40, 2, 2, false],
+  [40, 3, 2, false],
   [41, 2, 3, true],
 ])("of %d rows by twenty, page %d is one of %d", (total, page, totalPages, hasMore) => {
   expect(pagination({ page, limit: 20, total })).toEqual({ page, limit: 20, total, totalPages, hasMore });

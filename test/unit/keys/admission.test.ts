@@ -1,13 +1,9 @@
 import { expect, test } from "vitest";
-import { NO_COUNTERS, NO_RESERVATION, usageOf } from "../../../src/keys/limits.ts";
+import { decide } from "../../../src/keys/decide.ts";
+import { type Counters, NO_COUNTERS, NO_RESERVATION, usageOf } from "../../../src/keys/limits.ts";
 import { Key, NOON, rulesOf } from "./key-model.ts";
 
 const MONTH_END = Date.UTC(2026, 11, 1);
-
-test("a window starts with its first request and admits the limit, not one more", () => {
-  const key = new Key({ rateLimit: 3 });
-  expect(key.grantEach(NOON, 5)).toBe(3);
-});
 
 test("a window ends at its last millisecond, not before", () => {
   const key = new Key({ rateLimit: 1, windowSeconds: 60 });
@@ -15,48 +11,10 @@ test("a window ends at its last millisecond, not before", () => {
   expect([key.grant(NOON + 59_999), key.grant(NOON + 60_000)]).toEqual([0, 1]);
 });
 
-test("the next window starts with the next request, not where the last one ended", () => {
-  const key = new Key({ rateLimit: 1, windowSeconds: 60 });
-  key.grant(NOON);
-  key.grant(NOON + 90_000);
-  expect(key.grant(NOON + 149_999)).toBe(0);
-  expect(key.grant(NOON + 150_000)).toBe(1);
-});
-
-test("requests that ask together are granted as far as the window goes", () => {
-  const key = new Key({ rateLimit: 5 });
-  expect([key.grant(NOON, 3), key.grant(NOON, 3), key.grant(NOON, 3)]).toEqual([3, 2, 0]);
-});
-
-test("requests that ask together are granted as far as the quota goes", () => {
-  const key = new Key({ monthlyQuota: 5 });
-  expect([key.grant(NOON, 3), key.grant(NOON, 3), key.grant(NOON, 3)]).toEqual([3, 2, 0]);
-});
-
-test("an admission says what the window has left after it, and when it ends", () => {
-  const key = new Key({ rateLimit: 10, windowSeconds: 60 });
-  key.grant(NOON, 4);
-  expect(key.ask(NOON + 5_000, { units: 2 }).window).toEqual({
-    limit: 10,
-    windowSeconds: 60,
-    remaining: 4,
-    reset: NOON + 60_000,
-  });
-});
-
-test("a month is the UTC calendar's", () => {
-  const months = [MONTH_END - 1, MONTH_END].map((now) => usageOf(rulesOf(), NO_COUNTERS, NO_RESERVATION, now).month);
-  expect(months).toEqual(["2026-11", "2026-12"]);
-});
-
-test("a new month starts at nothing, in the middle of a window", () => {
-  const key = new Key({ rateLimit: 10, monthlyQuota: 3 });
-  expect([key.grantEach(MONTH_END - 1, 5), key.grantEach(MONTH_END, 5)]).toEqual([3, 3]);
-});
-
-test("a window goes on over the edge of a month", () => {
-  const key = new Key({ rateLimit: 4, monthlyQuota: 3 });
-  expect([key.grantEach(MONTH_END - 1, 5), key.grantEach(MONTH_END, 5)]).toEqual([3, 1]);
+test("a month is the UTC calendar's, whichever was asked for before", () => {
+  const times = ["2026-11-20T00:00:00Z", "2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00Z", "2026-11-01T00:00:00Z"];
+  const months = times.map((time) => usageOf(rulesOf(), NO_COUNTERS, NO_RESERVATION, Date.parse(time)).month);
+  expect(months).toEqual(["2026-11", "2026-11", "2026-12", "2026-11"]);
 });
 
 test("reserved units that cross the edge of a month count in the new one", () => {
@@ -72,43 +30,6 @@ test("the first admission of a month is written, even out of reserved units", ()
   key.grantEach(MONTH_END - 1, 2);
   key.grant(MONTH_END);
   expect(key.row.month).toBe("2026-12");
-});
-
-test("a clock that jumps back over the edge of a month grants nothing twice", () => {
-  const key = new Key({ rateLimit: 10, windowSeconds: 1, monthlyQuota: 3 });
-  key.grantEach(MONTH_END, 3);
-  expect(key.grantEach(MONTH_END - 60_000, 3)).toBe(0);
-});
-
-test("a clock that jumps back opens no second window", () => {
-  const key = new Key({ rateLimit: 3 });
-  key.grantEach(NOON, 3);
-  expect(key.grantEach(NOON - 3_600_000, 3)).toBe(0);
-});
-
-test("a lowered limit keeps the running window's start and count", () => {
-  const key = new Key({ rateLimit: 10 });
-  key.grantEach(NOON, 5);
-  key.change({ rateLimit: 4 });
-  expect(key.ask(NOON + 1).window).toMatchObject({ limit: 4, remaining: 0, reset: NOON + 60_000 });
-});
-
-test("a raised limit opens the difference in the running window", () => {
-  const key = new Key({ rateLimit: 3 });
-  key.grantEach(NOON, 3);
-  key.change({ rateLimit: 5 });
-  expect(key.grantEach(NOON + 1, 5)).toBe(2);
-});
-
-test("a lowered quota that is used up already refuses", () => {
-  const key = new Key({ monthlyQuota: 10 });
-  key.grantEach(NOON, 5);
-  key.change({ monthlyQuota: 5 });
-  expect(key.ask(NOON)).toMatchObject({ reason: "quota_exceeded" });
-});
-
-test("a quota of nothing refuses the first request", () => {
-  expect(new Key({ monthlyQuota: 0 }).ask(NOON)).toMatchObject({ reason: "quota_exceeded" });
 });
 
 test("a request a second after the last is written by itself, an earlier one reserves a block", () => {
@@ -164,4 +85,25 @@ test("usage of a window that ended is a whole window, and none that runs", () =>
 test("usage of a key that was never asked is nothing, in this month", () => {
   const usage = usageOf(rulesOf({ monthlyQuota: 9 }), NO_COUNTERS, NO_RESERVATION, NOON);
   expect(usage).toMatchObject({ month: "2026-11", used: 0, quota: 9, running: false });
+});
+
+/** The counts of a key in the middle of its window. */
+const COUNTED: Counters = { windowStart: NOON - 1_000, windowCount: 100, month: "2026-11", monthCount: 100 };
+
+test("what was kept in reserve goes back to the month when its window ends", () => {
+  const ended = { ...COUNTED, windowStart: NOON - 60_000 };
+  expect(usageOf(rulesOf(), ended, { units: 30, lastAt: null }, NOON)).toMatchObject({ used: 70, running: false });
+});
+
+test("a reserve that narrower limits would not give goes back to the window and the month", () => {
+  const asked = { hash: "hash", permission: null, addressAllowed: true, units: 1 };
+  const decision = decide(rulesOf({ rateLimit: 200 }), COUNTED, { units: 50, lastAt: NOON }, asked, NOON);
+  // A block is 5 % of the limit: 10 of the 50 stay, and one of them is used.
+  expect(decision).toMatchObject({
+    outcome: "admitted",
+    counters: { windowCount: 60, monthCount: 60 },
+    reservation: { units: 9 },
+    window: { remaining: 149 },
+    write: true,
+  });
 });

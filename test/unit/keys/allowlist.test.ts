@@ -238,3 +238,19 @@ test("an IPv6 range admits exactly the addresses that share its first bits", () 
     { numRuns: 1_000 },
   );
 });
+
+test("a range wider than IPv4 holds none of its addresses", () => {
+  const all = addressMatcher(["::/0"]);
+  expect([all("2001:db8::1"), all("192.0.2.1"), all("::ffff:192.0.2.1")]).toEqual([true, false, false]);
+  expect([addressMatcher(["0.0.0.0/0"])("192.0.2.1"), addressMatcher(["::ffff:0:0/95"])("192.0.2.1")]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test("a rule that is none holds nothing, beside one that is", () => {
+  expect([addressMatcher(["nonsense", "192.0.2.1"])("192.0.2.1"), addressMatcher(["nonsense"])("192.0.2.1")]).toEqual([
+    true,
+    false,
+  ]);
+});
