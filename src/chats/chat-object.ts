@@ -159,7 +159,7 @@ export class ChatObject extends DurableObject<Env> {
     });
     if (!isNew) return { outcome: "stored", doc, replayed: false };
     if (delivery) this.#queue.stored(message.seq, delivery);
-    else this.#visitors.stored(message);
+    else this.#visitors.show(message);
     return { outcome: "stored", doc, replayed: false };
   }
 
@@ -243,7 +243,7 @@ export class ChatObject extends DurableObject<Env> {
     const queued = this.#deliveries.delivered(row.seq);
     const delivery = queued && printRedacted(queued);
     const message = this.#log.redact(JSON.parse(row.doc) as Message, delivery, Date.now(), call);
-    this.#visitors.changed(message);
+    this.#visitors.show(message);
     this.#queue.afterRedaction();
     return { outcome: "ok", doc: JSON.stringify(message) };
   }

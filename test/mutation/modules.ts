@@ -61,7 +61,7 @@ export const PURE = [
   "src/chats/delivery/parts.ts",
   "src/chats/template.ts",
   "src/chats/visitors/frames.ts",
-  "src/chats/visitors/pace.ts",
+  "src/chats/visitors/rate-limit.ts",
   "src/http/bearer.ts",
   "src/http/client-network.ts",
   "src/http/errors.ts",

@@ -2,65 +2,65 @@ import type { MessageLog } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
 import { type Acknowledged, acknowledge } from "./queries.ts";
 
-/** Up to which number a page acknowledged, for each status. */
-type Places = Record<Acknowledged, number>;
+/** A seq for each status. */
+type Progress = Record<Acknowledged, number>;
 
-/** How many messages are looked at in one go. */
-const STEP = 500;
-const KEEP_EVERY = 100;
+/** The maximum number of messages in one step. */
+const STEP_SIZE = 500;
+const SAVE_EVERY = 100;
 
 /**
- * How far a web chat's pages have acknowledged its messages. An acknowledgement speaks for all before it, so one walk
- * from the oldest message on is enough, and no message is looked at twice: not the visitor's own either, nor what
- * failed. The walk's place is kept now and then, so that an object that wakes up looks at few messages again.
+ * How far a web chat's pages have acknowledged its messages. An acknowledgement covers all earlier messages, so each
+ * status moves through the sequence once, from the oldest message on, and looks at no message twice. The progress is
+ * saved now and then, so that an object that wakes up repeats little.
  */
 export class Acknowledgements {
   readonly #storage: DurableObjectStorage;
   readonly #log: MessageLog;
-  /** All messages up to here have the status, as far as they can have it. It may lag and is never ahead. */
-  #reached: Places | undefined;
-  /** Up to where the walk is to go. */
-  #wanted: Places = { DELIVERED: 0, READ: 0 };
+  /** All messages up to here were updated. It may lag behind, but is never ahead. */
+  #done: Progress | undefined;
+  /** All messages up to here must be updated. */
+  #target: Progress = { DELIVERED: 0, READ: 0 };
 
   constructor(storage: DurableObjectStorage, log: MessageLog) {
     this.#storage = storage;
     this.#log = log;
   }
 
-  /** Whether an acknowledgement says more than those before it did. */
-  isNews(seq: number, status: Acknowledged): boolean {
-    return seq > Math.max(this.#places()[status], this.#wanted[status]);
+  /** Whether an acknowledgement covers more messages than all earlier ones. */
+  isNew(seq: number, status: Acknowledged): boolean {
+    return seq > Math.max(this.#progress()[status], this.#target[status]);
   }
 
-  /** Has the walk go up to `seq`, which is a message's number: of those to come nothing is known. */
-  want(seq: number, status: Acknowledged): void {
-    this.#wanted[status] = Math.max(this.#wanted[status], seq);
+  /** Requests the update of all messages up to `seq`, which must be the number of a stored message. */
+  request(seq: number, status: Acknowledged): void {
+    this.#target[status] = Math.max(this.#target[status], seq);
   }
 
-  /** Goes on with the walk: the messages that moved, oldest first; null where it is at its end. */
+  /** Updates the next messages. @returns those that changed, oldest first; null if nothing is left to update */
   step(status: Acknowledged, now: number): Message[] | null {
-    const before = this.#places();
+    const before = this.#progress();
     const low = before[status] + 1;
-    const high = Math.min(this.#wanted[status], before[status] + STEP);
+    const high = Math.min(this.#target[status], before[status] + STEP_SIZE);
     if (low > high) return null;
-    const moved = acknowledge(this.#storage.sql, this.#log, { low, high }, status, now);
+    const changed = acknowledge(this.#storage.sql, this.#log, { low, high }, status, now);
     const after = { ...before, [status]: high };
-    // What was read was delivered.
+    // A read message is delivered too.
     after.DELIVERED = Math.max(after.DELIVERED, after.READ);
-    this.#reached = after;
-    const isFar = Math.floor(before[status] / KEEP_EVERY) !== Math.floor(high / KEEP_EVERY);
-    if (isFar) this.#storage.kv.put("acknowledged", after);
-    return moved;
+    this.#done = after;
+    const isSaved = Math.floor(before[status] / SAVE_EVERY) !== Math.floor(high / SAVE_EVERY);
+    if (isSaved) this.#storage.kv.put("acknowledged", after);
+    return changed;
   }
 
-  /** Everything was erased. */
+  /** The storage was deleted. */
   forget(): void {
-    this.#reached = { DELIVERED: 0, READ: 0 };
-    this.#wanted = { DELIVERED: 0, READ: 0 };
+    this.#done = { DELIVERED: 0, READ: 0 };
+    this.#target = { DELIVERED: 0, READ: 0 };
   }
 
-  #places(): Places {
-    this.#reached ??= this.#storage.kv.get<Places>("acknowledged") ?? { DELIVERED: 0, READ: 0 };
-    return this.#reached;
+  #progress(): Progress {
+    this.#done ??= this.#storage.kv.get<Progress>("acknowledged") ?? { DELIVERED: 0, READ: 0 };
+    return this.#done;
   }
 }

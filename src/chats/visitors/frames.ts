@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 import { ERRORS, type ErrorCode } from "../../http/errors.ts";
 import { MAX_CONTENT, type Message } from "../message.ts";
 
-/** The frames of the visitors' socket. JSON text. */
+/** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
 
-/** What a page is told of a message: nothing of who wrote it for the company, nor of how. */
+/** A message as its visitor sees it, without the company's internal fields. */
 export type VisitorMessage = Omit<Message, "senderId" | "metadata" | "templateId" | "variables">;
 
 export interface RefusedFrame {
@@ -13,13 +13,13 @@ export interface RefusedFrame {
   id: string;
   code: ErrorCode;
   message: string;
-  /** Seconds; null where waiting helps nothing. */
+  /** Seconds; null if waiting does not help. */
   retryAfter: number | null;
 }
 
 export type ServerFrame =
   | { type: "ready"; chatId: string | null; messages: VisitorMessage[]; hasMore: boolean; lastSeq: number }
-  /** The messages before the number that was asked for, oldest first, at most 100. */
+  /** The messages before the requested seq, oldest first, at most 100. */
   | { type: "older"; messages: VisitorMessage[] }
   | { type: "message"; message: VisitorMessage }
   | { type: "stored"; id: string; messageId: string; seq: number }
@@ -30,7 +30,7 @@ export type ServerFrame =
 /** Bytes of UTF-8. */
 export const MAX_FRAME = 16 * 1_024;
 
-/** The one spelling of a ping that the platform answers for a sleeping object. */
+/** The platform answers a ping with exactly this text, and does not wake the object. */
 export const PING = JSON.stringify({ type: "ping" });
 export const PONG = JSON.stringify({ type: "pong" } satisfies ServerFrame);
 
@@ -39,7 +39,7 @@ const seq = z.int().check(z.gte(0));
 const clientFrame = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("message"),
-    // Two ids that differ in halves of surrogate pairs alone would be stored as one.
+    // Lone surrogates are stored as replacement characters, so two ids could become one.
     id: z.string().check(
       z.minLength(1),
       z.refine((id) => id.length <= 64 && id.isWellFormed()),
@@ -55,46 +55,45 @@ const clientFrame = z.discriminatedUnion("type", [
 export type ClientFrame = z.output<typeof clientFrame>;
 export type MessageFrame = Extract<ClientFrame, { type: "message" }>;
 
-/** Reads a page's frame, or says why it can't be read. */
-export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large" | "no_frame" {
+/** Parses a page's frame. @returns the reason if it can't be parsed */
+export function readFrame(data: string | ArrayBuffer): ClientFrame | "too_large" | "invalid" {
   if (isTooLarge(data)) return "too_large";
-  if (typeof data !== "string") return "no_frame";
+  if (typeof data !== "string") return "invalid";
   try {
     const frame = clientFrame.safeParse(JSON.parse(data));
-    return frame.success ? frame.data : "no_frame";
+    return frame.success ? frame.data : "invalid";
   } catch {
-    return "no_frame";
+    return "invalid";
   }
 }
 
-/** A UTF-16 unit takes 1 to 3 bytes of UTF-8, so only a text whose length leaves a doubt is encoded. */
+/** A UTF-16 unit takes 1 to 3 bytes in UTF-8, so most texts need not be encoded to be measured. */
 function isTooLarge(data: string | ArrayBuffer): boolean {
   if (typeof data !== "string") return data.byteLength > MAX_FRAME;
   if (data.length > MAX_FRAME) return true;
   return data.length * 3 > MAX_FRAME && new TextEncoder().encode(data).length > MAX_FRAME;
 }
 
-/** A stored message as its chat's visitor sees it. */
 export function visitorMessage(message: Message): VisitorMessage {
   const { senderId: _sender, metadata: _metadata, templateId: _template, variables: _variables, ...shown } = message;
   return shown;
 }
 
-/** The acknowledgement of the message that the page calls `id`. `doc` is the stored message, as JSON. */
+/** The response to a stored message. @param id the page's own id of the message @param doc the stored message as JSON */
 export function storedFrame(id: string, doc: string): ServerFrame {
   const message = JSON.parse(doc) as Message;
   return { type: "stored", id, messageId: message.id, seq: message.seq };
 }
 
-/** Why no message can have this content, or null. */
+/** The response to a message with invalid content; null if the content is valid. */
 export function contentFault({ id, content }: MessageFrame): RefusedFrame | null {
-  if (content.trim() === "") return refused(id, "missing_field", null, "content is required");
+  if (content.trim() === "") return refusedFrame(id, "missing_field", null, "content is required");
   if (content.length <= MAX_CONTENT) return null;
-  return refused(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
+  return refusedFrame(id, "validation_failed", null, `content must have at most ${MAX_CONTENT} characters`);
 }
 
-/** `retryAfter` is in seconds; null where waiting helps nothing. */
-export function refused(
+/** @param retryAfter seconds; null if waiting does not help */
+export function refusedFrame(
   id: string,
   code: ErrorCode,
   retryAfter: number | null,
@@ -104,13 +103,13 @@ export function refused(
 }
 
 /** Sends a frame to each socket that is still open. */
-export function tell(sockets: WebSocket[], frame: ServerFrame): void {
+export function sendFrame(sockets: WebSocket[], frame: ServerFrame): void {
   const text = JSON.stringify(frame);
   for (const socket of sockets) {
     try {
       socket.send(text);
     } catch {
-      // Closed in the meantime: the next connection catches up.
+      // The socket was closed in the meantime. The page catches up when it connects again.
     }
   }
 }

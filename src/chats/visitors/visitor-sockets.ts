@@ -8,17 +8,17 @@ import type { SeqRange } from "../log/rows.ts";
 import type { Message } from "../message.ts";
 import type { InboundDraft, ReceiveAnswer } from "../rpc.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
-import { Admittance, isOwner } from "./admittance.ts";
+import { AdmissionCheck, isOwner } from "./admission-check.ts";
 import {
-  CROWDED,
+  CHAT_DELETED,
+  CONNECTION_LOST,
   close,
-  GOING_AWAY,
+  INVALID_FRAME,
   isAbandoned,
-  LOST,
   NO_CHANNEL,
-  NO_FRAME,
   NORMAL,
   TOO_LARGE,
+  TOO_MANY_PAGES,
   TRY_LATER,
   WRONG_IDENTITY,
 } from "./closing.ts";
@@ -30,111 +30,109 @@ import {
   PONG,
   type RefusedFrame,
   readFrame,
-  refused,
+  refusedFrame,
   type ServerFrame,
+  sendFrame,
   storedFrame,
-  tell,
   type VisitorMessage,
   visitorMessage,
 } from "./frames.ts";
-import { type OpenedChat, openVisitorChat } from "./opening.ts";
-import { MAX_IN_WINDOW, PACE_WINDOW_MS, waitBeforeNext } from "./pace.ts";
+import { type OpenedChat, openVisitorChat } from "./open-visitor-chat.ts";
 import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
+import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
 
-/** What the sockets need of their chat's object. */
+/** The chat's object, as its visitors' sockets use it. */
 export interface VisitorHost {
   state: DurableObjectState;
   env: Env;
   log: MessageLog;
-  /** Who the chat is, with its log made ready; undefined before it was adopted. */
+  /** The chat's identity; undefined before its adoption. */
   identity(): ChatIdentity | undefined;
-  /** Whether an inbound message was stored with this `dedupe`; asked of an adopted chat alone. */
+  /** Whether an inbound message with this `dedupe` is stored. Only for an adopted chat. */
   isRepeated(dedupe: string): boolean;
-  /** Adopts the chat where that is given, and stores; `unknown` where it was erased meanwhile. */
+  /** Stores a message; adopts the chat first if an identity is given. `unknown` if the chat was deleted meanwhile. */
   receive(organizationId: string, draft: InboundDraft, knownIdentity: ChatIdentity | null): Promise<ReceiveAnswer>;
 }
 
-/** What is known of a socket. */
+/** The data of a socket. The platform stores it while the object sleeps. */
 type Attachment = Visitor & { openedAt: number };
 
 const MAX_SOCKETS = 5;
-/** How many messages may wait for those before them. A page sends one, and the next when that was answered. */
-const MAX_WAITING = 20;
-/** How many frames may wait to hear whether their sockets are still welcome. */
-const MAX_HELD = 100;
-const PAGE = 100;
-/** How far back a page that comes back is told of redactions. */
-const SHOWN = 1_000;
-/** Seconds after which a page should try again what failed here. */
-const SOON = 5;
+/** How many messages may wait for earlier ones. Our page sends a message only after the response to the previous one. */
+const MAX_WAITING_MESSAGES = 20;
+/** How many frames may wait for the admission check. */
+const MAX_WAITING_FRAMES = 100;
+const PAGE_SIZE = 100;
+/** A page that connects again gets the redactions of this many messages before its newest. */
+const REDACTION_RANGE = 1_000;
+/** When a page may try again after a failure here, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
 
 /**
- * The open sockets of a web chat's visitor, one for each tab. They are the platform's: it keeps them open while the
- * object sleeps and loses its memory, so what is known of a socket lies in its attachment, and an idle visitor costs
- * nothing.
+ * The open sockets of a web chat's visitor, one for each tab. The platform keeps them open while the object sleeps, so an
+ * idle visitor costs nothing. The object loses its memory then, so the data of a socket is in its attachment.
  *
- * What a page is told was stored before: the output gate holds a socket's frames, as it holds responses, until the
- * writes made before them are on disk.
+ * A page sees only stored data: the output gate delays frames, like responses, until all earlier writes are on disk.
  */
 export class VisitorSockets {
   readonly #host: VisitorHost;
-  /** Messages are taken one after the other, or two that wait for the directory could pass the pace at once. */
-  #line: Promise<void> = Promise.resolve();
-  #waiting = 0;
-  #held = 0;
-  /** Until when a visitor of each network is refused a new chat without asking again; Unix milliseconds. */
+  /** The end of the newest message's processing. Two messages processed at once could both pass the rate limit. */
+  #lastMessage: Promise<void> = Promise.resolve();
+  #waitingMessages = 0;
+  #waitingFrames = 0;
+  /** The client networks that may not open a new chat, and until when, in Unix milliseconds. */
   readonly #refusedUntil = new Map<string, number>();
   readonly #acknowledgements: Acknowledgements;
-  readonly #admittance: Admittance;
-  readonly #budget = new FrameBudget();
+  readonly #admission: AdmissionCheck;
+  readonly #frameBudget = new FrameBudget();
 
   constructor(host: VisitorHost) {
     this.#host = host;
     this.#acknowledgements = new Acknowledgements(host.state.storage, host.log);
-    this.#admittance = new Admittance({
+    this.#admission = new AdmissionCheck({
       env: host.env,
       waitUntil: (work) => host.state.waitUntil(work),
-      open: () => this.#open().map((socket) => ({ socket, visitor: attached(socket) })),
+      openSockets: () => this.#openSockets().map((socket) => ({ socket, visitor: attached(socket) })),
     });
   }
 
-  /** Takes a visitor's socket, which our Worker has verified. Nothing is written: who only looks leaves no trace. */
+  /** Accepts a visitor's socket. The Worker has verified the request. Stores nothing until the visitor writes. */
   accept(request: Request): Response {
     const { state } = this.#host;
     const visitor = readVisitor(request.headers);
     const { 0: page, 1: socket } = new WebSocketPair();
-    const isFull = this.#isFull();
+    const hasRoom = this.#makeRoom();
     state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
-    // First, for it fails where it is too long: a socket of which nothing is known must not be among the open ones.
+    // Before the socket is accepted: this throws if the data is too long, and every open socket must have its data.
     socket.serializeAttachment({ ...visitor, openedAt: Date.now() } satisfies Attachment);
-    // The platform's too where it is closed at once: one of ours would keep the object awake until the page hangs up.
+    // Even if it is closed at once: otherwise it would keep the object awake until the page closes its end.
     state.acceptWebSocket(socket);
-    if (isFull) {
-      close(socket, CROWDED);
+    if (!hasRoom) {
+      close(socket, TOO_MANY_PAGES);
     } else if (!isOwner(visitor, this.#host.identity())) {
       close(socket, WRONG_IDENTITY);
     } else {
-      // With nothing awaited since the log was read, a message that comes next finds the socket among the open ones.
-      tell([socket], this.#ready(visitor));
-      for (const message of this.#redactedBefore(visitor.after)) tell([socket], { type: "message", message });
+      // Nothing is awaited after the log is read, so the socket gets every later message.
+      sendFrame([socket], this.#ready(visitor));
+      for (const message of this.#redactedBefore(visitor.after)) sendFrame([socket], { type: "message", message });
     }
     return new Response(null, { status: 101, webSocket: page });
   }
 
-  /** A frame of a page; never throws. */
+  /** Handles a frame from a page. Never throws. */
   async onMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
-    // What a page still sent before it heard that we hung up; it sends it again.
+    // The page sent this frame before it saw that the socket was closed. It sends it again.
     if (socket.readyState !== WebSocket.OPEN) return;
-    if (!this.#budget.allows(socket, Date.now())) return close(socket, TRY_LATER);
+    if (!this.#frameBudget.allows(socket, Date.now())) return close(socket, TRY_LATER);
     const frame = readFrame(data);
     if (frame === "too_large") return close(socket, TOO_LARGE);
-    if (frame === "no_frame") return close(socket, NO_FRAME);
-    if (this.#held >= MAX_HELD) return close(socket, TRY_LATER);
-    this.#held++;
-    await new Promise<void>((resolve) => this.#admittance.when(resolve));
-    this.#held--;
+    if (frame === "invalid") return close(socket, INVALID_FRAME);
+    if (this.#waitingFrames >= MAX_WAITING_FRAMES) return close(socket, TRY_LATER);
+    this.#waitingFrames++;
+    await new Promise<void>((resolve) => this.#admission.afterCheck(resolve));
+    this.#waitingFrames--;
     try {
-      if (!this.#welcome().includes(socket)) return;
+      if (!this.#visitorSockets().includes(socket)) return;
       switch (frame.type) {
         case "ping":
           return socket.send(PONG);
@@ -143,38 +141,33 @@ export class VisitorSockets {
         case "read":
           return await this.#acknowledge(frame.seq, "READ");
         case "older":
-          if (!this.#budget.allows(socket, Date.now(), PAGE_COST)) return close(socket, TRY_LATER);
-          return tell([socket], { type: "older", messages: this.#before(frame.before) });
+          if (!this.#frameBudget.allows(socket, Date.now(), PAGE_COST)) return close(socket, TRY_LATER);
+          return sendFrame([socket], { type: "older", messages: this.#before(frame.before) });
         case "message":
-          return await this.#takeInLine(socket, frame);
+          return await this.#receiveInOrder(socket, frame);
       }
     } catch (error) {
       const { chatId } = attached(socket);
-      console.error({ event: "frame_not_taken", chatId, error: causeOf(error) });
-      // It keeps what was not acknowledged, connects again and sends it again.
+      console.error({ event: "frame_failed", chatId, error: causeOf(error) });
+      // The page connects again and repeats what was not acknowledged.
       close(socket, TRY_LATER);
     }
   }
 
-  /** The platform leaves the closing handshake to us. After a lost connection no page is left to reply to. */
+  /** Completes the closing handshake, which the platform leaves to us. After a lost connection nobody reads a reply. */
   onClose(socket: WebSocket, code: number): void {
-    if (code !== LOST) close(socket, NORMAL);
+    if (code !== CONNECTION_LOST) close(socket, NORMAL);
   }
 
-  /** The company's message was stored. */
-  stored(message: Message): void {
-    this.#tell(this.#welcome(), { type: "message", message: visitorMessage(message) });
+  /** Sends a new or redacted message to the open pages. */
+  show(message: Message): void {
+    this.#broadcast(this.#visitorSockets(), { type: "message", message: visitorMessage(message) });
   }
 
-  /** A stored message changed, for example by a redaction. Pages get the whole message again. */
-  changed(message: Message): void {
-    this.stored(message);
-  }
-
-  /** The chat was erased. */
+  /** The chat was deleted. */
   closeAll(): void {
     this.#acknowledgements.forget();
-    for (const socket of this.#open()) close(socket, GOING_AWAY);
+    for (const socket of this.#openSockets()) close(socket, CHAT_DELETED);
   }
 
   #ready(visitor: Visitor): ServerFrame {
@@ -184,52 +177,52 @@ export class VisitorSockets {
       return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0 };
     }
     const lastSeq = this.#host.log.newest().seq;
-    const { range, pagination } = rangeAfter(lastSeq, visitor.after, PAGE);
+    const { range, pagination } = rangeAfter(lastSeq, visitor.after, PAGE_SIZE);
     const messages = this.#messages(range);
     return { type: "ready", chatId: identity.chatId, messages, hasMore: pagination.hasMore, lastSeq };
   }
 
-  #before(seq: number): VisitorMessage[] {
+  #before(cursor: number): VisitorMessage[] {
     if (!this.#host.identity()) return [];
     const { seq: lastSeq } = this.#host.log.newest();
-    return this.#messages(rangeBefore(lastSeq, Math.min(seq, lastSeq + 1), PAGE).range);
+    return this.#messages(rangeBefore(lastSeq, Math.min(cursor, lastSeq + 1), PAGE_SIZE).range);
   }
 
-  /** Oldest first. */
+  /** The messages of a range, oldest first. */
   #messages(range: SeqRange): VisitorMessage[] {
     const documents = this.#host.log.documents(range);
     return (JSON.parse(`[${documents}]`) as Message[]).reverse().map(visitorMessage);
   }
 
-  /** What a page that comes back may still show as it was: it tells only from where it goes on. */
+  /** The redacted messages among those that a reconnecting page already shows. */
   #redactedBefore(after: number): VisitorMessage[] {
     if (after === 0 || !this.#host.identity()) return [];
-    return redactedBetween(this.#host.state.storage.sql, after - SHOWN, after).map(visitorMessage);
+    return redactedBetween(this.#host.state.storage.sql, after - REDACTION_RANGE, after).map(visitorMessage);
   }
 
-  /** Takes a message after those before it; a page that does not wait for answers is hung up on. */
-  async #takeInLine(socket: WebSocket, frame: MessageFrame): Promise<void> {
-    if (this.#waiting >= MAX_WAITING) return close(socket, TRY_LATER);
-    this.#waiting++;
-    const taken = this.#line.then(() => this.#take(socket, frame)).finally(() => this.#waiting--);
-    this.#line = taken.catch(() => undefined);
-    await taken;
+  /** Processes a message after all earlier ones. Closes the socket if too many are waiting. */
+  async #receiveInOrder(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    if (this.#waitingMessages >= MAX_WAITING_MESSAGES) return close(socket, TRY_LATER);
+    this.#waitingMessages++;
+    const received = this.#lastMessage.then(() => this.#receive(socket, frame)).finally(() => this.#waitingMessages--);
+    this.#lastMessage = received.catch(() => undefined);
+    await received;
   }
 
-  /** Stores a visitor's message once, however often it comes, and tells all tabs; or says why it was refused. */
-  async #take(socket: WebSocket, frame: MessageFrame): Promise<void> {
-    // The chat may have begun with another visitor's message while this one waited.
+  /** Stores a visitor's message and sends it to the other tabs, or sends the reason for a refusal. Repeats are stored once. */
+  async #receive(socket: WebSocket, frame: MessageFrame): Promise<void> {
+    // The object may have adopted another visitor's chat while this message waited.
     if (!isOwner(attached(socket), this.#host.identity())) return close(socket, WRONG_IDENTITY);
     const { id, content } = frame;
-    const refuse = (frame: RefusedFrame) => tell([socket], frame);
-    const unfit = contentFault(frame);
-    if (unfit) return refuse(unfit);
+    const refuse = (refusal: RefusedFrame) => sendFrame([socket], refusal);
+    const fault = contentFault(frame);
+    if (fault) return refuse(fault);
     const knownIdentity = this.#host.identity() ? null : await this.#openChat(socket, id);
     if (knownIdentity === "refused") return;
-    // A chat that is only being adopted has no message of the visitor's yet.
+    // A chat that is about to be adopted has no messages of the visitor yet.
     if (knownIdentity === null && !this.#host.isRepeated(id)) {
-      const wait = this.#secondsToWait();
-      if (wait > 0) return refuse(refused(id, "rate_limited", wait, "Too many messages"));
+      const wait = this.#rateLimitWait();
+      if (wait > 0) return refuse(refusedFrame(id, "rate_limited", wait, "Too many messages"));
     }
     const { organizationId, chatId } = attached(socket);
     const draft: InboundDraft = {
@@ -242,23 +235,23 @@ export class VisitorSockets {
       addresses: [],
     };
     const answer = await this.#host.receive(organizationId, draft, knownIdentity);
-    if (answer.outcome === "chat_full") return refuse(refused(id, "chat_full", null));
-    if (answer.outcome === "unknown") return refuse(refused(id, "unavailable", SOON));
-    tell([socket], storedFrame(id, answer.doc));
+    if (answer.outcome === "chat_full") return refuse(refusedFrame(id, "chat_full", null));
+    if (answer.outcome === "unknown") return refuse(refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
+    sendFrame([socket], storedFrame(id, answer.doc));
     if (answer.outcome === "repeated") return;
     const message = visitorMessage(JSON.parse(answer.doc) as Message);
-    this.#tell(
-      this.#welcome().filter((other) => other !== socket),
+    this.#broadcast(
+      this.#visitorSockets().filter((other) => other !== socket),
       { type: "message", message },
     );
   }
 
-  /** What the chat is to be adopted with, or `refused` where the page was told why not. */
+  /** Opens the chat. @returns the identity to adopt, or `refused` after the page got the reason */
   async #openChat(socket: WebSocket, id: string): Promise<ChatIdentity | "refused"> {
     const { clientNetwork } = attached(socket);
-    const wait = this.#secondsRefused(clientNetwork);
+    const wait = this.#newChatWait(clientNetwork);
     if (wait > 0) {
-      tell([socket], refused(id, "rate_limited", wait, "Too many new chats"));
+      sendFrame([socket], refusedFrame(id, "rate_limited", wait, "Too many new chats"));
       return "refused";
     }
     let opened: OpenedChat;
@@ -266,79 +259,79 @@ export class VisitorSockets {
       opened = await openVisitorChat(this.#host.env, attached(socket));
     } catch (error) {
       const { chatId } = attached(socket);
-      console.error({ event: "chat_not_opened", chatId, error: causeOf(error) });
-      tell([socket], refused(id, "unavailable", SOON));
+      console.error({ event: "open_chat_failed", chatId, error: causeOf(error) });
+      sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
       return "refused";
     }
     switch (opened.outcome) {
       case "opened":
         return opened.identity;
       case "too_many":
-        // For a moment alone: the company may begin the chat meanwhile, and then the visitor is welcome.
-        this.#refusedUntil.set(clientNetwork, Date.now() + Math.min(opened.retryAfter, SOON) * 1_000);
-        tell([socket], refused(id, "rate_limited", opened.retryAfter, "Too many new chats"));
+        // Only for a few seconds: if the company creates the chat meanwhile, the visitor may write in it.
+        this.#refusedUntil.set(clientNetwork, Date.now() + Math.min(opened.retryAfter, RETRY_AFTER_SECONDS) * 1_000);
+        sendFrame([socket], refusedFrame(id, "rate_limited", opened.retryAfter, "Too many new chats"));
         break;
       case "erasing":
-        tell([socket], refused(id, "unavailable", SOON));
+        sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
         break;
       case "no_channel":
         close(socket, NO_CHANNEL);
         break;
-      case "elsewhere":
-        // Connecting again leads to the other object.
+      case "other_chat":
+        // The next connection leads to the other object.
         close(socket, TRY_LATER);
     }
     return "refused";
   }
 
-  /** Whether each place is taken by a page that gives signs of life; the others' are vacated. */
-  #isFull(): boolean {
-    const open = this.#open();
-    if (open.length < MAX_SOCKETS) return false;
+  /** Whether the visitor can open another socket. If there are too many, closes abandoned ones. */
+  #makeRoom(): boolean {
+    const open = this.#openSockets();
+    if (open.length < MAX_SOCKETS) return true;
     const now = Date.now();
     for (const socket of open) {
-      const answered = this.#host.state.getWebSocketAutoResponseTimestamp(socket);
-      if (isAbandoned(attached(socket).openedAt, answered, now)) close(socket, TRY_LATER);
+      const answeredAt = this.#host.state.getWebSocketAutoResponseTimestamp(socket);
+      if (isAbandoned(attached(socket).openedAt, answeredAt, now)) close(socket, TRY_LATER);
     }
-    return this.#open().length >= MAX_SOCKETS;
+    return this.#openSockets().length < MAX_SOCKETS;
   }
 
-  #secondsToWait(): number {
+  #rateLimitWait(): number {
     const now = Date.now();
-    return waitBeforeNext(inboundTimes(this.#host.state.storage.sql, now - PACE_WINDOW_MS, MAX_IN_WINDOW), now);
+    return secondsToWait(inboundTimes(this.#host.state.storage.sql, now - RATE_WINDOW_MS, MAX_IN_WINDOW), now);
   }
 
-  /** For how long a network was told to wait before it opens a chat. Until then neither directory nor channel is asked. */
-  #secondsRefused(network: string): number {
+  /** The seconds until a client network may ask for a new chat again; 0 if it may now. */
+  #newChatWait(network: string): number {
     const now = Date.now();
-    for (const [known, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(known);
+    for (const [each, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(each);
     return Math.ceil(((this.#refusedUntil.get(network) ?? now) - now) / 1_000);
   }
 
-  async #acknowledge(seq: number, status: Acknowledged): Promise<void> {
-    if (!this.#host.identity() || !this.#acknowledgements.isNews(seq, status)) return;
-    this.#acknowledgements.want(Math.min(seq, this.#host.log.newest().seq), status);
+  async #acknowledge(upTo: number, status: Acknowledged): Promise<void> {
+    if (!this.#host.identity() || !this.#acknowledgements.isNew(upTo, status)) return;
+    this.#acknowledgements.request(Math.min(upTo, this.#host.log.newest().seq), status);
     while (this.#host.identity()) {
-      const moved = this.#acknowledgements.step(status, Date.now());
-      if (moved === null) return;
-      for (const message of moved) this.#tell(this.#welcome(), { type: "status", seq: message.seq, status });
-      // A long walk lets others in between its steps.
+      const changed = this.#acknowledgements.step(status, Date.now());
+      if (changed === null) return;
+      for (const { seq } of changed) this.#broadcast(this.#visitorSockets(), { type: "status", seq, status });
+      // Lets other events run between the steps.
       await scheduler.wait(0);
     }
   }
 
-  /** Tells sockets something of the chat: those of them that are welcome still. */
-  #tell(sockets: WebSocket[], frame: ServerFrame): void {
-    if (sockets.length > 0) this.#admittance.when(() => tell(sockets, frame));
+  /** Sends a frame to sockets, after an admission check. */
+  #broadcast(sockets: WebSocket[], frame: ServerFrame): void {
+    if (sockets.length > 0) this.#admission.afterCheck(() => sendFrame(sockets, frame));
   }
 
-  #open(): WebSocket[] {
+  #openSockets(): WebSocket[] {
     return this.#host.state.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN);
   }
 
-  /** The open sockets of this chat's visitor. Sockets of anyone else are closed. */
-  #welcome(): WebSocket[] {
-    return this.#open().filter((socket) => {
+  /** The open sockets of this chat's visitor. Closes sockets of anyone else. */
+  #visitorSockets(): WebSocket[] {
+    return this.#openSockets().filter((socket) => {
       if (isOwner(attached(socket), this.#host.identity())) return true;
       close(socket, WRONG_IDENTITY);
       return false;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
 import { readFrame, visitorMessage } from "../../../src/chats/visitors/frames.ts";
-import { waitBeforeNext } from "../../../src/chats/visitors/pace.ts";
+import { secondsToWait } from "../../../src/chats/visitors/rate-limit.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const HOUR = 3_600_000;
@@ -14,13 +14,13 @@ test.each([
   ["the last was written a second ago", [NOW - 1_000], 0],
   ["the clock was set back", [NOW + 300_000], 0],
 ])("when %s", (_, times, wait) => {
-  expect(waitBeforeNext(times, NOW)).toBe(wait);
+  expect(secondsToWait(times, NOW)).toBe(wait);
 });
 
 test("60 in an hour are the most, and the wait is until the first of them is an hour old", () => {
   const times = (count: number) => Array.from({ length: count }, (_, place) => NOW - 10_000 * (place + 1));
-  expect(waitBeforeNext(times(59), NOW)).toBe(0);
-  expect(waitBeforeNext(times(60), NOW)).toBe(HOUR / 1_000 - 600);
+  expect(secondsToWait(times(59), NOW)).toBe(0);
+  expect(secondsToWait(times(60), NOW)).toBe(HOUR / 1_000 - 600);
 });
 
 test("whoever waits as long as told is let in, and of all let in no 61 lie within an hour, no two within a second", () => {
@@ -35,10 +35,10 @@ test("whoever waits as long as told is let in, and of all let in no 61 lie withi
             .toReversed()
             .filter((at) => at > now - HOUR)
             .slice(0, 60);
-        const wait = waitBeforeNext(recent(), now);
+        const wait = secondsToWait(recent(), now);
         if (wait > 0) {
           now += wait * 1_000;
-          expect(waitBeforeNext(recent(), now)).toBe(0);
+          expect(secondsToWait(recent(), now)).toBe(0);
         }
         stored.push(now);
       }
@@ -66,7 +66,7 @@ test("no text throws, and what is read is one of the four", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const frame = readFrame(text);
-      if (typeof frame === "string") expect(["no_frame", "too_large"]).toContain(frame);
+      if (typeof frame === "string") expect(["invalid", "too_large"]).toContain(frame);
       else expect(["message", "delivered", "read", "ping"]).toContain(frame.type);
     }),
   );

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { contentFault, MAX_FRAME, PING, PONG, readFrame, refused, tell } from "../../../src/chats/visitors/frames.ts";
+import {
+  contentFault,
+  MAX_FRAME,
+  PING,
+  PONG,
+  readFrame,
+  refusedFrame,
+  sendFrame,
+} from "../../../src/chats/visitors/frames.ts";
 
 const message = (id: string, content = "Hi") => ({ type: "message" as const, id, content });
 
@@ -10,16 +18,16 @@ test.each([
   ["with half a surrogate pair", "a\ud83d", false],
   ["with a whole one", "a🦀", true],
 ])("a message with an id %s is one, or no frame", (_what, id, isGood) => {
-  expect(readFrame(JSON.stringify(message(id)))).toEqual(isGood ? message(id) : "no_frame");
+  expect(readFrame(JSON.stringify(message(id)))).toEqual(isGood ? message(id) : "invalid");
 });
 
 test("a frame has at most 16 KiB of UTF-8, and is text", () => {
   const frame = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
-  expect(readFrame(frame(MAX_FRAME))).toBe("no_frame");
+  expect(readFrame(frame(MAX_FRAME))).toBe("invalid");
   expect(readFrame(frame(MAX_FRAME + 2))).toBe("too_large");
-  expect(readFrame(new ArrayBuffer(MAX_FRAME))).toBe("no_frame");
+  expect(readFrame(new ArrayBuffer(MAX_FRAME))).toBe("invalid");
   expect(readFrame(new ArrayBuffer(MAX_FRAME + 1))).toBe("too_large");
-  expect(readFrame(new TextEncoder().encode('{"type":"ping"}').buffer as ArrayBuffer)).toBe("no_frame");
+  expect(readFrame(new TextEncoder().encode('{"type":"ping"}').buffer as ArrayBuffer)).toBe("invalid");
 });
 
 test("content that no message can have is refused, in words", () => {
@@ -41,8 +49,8 @@ test("content that no message can have is refused, in words", () => {
 });
 
 test("a refusal is told in the words of its code unless it has its own", () => {
-  expect(refused("a", "chat_full", null).message).toBe("The chat's storage is full");
-  expect(refused("a", "rate_limited", 3)).toMatchObject({ message: "Rate limit exceeded", retryAfter: 3 });
+  expect(refusedFrame("a", "chat_full", null).message).toBe("The chat's storage is full");
+  expect(refusedFrame("a", "rate_limited", 3)).toMatchObject({ message: "Rate limit exceeded", retryAfter: 3 });
 });
 
 test("a ping and its answer have the one spelling that the platform knows", () => {
@@ -52,7 +60,7 @@ test("a ping and its answer have the one spelling that the platform knows", () =
 
 test("the past before a message is asked for by its number", () => {
   expect(readFrame('{"type":"older","before":7}')).toEqual({ type: "older", before: 7 });
-  expect(readFrame('{"type":"older","before":-1}')).toBe("no_frame");
+  expect(readFrame('{"type":"older","before":-1}')).toBe("invalid");
 });
 
 test("a frame is sent to each open socket, even after a closed one", () => {
@@ -63,6 +71,6 @@ test("a frame is sent to each open socket, even after a closed one", () => {
       throw new TypeError("Can't call WebSocket send() after close().");
     },
   } as unknown as WebSocket;
-  tell([open, closed, open], { type: "pong" });
+  sendFrame([open, closed, open], { type: "pong" });
   expect(sent).toEqual(['{"type":"pong"}', '{"type":"pong"}']);
 });

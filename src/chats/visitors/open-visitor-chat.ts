@@ -5,19 +5,18 @@ import { findIdentity } from "../directory.ts";
 import type { ChatIdentity } from "../identity.ts";
 import { openChat } from "../open-chat.ts";
 
-/** What a visitor's first message found. */
 export type OpenedChat =
   | { outcome: "opened"; identity: ChatIdentity }
-  /** Too many new chats from one network; seconds. */
+  /** Too many new chats from one network. `retryAfter` is in seconds. */
   | { outcome: "too_many"; retryAfter: number }
   | { outcome: "no_channel" }
-  /** The address has a chat of another id, which another object holds. */
-  | { outcome: "elsewhere" }
-  /** The chat is just being erased. */
+  /** The address belongs to a chat with another id, in another object. */
+  | { outcome: "other_chat" }
+  /** The chat is being deleted. */
   | { outcome: "erasing" };
 
 /**
- * Finds the visitor's chat in the directory, or creates it if the channel's limits of new chats allow. A chat that
+ * Finds the visitor's chat in the directory, or creates it if the channel's limits for new chats allow it. A chat that
  * existed when the socket was opened doesn't count towards the limits.
  * @throws if the directory or the channel's object does not answer
  */
@@ -30,13 +29,14 @@ export async function openVisitorChat(env: Env, visitor: Visitor): Promise<Opene
     channel.mayOpenChat(visitor.clientNetwork, chatId),
   );
   if (!permit.ok) {
-    // The company may have begun it since the socket was opened: that is asked where it matters alone.
-    const begun = visitor.chatExists ? null : await findIdentity(db, organizationId, chatId);
-    return begun ? { outcome: "opened", identity: begun } : { outcome: "too_many", retryAfter: permit.retryAfter };
+    // The company may have created the chat since the socket was opened.
+    const existing = visitor.chatExists ? null : await findIdentity(db, organizationId, chatId);
+    if (existing) return { outcome: "opened", identity: existing };
+    return { outcome: "too_many", retryAfter: permit.retryAfter };
   }
-  const asked = { channel: { id: channelId, organizationId, kind: "web" as const }, address, name: null, metadata: {} };
-  const opened = await openChat(env, asked, Date.now());
+  const channel = { id: channelId, organizationId, kind: "web" as const };
+  const opened = await openChat(env, { channel, address, name: null, metadata: {} }, Date.now());
   if (opened.outcome === "no_channel") return opened;
   const found = opened.outcome === "opened" ? opened.identity.chatId : opened.chatId;
-  return found === chatId ? opened : { outcome: "elsewhere" };
+  return found === chatId ? opened : { outcome: "other_chat" };
 }
