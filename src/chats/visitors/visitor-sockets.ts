@@ -8,7 +8,6 @@ import type { SeqRange } from "../log/rows.ts";
 import type { Message } from "../message.ts";
 import type { InboundDraft, ReceiveAnswer } from "../rpc.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
-import { AdmissionCheck, isOwner } from "./admission-check.ts";
 import {
   CHAT_DELETED,
   CONNECTION_LOST,
@@ -40,6 +39,7 @@ import {
 import { type OpenedChat, openVisitorChat } from "./open-visitor-chat.ts";
 import { type Acknowledged, inboundTimes, redactedBetween } from "./queries.ts";
 import { MAX_IN_WINDOW, RATE_WINDOW_MS, secondsToWait } from "./rate-limit.ts";
+import { isOwner, SocketCheck } from "./socket-check.ts";
 
 /** The chat's object, as its visitors' sockets use it. */
 export interface VisitorHost {
@@ -60,7 +60,7 @@ type Attachment = Visitor & { openedAt: number };
 const MAX_SOCKETS = 5;
 /** How many messages may wait for earlier ones. Our page sends a message only after the response to the previous one. */
 const MAX_WAITING_MESSAGES = 20;
-/** How many frames may wait for the admission check. */
+/** How many frames may wait for the check of their sockets. */
 const MAX_WAITING_FRAMES = 100;
 const PAGE_SIZE = 100;
 /** A page that connects again gets the redactions of this many messages before its newest. */
@@ -83,13 +83,13 @@ export class VisitorSockets {
   /** The client networks that may not open a new chat, and until when, in Unix milliseconds. */
   readonly #refusedUntil = new Map<string, number>();
   readonly #acknowledgements: Acknowledgements;
-  readonly #admission: AdmissionCheck;
+  readonly #socketCheck: SocketCheck;
   readonly #frameBudget = new FrameBudget();
 
   constructor(host: VisitorHost) {
     this.#host = host;
     this.#acknowledgements = new Acknowledgements(host.state.storage, host.log);
-    this.#admission = new AdmissionCheck({
+    this.#socketCheck = new SocketCheck({
       env: host.env,
       waitUntil: (work) => host.state.waitUntil(work),
       openSockets: () => this.#openSockets().map((socket) => ({ socket, visitor: attached(socket) })),
@@ -129,7 +129,7 @@ export class VisitorSockets {
     if (frame === "invalid") return close(socket, INVALID_FRAME);
     if (this.#waitingFrames >= MAX_WAITING_FRAMES) return close(socket, TRY_LATER);
     this.#waitingFrames++;
-    await new Promise<void>((resolve) => this.#admission.afterCheck(resolve));
+    await new Promise<void>((resolve) => this.#socketCheck.afterCheck(resolve));
     this.#waitingFrames--;
     try {
       if (!this.#visitorSockets().includes(socket)) return;
@@ -320,9 +320,9 @@ export class VisitorSockets {
     }
   }
 
-  /** Sends a frame to sockets, after an admission check. */
+  /** Sends a frame to sockets, after a check. */
   #broadcast(sockets: WebSocket[], frame: ServerFrame): void {
-    if (sockets.length > 0) this.#admission.afterCheck(() => sendFrame(sockets, frame));
+    if (sockets.length > 0) this.#socketCheck.afterCheck(() => sendFrame(sockets, frame));
   }
 
   #openSockets(): WebSocket[] {

@@ -13,7 +13,7 @@ const RETRY_MS = 1_000;
 /** How long a socket stays open after its last successful check if the channel does not answer, in milliseconds. */
 const GRACE_MS = 3_600_000;
 
-export interface AdmissionCheckHost {
+export interface SocketCheckHost {
   env: Env;
   waitUntil: (work: Promise<unknown>) => void;
   /** The open sockets, all of one visitor, each with the visitor that the Worker verified. */
@@ -25,15 +25,15 @@ export interface AdmissionCheckHost {
  * frame is about to pass in either direction. The frame waits for the answer, and a socket that would be refused is
  * closed first. So an idle socket costs nothing, and 10 seconds after an origin or a secret was removed no frame passes.
  */
-export class AdmissionCheck {
-  readonly #host: AdmissionCheckHost;
+export class SocketCheck {
+  readonly #host: SocketCheckHost;
   /** When each socket last passed a check, Unix milliseconds. It is in memory, so an object that wakes up checks again. */
   readonly #passedAt = new WeakMap<WebSocket, number>();
   #failedAt = Number.NEGATIVE_INFINITY;
   /** The actions that wait for the current check, in order; null if no check is running. */
   #waiting: (() => void)[] | null = null;
 
-  constructor(host: AdmissionCheckHost) {
+  constructor(host: SocketCheckHost) {
     this.#host = host;
   }
 
