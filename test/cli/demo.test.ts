@@ -30,7 +30,7 @@ test.for([
 
 test("the curl lines are quoted for a shell", () => {
   expect(curlLines("http://localhost:8787", demo)).toEqual({
-    list: "curl -H 'Authorization: Bearer ply_4' 'http://localhost:8787/api/v1/chats/cht_g3/messages'",
-    send: `curl -H 'Authorization: Bearer ply_4' -d '{"content":"Hello from Parley"}' 'http://localhost:8787/api/v1/chats/cht_g3/messages'`,
+    send: `curl 'http://localhost:8787/api/v1/chats/cht_g3/messages' -H 'Authorization: Bearer ply_4' -d '{"content":"Hello from Parley"}'`,
+    list: "curl 'http://localhost:8787/api/v1/chats/cht_g3/messages' -H 'Authorization: Bearer ply_4'",
   });
 });

@@ -33,10 +33,10 @@ class Start {
   }
 
   /** Waits for the end of the introduction. Returns its two curl lines. */
-  async lines(): Promise<{ list: string; send: string }> {
+  async lines(): Promise<{ send: string; list: string }> {
     await this.prints("Press Ctrl-C to stop.\n");
-    const [list = "", send = ""] = this.stdout.split("\n").filter((line) => line.startsWith("curl "));
-    return { list, send };
+    const [send = "", list = ""] = this.stdout.split("\n").filter((line) => line.startsWith("curl "));
+    return { send, list };
   }
 
   /** Waits for a text on stdout or stderr. */
@@ -110,7 +110,7 @@ async function closed(port: number): Promise<void> {
 }
 
 test("a start prints addresses, commands and paths, and doesn't log its own requests", async () => {
-  const { list, send } = await shared.lines();
+  const { send, list } = await shared.lines();
   const base = `http://localhost:${port}`;
   const state = join(checkout, "data");
   const [webChat = ""] = /http\S+#user\S+/.exec(shared.stdout) ?? [];
@@ -120,11 +120,11 @@ Parley is running at ${base}
 Web chat  ${webChat}
 API docs  ${base}/docs
 
-List the messages of the chat:
-${list}
-
-Send a message:
+Send a message to the web chat:
 ${send}
+
+List its messages:
+${list}
 
 API key   ${state}/parley-demo.json
 Data      ${state}

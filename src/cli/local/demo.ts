@@ -56,14 +56,10 @@ export async function createDemo(base: string, state: string, adminToken: string
   return demo;
 }
 
-/** Commands for a POSIX shell that list the demo chat's messages and send one. */
-export function curlLines(base: string, demo: Demo): { list: string; send: string } {
-  const authorization = `-H 'Authorization: Bearer ${demo.key}'`;
-  const url = `'${messagesUrl(base, demo)}'`;
-  return {
-    list: `curl ${authorization} ${url}`,
-    send: `curl ${authorization} -d '{"content":"Hello from Parley"}' ${url}`,
-  };
+/** Commands for a POSIX shell that send a message in the demo's chat and list its messages. */
+export function curlLines(base: string, demo: Demo): { send: string; list: string } {
+  const list = `curl '${messagesUrl(base, demo)}' -H 'Authorization: Bearer ${demo.key}'`;
+  return { send: `${list} -d '{"content":"Hello from Parley"}'`, list };
 }
 
 /** The address of the demo's web chat, or null if the server doesn't have the page. */

@@ -32,7 +32,7 @@ export function introduction({ base, root, state, demo, webChat, verbose }: Intr
 function commands(base: string, demo: Demo | null): string[] {
   if (!demo) return [];
   const { list, send } = curlLines(base, demo);
-  return [`List the messages of the chat:\n${list}`, `Send a message:\n${send}`];
+  return [`Send a message to the web chat:\n${send}`, `List its messages:\n${list}`];
 }
 
 function table(rows: string[][]): string {
