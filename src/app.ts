@@ -49,5 +49,5 @@ async function answerError(error: Error, c: Context<AppEnv>): Promise<Response> 
     console.error({ event: "error", requestId: c.var.requestId, code: known.code, cause: causeOf(known.cause) });
   }
   const isStranger = known.status === 401 || known.code === "handshake_refused";
-  return isStranger ? refuseStranger(c, known) : errorResponse(known, c.get("answerHeaders"));
+  return isStranger ? refuseStranger(c, known) : errorResponse(known, c.get("responseHeaders"));
 }

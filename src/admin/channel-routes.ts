@@ -19,7 +19,7 @@ import { registerChannel } from "./register-webhook.ts";
 import { resealAll } from "./reseal.ts";
 import { listOf } from "./rows.ts";
 
-/** Channels and the secrets that they keep. */
+/** Channels and their secrets. */
 export const channelRoutes = new Hono<AdminEnv>()
   .post("/organizations/:id/channels", noQuery, validBody(newChannelBody), async (c) => {
     const created = await createChannel(c.env, originOf(c), c.req.param("id"), c.req.valid("json"));
@@ -57,12 +57,12 @@ export const channelRoutes = new Hono<AdminEnv>()
     return c.json(created, 201);
   })
   .post("/reseal", noQuery, async (c) => {
-    // What breaks off has written too.
+    // Logged first: a reseal that fails has also changed channels.
     audit(c, null);
     return c.json(await resealAll(c.env));
   });
 
-/** Where the networks reach us: the address that the operator called. */
+/** The origin of webhook URLs: the one that the operator called. */
 function originOf(c: Context<AdminEnv>): string {
   return new URL(c.req.url).origin;
 }

@@ -10,10 +10,10 @@ import { fault, parse } from "../http/validation.ts";
 import { newId, randomBase62 } from "../ids.ts";
 import { causeOf } from "../log.ts";
 import { callObject } from "../platform/call-object.ts";
-import { open, type SealedPlace, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
-import { livingOrganization } from "./organizations.ts";
+import { open, type SealedCell, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
+import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
-import { insertInto, rowOf } from "./rows.ts";
+import { insertIfActive, rowOf } from "./rows.ts";
 
 type Channel = typeof channels.$inferSelect;
 type Credentials = Record<string, string>;
@@ -23,7 +23,7 @@ const MAX_ATTEMPTS = 10;
 
 const object = z.record(z.string(), z.unknown());
 
-/** The body of `POST /organizations/{id}/channels`; what its kind wants is checked once the kind is known. */
+/** The body of `POST /organizations/{id}/channels`. The schemas of the kind check `credentials` and `settings`. */
 export const newChannelBody = z.object({
   kind: z.enum(CHANNEL_KINDS),
   name: requiredText(256),
@@ -31,14 +31,14 @@ export const newChannelBody = z.object({
   settings: z.nullish(object),
 });
 
-/** The body of `PATCH /channels/{id}`: single credentials and settings; a setting that is null is the default again. */
+/** The body of `PATCH /channels/{id}`. Absent credentials and settings don't change. Null resets a setting. */
 export const channelPatch = z.object({
   name: z.optional(requiredText(256)),
   credentials: z.optional(object),
   settings: z.nullish(object),
 });
 
-/** A new channel; of a web channel also the secret that signs its site's users, which no other answer holds. */
+/** Creates a channel. For a web channel it also returns the identity secret, which no other response contains. */
 export async function createChannel(
   env: Env,
   origin: string,
@@ -49,7 +49,7 @@ export async function createChannel(
   const credentials: Credentials = parse(KINDS[kind].credentials, body.credentials ?? {}, ["credentials"]);
   const settings = readSettings(kind, body.settings ?? {});
   const db = directory(env);
-  const organization = await livingOrganization(db, organizationId);
+  const organization = await activeOrganization(db, organizationId);
   const id = newId("chn", organization.jurisdiction);
   const keys = sealingKeys(env);
   const isWeb = kind === "web";
@@ -76,7 +76,7 @@ export async function createChannel(
     erasingAt: null,
     stats: null,
   };
-  await insertInto(db, channels, channel);
+  await insertIfActive(db, channels, channel);
   return { channel: await presentChannel(env, origin, channel), ...(identitySecret && { identitySecret }) };
 }
 
@@ -85,47 +85,49 @@ export async function readChannel(env: Env, origin: string, id: string) {
 }
 
 /**
- * Changes a channel: what is left out stays, single credentials and settings too. Its health is that after the change.
- * @throws ApiError `unavailable` if the credentials are written and the channel's object could not be told: repeat it
+ * Changes a channel. Absent fields, credentials and settings stay as they are. The result has the health after the
+ * change.
+ * @throws ApiError `unavailable` if the new credentials are stored but the channel's object does not respond: repeat it
  */
 export async function patchChannel(env: Env, origin: string, id: string, patch: z.output<typeof channelPatch>) {
-  const channel = await changeChannel(env, id, async (before) => ({
+  const channel = await updateChannel(env, id, async (before) => ({
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings) }),
-    ...(patch.credentials && (await mergeCredentials(env, before, patch.credentials))),
+    ...(patch.credentials && (await withNewCredentials(env, before, patch.credentials))),
   }));
-  const credentials = patch.credentials !== undefined;
-  // An object that does not hear of new credentials leaves a broken channel broken until its next probe.
-  if (credentials) await tellChannel(env, id);
-  else if (patch.settings !== undefined) await tryToTellChannel(env, id);
-  // With other credentials it counts as working again, which its object has written meanwhile.
-  const told = credentials ? await directory(env).select().from(channels).where(eq(channels.id, id)).get() : undefined;
-  return presentChannel(env, origin, told ?? channel);
+  const hasCredentials = patch.credentials !== undefined;
+  // Without this call, a broken channel would stay broken until its next probe.
+  if (hasCredentials) await reloadChannel(env, id);
+  else if (patch.settings !== undefined) await tryToReloadChannel(env, id);
+  if (!hasCredentials) return presentChannel(env, origin, channel);
+  // The object has now reset the channel's health.
+  const reloaded = await directory(env).select().from(channels).where(eq(channels.id, id)).get();
+  return presentChannel(env, origin, reloaded ?? channel);
 }
 
-/** A new identity secret for a web channel; the one before verifies for `overlapSeconds` more. */
+/** Replaces the identity secret of a web channel. The old one stays valid for `overlapSeconds`. */
 export async function rotateIdentitySecret(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
   const keys = sealingKeys(env);
   const identitySecret = randomBase62(SECRET_LENGTH);
-  await changeChannel(env, id, async (before) => {
-    if (before.identitySecret === null) throw fault("id", "is no web channel");
+  await updateChannel(env, id, async (before) => {
+    if (before.identitySecret === null) throw fault("id", "is not a web channel");
     const previous =
-      overlapSeconds > 0 ? await opened(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
+      overlapSeconds > 0 ? await openSealed(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
     return {
       identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
       identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
       identityPreviousUntil: previous === null ? null : Date.now() + overlapSeconds * 1_000,
     };
   });
-  await tryToTellChannel(env, id);
+  await tryToReloadChannel(env, id);
   return { identitySecret };
 }
 
 /**
- * Writes what `change` makes of a channel as it stands. Where another write came in between, so that something would
- * be lost that it did not see, it is read and made anew.
+ * Updates a channel with the values that `change` returns for its current row. If another request updates the row in
+ * between, it reads the row and calls `change` again, so that no update is lost.
  */
-async function changeChannel(
+async function updateChannel(
   env: Env,
   id: string,
   change: (before: Channel) => Promise<Partial<Channel>>,
@@ -145,7 +147,7 @@ async function changeChannel(
   throw unavailable(`${id} was changed by others ${MAX_ATTEMPTS} times in a row`);
 }
 
-/** Whether all that a change is made of is as it was read. */
+/** A condition: the columns that a change depends on still have the values of `row`. */
 export function isAsRead(row: Channel) {
   return and(
     sql`json(${channels.settings}) is json(${sql.param(row.settings, channels.settings)})`,
@@ -156,7 +158,7 @@ export function isAsRead(row: Channel) {
   );
 }
 
-/** A channel as the operator sees it. Of its credentials only the last four characters are ever shown again. */
+/** A channel as the operator sees it. Only the last four characters of each credential are shown. */
 export async function presentChannel(env: Env, origin: string, channel: Channel) {
   const { id, organizationId, kind, name, settings, createdAt } = channel;
   return {
@@ -177,35 +179,35 @@ export async function presentChannel(env: Env, origin: string, channel: Channel)
   };
 }
 
-/** Whether a channel works, as its object told last. */
+/** A channel's health, as its object last reported it. */
 export function healthOf({ healthState, healthReason, healthSince }: Channel) {
   return { state: healthState, reason: healthReason, since: new Date(healthSince).toISOString() };
 }
 
-/** Null, and a line in the log, where it no longer opens: that must not hide the other channels, or what is left of this. */
+/** Null, with a log line, if no key opens it: the rest of the channel and the other channels must stay readable. */
 async function readVerifyToken(env: Env, id: string, sealed: string): Promise<string | null> {
   try {
     return await open(sealingKeys(env), { id, column: "verify_token" }, sealed);
   } catch (error) {
-    console.error({ event: "credential_does_not_open", channelId: id, error: causeOf(error) });
+    console.error({ event: "credential_not_readable", channelId: id, error: causeOf(error) });
     return null;
   }
 }
 
 /**
- * Has the channel's object read its row again: with new credentials a broken channel is tried at once.
- * @throws ApiError `unavailable` if the object does not answer; the row is written, and the call can be repeated
+ * Makes the channel's object read its row again. With new credentials, a broken channel sends again at once.
+ * @throws ApiError `unavailable` if the object does not respond. The row is stored, and the call can be repeated
  */
-function tellChannel(env: Env, id: string): Promise<void> {
+function reloadChannel(env: Env, id: string): Promise<void> {
   return callObject(env.CHANNELS, id, (channel) => channel.changed(id));
 }
 
-/** The same if nothing fails because the object hears of it later: it reads the row again within 10 s. */
-async function tryToTellChannel(env: Env, id: string): Promise<void> {
+/** Ignores a failure, for changes that can wait: the object reads its row again within 10 seconds. */
+async function tryToReloadChannel(env: Env, id: string): Promise<void> {
   try {
-    await tellChannel(env, id);
+    await reloadChannel(env, id);
   } catch (error) {
-    console.warn({ event: "channel_not_told", channelId: id, error: causeOf(error) });
+    console.warn({ event: "channel_not_reloaded", channelId: id, error: causeOf(error) });
   }
 }
 
@@ -213,31 +215,33 @@ function mergeSettings({ kind, settings }: Channel, patch: Record<string, unknow
   return readSettings(kind, patch === null ? {} : { ...settings, ...patch });
 }
 
-/** Who gives all that a kind has needs none of the old ones: so a channel can be mended whose sealing key was lost. */
-async function mergeCredentials(env: Env, before: Channel, patch: Record<string, unknown>) {
+/** A patch with all credentials does not open the old ones, so it can repair a channel whose sealing key was lost. */
+async function withNewCredentials(env: Env, before: Channel, patch: Record<string, unknown>) {
   const { id, kind, credentials, verifyToken } = before;
   if (credentials === null || verifyToken === null) return {};
   const keys = sealingKeys(env);
-  const place = { id, column: "credentials" };
-  const isWhole = z.safeParse(KINDS[kind].credentials, patch).success;
-  const old = isWhole ? {} : JSON.parse(await opened(keys, place, credentials));
+  const cell = { id, column: "credentials" };
+  const isComplete = z.safeParse(KINDS[kind].credentials, patch).success;
+  const old = isComplete ? {} : JSON.parse(await openSealed(keys, cell, credentials));
   const merged: Credentials = parse(KINDS[kind].credentials, { ...old, ...patch }, ["credentials"]);
-  const isLost = isWhole && (await readVerifyToken(env, id, verifyToken)) === null;
+  const isVerifyTokenLost = isComplete && (await readVerifyToken(env, id, verifyToken)) === null;
   return {
-    credentials: await seal(keys, place, JSON.stringify(merged)),
+    credentials: await seal(keys, cell, JSON.stringify(merged)),
     account: KINDS[kind].accountOf?.(merged) ?? null,
     credentialHints: hintsOf(merged),
-    ...(isLost && { verifyToken: await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)) }),
+    ...(isVerifyTokenLost && {
+      verifyToken: await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)),
+    }),
   };
 }
 
-/** What was sealed. @throws ApiError `unavailable` where no configured key opens it: what changes it would lose it */
-function opened(keys: SealingKeys, place: SealedPlace, sealed: string): Promise<string> {
-  return open(keys, place, sealed).catch((error) => Promise.reject(unavailable(error)));
+/** Opens a sealed text. @throws ApiError `unavailable` if no configured key opens it: a change would lose the text */
+function openSealed(keys: SealingKeys, cell: SealedCell, sealed: string): Promise<string> {
+  return open(keys, cell, sealed).catch((error) => Promise.reject(unavailable(error)));
 }
 
 function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {
-  // What is undefined is dropped: a setting that is not chosen follows the default, also when that changes.
+  // Removes undefined settings: a setting that is not chosen follows the default, even if a later version changes it.
   return JSON.parse(JSON.stringify(parse(KINDS[kind].settings, settings, ["settings"])));
 }
 

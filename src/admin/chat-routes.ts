@@ -9,12 +9,12 @@ import { ApiError } from "../http/errors.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { eraseChat } from "./erase.ts";
 import { type AdminEnv, audit } from "./guard.ts";
-import { livingOrganization, organizationOf } from "./organizations.ts";
+import { activeOrganization, organizationOf } from "./organizations.ts";
 
-/** Chats, as their organization sees them, and what an operator may do to them. */
+/** Chats of any organization. */
 export const operatorChatRoutes = new Hono<AdminEnv>()
   .post("/organizations/:id/chats", noQuery, validBody(newChatBody), async (c) => {
-    const { id } = await livingOrganization(directory(c.env), c.req.param("id"));
+    const { id } = await activeOrganization(directory(c.env), c.req.param("id"));
     const { chat, created } = await createChat(c.env, id, c.req.valid("json"));
     audit(c, chat.id);
     return c.json({ chat }, created ? 201 : 200);

@@ -1,3 +1,13 @@
+/**
+ * Deletion in three steps:
+ *
+ * 1. Mark the resource in the directory. From then on nothing can be added to it.
+ * 2. Erase the data of its Durable Objects, a few at a time, each before its row.
+ * 3. Delete the resource's own row.
+ *
+ * Each step can be repeated. If a request fails, the row still exists, and the same request continues the deletion.
+ * `onMarked` is called once, after step 1: data has changed, even if a later step fails.
+ */
 import { eq, inArray } from "drizzle-orm";
 import { findChatToErase } from "../chats/directory.ts";
 import { type Directory, database, directory } from "../db/client.ts";
@@ -9,19 +19,13 @@ import { presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 import { rowOf } from "./rows.ts";
 
-/**
- * Erasing, in steps that can each be repeated: first a mark in the directory, after which nothing new can join what is
- * being erased; then, a few at a time, what the objects hold, each before its row; the row that was asked for last. So
- * what breaks off is still there to be deleted again, and a repetition goes on where it broke off.
- *
- * `marked` is called once, when the mark is written: from there on something was changed, whatever becomes of the rest.
- */
-const OBJECTS_A_REQUEST = 500;
+/** The maximum number of objects that one request erases. */
+const OBJECTS_PER_REQUEST = 500;
 
-const CHATS_A_MARK = 2_000;
+const CHATS_PER_STATEMENT = 2_000;
 
 /** Erases a chat and its messages. */
-export async function eraseChat(env: Env, id: string, marked: () => void) {
+export async function eraseChat(env: Env, id: string, onMarked: () => void) {
   const chat = await findChatToErase(directory(env), id);
   if (!chat) throw new ApiError("chat_not_found");
   const counted = "(select channel_id from chats where id = ?1 and erasing_at is null)";
@@ -30,7 +34,7 @@ export async function eraseChat(env: Env, id: string, marked: () => void) {
     db.prepare(`update channels set chat_count = chat_count - 1 where id = ${counted}`).bind(id),
     db.prepare("update chats set erasing_at = ?2 where id = ?1 and erasing_at is null").bind(id, Date.now()),
   ]);
-  marked();
+  onMarked();
   await eraseChatObject(env, id);
   await callObject(env.CHANNELS, chat.channel.id, (channel) => channel.gone(id));
   await deleteChats(env, [id]);
@@ -38,38 +42,38 @@ export async function eraseChat(env: Env, id: string, marked: () => void) {
 }
 
 /**
- * Erases a channel, its chats and what waits in them.
- * @throws ApiError `unavailable` when more is left than one request erases: the same request goes on
+ * Erases a channel and its chats.
+ * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
  */
-export async function eraseChannel(env: Env, origin: string, id: string, marked: () => void) {
+export async function eraseChannel(env: Env, origin: string, id: string, onMarked: () => void) {
   const db = directory(env);
   const channel = await rowOf(db, channels, id, "channel_not_found");
   await db.update(channels).set({ erasingAt: Date.now() }).where(eq(channels.id, id));
-  marked();
+  onMarked();
   await markChats(env, id);
-  await eraseAllChats(env, db, eq(chats.channelId, id), { left: OBJECTS_A_REQUEST });
+  await eraseAllChats(env, db, eq(chats.channelId, id), { left: OBJECTS_PER_REQUEST });
   await eraseChannelObject(env, id);
   await db.delete(channels).where(eq(channels.id, id));
   return presentChannel(env, origin, channel);
 }
 
 /**
- * Erases an organization and all that it holds. The mark alone refuses keys that no object knows yet; a key that its
- * object knows is refused from the moment at which that is erased, and those go first. One whose object could not be
- * reached may be admitted until the deletion is repeated, or until it asks the directory again, after a minute of use.
- * @throws ApiError `unavailable` when more is left than one request erases: the same request goes on
+ * Erases an organization and all its data, keys first. The mark stops keys whose objects have no record yet. Any other
+ * key stops when its object is erased. If a key's object can't be reached, it can accept requests until the deletion is
+ * repeated, or for at most a minute until it reads the directory again.
+ * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
  */
-export async function eraseOrganization(env: Env, id: string, marked: () => void) {
+export async function eraseOrganization(env: Env, id: string, onMarked: () => void) {
   const db = directory(env);
   const organization = await rowOf(db, organizations, id, "organization_not_found");
   const erasingAt = Date.now();
   await db.batch([
     db.update(organizations).set({ erasingAt }).where(eq(organizations.id, id)),
-    // Chats join a channel, not the organization, so that it too must refuse them.
+    // Chats are added to channels, so the channels need a mark too.
     db.update(channels).set({ erasingAt }).where(eq(channels.organizationId, id)),
   ]);
-  marked();
-  const work = { left: OBJECTS_A_REQUEST };
+  onMarked();
+  const work = { left: OBJECTS_PER_REQUEST };
   await eraseInSteps(work, {
     next: (limit) => db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.organizationId, id)).limit(limit),
     erase: (keyId) => callObject(env.KEYS, keyId, (key) => key.erase()),
@@ -90,8 +94,8 @@ export async function eraseOrganization(env: Env, id: string, marked: () => void
 }
 
 /**
- * Marks a channel's chats, which takes them out of the part of the indexes that lists of chats walk. The channel's own
- * mark already hides the chats. A few thousand at a time, because a statement holds up all others.
+ * Marks a channel's chats. The channel's own mark already hides them; this removes them from the partial indexes that
+ * lists of chats read. A few thousand at a time, because a statement blocks all others.
  */
 async function markChats(env: Env, channelId: string): Promise<void> {
   const statement = database(env)
@@ -99,10 +103,10 @@ async function markChats(env: Env, channelId: string): Promise<void> {
       `update chats set erasing_at = ?2 where id in
          (select id from chats where channel_id = ?1 and erasing_at is null order by active_at desc limit ?3)`,
     )
-    .bind(channelId, Date.now(), CHATS_A_MARK);
+    .bind(channelId, Date.now(), CHATS_PER_STATEMENT);
   for (;;) {
     const { meta } = await statement.run();
-    if (meta.changes < CHATS_A_MARK) return;
+    if (meta.changes < CHATS_PER_STATEMENT) return;
   }
 }
 
@@ -114,15 +118,15 @@ function eraseAllChats(env: Env, db: Directory, of: ReturnType<typeof eq>, work:
   });
 }
 
-/** How many objects the running request may still erase. */
+/** How many objects the current request can still erase. */
 interface Work {
   left: number;
 }
 
 interface Steps {
-  /** Up to `limit` of what is left. */
+  /** Up to `limit` of the ids that are left. */
   next: (limit: number) => Promise<{ id: string }[]>;
-  /** Erases what one object holds. */
+  /** Erases the data of one object. */
   erase: (id: string) => Promise<unknown>;
   /** Deletes the rows of erased objects. */
   remove: (ids: string[]) => Promise<unknown>;
@@ -132,7 +136,7 @@ async function eraseInSteps(work: Work, { next, erase, remove }: Steps): Promise
   for (;;) {
     const found = await next(Math.min(MAX_CONCURRENT, work.left + 1));
     if (found.length === 0) return;
-    if (work.left === 0) throw unavailable(`erased ${OBJECTS_A_REQUEST} objects, more are left: repeat the request`);
+    if (work.left === 0) throw unavailable(`Erased ${OBJECTS_PER_REQUEST} objects. More are left: repeat the request`);
     const ids = found.slice(0, work.left).map(({ id }) => id);
     await forEachInBatches(ids, erase);
     await remove(ids);
@@ -148,7 +152,7 @@ function eraseChannelObject(env: Env, id: string): Promise<void> {
   return callObject(env.CHANNELS, id, (channel) => channel.erase());
 }
 
-/** Deletes the rows of chats. One that was marked by itself is not counted any more. */
+/** Deletes the rows of chats. A chat with its own mark has already left its channel's count. */
 async function deleteChats(env: Env, ids: string[]): Promise<void> {
   const listed = JSON.stringify(ids);
   const within = "in (select value from json_each(?1))";

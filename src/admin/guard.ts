@@ -8,7 +8,7 @@ import { isSameSecret } from "../secrets/compare.ts";
 
 export type AdminEnv = { Bindings: Env; Variables: RequestVariables & { isAudited?: boolean } };
 
-/** For the whole prefix: the operator's token, compared in constant time. */
+/** Middleware for the whole prefix: checks the operator's token in constant time. */
 export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
   return async function authenticateAdmin(c, next) {
     const isOperator = await isSameSecret(bearerToken(c), configured(c.env, "ADMIN_TOKEN"));
@@ -17,15 +17,15 @@ export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
   };
 }
 
-/** Logs a write of the operator: the route, and the id of the resource that it changed. Each write has one such line. */
+/** Logs the operator's write: its route and the id of the changed resource. Each write has one such line. */
 export function audit(c: Context<AdminEnv>, id: string | null): void {
   writeLine(c, id);
   c.set("isAudited", true);
 }
 
 /**
- * For the whole prefix: logs a write that fails with a 5xx as one of unknown outcome, because a lost answer doesn't say
- * whether the write was made. The id is then that of the path.
+ * Middleware for the whole prefix: logs a write that fails with a 5xx with the outcome `unknown`, because it may have
+ * been made. The id is then the one in the path.
  */
 export function auditFailures(): MiddlewareHandler<AdminEnv> {
   return async function auditFailure(c, next) {

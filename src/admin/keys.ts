@@ -13,15 +13,15 @@ import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 import { callObject } from "../platform/call-object.ts";
-import { livingOrganization } from "./organizations.ts";
+import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
-import { insertInto, rowOf } from "./rows.ts";
+import { insertIfActive, rowOf } from "./rows.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 
 export const MAX_PER_SECOND = 1_000;
 
-/** What the OpenAPI document shows of an address rule: no rule that the second check accepts has another form. */
+/** The pattern of an address rule in the OpenAPI document. Every rule that `isAddressRule` accepts matches it. */
 const ADDRESS_FORM = /^(\d{1,3}(\.\d{1,3}){3}|[\dA-Fa-f:.]*:[\dA-Fa-f:.]*)(\/\d{1,3})?$/;
 const NO_ADDRESS = "must be an IPv4 or IPv6 address, or a range in CIDR notation";
 
@@ -42,10 +42,10 @@ const fields = {
   monthlyQuota: z.int().check(z.gte(0)),
   expiresAt: z.pipe(
     z.iso.datetime({ offset: true }).check(
-      // With its offset taken away a date may have left the years that RFC 3339 can write.
+      // In UTC, the date may be outside the years that RFC 3339 allows.
       z.refine(
         (text) => !(Date.parse(text) < 0 || Date.parse(text) >= Date.UTC(10_000)),
-        "must lie before the year 10000",
+        "must be before the year 10000",
       ),
     ),
     z.transform((text) => Date.parse(text)),
@@ -62,7 +62,7 @@ export const newKeyBody = z.object({
   expiresAt: optional(fields.expiresAt),
 });
 
-/** The body of `PATCH /keys/{id}`: what is left out stays, and null is the default again. */
+/** The body of `PATCH /keys/{id}`. Absent fields don't change. Null restores the default. */
 export const keyPatch = z.object({
   name: z.optional(fields.name),
   permissions: z.nullish(fields.permissions),
@@ -72,10 +72,10 @@ export const keyPatch = z.object({
   expiresAt: z.nullish(fields.expiresAt),
 });
 
-/** A new key. Its text is in this answer and nowhere else; its object comes to be with its first request. */
+/** Creates a key. Only this response contains its text. Its object is created by its first request. */
 export async function createKey(env: Env, organizationId: string, body: z.output<typeof newKeyBody>) {
   const db = directory(env);
-  const organization = await livingOrganization(db, organizationId);
+  const organization = await activeOrganization(db, organizationId);
   const id = newId("key", organization.jurisdiction);
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const key: ApiKey = {
@@ -94,11 +94,11 @@ export async function createKey(env: Env, organizationId: string, body: z.output
     createdAt: Date.now(),
     stats: null,
   };
-  await insertInto(db, apiKeys, key);
+  await insertIfActive(db, apiKeys, key);
   return { key: presentKey(key, Date.now()), secret };
 }
 
-/** Changes a key, from its very next request on. */
+/** Changes a key. The change applies to its next request. */
 export async function patchKey(env: Env, id: string, patch: z.output<typeof keyPatch>) {
   const { rateLimit, permissions, ipAllowlist, ...rest } = patch;
   const key = await changeKey(env, id, {
@@ -110,18 +110,18 @@ export async function patchKey(env: Env, id: string, patch: z.output<typeof keyP
   return presentKey(key, Date.now());
 }
 
-/** Revokes a key for good, from its very next request on. Repeating it changes nothing. */
+/** Revokes a key permanently. Its next request is refused. Repeating the call changes nothing. */
 export async function revokeKey(env: Env, id: string) {
   const now = Date.now();
   return presentKey(await changeKey(env, id, { revokedAt: sql`coalesce(${apiKeys.revokedAt}, ${now})` }), now);
 }
 
 /**
- * Gives a key a new secret. The old one lives for `overlapSeconds` more, and any before it ends now, so that at most two
- * live. Limits, counts and `expiresAt` stay.
+ * Gives a key a new secret. The old secret stays valid for `overlapSeconds`, and any older one ends now, so at most two
+ * are valid. Limits, counts and `expiresAt` don't change.
  *
- * A rotation whose answer was lost can be repeated: while the secret of the last rotation was never admitted, another
- * rotation replaces it, and the secret before it keeps the end that the last rotation gave it.
+ * If the response was lost, repeat the rotation: it replaces a new secret that was never used, and the old secret keeps
+ * the end that the first rotation gave it.
  * @throws ApiError `key_not_found`; `key_revoked` for a revoked or expired key
  */
 export async function rotateKey(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
@@ -135,7 +135,7 @@ export async function rotateKey(env: Env, id: string, { overlapSeconds }: z.outp
   const hash = await hashOf(secret);
   const [key] = await changeKeys(env, [id], async () => {
     const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash());
-    // `previousUntil` is set by every rotation. In SQL, so that of two rotations at once the later sees the earlier.
+    // `previousUntil` is set by every rotation. In SQL, so that concurrent rotations see each other's result.
     const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
     const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until: now + overlapSeconds * 1_000 };
     return db
@@ -156,7 +156,7 @@ export async function readKey(env: Env, id: string) {
   return presentKey(await rowOf(directory(env), apiKeys, id, "key_not_found"), Date.now());
 }
 
-/** What a key has used, from its own object. */
+/** A key's usage, from its object. */
 export async function readUsage(env: Env, id: string) {
   await rowOf(directory(env), apiKeys, id, "key_not_found");
   const described = await callObject(env.KEYS, id, (key) => key.describe(id));

@@ -5,7 +5,7 @@ import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
-import { insertInto, rowOf } from "./rows.ts";
+import { insertIfActive, rowOf } from "./rows.ts";
 
 type Organization = typeof organizations.$inferSelect;
 type Member = typeof members.$inferSelect;
@@ -26,7 +26,7 @@ export const newOrganizationBody = z.object({
   region: optional(z.enum(REGIONS)),
 });
 
-/** A new organization and its first member: it never is without one. */
+/** Creates an organization and its first member. An organization always has a member. */
 export async function createOrganization(env: Env, body: z.output<typeof newOrganizationBody>) {
   const createdAt = Date.now();
   const organization: Organization = {
@@ -43,13 +43,13 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
   return { organization: presentOrganization(organization), member: presentMember(member) };
 }
 
-/** An organization, one that is being erased too. */
+/** An organization, even while it is being erased. */
 export function organizationOf(env: Env, id: string): Promise<Organization> {
   return rowOf(directory(env), organizations, id, "organization_not_found");
 }
 
-/** An organization to which something can be added: one that is not being erased. */
-export async function livingOrganization(db: Directory, id: string): Promise<Organization> {
+/** An organization that is not being erased. @throws ApiError `organization_not_found` */
+export async function activeOrganization(db: Directory, id: string): Promise<Organization> {
   const organization = await rowOf(db, organizations, id, "organization_not_found");
   if (organization.erasingAt !== null) throw new ApiError("organization_not_found");
   return organization;
@@ -58,14 +58,14 @@ export async function livingOrganization(db: Directory, id: string): Promise<Org
 /** Adds a member to an organization. */
 export async function createMember(env: Env, organizationId: string, body: z.output<typeof newMemberBody>) {
   const db = directory(env);
-  const member = newMember(await livingOrganization(db, organizationId), body, Date.now());
-  await insertInto(db, members, member);
+  const member = newMember(await activeOrganization(db, organizationId), body, Date.now());
+  await insertIfActive(db, members, member);
   return presentMember(member);
 }
 
 /**
- * Removes a member, unless it is the last. If the member is the default sender, keys use the next one at most a minute
- * later: a key's object refreshes its record by itself.
+ * Removes a member, unless it is the last one. If it is the default sender, keys use the next member within a minute,
+ * when their objects read the directory again.
  * @throws ApiError `member_not_found`, `last_member`
  */
 export async function deleteMember(env: Env, id: string) {

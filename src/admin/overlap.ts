@@ -3,7 +3,7 @@ import { optional } from "../http/fields.ts";
 
 const MAX_SECONDS = 30 * 86_400;
 
-/** The body of a rotation: how long the old secret lives beside its successor. */
+/** The body of a rotation: how long the old secret stays valid. */
 export const overlapBody = z.object({
   overlapSeconds: z.pipe(
     optional(z.int().check(z.gte(0), z.lte(MAX_SECONDS))),

@@ -4,16 +4,16 @@ import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
 
 /**
- * Has a channel's network call us with what comes for it.
- * @returns the address that the network is to call, and what it said
- * @throws ApiError `channel_not_found`; `validation_failed` for a channel whose network is told by hand
+ * Registers a channel's webhook at its network.
+ * @returns the webhook's URL and the network's response
+ * @throws ApiError `channel_not_found`; `validation_failed` if the network has no call for it
  */
 export async function registerChannel(env: Env, origin: string, id: string) {
   const record = await channelRecord(env, id, { fresh: "now" });
   if (!record) throw new ApiError("channel_not_found");
   const { kind, verifyToken, credentials } = record;
   const register = kind === "web" ? undefined : ADAPTERS[kind].registerWebhook;
-  if (kind === "web" || !register) throw fault("id", "is a channel whose webhook can't be registered from here");
+  if (kind === "web" || !register) throw fault("id", "is a channel whose webhook can't be registered by the service");
   const url = `${origin}/hooks/${kind}/${id}`;
   return { webhook: { url, ...(await register(url, verifyToken ?? "", credentials, networkOf(env, kind))) } };
 }

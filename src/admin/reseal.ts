@@ -7,18 +7,20 @@ import { isAsRead } from "./channels.ts";
 
 type Channel = typeof channels.$inferSelect;
 
-const ROWS_A_READ = 100;
+const ROWS_PER_READ = 100;
 
-/** How many channels have all that they keep sealed under the current key now, and which no known key opens. */
+/** The result of a reseal. */
 export interface Resealed {
+  /** The number of channels whose secrets are all sealed under the current key now. */
   resealed: number;
+  /** The ids of channels with a secret that no configured key opens. */
   unreadable: string[];
 }
 
 /**
- * Seals every credential anew that does not open under the current key. Each row is replaced only if it is still as it
- * was read, so that it can run beside changes. Repeated after it broke off, it passes over what it has done, and gets
- * further. A channel that opens under no known key stays as it is.
+ * Reseals all secrets that don't open under the current key. A row is replaced only if it has not changed since it was
+ * read, so channels can be changed at the same time. If a request fails, repeat it: it skips channels that are done. A
+ * channel with a secret that no key opens is left alone.
  */
 export async function resealAll(env: Env): Promise<Resealed> {
   const db = directory(env);
@@ -31,19 +33,19 @@ export async function resealAll(env: Env): Promise<Resealed> {
       .from(channels)
       .where(gt(channels.id, after))
       .orderBy(asc(channels.id))
-      .limit(ROWS_A_READ);
+      .limit(ROWS_PER_READ);
     for (const row of rows) {
       const outcome = await resealRow(db, keys, row);
       if (outcome === "resealed") done.resealed++;
       if (outcome === "unreadable") done.unreadable.push(row.id);
     }
     const last = rows.at(-1);
-    if (!last || rows.length < ROWS_A_READ) return done;
+    if (!last || rows.length < ROWS_PER_READ) return done;
     after = last.id;
   }
 }
 
-/** Seals one channel anew, and reads it again where a change came in between. */
+/** Reseals one channel. Reads it again if it changed in between. */
 async function resealRow(
   db: Directory,
   keys: SealingKeys,
@@ -53,7 +55,7 @@ async function resealRow(
   let row: Channel | undefined = first;
   while (row) {
     if (await opensUnder(keys.current, row)) return "resealed";
-    const values = await sealAgain(keys, row);
+    const values = await reseal(keys, row);
     if (!values) return "unreadable";
     const written = await db
       .update(channels)
@@ -83,8 +85,8 @@ async function opensUnder(current: SealingKeys["current"], row: Channel): Promis
   }
 }
 
-/** The sealed columns of a channel under the current key, or null where one of them opens under no known key. */
-async function sealAgain(keys: SealingKeys, row: Channel) {
+/** A channel's sealed columns under the current key. Null if no key opens one of them. */
+async function reseal(keys: SealingKeys, row: Channel) {
   const again = async (column: string, sealed: string | null) =>
     sealed === null ? null : seal(keys, { id: row.id, column }, await open(keys, { id: row.id, column }, sealed));
   try {
@@ -95,7 +97,7 @@ async function sealAgain(keys: SealingKeys, row: Channel) {
       identityPrevious: await again("identity_previous", row.identityPrevious),
     };
   } catch (error) {
-    console.error({ event: "credential_does_not_open", channelId: row.id, error: causeOf(error) });
+    console.error({ event: "credential_not_readable", channelId: row.id, error: causeOf(error) });
     return null;
   }
 }

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { needs } from "../config.ts";
-import { holdStrangers } from "../http/abuse-limit.ts";
+import { blockStrangers } from "../http/abuse-limit.ts";
 import { refusePreflight } from "../http/preflight.ts";
 import { channelRoutes } from "./channel-routes.ts";
 import { operatorChatRoutes } from "./chat-routes.ts";
@@ -20,7 +20,7 @@ adminRoutes.use("/organizations/:id/channels", needsSealing);
 adminRoutes.use("/channels/*", needsSealing);
 adminRoutes.use("/reseal", needsSealing);
 adminRoutes.on("POST", ["/organizations/:id/keys", "/keys/:id/rotate"], needs("KEY_SECRET"));
-adminRoutes.use(holdStrangers(), refusePreflight(), authenticateOperator(), auditFailures());
+adminRoutes.use(blockStrangers(), refusePreflight(), authenticateOperator(), auditFailures());
 
 adminRoutes.route("/", organizationRoutes);
 adminRoutes.route("/", channelRoutes);

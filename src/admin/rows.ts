@@ -29,7 +29,7 @@ export async function listRows<T extends ListedTable>(
 }
 
 /**
- * A page of what an organization holds of one kind.
+ * A page of an organization's rows in one table, oldest first.
  * @throws ApiError `organization_not_found`
  */
 export async function listOf<T extends ListedTable & { organizationId: SQLiteColumn }>(
@@ -42,7 +42,7 @@ export async function listOf<T extends ListedTable & { organizationId: SQLiteCol
   return listRows(db, table, eq(table.organizationId, organizationId), query);
 }
 
-/** The row of an id. @throws ApiError with `code` where there is none */
+/** The row with an id. @throws ApiError with `code` if it doesn't exist */
 export async function rowOf<T extends SQLiteTable & { id: SQLiteColumn }>(
   db: Directory,
   table: T,
@@ -56,11 +56,11 @@ export async function rowOf<T extends SQLiteTable & { id: SQLiteColumn }>(
 }
 
 /**
- * Adds a row to what an organization holds, in one statement with the question whether it may: an organization that is
- * being erased, since whenever, takes nothing new.
+ * Inserts a row of an organization, unless the organization is being erased. One statement checks and inserts, so an
+ * erasure can't start in between.
  * @throws ApiError `organization_not_found`
  */
-export async function insertInto<T extends SQLiteTable & { organizationId: SQLiteColumn }>(
+export async function insertIfActive<T extends SQLiteTable & { organizationId: SQLiteColumn }>(
   db: Directory,
   table: T,
   row: T["$inferSelect"] & { organizationId: string },

@@ -3,7 +3,7 @@ import { validQuery } from "../http/validation.ts";
 import type { AdminEnv } from "./guard.ts";
 import { readStats, statsQuery } from "./stats.ts";
 
-/** The numbers that an operator watches. */
+/** Statistics for the operator. */
 export const statsRoutes = new Hono<AdminEnv>().get("/stats", validQuery(statsQuery), async (c) =>
   c.json(await readStats(c.env, c.req.valid("query"))),
 );

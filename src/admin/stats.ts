@@ -14,28 +14,28 @@ const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channe
 const NO_REFUSALS = { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 0, rate_limited: 0, quota_exceeded: 0 };
 
 /**
- * The numbers of channels and keys, oldest first. They are in the rows: however often it is asked, no object is. `page`
- * and `limit` count for both lists, and `pagination` is that of the longer one.
+ * The numbers of channels and keys, oldest first. It reads only the directory and calls no object. `page` and `limit`
+ * apply to both lists, and `pagination` describes the longer one.
  * @throws ApiError `organization_not_found`
  */
-export async function readStats(env: Env, { organization, ...place }: z.output<typeof statsQuery>) {
+export async function readStats(env: Env, { organization, ...page }: z.output<typeof statsQuery>) {
   const db = directory(env);
   if (organization !== undefined) await rowOf(db, organizations, organization, "organization_not_found");
   const within = ({ organizationId }: typeof channels | typeof apiKeys) =>
     organization === undefined ? undefined : eq(organizationId, organization);
   const [ofChannels, ofKeys] = await Promise.all([
-    listRows(db, channels, within(channels), place),
-    listRows(db, apiKeys, within(apiKeys), place),
+    listRows(db, channels, within(channels), page),
+    listRows(db, apiKeys, within(apiKeys), page),
   ]);
   const now = Date.now();
   return {
     channels: ofChannels.rows.map((row) => channelStats(row, now)),
     keys: ofKeys.rows.map(keyStats),
-    pagination: pagination({ ...place, total: Math.max(ofChannels.pagination.total, ofKeys.pagination.total) }),
+    pagination: pagination({ ...page, total: Math.max(ofChannels.pagination.total, ofKeys.pagination.total) }),
   };
 }
 
-/** A channel's numbers as the API shows them at `now`. */
+/** A channel's numbers at `now`, as the API shows them. */
 export function channelStats(row: typeof channels.$inferSelect, now: number) {
   const { id, organizationId, kind, name, healthState, stats } = row;
   const oldest = stats?.oldest ?? null;

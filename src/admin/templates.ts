@@ -7,8 +7,8 @@ import { templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
-import { livingOrganization } from "./organizations.ts";
-import { insertInto, rowOf } from "./rows.ts";
+import { activeOrganization } from "./organizations.ts";
+import { insertIfActive, rowOf } from "./rows.ts";
 
 type Template = typeof templates.$inferSelect;
 
@@ -18,7 +18,7 @@ const fields = {
   body: requiredText(MAX_CONTENT).check(
     z.refine(
       (body) => placeholdersOf(body) !== null,
-      "has a placeholder that is not closed or not named by 1 to 64 letters, digits or underscores",
+      "has a placeholder that is not closed, or whose name is not 1 to 64 letters, digits or underscores",
     ),
   ),
 };
@@ -36,15 +36,15 @@ export const templatePatch = z.object({
 /** Adds a template to an organization. */
 export async function createTemplate(env: Env, organizationId: string, body: z.output<typeof newTemplateBody>) {
   const db = directory(env);
-  const organization = await livingOrganization(db, organizationId);
+  const organization = await activeOrganization(db, organizationId);
   const now = Date.now();
   const id = newId("tpl", organization.jurisdiction);
   const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
-  await insertInto(db, templates, template);
+  await insertIfActive(db, templates, template);
   return presentTemplate(template);
 }
 
-/** Changes a template; messages that were sent with it keep what they were sent with. */
+/** Changes a template. Messages that were sent with it don't change. */
 export async function patchTemplate(env: Env, id: string, patch: z.output<typeof templatePatch>) {
   const [template] = await directory(env)
     .update(templates)
@@ -55,7 +55,7 @@ export async function patchTemplate(env: Env, id: string, patch: z.output<typeof
   return presentTemplate(template);
 }
 
-/** Deletes a template; messages that wait with it keep its name, language and parameters. */
+/** Deletes a template. Waiting messages keep its name, language and parameters. */
 export async function deleteTemplate(env: Env, id: string) {
   const [template] = await directory(env).delete(templates).where(eq(templates.id, id)).returning();
   if (!template) throw new ApiError("template_not_found");

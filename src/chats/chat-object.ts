@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Place } from "../http/pagination.ts";
+import type { ListPosition } from "../http/pagination.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
@@ -90,9 +90,14 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Returns a page of messages. @param cachedVersion the version of this page that the caller has cached */
-  list(organizationId: string, place: Place, knownIdentity: ChatIdentity | null, cachedVersion?: string): ListAnswer {
+  list(
+    organizationId: string,
+    position: ListPosition,
+    knownIdentity: ChatIdentity | null,
+    cachedVersion?: string,
+  ): ListAnswer {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.#pages.read(this.#log.newest().seq, place, cachedVersion);
+    return this.#pages.read(this.#log.newest().seq, position, cachedVersion);
   }
 
   get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): MessageAnswer {

@@ -1,11 +1,11 @@
 import type { Context } from "hono";
-import type { TaggedJson } from "../http/etag.ts";
+import type { JsonWithETag } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import type { KeyVariables } from "../keys/guard.ts";
 
 /** A read that started before the key was checked. Its result is used only if the key is accepted. */
 interface ReadAheadVariables {
-  readAhead?: Promise<TaggedJson>;
+  readAhead?: Promise<JsonWithETag>;
 }
 
 /** The context of the routes of chats. */

@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-o
 import { CHANNEL_KINDS, type ChannelKind } from "../channels/kinds.ts";
 import type { Directory } from "../db/client.ts";
 import { channels, chatAddresses, chats, type Metadata, organizations } from "../db/schema.ts";
-import { type CursorPagination, type Pagination, type Place, pagination } from "../http/pagination.ts";
+import { type CursorPagination, type ListPosition, type Pagination, pagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import type { ChatIdentity } from "./identity.ts";
 
@@ -23,7 +23,7 @@ export interface ChatFilter {
 }
 
 /** A list of chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
-export type ChatPlace = Exclude<Place, { after: string }>;
+export type ChatListPosition = Exclude<ListPosition, { after: string }>;
 
 const chatColumns = { ...getTableColumns(chats), channelName: channels.name };
 
@@ -103,26 +103,26 @@ export async function listChats(
   db: Directory,
   organizationId: string,
   filter: ChatFilter,
-  place: ChatPlace,
+  position: ChatListPosition,
 ): Promise<{ chats: Chat[]; pagination: Pagination | CursorPagination }> {
-  const { limit } = place;
+  const { limit } = position;
   const scope = scopeOf(db, organizationId, filter);
   const rows = db
     .select(chatColumns)
     .from(chats)
     .innerJoin(channels, eq(channels.id, chats.channelId))
     .orderBy(desc(chats.activeAt), desc(chats.id));
-  if ("page" in place) {
+  if ("page" in position) {
     const [found, [counted]] = await db.batch([
       rows
         .where(scope.rows)
         .limit(limit)
-        .offset((place.page - 1) * limit),
+        .offset((position.page - 1) * limit),
       scope.total,
     ]);
-    return { chats: found.map(presentChat), pagination: pagination({ ...place, total: counted?.total ?? 0 }) };
+    return { chats: found.map(presentChat), pagination: pagination({ ...position, total: counted?.total ?? 0 }) };
   }
-  const cursor = and(eq(chats.id, place.before), eq(chats.organizationId, organizationId));
+  const cursor = and(eq(chats.id, position.before), eq(chats.organizationId, organizationId));
   const cursorRow = db.select({ activeAt: chats.activeAt, id: chats.id }).from(chats).where(cursor);
   const [found, [counted], [known]] = await db.batch([
     rows.where(and(scope.rows, sql`(${chats.activeAt}, ${chats.id}) < ${cursorRow}`)).limit(limit + 1),

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
-import { type TaggedJson, tagged } from "../http/etag.ts";
+import { type JsonWithETag, withETag } from "../http/etag.ts";
 import { queryText } from "../http/fields.ts";
-import { placeOf, placeParameters } from "../http/pagination.ts";
+import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { isId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
@@ -24,15 +24,15 @@ const channelFilter = z
 
 /** The query of `GET /chats`. */
 export const chatsQuery = z.object({
-  ...placeParameters,
+  ...positionParameters,
   channel: z.optional(channelFilter),
   contact: z.optional(queryText(256)),
 });
 
-const calls = perIsolate(() => new SingleFlight<TaggedJson>());
+const calls = perIsolate(() => new SingleFlight<JsonWithETag>());
 
 /** Reads the list that a request asks for. @throws ApiError as `listChatsBy`; `validation_failed` for its query */
-export function readChats(c: ChatsContext): Promise<TaggedJson> {
+export function readChats(c: ChatsContext): Promise<JsonWithETag> {
   return finishReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
 
@@ -41,10 +41,10 @@ export function readChatsAhead(c: ChatsContext): void {
 }
 
 /** Concurrent requests for the same list share one round trip. */
-async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<TaggedJson> {
+async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<JsonWithETag> {
   const query = readQuery(c, chatsQuery);
   return calls(c.env).ask(c.executionCtx, JSON.stringify([organizationId, query]), async () =>
-    tagged(JSON.stringify(await listChatsBy(c.env, organizationId, query))),
+    withETag(JSON.stringify(await listChatsBy(c.env, organizationId, query))),
   );
 }
 
@@ -56,9 +56,9 @@ async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<
 export async function listChatsBy(env: Env, organizationId: string, query: z.output<typeof chatsQuery>) {
   const { page, limit, before, after, channel, contact } = query;
   if (after !== undefined) throw fault("after", "is no place in a list of chats; walk with before, or read page 1");
-  const place = placeOf({ page, limit, before });
-  if ("page" in place && (place.page - 1) * place.limit >= MAX_OFFSET) {
+  const position = positionOf({ page, limit, before });
+  if ("page" in position && (position.page - 1) * position.limit >= MAX_OFFSET) {
     throw fault("page", `begins past ${MAX_OFFSET} chats; walk with before, the id of the last chat that you have`);
   }
-  return listChats(directory(env), organizationId, { channel, contact }, place);
+  return listChats(directory(env), organizationId, { channel, contact }, position);
 }

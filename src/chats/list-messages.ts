@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { type TaggedJson, tagged } from "../http/etag.ts";
-import { type Place, placeOf, placeParameters } from "../http/pagination.ts";
+import { type JsonWithETag, withETag } from "../http/etag.ts";
+import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
@@ -11,21 +11,21 @@ import type { ChatsContext } from "./context.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 /** The query of `GET /chats/{id}/messages`. */
-export const messagesQuery = z.object(placeParameters);
+export const messagesQuery = z.object(positionParameters);
 
 /** A first page in the cache of this isolate, and its version. */
-type CachedPage = TaggedJson & { version: string };
+type CachedPage = JsonWithETag & { version: string };
 
 const MAX_CACHED_BYTES = 32_768;
 
 const state = perIsolate(() => ({
-  calls: new SingleFlight<TaggedJson>(),
+  calls: new SingleFlight<JsonWithETag>(),
   /** At most 16 MB of pages. */
   pages: new BoundedMap<string, CachedPage>(512),
 }));
 
 /** Reads the page that a request asks for. @throws ApiError as `listMessages`; `validation_failed` for its query */
-export function readMessages(c: ChatsContext, chatId: string): Promise<TaggedJson> {
+export function readMessages(c: ChatsContext, chatId: string): Promise<JsonWithETag> {
   return finishReadAhead(c, chatId, (caller) => sharedPage(c, caller, chatId));
 }
 
@@ -35,26 +35,26 @@ export function readMessagesAhead(c: ChatsContext): void {
 }
 
 /** Concurrent requests for the same page share one call. */
-async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<TaggedJson> {
-  const place = placeOf(readQuery(c, messagesQuery));
-  const name = JSON.stringify([caller.organizationId, chatId, place]);
-  return state(c.env).calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, place));
+async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<JsonWithETag> {
+  const position = positionOf(readQuery(c, messagesQuery));
+  const name = JSON.stringify([caller.organizationId, chatId, position]);
+  return state(c.env).calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, position));
 }
 
 /**
  * A page of a chat's messages. Each call asks the chat's object, which sends a cached first page only if it changed.
  * @throws ApiError `chat_not_found`; `validation_failed` if the cursor is not a message of the chat
  */
-async function listMessages(env: Env, caller: Caller, chatId: string, place: Place): Promise<TaggedJson> {
+async function listMessages(env: Env, caller: Caller, chatId: string, position: ListPosition): Promise<JsonWithETag> {
   const { pages } = state(env);
-  const name = "page" in place && place.page === 1 ? JSON.stringify([chatId, place.limit]) : null;
+  const name = "page" in position && position.page === 1 ? JSON.stringify([chatId, position.limit]) : null;
   const cached = name === null ? undefined : pages.get(name);
   const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
-    chat.list(caller.organizationId, place, knownIdentity, cached?.version),
+    chat.list(caller.organizationId, position, knownIdentity, cached?.version),
   );
   if (answer.outcome === "unchanged" && cached) return cached;
-  if (answer.outcome !== "ok") throw fault("before" in place ? "before" : "after", "is no message of this chat");
-  const page = await tagged(answer.body);
+  if (answer.outcome !== "ok") throw fault("before" in position ? "before" : "after", "is no message of this chat");
+  const page = await withETag(answer.body);
   const { version } = answer;
   if (name !== null && page.body.byteLength <= MAX_CACHED_BYTES) pages.set(name, { ...page, version });
   return page;

@@ -1,4 +1,4 @@
-import type { TaggedJson } from "../http/etag.ts";
+import type { JsonWithETag } from "../http/etag.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
@@ -7,7 +7,7 @@ import type { ChatsContext } from "./context.ts";
 /** The callers of the keys that have read a resource in this isolate, by key and resource. */
 const readers = perIsolate(() => new BoundedMap<string, Caller>(20_000));
 
-type Read = (caller: Caller) => Promise<TaggedJson>;
+type Read = (caller: Caller) => Promise<JsonWithETag>;
 
 /** Starts to read a resource that the key has read here before. The read and the check of the key run in parallel. */
 export function startReadAhead(c: ChatsContext, resource: string, read: Read): void {
@@ -20,7 +20,7 @@ export function startReadAhead(c: ChatsContext, resource: string, read: Read): v
 }
 
 /** Returns the read that was started, or reads now. */
-export async function finishReadAhead(c: ChatsContext, resource: string, read: Read): Promise<TaggedJson> {
+export async function finishReadAhead(c: ChatsContext, resource: string, read: Read): Promise<JsonWithETag> {
   const caller = c.get("caller");
   const answer = await (c.get("readAhead") ?? read(caller));
   readers(c.env).set(nameOf(c, resource), caller);

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
-import { json, unlessMatched } from "../http/etag.ts";
+import { json, jsonOrNotModified } from "../http/etag.ts";
 import { noQuery, validBody } from "../http/validation.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
@@ -17,7 +17,7 @@ import { sendMessage } from "./send-message.ts";
 /** Chats and their messages, for the clients of an organization. */
 export const chatRoutes = new Hono<ChatsEnv>()
   .get("/chats", requirePermission("chats:read", readChatsAhead), async (c) => {
-    return unlessMatched(c, await readChats(c));
+    return jsonOrNotModified(c, await readChats(c));
   })
   .post("/chats", requirePermission("chats:write"), noQuery, validBody(newChatBody), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
@@ -28,7 +28,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     return c.json({ chat });
   })
   .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), async (c) => {
-    return unlessMatched(c, await readMessages(c, c.req.param("id")));
+    return jsonOrNotModified(c, await readMessages(c, c.req.param("id")));
   })
   .get("/chats/:id/messages/:messageId", requirePermission("messages:read"), noQuery, async (c) => {
     const { organizationId } = c.var.caller;

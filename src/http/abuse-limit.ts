@@ -1,86 +1,90 @@
+/**
+ * The limit for strangers: clients without a valid key, token or signature, and visitors of the web chat. Cloudflare's
+ * rate limiter counts their requests by network address. Once an address is over the limit, its next requests are
+ * refused from memory.
+ */
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { clientNetwork } from "./client-network.ts";
-import { ApiError, errorResponse, type ToldError } from "./errors.ts";
+import { ApiError, type ErrorReply, errorResponse } from "./errors.ts";
 import type { RequestVariables } from "./request-log.ts";
 
-/** So many of one address are counted by one call: each call costs several times what it takes to refuse a request. */
+/** Requests of one address per call to the rate limiter: a call costs several times as much as refusing a request. */
 export const COUNTED_TOGETHER = 50;
-/** How long an address that came too often is refused without a further look, and told to wait. */
-const HELD_SECONDS = 10;
+/** How long an address over the limit is blocked. Also its `Retry-After`. */
+const BLOCK_SECONDS = 10;
 
-const kept = perIsolate(() => ({
-  /** How many came that are not counted yet. */
+const state = perIsolate(() => ({
+  /** Requests by address that no call to the rate limiter covers yet. */
   uncounted: new BoundedMap<string, number>(10_000),
-  /** Until when an address is held, Unix milliseconds. */
-  held: new BoundedMap<string, number>(10_000),
+  /** When the block of an address ends, in Unix milliseconds. */
+  blockedUntil: new BoundedMap<string, number>(10_000),
 }));
 
-/** What is looked at of a request's context. */
-interface Asking {
+/** The part of a request's context that the limit reads. */
+interface RequestContext {
   env: Env;
   req: Pick<HonoRequest<string>, "path" | "header" | "param">;
 }
 
-interface Answering extends Asking {
-  get(name: "answerHeaders"): RequestVariables["answerHeaders"];
+interface RefusalContext extends RequestContext {
+  get(name: "responseHeaders"): RequestVariables["responseHeaders"];
 }
 
 /**
- * Counts a request of someone who is not known, and says whether their address has sent too many: the platform counts,
- * nearby and roughly, and never more than there were. It spares work and lets nobody in, so where it does not answer
- * nobody is refused.
+ * Counts a stranger's request. Returns whether its address is over the limit. The rate limiter counts approximately and
+ * for each Cloudflare location, but never too many. If it fails, no one is refused: the limit saves work, and grants
+ * no access.
  */
-export async function isTooMany(c: Asking): Promise<boolean> {
-  if (isHeld(c)) return true;
-  const name = nameOf(c);
-  const { uncounted, held } = kept(c.env);
-  const came = ((uncounted.get(name) ?? 0) + 1) % COUNTED_TOGETHER;
-  uncounted.set(name, came);
-  if (came > 0) return false;
+export async function isOverAbuseLimit(c: RequestContext): Promise<boolean> {
+  if (isBlocked(c)) return true;
+  const name = counterName(c);
+  const { uncounted, blockedUntil } = state(c.env);
+  const count = ((uncounted.get(name) ?? 0) + 1) % COUNTED_TOGETHER;
+  uncounted.set(name, count);
+  if (count > 0) return false;
   try {
     const { success } = await c.env.STRANGERS.limit({ key: name });
     if (success) return false;
-    held.set(name, Date.now() + HELD_SECONDS * 1_000);
-    // The first that comes afterwards is counted at once.
+    blockedUntil.set(name, Date.now() + BLOCK_SECONDS * 1_000);
+    // The first request after the block calls the rate limiter again.
     uncounted.set(name, COUNTED_TOGETHER - 1);
     return true;
   } catch (error) {
-    console.error({ event: "strangers_not_counted", cause: causeOf(error) });
+    console.error({ event: "abuse_limit_failed", cause: causeOf(error) });
     return false;
   }
 }
 
-/** Answers someone who is not known with `error`, or, where their address has sent too many such, with 429. */
-export async function refuseStranger(c: Answering, error: ToldError): Promise<Response> {
-  return errorResponse((await isTooMany(c)) ? tooMany() : error, c.get("answerHeaders"));
+/** The response for a stranger: `error`, or 429 if the address is over the limit. */
+export async function refuseStranger(c: RefusalContext, error: ErrorReply): Promise<Response> {
+  return errorResponse((await isOverAbuseLimit(c)) ? tooManyRequests() : error, c.get("responseHeaders"));
 }
 
-/**
- * Refuses whoever came too often a moment ago before anything is read or compared, those aside whom `spares` names.
- * A memory alone is asked.
- */
-export function holdStrangers(spares: (c: Asking) => boolean = () => false): MiddlewareHandler<{ Bindings: Env }> {
-  return async function holdStranger(c, next) {
-    if (isHeld(c) && !spares(c)) throw tooMany();
+/** Middleware that refuses blocked addresses, unless `isExempt`. It reads only memory. */
+export function blockStrangers(
+  isExempt: (c: RequestContext) => boolean = () => false,
+): MiddlewareHandler<{ Bindings: Env }> {
+  return async function blockStranger(c, next) {
+    if (isBlocked(c) && !isExempt(c)) throw tooManyRequests();
     await next();
   };
 }
 
-/** 429 for an address. */
-export function tooMany(): ApiError {
-  return new ApiError("rate_limited", { headers: { "Retry-After": String(HELD_SECONDS) } });
+/** The 429 for an address over the limit. */
+export function tooManyRequests(): ApiError {
+  return new ApiError("rate_limited", { headers: { "Retry-After": String(BLOCK_SECONDS) } });
 }
 
-/** A clock that was set back holds nobody for longer. */
-function isHeld(c: Asking): boolean {
-  const left = (kept(c.env).held.get(nameOf(c)) ?? 0) - Date.now();
-  return left > 0 && left <= HELD_SECONDS * 1_000;
+/** No block lasts longer than `BLOCK_SECONDS`, even if the clock is set back. */
+function isBlocked(c: RequestContext): boolean {
+  const left = (state(c.env).blockedUntil.get(counterName(c)) ?? 0) - Date.now();
+  return left > 0 && left <= BLOCK_SECONDS * 1_000;
 }
 
-/** What comes to `/admin` from an address is counted apart from what comes to `/web`. Those without one are as one. */
-function nameOf(c: Asking): string {
+/** Counts each prefix, such as `/admin` or `/web`, separately. All clients without an address share one counter. */
+function counterName(c: RequestContext): string {
   return `${c.req.path.split("/", 2)[1]} ${clientNetwork(c.req.header("CF-Connecting-IP") ?? null)}`;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "./errors.ts";
 const BEARER = /^Bearer +(\S+) *$/i;
 
 /**
- * The token of an `Authorization: Bearer` header; the scheme counts in any case (RFC 9110, 11.1).
+ * The token of an `Authorization: Bearer` header; the scheme is case-insensitive (RFC 9110, 11.1).
  * @throws ApiError `missing_authorization`
  */
 export function bearerToken(c: Context): string {

@@ -1,13 +1,14 @@
 import { ApiError } from "./errors.ts";
 
-/** How much of a refused body is read away, and for how long. */
+/** How much of a refused body is drained, and for how long. */
 const DRAIN = { bytes: 8 * 1_024 * 1_024, ms: 5_000 };
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * A request's whole body, of at most `max` bytes.
- * @throws ApiError `body_too_large`; or the stream's own error if the client hangs up
+ * Reads a request's whole body.
+ * @param max in bytes
+ * @throws ApiError `body_too_large`; or the stream's own error if the client disconnects
  */
 export async function readBytes(request: Request, max: number): Promise<Bytes> {
   if (!request.body) return new Uint8Array();
@@ -34,9 +35,9 @@ async function readStream(reader: ReadableStreamDefaultReader<Bytes>, max: numbe
 }
 
 /**
- * Reads away what is left of a refused body. The runtime closes the connection behind a body that was read in part: a
- * client that still writes may miss its answer, and `wrangler dev` fails the next request on that connection. The
- * runtimes drain a body that nobody touched by themselves.
+ * Reads and discards the rest of a refused body. The runtime closes the connection after a partly read body: a client
+ * that is still writing may miss its response, and `wrangler dev` fails the next request on that connection. The
+ * runtime itself drains bodies that were never read.
  */
 async function drain(reader: ReadableStreamDefaultReader<Bytes>): Promise<void> {
   const stop = () => void reader.cancel().catch(() => {});
@@ -49,7 +50,7 @@ async function drain(reader: ReadableStreamDefaultReader<Bytes>): Promise<void> 
     }
     stop();
   } catch {
-    // The client hung up: nothing is left to read.
+    // The client disconnected, so there is nothing left to read.
   } finally {
     clearTimeout(timer);
   }

@@ -1,11 +1,11 @@
 import { convertIPv6ToBinary } from "hono/utils/ipaddr";
 
-/** IPv4 in its IPv6 form, `::ffff:192.0.2.1`, has these bits before the last 32. */
+/** The bits before the last 32 of an IPv4 address in its IPv6 form, such as `::ffff:192.0.2.1`. */
 const IPV4_PREFIX = 0xffffn;
 
 /**
- * What an address is counted under: itself, or of an IPv6 address its /64, which one subscriber has all of. A text that
- * is no address, or none, is `""`: all such are counted together.
+ * The network that rate limits count for an address: the address itself, or the /64 of an IPv6 address, because one
+ * subscriber has a whole /64. `""` if there is no valid address.
  */
 export function clientNetwork(address: string | null): string {
   if (address === null) return "";
@@ -19,7 +19,7 @@ export function clientNetwork(address: string | null): string {
   }
 }
 
-/** The /48 that an IPv6 network of `clientNetwork` lies in; null for anything else. */
+/** The /48 that contains an IPv6 network of `clientNetwork`. Null for any other network. */
 export function clientBlock(network: string): string | null {
   const [, block] = /^([0-9a-f]*?)[0-9a-f]{1,4}::\/64$/.exec(network) ?? [];
   return block === undefined ? null : `${block}::/48`;

@@ -1,6 +1,6 @@
 /**
- * Every error that a client can get. `shape` names the field that holds the text: `message` if the request itself was
- * refused, `error` if a route looked at its resources. No body has both.
+ * Every error that a client can get. `shape` is the field with the text: `message` if the request itself was refused,
+ * `error` if a route looked at its resources. No body has both.
  */
 export const ERRORS = {
   missing_authorization: { status: 401, shape: "message", text: "Missing or invalid Authorization header" },
@@ -36,7 +36,7 @@ export const ERRORS = {
   unavailable: { status: 503, shape: "message", text: "Service unavailable" },
 } as const satisfies Record<string, { status: number; shape: "message" | "error"; text: string }>;
 
-/** A stable machine word that names one kind of error. */
+/** The stable identifier of an error, for programs. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** One fault of a request: `path` is dotted (`contact.address`), empty for the body as a whole. */
@@ -45,19 +45,19 @@ export interface Fault {
   message: string;
 }
 
-/** What a client is told of an error. */
-export interface ToldError {
+/** An error as a client sees it. */
+export interface ErrorReply {
   code: ErrorCode;
-  /** Replaces the table's text where it can name what is wrong. */
+  /** Replaces the table's text if more is known about the error. */
   text?: string | undefined;
   faults?: Fault[] | undefined;
   headers?: Record<string, string>;
 }
 
-/** `cause` is for the log alone. */
-type ErrorDetails = Omit<ToldError, "code"> & { cause?: unknown };
+/** `cause` goes only to the log. */
+type ErrorDetails = Omit<ErrorReply, "code"> & { cause?: unknown };
 
-/** An error that a client is told. Thrown by routes and verbs; `errorResponse` is the one place that writes it. */
+/** An error for the client. Routes and the functions that they call throw it, and `errorResponse` writes it. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly text: string | undefined;
@@ -77,18 +77,18 @@ export class ApiError extends Error {
   }
 }
 
-/** 503: what the request needs does not answer, or is not configured. The cause goes to the log alone. */
+/** 503: something that the request needs does not respond or is not configured. The cause goes only to the log. */
 export function unavailable(cause: unknown): ApiError {
   return new ApiError("unavailable", { cause, headers: { "Retry-After": "1" } });
 }
 
-/** The response of an error, in the shape that its code has; `carried` are the headers of any answer to this request. */
-export function errorResponse(error: ToldError, carried: Record<string, string> = {}): Response {
+/** The response for an error. `defaultHeaders` are those of every response to this request. */
+export function errorResponse(error: ErrorReply, defaultHeaders: Record<string, string> = {}): Response {
   const { status, shape, text } = ERRORS[error.code];
   const body = { [shape]: error.text ?? text, code: error.code, ...(error.faults && { errors: error.faults }) };
-  // Whoever is not known is told how to make himself known (RFC 9110, 15.5.2).
-  const asked = status === 401 ? { "WWW-Authenticate": "Bearer" } : {};
-  const headers = { ...carried, "Content-Type": "application/json", ...asked, ...error.headers };
-  // `Response.json` takes 0.005 ms longer.
+  // A 401 must name the authentication scheme (RFC 9110, 15.5.2).
+  const challenge = status === 401 ? { "WWW-Authenticate": "Bearer" } : {};
+  const headers = { ...defaultHeaders, "Content-Type": "application/json", ...challenge, ...error.headers };
+  // `Response.json` would take 0.005 ms longer.
   return new Response(JSON.stringify(body), { status, headers });
 }

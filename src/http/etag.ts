@@ -1,50 +1,50 @@
 import type { HonoRequest } from "hono";
 import type { RequestVariables } from "./request-log.ts";
 
-/** JSON as it lies, with the tag by which a client that has it already is spared it. */
-export interface TaggedJson {
+/** A JSON body and its `ETag`. */
+export interface JsonWithETag {
   /** In UTF-8. */
   body: Uint8Array;
-  /** A strong entity tag, quoted. */
-  tag: string;
+  /** A strong entity tag, with its quotes. */
+  etag: string;
 }
 
-/** What is needed of a request's context to answer it. */
-interface AnswerContext {
-  get(name: "answerHeaders"): RequestVariables["answerHeaders"];
+/** The part of a request's context that a response needs. */
+interface ResponseContext {
+  get(name: "responseHeaders"): RequestVariables["responseHeaders"];
   req: Pick<HonoRequest, "header">;
 }
 
-/** A body that is JSON already: documents go from where they are kept to the client as they lie. */
+/** A response with a body that is JSON already, so that stored documents are not parsed and written again. */
 export function json(
-  c: AnswerContext,
+  c: ResponseContext,
   body: string | Uint8Array,
   status = 200,
   headers: Record<string, string> = {},
 ): Response {
   const type = { "Content-Type": "application/json" };
-  return new Response(body, { status, headers: { ...c.get("answerHeaders"), ...type, ...headers } });
+  return new Response(body, { status, headers: { ...c.get("responseHeaders"), ...type, ...headers } });
 }
 
-/** Gives JSON its tag, which is of its bytes, so that it means the same wherever and whenever it was made. */
-export async function tagged(text: string | Uint8Array): Promise<TaggedJson> {
+/** Adds the `ETag` to JSON. It is a hash of the bytes, so equal bodies have equal tags in every isolate. */
+export async function withETag(text: string | Uint8Array): Promise<JsonWithETag> {
   const body = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const digest = await crypto.subtle.digest("SHA-256", body);
-  return { body, tag: `"${new Uint8Array(digest, 0, 16).toHex()}"` };
+  return { body, etag: `"${new Uint8Array(digest, 0, 16).toHex()}"` };
 }
 
 /**
- * The JSON; or 304 without it, where the client's `If-None-Match` names its tag.
+ * The JSON, or an empty 304 if the client's `If-None-Match` contains its `ETag`.
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2
  */
-export function unlessMatched(c: AnswerContext, { body, tag }: TaggedJson): Response {
-  if (!isMatch(c.req.header("If-None-Match"), tag)) return json(c, body, 200, { ETag: tag });
-  return new Response(null, { status: 304, headers: { ...c.get("answerHeaders"), ETag: tag } });
+export function jsonOrNotModified(c: ResponseContext, { body, etag }: JsonWithETag): Response {
+  if (!matchesETag(c.req.header("If-None-Match"), etag)) return json(c, body, 200, { ETag: etag });
+  return new Response(null, { status: 304, headers: { ...c.get("responseHeaders"), ETag: etag } });
 }
 
-/** Compared weakly, as the header wants it: a proxy that compresses may have made the tag a weak one. */
-function isMatch(ifNoneMatch: string | undefined, tag: string): boolean {
+/** The weak comparison that `If-None-Match` requires: a proxy that compresses can make a tag weak. */
+function matchesETag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  const names = ifNoneMatch.split(",").map((name) => name.trim());
-  return names.includes("*") || names.includes(tag) || names.includes(`W/${tag}`);
+  const tags = ifNoneMatch.split(",").map((tag) => tag.trim());
+  return tags.includes("*") || tags.includes(etag) || tags.includes(`W/${etag}`);
 }

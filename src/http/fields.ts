@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { issueText } from "./issue-text.ts";
 
-/** The words of a field that is missing, null or blank. */
+/** The message for a field that is missing, null or blank. */
 export const REQUIRED = "is required";
 
-// The messages of all schemas of the Worker.
+// For all schemas in the Worker.
 z.config({
   localeError: issueText,
   customError: ({ code, input }) => ((input ?? null) === null && code !== "invalid_union" ? REQUIRED : undefined),
@@ -12,7 +12,7 @@ z.config({
 
 export const notEmpty = z.minLength(1, "must not be empty");
 
-/** At most `max` UTF-16 units. zod's own check counts code points: it stays for the documents made from a schema. */
+/** At most `max` UTF-16 units. zod's own check counts code points, and is only there for the OpenAPI documents. */
 export function atMost(max: number) {
   return [
     z.refine<string>((text) => text.length <= max, { error: `must have at most ${max} characters`, abort: true }),
@@ -29,7 +29,7 @@ export const notBlankIfGiven = z.refine<string>((text) => text.trim() !== "", {
   abort: true,
 });
 
-/** Half a character would come back from the directory as another one. */
+/** No lone surrogates: D1 would replace them. */
 export const wellFormed = z.refine<string>((text) => text.isWellFormed(), "must be well-formed Unicode");
 
 /** A required string of 1 to `max` UTF-16 units that is not only white space, for the directory. */

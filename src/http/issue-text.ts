@@ -15,7 +15,7 @@ const FORMATS: Record<string, string> = {
   datetime: "a time such as 2027-01-31T00:00:00Z",
 };
 
-/** Describes a value that a schema refuses, as a sentence without its subject: `must be at least 1`. */
+/** Describes an invalid value, as a sentence without its subject: `must be at least 1`. */
 export function issueText(issue: $ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":

@@ -6,31 +6,36 @@ const page = z.optional(queryInteger(1, 999_999_999_999_999));
 const limit = z._default(z.optional(queryInteger(1, 100)), 20);
 const cursor = z.optional(queryText(64));
 
-/** The query of a list that is read by page number alone. */
+/** The query of a list that has only pages. */
 export const pageQuery = z.object({ page: z._default(page, 1), limit });
 
-/** The parameters of a list that is read by page number or from a cursor on; `placeOf` tells which. */
-export const placeParameters = { page, limit, before: cursor, after: cursor };
+/** The query parameters of a list with pages and cursors. `positionOf` reads them. */
+export const positionParameters = { page, limit, before: cursor, after: cursor };
 
-/** Where in a list to read: a page, or what lies on one side of the row with an id. */
-export type Place =
+/** Where to read in a list: a page, or the rows before or after the row with an id. */
+export type ListPosition =
   | { page: number; limit: number }
   | { before: string; limit: number }
   | { after: string; limit: number };
 
-interface PlaceQuery {
+interface PositionQuery {
   page?: number | undefined;
   limit: number;
   before?: string | undefined;
 }
 
 /**
- * The one place that a query names; page 1 when it names none.
- * @throws ApiError `validation_failed` when it names two
+ * The position that a query asks for. Default: page 1.
+ * @throws ApiError `validation_failed` if the query has more than one position
  */
-export function placeOf(query: PlaceQuery & { after?: undefined }): Exclude<Place, { after: string }>;
-export function placeOf(query: PlaceQuery & { after?: string | undefined }): Place;
-export function placeOf({ page, limit, before, after }: PlaceQuery & { after?: string | undefined }): Place {
+export function positionOf(query: PositionQuery & { after?: undefined }): Exclude<ListPosition, { after: string }>;
+export function positionOf(query: PositionQuery & { after?: string | undefined }): ListPosition;
+export function positionOf({
+  page,
+  limit,
+  before,
+  after,
+}: PositionQuery & { after?: string | undefined }): ListPosition {
   const cursor = before === undefined ? "after" : "before";
   if (page !== undefined && (before ?? after) !== undefined) throw fault("page", `can't be given with ${cursor}`);
   if (before !== undefined && after !== undefined) throw fault("after", "can't be given with before");
@@ -38,7 +43,7 @@ export function placeOf({ page, limit, before, after }: PlaceQuery & { after?: s
   return after === undefined ? { page: page ?? 1, limit } : { after, limit };
 }
 
-/** What a list by page says of itself. */
+/** The metadata of a page. */
 export interface Pagination {
   page: number;
   limit: number;
@@ -47,7 +52,7 @@ export interface Pagination {
   hasMore: boolean;
 }
 
-/** What a list from a cursor on says of itself. */
+/** The metadata of a list that was read with a cursor. */
 export interface CursorPagination {
   limit: number;
   total: number;

@@ -1,11 +1,11 @@
 import type { MiddlewareHandler } from "hono";
 import { ApiError } from "./errors.ts";
 
-/** The methods of the APIs. A preflight has no key, so that its answer must not say which of them a path has. */
+/** All methods of the APIs. A preflight has no key, so its response must not reveal a path's own methods. */
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 
 /**
- * Answers a browser's preflight, which never carries a key, with 405 and the reason instead of a 401 that misleads.
+ * Returns 405 and the reason for a browser's preflight. It never has a key, and a 401 would be misleading.
  * @see https://fetch.spec.whatwg.org/#cors-preflight-fetch
  */
 export function refusePreflight(): MiddlewareHandler {

@@ -3,47 +3,48 @@ import { routePath } from "hono/route";
 
 export interface RequestVariables {
   requestId: string;
-  /** What the answer will carry, whatever it is, where it says nothing else of it. */
-  answerHeaders: Record<string, string>;
+  /** Headers of every response to this request. A route can override them. */
+  responseHeaders: Record<string, string>;
 }
 
-/** What a guard found out about who asks. */
-interface Asking {
+/** What the key's guard adds. */
+interface GuardResult {
   key: { id: string };
   caller: { organizationId: string };
 }
 
-/** No answer is kept, guessed the kind of, framed or run, or told of to the next site, unless it says so itself. */
-const SAFE = {
+/** Default headers: no caching, sniffing, framing, scripts or referrer. */
+const DEFAULT_HEADERS = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
 };
-/** By http this header must not be sent (RFC 6797, 7.2). */
-const SAFE_BY_HTTPS = { ...SAFE, "Strict-Transport-Security": "max-age=31536000" };
+/** A response over http must not have this header (RFC 6797, 7.2). */
+const DEFAULT_HTTPS_HEADERS = { ...DEFAULT_HEADERS, "Strict-Transport-Security": "max-age=31536000" };
 
-type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<Asking> };
+type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<GuardResult> };
 
 /**
- * Gives each request an id, which its answer carries in `X-Request-Id`, and writes one line of these fields alone:
- * never a token, a body, an address, or a URL, which may hold one.
+ * Gives each request an id, returns it in `X-Request-Id`, and logs one line. The line never has a token, a body, an
+ * address or a URL, because a URL can contain a token.
  */
 export function requestLog(): MiddlewareHandler<LogEnv> {
   return async function logRequest(c, next) {
     const start = Date.now();
     const requestId = crypto.randomUUID();
-    const answerHeaders = { "X-Request-Id": requestId, ...(c.req.url.startsWith("https:") ? SAFE_BY_HTTPS : SAFE) };
+    const defaults = c.req.url.startsWith("https:") ? DEFAULT_HTTPS_HEADERS : DEFAULT_HEADERS;
+    const responseHeaders = { "X-Request-Id": requestId, ...defaults };
     c.set("requestId", requestId);
-    c.set("answerHeaders", answerHeaders);
+    c.set("responseHeaders", responseHeaders);
     await next();
-    // One that `json` made has them from its making, which is cheaper.
+    // `json` and `errorResponse` set them when they create the response, which is cheaper.
     if (!c.res.headers.has("X-Request-Id")) {
-      for (const [name, value] of Object.entries(answerHeaders)) {
+      for (const [name, value] of Object.entries(responseHeaders)) {
         if (!c.res.headers.has(name)) c.res.headers.set(name, value);
       }
     }
-    // As text: the runtime takes 0.03 ms of a request's 0.15 to spell an object out.
+    // As text: the runtime takes 0.03 ms to format an object, of 0.15 ms for the whole request.
     console.log(
       JSON.stringify({
         event: "request",

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 
-/** What a program finds at `/`. The links are below the same origin. */
+/** The response to a program at `/`. The links are relative to the origin. */
 export const ROOT = { name: "Parley", docs: "/docs", openapi: "/api/v1/openapi.json", health: "/healthz" } as const;
 
-/** `GET /`: a browser goes to the documentation, a program gets links. */
+/** `GET /`: redirects browsers to the documentation, and returns links to programs. */
 export function answerRoot(c: Context): Response {
   c.header("Vary", "Accept");
   const isBrowser = c.req.header("Accept")?.includes("text/html") ?? false;

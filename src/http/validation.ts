@@ -12,17 +12,17 @@ type Validates<Target extends "json" | "query", T extends z.ZodMiniType> = Middl
 >;
 
 /**
- * Reads a route's JSON body, of at most 64 KiB and whatever its Content-Type says, for `c.req.valid("json")`. It stands
- * behind `permit` on the route's line, so that nothing is read for a stranger.
- * @throws ApiError `media_type` for a compressed body; `body_too_large`; `missing_field` when one required field is all that is wrong; else
- *   `validation_failed`
+ * Middleware that reads a route's JSON body, of at most 64 KiB, for `c.req.valid("json")`. The Content-Type doesn't
+ * matter. It comes after the guard, so that strangers can't make the service read bodies.
+ * @throws ApiError `media_type` for a compressed body; `body_too_large`; `missing_field` if the only fault is one missing
+ *   field; otherwise `validation_failed`
  */
 export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = false } = {}): Validates<"json", T> {
   return async function validateBody(c, next) {
     refuseEncoding(c);
     const bytes = await readBytes(c.req.raw, MAX_BODY).catch((error) => {
-      // Anything else means that the client hung up amid its body.
-      throw error instanceof ApiError ? error : invalid([{ path: "", message: "broke off" }], NO_OBJECT);
+      // Any other error means that the client disconnected.
+      throw error instanceof ApiError ? error : invalid([{ path: "", message: "was interrupted" }], NOT_AN_OBJECT);
     });
     const text = utf8(bytes);
     c.req.addValidatedData("json", parse(schema, mayBeEmpty && text === "" ? {} : parseObject(text)) as object);
@@ -31,9 +31,9 @@ export function validBody<T extends z.ZodMiniType>(schema: T, { mayBeEmpty = fal
 }
 
 /**
- * Reads a route's query parameters for `c.req.valid("query")`. Every route of the two APIs has this or `noQuery` on its
- * line, behind `permit`.
- * @throws ApiError `validation_failed`, also for a parameter that is repeated or that `schema` does not name
+ * Middleware that reads a route's query parameters for `c.req.valid("query")`. Every route of the two APIs has this or
+ * `noQuery`, after the guard.
+ * @throws ApiError `validation_failed`, also for repeated and unknown parameters
  */
 export function validQuery<T extends z.ZodMiniObject>(schema: T): Validates<"query", T> {
   return async function validateQuery(c, next) {
@@ -42,12 +42,12 @@ export function validQuery<T extends z.ZodMiniObject>(schema: T): Validates<"que
   };
 }
 
-/** For a route without query parameters. @throws ApiError as `validQuery` */
+/** `validQuery` for a route without query parameters. */
 export const noQuery = validQuery(z.object({}));
 
 /**
- * A request's query parameters, as `schema` reads them.
- * @throws ApiError as `validQuery`
+ * Parses a request's query parameters.
+ * @throws ApiError like `validQuery`
  */
 export function readQuery<T extends z.ZodMiniObject>(c: Context, schema: T): z.output<T> {
   // Most requests have no query: this saves them 0.02 ms.
@@ -71,10 +71,10 @@ function withoutQuery<T extends z.ZodMiniObject>(schema: T): z.output<T> {
   return query;
 }
 
-/** How many bytes a route's JSON body has at most. */
+/** The maximum size of a JSON body in bytes. */
 export const MAX_BODY = 64 * 1_024;
 
-/** The answer says which encodings are accepted (RFC 9110, 15.5.16): none. */
+/** A 415 lists the encodings that are accepted (RFC 9110, 15.5.16): none. */
 function refuseEncoding(c: Context): void {
   const encoding = c.req.header("Content-Encoding") || "identity";
   if (encoding.toLowerCase() === "identity") return;
@@ -90,13 +90,13 @@ function invalid(faults: Fault[], text?: string): ApiError {
   return new ApiError("validation_failed", { faults, ...(text && { text }) });
 }
 
-const NO_OBJECT = "The request body must be a JSON object";
+const NOT_AN_OBJECT = "The request body must be a JSON object";
 
 function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
-    throw invalid([{ path: "", message: "must be UTF-8" }], NO_OBJECT);
+    throw invalid([{ path: "", message: "must be UTF-8" }], NOT_AN_OBJECT);
   }
 }
 
@@ -105,17 +105,18 @@ function parseObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // Answered below like any other body that is no object.
+    // Refused below, like any other value that is not an object.
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid([{ path: "", message: "must be a JSON object" }], NO_OBJECT);
+    throw invalid([{ path: "", message: "must be a JSON object" }], NOT_AN_OBJECT);
   }
   return value as Record<string, unknown>;
 }
 
 /**
- * `value` as `schema` reads it; `within` is the path that leads to it in the request's body.
- * @throws ApiError as `validBody`
+ * Parses `value`.
+ * @param within the path of `value` in the request's body
+ * @throws ApiError like `validBody`
  */
 export function parse<T extends z.ZodMiniType>(schema: T, value: unknown, within: string[] = []): z.output<T> {
   const result = schema.safeParse(value);

@@ -3,7 +3,7 @@ import type { Adapter } from "../channels/adapter.ts";
 import { channelRecord, isKnownChannel, verifyChannel } from "../channels/record.ts";
 import { ADAPTERS } from "../channels/registry.ts";
 import { needs } from "../config.ts";
-import { holdStrangers } from "../http/abuse-limit.ts";
+import { blockStrangers } from "../http/abuse-limit.ts";
 import { readBytes } from "../http/body.ts";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
@@ -15,7 +15,7 @@ type HookContext = Context<HookEnv, `/${string}/:channelId`>;
 const MAX_BODY = 4 * 1_024 * 1_024;
 
 // A network calls for all customers from few addresses: what one of them has wrong must not hold the others up.
-const hold = holdStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));
+const hold = blockStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));
 
 /**
  * The webhooks of the networks, `/<kind>/:channelId`. What is genuine is stored before the 200; what could not be

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { refuseStranger } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
-import { errorResponse, type ToldError } from "../http/errors.ts";
+import { type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./key-object.ts";
@@ -54,10 +54,10 @@ export function requirePermission<E extends KeyEnv>(
     if (admission.outcome === "refused") {
       const error = refusal(admission, permission, address);
       if (error.code === "invalid_api_key") return refuseStranger(c, error);
-      return errorResponse(error, c.get("answerHeaders"));
+      return errorResponse(error, c.get("responseHeaders"));
     }
     c.set("caller", admission.caller);
-    Object.assign(c.get("answerHeaders"), limitHeaders(admission.window));
+    Object.assign(c.get("responseHeaders"), limitHeaders(admission.window));
     return next();
   };
 }
@@ -67,7 +67,7 @@ function refusal(
   { reason, window }: RefusedAdmission,
   permission: Permission | null,
   address: string | null,
-): ToldError {
+): ErrorReply {
   const headers = window && reason !== "invalid_api_key" ? limitHeaders(window) : {};
   switch (reason) {
     case "permission_denied":

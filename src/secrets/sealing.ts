@@ -2,7 +2,7 @@ import { configured } from "../config.ts";
 
 /**
  * Encryption of secrets at rest: AES-256-GCM, as base64 of a version byte, a 12-byte nonce and the ciphertext with its
- * tag. The row's id and the column's name are authenticated too, so a sealed text only opens in its own place.
+ * tag. The row's id and the column's name are authenticated too, so a sealed text opens only in its own row and column.
  */
 const VERSION = 1;
 const NONCE_BYTES = 12;
@@ -10,7 +10,7 @@ const NONCE_BYTES = 12;
 const encoder = new TextEncoder();
 const imported = new WeakMap<Uint8Array, Promise<CryptoKey>>();
 
-/** New texts are sealed under `current`. Texts that were sealed under `previous` still open. */
+/** New texts are sealed with `current`. Texts that were sealed with `previous` still open. */
 export interface SealingKeys {
   current: Uint8Array<ArrayBuffer>;
   previous: Uint8Array<ArrayBuffer> | undefined;
@@ -21,17 +21,17 @@ export function sealingKeys(env: Env): SealingKeys {
   return { current: configured(env, "CREDENTIALS_KEY"), previous: configured(env, "CREDENTIALS_KEY_PREVIOUS") };
 }
 
-/** The row and the column of a sealed text. */
-export interface SealedPlace {
+/** The row and the column that a text is sealed for. */
+export interface SealedCell {
   id: string;
   column: string;
 }
 
-/** Seals a text for one place. */
-export async function seal(keys: SealingKeys, place: SealedPlace, text: string): Promise<string> {
+/** Seals a text for one column of one row. */
+export async function seal(keys: SealingKeys, cell: SealedCell, text: string): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const ciphertext = await crypto.subtle.encrypt(
-    parameters(nonce, place),
+    parameters(nonce, cell),
     await keyOf(keys.current),
     encoder.encode(text),
   );
@@ -43,18 +43,18 @@ export async function seal(keys: SealingKeys, place: SealedPlace, text: string):
 }
 
 /**
- * Opens a text that was sealed for a place, under the current or the previous key.
- * @throws Error if neither key opens it: it was sealed under another key, for another place, or was changed
+ * Opens a sealed text with the current or the previous key.
+ * @throws Error if neither key opens it: it was sealed with another key or for another row or column, or was changed
  */
-export async function open(keys: SealingKeys, place: SealedPlace, sealed: string): Promise<string> {
+export async function open(keys: SealingKeys, cell: SealedCell, sealed: string): Promise<string> {
   const bytes = Uint8Array.fromBase64(sealed);
-  if (bytes[0] !== VERSION) throw new Error(`${place.column} of ${place.id} has an unknown version of sealing`);
+  if (bytes[0] !== VERSION) throw new Error(`${cell.column} of ${cell.id} is sealed with an unknown version`);
   const nonce = bytes.slice(1, 1 + NONCE_BYTES);
   for (const key of [keys.current, keys.previous]) {
     if (!key) continue;
     try {
       const opened = await crypto.subtle.decrypt(
-        parameters(nonce, place),
+        parameters(nonce, cell),
         await keyOf(key),
         bytes.slice(1 + NONCE_BYTES),
       );
@@ -63,10 +63,12 @@ export async function open(keys: SealingKeys, place: SealedPlace, sealed: string
       // Try the next key.
     }
   }
-  throw new Error(`${place.column} of ${place.id} opens under neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS`);
+  throw new Error(
+    `${cell.column} of ${cell.id} can be opened with neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS`,
+  );
 }
 
-function parameters(nonce: Uint8Array<ArrayBuffer>, { id, column }: SealedPlace) {
+function parameters(nonce: Uint8Array<ArrayBuffer>, { id, column }: SealedCell) {
   return { name: "AES-GCM", iv: nonce, additionalData: encoder.encode(`${id}:${column}`) };
 }
 

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
-import { isTooMany, tooMany } from "../../http/abuse-limit.ts";
+import { isOverAbuseLimit, tooManyRequests } from "../../http/abuse-limit.ts";
 import { ApiError } from "../../http/errors.ts";
 import { fault } from "../../http/validation.ts";
 import { causeOf } from "../../log.ts";
@@ -30,14 +30,14 @@ type WebContext = Context<{ Bindings: Env }>;
  */
 export const webRoutes = new Hono<{ Bindings: Env }>()
   .get("/:channelId", async (c) => {
-    if (await isTooMany(c)) throw tooMany();
+    if (await isOverAbuseLimit(c)) throw tooManyRequests();
     const record = await webChannel(c.env, c.req.param("channelId"));
     if (!record) return noChannel(c);
     const headers = chatPageHeaders(new URL(c.req.url), record.settings.allowedOrigins ?? []);
     return c.body(chatPage({ channelId: record.id, name: record.name }), 200, headers);
   })
   .get("/:channelId/availability", async (c) => {
-    if (await isTooMany(c)) throw tooMany();
+    if (await isOverAbuseLimit(c)) throw tooManyRequests();
     const record = await webChannel(c.env, c.req.param("channelId"));
     const own = new URL(c.req.url).origin;
     // A browser names no origin when a page of our own asks.
@@ -64,7 +64,7 @@ function noChannel(c: WebContext): Response {
 /** The visitor's end of a socket: of the chat's own object, or of one that is closed at once and says why. */
 async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> {
   try {
-    if (await isTooMany(c)) return refusedSocket("try_later");
+    if (await isOverAbuseLimit(c)) return refusedSocket("try_later");
     const admitted = await admitVisitor(c.env, channelId, c.req.raw);
     if (typeof admitted === "string") return refusedSocket(admitted);
     const { visitor, region } = admitted;

@@ -1,4 +1,4 @@
-import type { Place } from "../../http/pagination.ts";
+import type { ListPosition } from "../../http/pagination.ts";
 import type { ListAnswer } from "../rpc.ts";
 import type { MessageLog } from "./message-log.ts";
 import { pageRange, rangeAfter, rangeBefore } from "./ranges.ts";
@@ -22,17 +22,18 @@ export class MessagePages {
    * @param newest the seq of the newest message
    * @param cachedVersion the version of this page that the caller has cached
    */
-  read(newest: number, place: Place, cachedVersion: string | undefined): ListAnswer {
+  read(newest: number, position: ListPosition, cachedVersion: string | undefined): ListAnswer {
     const version = `${this.#instance} ${this.#log.changes}`;
     if (cachedVersion === version) return { outcome: "unchanged" };
-    if ("page" in place) {
-      if (place.page === 1) return { outcome: "ok", body: this.#firstPage(newest, place.limit, version), version };
-      return { outcome: "ok", body: this.#page(pageRange(newest, place.page, place.limit)), version };
+    if ("page" in position) {
+      if (position.page === 1)
+        return { outcome: "ok", body: this.#firstPage(newest, position.limit, version), version };
+      return { outcome: "ok", body: this.#page(pageRange(newest, position.page, position.limit)), version };
     }
-    const cursor = this.#log.byId("before" in place ? place.before : place.after);
+    const cursor = this.#log.byId("before" in position ? position.before : position.after);
     if (!cursor) return { outcome: "unknown_cursor" };
-    const select = "before" in place ? rangeBefore : rangeAfter;
-    return { outcome: "ok", body: this.#page(select(newest, cursor.seq, place.limit)), version };
+    const select = "before" in position ? rangeBefore : rangeAfter;
+    return { outcome: "ok", body: this.#page(select(newest, cursor.seq, position.limit)), version };
   }
 
   #firstPage(newest: number, limit: number, version: string): Uint8Array {

@@ -10,7 +10,7 @@ import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts"
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { sendBody } from "../../../src/chats/message.ts";
-import { pageQuery, placeParameters } from "../../../src/http/pagination.ts";
+import { pageQuery, positionParameters } from "../../../src/http/pagination.ts";
 import { idOf, type Schema, valuesOf } from "./values.ts";
 
 /** What a route is asked with, by the schemas that its own code validates with. */
@@ -25,7 +25,7 @@ export interface Shape {
   weight?: number;
 }
 
-const messagesQuery = z.object(placeParameters);
+const messagesQuery = z.object(positionParameters);
 const chat = ["cht"];
 const message = ["cht", "msg"];
 const organization = ["org"];

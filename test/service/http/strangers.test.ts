@@ -157,7 +157,7 @@ test("a count that can't be had refuses nobody and lets nobody in", async () => 
   await uncounted(refused);
   expect(errors).not.toHaveBeenCalled();
   await refused();
-  expect(JSON.stringify(errors.mock.calls)).toContain("strangers_not_counted");
+  expect(JSON.stringify(errors.mock.calls)).toContain("abuse_limit_failed");
 });
 
 test("forged webhooks are heard so many times from one address, which then reaches the channels in use alone", async () => {

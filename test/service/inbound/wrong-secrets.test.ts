@@ -44,7 +44,7 @@ test.each(WRONG)(
       expect((await admin("POST", "/reseal", undefined, bindings)).body.unreadable).toContain(channelId);
       const lines = errors.mock.calls.map((line) => JSON.stringify(line));
       for (const line of lines)
-        expect(line).toContain("opens under neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS");
+        expect(line).toContain("can be opened with neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS");
       expect(lines.length).toBeGreaterThanOrEqual(3);
       expect(await messages()).toEqual([]);
     } else expect((await hook).status).toBe(200);

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import * as z from "zod/mini";
 import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
-import { pagination, placeOf } from "../../../src/http/pagination.ts";
+import { pagination, positionOf } from "../../../src/http/pagination.ts";
 import { parse, validBody, validQuery } from "../../../src/http/validation.ts";
 import { causeOf } from "../../../src/log.ts";
 
@@ -23,18 +23,20 @@ const invalid = (path: string, message: string, text = "Validation failed") => (
 });
 
 test("a query names one place, and page 1 where it names none", () => {
-  expect(placeOf({ limit: 20 })).toEqual({ page: 1, limit: 20 });
-  expect(placeOf({ page: 3, limit: 20 })).toEqual({ page: 3, limit: 20 });
-  expect(placeOf({ before: "a", limit: 20 })).toEqual({ before: "a", limit: 20 });
-  expect(placeOf({ after: "a", limit: 20 })).toEqual({ after: "a", limit: 20 });
+  expect(positionOf({ limit: 20 })).toEqual({ page: 1, limit: 20 });
+  expect(positionOf({ page: 3, limit: 20 })).toEqual({ page: 3, limit: 20 });
+  expect(positionOf({ before: "a", limit: 20 })).toEqual({ before: "a", limit: 20 });
+  expect(positionOf({ after: "a", limit: 20 })).toEqual({ after: "a", limit: 20 });
 });
 
 test("a query that names two places is told which of them can't be given together", async () => {
   const place = { page: 1, limit: 20 };
-  expect(await told(() => placeOf({ ...place, before: "a" }))).toEqual(invalid("page", "can't be given with before"));
-  expect(await told(() => placeOf({ ...place, after: "a" }))).toEqual(invalid("page", "can't be given with after"));
-  expect(() => placeOf({ ...place, before: "a", after: "b" })).toThrow("Validation failed");
-  expect(await told(() => placeOf({ limit: 20, before: "a", after: "b" }))).toEqual(
+  expect(await told(() => positionOf({ ...place, before: "a" }))).toEqual(
+    invalid("page", "can't be given with before"),
+  );
+  expect(await told(() => positionOf({ ...place, after: "a" }))).toEqual(invalid("page", "can't be given with after"));
+  expect(() => positionOf({ ...place, before: "a", after: "b" })).toThrow("Validation failed");
+  expect(await told(() => positionOf({ limit: 20, before: "a", after: "b" }))).toEqual(
     invalid("after", "can't be given with before"),
   );
 });
@@ -100,7 +102,7 @@ test("a body that breaks off is told as one", async () => {
       controller.error(new Error("hung up"));
     },
   });
-  expect(await post(body)).toEqual(invalid("", "broke off", NO_OBJECT));
+  expect(await post(body)).toEqual(invalid("", "was interrupted", NO_OBJECT));
 });
 
 test("a field that is missing is the one fault that is told in its own words, unless it is of a list", async () => {

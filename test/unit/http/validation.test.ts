@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { sendBody } from "../../../src/chats/message.ts";
 import { type ApiError, errorResponse } from "../../../src/http/errors.ts";
 import { optional, queryInteger, queryText, requiredText } from "../../../src/http/fields.ts";
-import { pageQuery, placeParameters } from "../../../src/http/pagination.ts";
+import { pageQuery, positionParameters } from "../../../src/http/pagination.ts";
 import { fault, validBody, validQuery } from "../../../src/http/validation.ts";
 
 /** What a route with the body `schema` answers to the bytes of a request. */
@@ -201,7 +201,7 @@ test.each([
   ["?before=a&before=b", "before"],
   [`?after=${"a".repeat(65)}`, "after"],
 ])("the query %s is refused, never clamped", async (query, path) => {
-  const { status, json } = await get(z.object(placeParameters), query);
+  const { status, json } = await get(z.object(positionParameters), query);
   expect(status).toBe(400);
   expect(json).toMatchObject({ code: "validation_failed", errors: [{ path }] });
 });
