@@ -199,7 +199,7 @@ async function readVerifyToken(env: Env, id: string, sealed: string): Promise<st
  * @throws ApiError `unavailable` if the object does not respond. The row is stored, and the call can be repeated
  */
 function reloadChannel(env: Env, id: string): Promise<void> {
-  return callObject(env.CHANNELS, id, (channel) => channel.changed(id));
+  return callObject(env.CHANNELS, id, (channel) => channel.refresh(id));
 }
 
 /** Ignores a failure, for changes that can wait: the object reads its row again within 10 seconds. */

@@ -36,7 +36,7 @@ export async function eraseChat(env: Env, id: string, onMarked: () => void) {
   ]);
   onMarked();
   await eraseChatObject(env, id);
-  await callObject(env.CHANNELS, chat.channel.id, (channel) => channel.gone(id));
+  await callObject(env.CHANNELS, chat.channel.id, (channel) => channel.removeChat(id));
   await deleteChats(env, [id]);
   return chat;
 }

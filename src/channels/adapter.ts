@@ -104,7 +104,7 @@ export interface InboundItem {
  * What a webhook was: not from the network; or genuine, with what it held. `notes` say what of it was not understood,
  * shortly and for the log: never a text, a token or an address.
  */
-export type Receipt = { genuine: false } | { genuine: true; received: InboundItem[]; notes: string[] };
+export type ParsedWebhook = { genuine: false } | { genuine: true; items: InboundItem[]; notes: string[] };
 
 /** The media of an inbound message, ready to be streamed; or why there is none. */
 export type MediaAnswer =
@@ -127,11 +127,11 @@ export interface Registration {
 export interface Adapter extends ChannelSpec {
   defaults: { perSecond: number };
   /** The variable of the configuration that says where the network is, and where it is unless that is set. */
-  base: { variable: AddressVariable; usual: string };
+  base: { variable: AddressVariable; defaultUrl: string };
   /** After an attempt of unknown outcome, how long a status with our id may still come; 0 where there are none. */
   unknownWaitMs: number;
   /** How many calls a message takes, those that `partsSent` spares included; 1 for one that can't be sent. */
-  partsOf(message: Outbound): number;
+  countParts(message: Outbound): number;
   /**
    * Sends one message, or what of it `partsSent` leaves; never throws. `signal` ends it at the attempt's deadline.
    * `onPart` is told the network's id of each part before the call for the next one.
@@ -148,7 +148,7 @@ export interface Adapter extends ChannelSpec {
     request: { headers: Headers; body: Uint8Array<ArrayBuffer> },
     credentials: Credentials,
     verifyToken: string,
-  ): Promise<Receipt>;
+  ): Promise<ParsedWebhook>;
   /**
    * Where the network asks first whether a webhook's address is ours, with a GET: the text that answers its query, or
    * null where it does not have the token.

@@ -42,7 +42,7 @@ export function openBreaker(reason: string, now: number): Breaker {
  * @param random from 0 to 1, for the jitter
  * @returns `probe`: its number, or null until `at`
  */
-export function takeProbe(
+export function startProbe(
   breaker: Breaker,
   isRepeat: boolean,
   now: number,
@@ -56,7 +56,7 @@ export function takeProbe(
 }
 
 /** Whether this probe is the last one, and without its end: a report that comes twice is of no probe under way. */
-export function isUnderWay({ probes, isProbing }: Breaker, probe: number | null): boolean {
+export function isCurrentProbe({ probes, isProbing }: Breaker, probe: number | null): boolean {
   return isProbing && probe === probes;
 }
 
@@ -79,7 +79,7 @@ export function probeFailed(breaker: Breaker, reason: string, isRepeat: boolean,
  * A probe ended without a word on the channel: the next one goes after the shortest wait. Its contact may be one that is
  * never reached, and must not keep the others from finding out that the channel works.
  */
-export function probeUnanswered(breaker: Breaker, now: number): Breaker {
+export function probeInconclusive(breaker: Breaker, now: number): Breaker {
   return { ...breaker, isProbing: false, probeAt: now + PROBE.firstMs };
 }
 

@@ -8,16 +8,16 @@ import { type QueueReport, StatsBuffer } from "./attempt-counts.ts";
 import { HealthBuffer } from "./health.ts";
 import {
   type BreakReport,
-  type ChannelTerms,
   type PermitAnswer,
   type PermitRequest,
   Permits,
   type ProbeReport,
+  type SendingConfig,
 } from "./permits.ts";
 import { type ChannelRecord, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
 import { WaitingChats } from "./waiting-chats.ts";
-import { type Opening, Openings } from "./web/new-chat-limit.ts";
+import { type NewChatDecision, NewChatLimit } from "./web/new-chat-limit.ts";
 import { type SocketPolicy, socketPolicyOf } from "./web/socket-policy.ts";
 
 const AGAIN_AFTER_MS = 15_000;
@@ -32,7 +32,7 @@ export class ChannelObject extends DurableObject<Env> {
   readonly #activity = new ActivityBuffer(this.ctx.storage, this.env);
   readonly #stats = new StatsBuffer(this.ctx.storage, this.env, () => this.#permits.pace.breaker?.probeAt ?? null);
   readonly #health = new HealthBuffer(this.ctx.storage, this.env, () => this.#permits.pace.breaker);
-  readonly #openings = new Openings(this.ctx.storage);
+  readonly #newChats = new NewChatLimit(this.ctx.storage);
   readonly #waiting = new WaitingChats(this.ctx.storage.kv, SYSTEM_CLOCK, (chatId) =>
     callObject(this.env.CHATS, chatId, (chat) => chat.wake()),
   );
@@ -40,10 +40,10 @@ export class ChannelObject extends DurableObject<Env> {
   readonly #permits = new Permits({
     kv: this.ctx.storage.kv,
     clock: SYSTEM_CLOCK,
-    terms: (channelId) => this.#terms(channelId),
+    sendingConfig: (channelId) => this.#sendingConfig(channelId),
     addWaiting: (chatId) => this.#waiting.add(chatId),
     // The alarm wakes the chats that wait for the channel, so it is set before anything that may fail.
-    healthChanged: (channelId, works) => this.#tellHealth(channelId, Date.now() + (works ? 0 : AGAIN_AFTER_MS)),
+    healthChanged: (channelId, works) => this.#writeHealth(channelId, Date.now() + (works ? 0 : AGAIN_AFTER_MS)),
   });
   #known: ChannelRecord | null = null;
 
@@ -51,7 +51,7 @@ export class ChannelObject extends DurableObject<Env> {
    * A chat of this channel reports: its newest message was at `at`, Unix milliseconds, or 0 if it has reported that
    * before. `queue` says what waits in it and how its attempts ended.
    */
-  async active(chatId: string, at: number, queue?: QueueReport): Promise<void> {
+  async reportActivity(chatId: string, at: number, queue?: QueueReport): Promise<void> {
     const activityAt = at > 0 ? this.#activity.add(chatId, at) : null;
     const statsAt = queue ? this.#stats.add(chatId, queue) : null;
     await this.#alarm.by(activityAt);
@@ -59,7 +59,7 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** A chat was erased: what waited in it counts no more. */
-  async gone(chatId: string): Promise<void> {
+  async removeChat(chatId: string): Promise<void> {
     if (this.#stats.remove(chatId)) await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
   }
 
@@ -71,32 +71,32 @@ export class ChannelObject extends DurableObject<Env> {
     this.#permits.slowDown(afterMs);
   }
 
-  broke(report: BreakReport): Promise<void> {
-    return this.#permits.broke(report);
+  reportBroken(report: BreakReport): Promise<void> {
+    return this.#permits.reportBroken(report);
   }
 
-  probed(report: ProbeReport): Promise<void> {
-    return this.#permits.probed(report);
+  reportProbe(report: ProbeReport): Promise<void> {
+    return this.#permits.reportProbe(report);
   }
 
   /** The operator changed the channel. New credentials are tried at once. */
-  async changed(channelId: string): Promise<void> {
+  async refresh(channelId: string): Promise<void> {
     const record = await channelRecord(this.env, channelId, { fresh: "now" });
     this.#known = record;
-    const terms = termsOf(record);
+    const terms = sendingConfigOf(record);
     if (terms) await this.#permits.useCredentials(channelId, terms.credentialsVersion);
   }
 
   /** Whether a visitor from `network` may open one more chat, which is counted then. */
-  async mayOpenChat(network: string, chatId: string): Promise<Opening> {
+  async admitNewChat(network: string, chatId: string): Promise<NewChatDecision> {
     const now = Date.now();
-    const opening = this.#openings.take(network, chatId, now);
-    await this.#alarm.by(this.#openings.forget(now));
+    const opening = this.#newChats.count(network, chatId, now);
+    await this.#alarm.by(this.#newChats.prune(now));
     return opening;
   }
 
   /** Whom the web channel lets in at present; null where it is gone. */
-  async terms(channelId: string, wanted: { withMarks: boolean }): Promise<SocketPolicy | null> {
+  async socketPolicy(channelId: string, wanted: { withFingerprints: boolean }): Promise<SocketPolicy | null> {
     const record = await this.#record(channelId);
     return record?.kind === "web" ? socketPolicyOf(record, wanted, Date.now()) : null;
   }
@@ -106,7 +106,7 @@ export class ChannelObject extends DurableObject<Env> {
     this.#activity.forget();
     this.#stats.forget();
     this.#health.forget();
-    this.#openings.erased();
+    this.#newChats.reset();
     this.#permits.forget();
     this.#known = null;
     await this.ctx.storage.deleteAll();
@@ -126,7 +126,7 @@ export class ChannelObject extends DurableObject<Env> {
       this.#activity.dueAt(),
       this.#health.dueAt(),
       this.#stats.dueAt(),
-      this.#openings.forget(Date.now()),
+      this.#newChats.prune(Date.now()),
     ];
     // What came in meanwhile has set the alarm for itself; or everything was erased, and with it the alarm.
     const standing = await this.#alarm.standing();
@@ -149,12 +149,12 @@ export class ChannelObject extends DurableObject<Env> {
     return this.#known;
   }
 
-  async #terms(channelId: string): Promise<ChannelTerms | null> {
-    return termsOf(await this.#record(channelId));
+  async #sendingConfig(channelId: string): Promise<SendingConfig | null> {
+    return sendingConfigOf(await this.#record(channelId));
   }
 
   /** Writes the channel's health to the directory: now, and if that fails with the alarm, which rings by `alarmAt`. */
-  async #tellHealth(channelId: string, alarmAt: number): Promise<void> {
+  async #writeHealth(channelId: string, alarmAt: number): Promise<void> {
     this.#health.add(channelId);
     await this.#alarm.by(alarmAt);
     await this.#alarm.by(await this.#health.flush());
@@ -162,7 +162,7 @@ export class ChannelObject extends DurableObject<Env> {
 }
 
 /** What permits need of a channel; null if it is being deleted or is a web channel. */
-function termsOf(record: ChannelRecord | null): ChannelTerms | null {
+function sendingConfigOf(record: ChannelRecord | null): SendingConfig | null {
   if (!record || record.kind === "web") return null;
   const { kind, credentials, credentialsVersion, settings } = record;
   return { credentials, credentialsVersion, perSecond: settings.perSecond ?? ADAPTERS[kind].defaults.perSecond };

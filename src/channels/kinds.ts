@@ -18,6 +18,6 @@ export const CHANNEL_KINDS = Object.keys(KINDS) as ChannelKind[];
  */
 export function contactAddress(kind: ChannelKind, text: string): string {
   const address = KINDS[kind].address(text);
-  if (address === null) throw fault("contact.address", KINDS[kind].addressForm);
+  if (address === null) throw fault("contact.address", KINDS[kind].addressError);
   return address;
 }

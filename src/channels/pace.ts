@@ -1,4 +1,4 @@
-import { type Breaker, isUnderWay, openBreaker, probeFailed, probeUnanswered, takeProbe } from "./breaker.ts";
+import { type Breaker, isCurrentProbe, openBreaker, probeFailed, probeInconclusive, startProbe } from "./breaker.ts";
 
 /**
  * When the chats of a channel may call their network: the decisions, as functions of the channel's state and now.
@@ -9,14 +9,14 @@ export interface ChannelPace {
   /** The virtual clock: the earliest start that no attempt has yet. */
   clock: number;
   /** The earliest start after the last one that was let go: reservations that come late together don't start together. */
-  line: number;
+  nextGrantAt: number;
   /** The network asked for rest until then: no start before it counts, reserved or not. */
   pausedUntil: number;
   breaker: Breaker | null;
   /** Counts recoveries. A report from an earlier epoch is ignored. */
   epoch: number;
   /** The epoch in which an attempt last showed that the channel works. */
-  provenIn: number;
+  provenEpoch: number;
   /** Which version of the credentials it has; null before it is known. */
   credentials: string | null;
   /** When an attempt last showed that the channel works; null before, and since its credentials were changed. */
@@ -29,9 +29,9 @@ export interface PermitQuery {
   /** A start that an earlier permit named, and that has come. */
   reservedAt: number | null;
   /** Whether it would wait for a trial's end, rather than come again. */
-  isPatient: boolean;
+  canWait: boolean;
   /** The epoch in which this message last met a broken channel; null if it never did. */
-  brokeIn: number | null;
+  brokenEpoch: number | null;
 }
 
 /**
@@ -45,20 +45,20 @@ export type Permit =
 
 type Answer = { permit: Permit; pace: ChannelPace };
 
-export const STEADY: ChannelPace = {
+export const INITIAL_PACE: ChannelPace = {
   clock: 0,
-  line: 0,
+  nextGrantAt: 0,
   pausedUntil: 0,
   breaker: null,
   epoch: 0,
-  provenIn: 0,
+  provenEpoch: 0,
   credentials: null,
   provenAt: null,
   trialUntil: 0,
 };
 
 /** A start this near is waited for in memory: an alarm would cost a write. */
-export const NEAR_MS = 1_000;
+export const SHORT_WAIT_MS = 1_000;
 /** A reserved start is good for this long: chats that all come late together go by the clock again. */
 const RESERVED_FOR_MS = 10_000;
 /** How long a channel counts as one that works after an attempt showed it; in the second half one attempt shows it anew. */
@@ -77,13 +77,13 @@ const CLOCK_AHEAD_MS = 5_000;
  */
 export function grantPermit(
   pace: ChannelPace,
-  { reservedAt, isPatient, brokeIn }: PermitQuery,
+  { reservedAt, canWait, brokenEpoch }: PermitQuery,
   perSecond: number,
   now: number,
   random: number,
 ): Answer {
   if (pace.breaker) {
-    const { probe, at, breaker } = takeProbe(pace.breaker, brokeIn === pace.epoch, now, random);
+    const { probe, at, breaker } = startProbe(pace.breaker, brokenEpoch === pace.epoch, now, random);
     if (probe === null) return { permit: { outcome: "later", at, broken: true }, pace };
     return { permit: { outcome: "granted", at, probe, trial: null }, pace: { ...pace, breaker } };
   }
@@ -91,21 +91,21 @@ export function grantPermit(
   const isOnTrial = now < pace.trialUntil;
   const provenFor = (pace.provenAt ?? Number.NEGATIVE_INFINITY) + PROVEN_FOR_MS - now;
   if (isOnTrial && provenFor <= 0) {
-    return isPatient ? { permit: { outcome: "wait" }, pace } : reserve(pace, now + NEAR_MS, interval);
+    return canWait ? { permit: { outcome: "wait" }, pace } : reserve(pace, now + SHORT_WAIT_MS, interval);
   }
   const isReserved = reservedAt !== null && now >= pace.pausedUntil && now - reservedAt <= RESERVED_FOR_MS;
   // The chat's clock may be a little ahead of this one: so may a start that it says has come.
-  const reserved = isReserved ? Math.max(now, reservedAt, pace.line) : Number.POSITIVE_INFINITY;
-  const isInTime = reserved - now <= NEAR_MS;
-  const start = isInTime ? reserved : Math.max(now, pace.clock, pace.line);
+  const reserved = isReserved ? Math.max(now, reservedAt, pace.nextGrantAt) : Number.POSITIVE_INFINITY;
+  const isInTime = reserved - now <= SHORT_WAIT_MS;
+  const start = isInTime ? reserved : Math.max(now, pace.clock, pace.nextGrantAt);
   const at = Math.ceil(start);
-  if (at - now > NEAR_MS) return reserve(pace, start, interval);
+  if (at - now > SHORT_WAIT_MS) return reserve(pace, start, interval);
   const trial = !isOnTrial && provenFor <= PROVEN_FOR_MS / 2 ? at + TRIAL_MS : null;
-  const line = start + interval;
-  const clock = isInTime ? pace.clock : line;
+  const nextGrantAt = start + interval;
+  const clock = isInTime ? pace.clock : nextGrantAt;
   return {
     permit: { outcome: "granted", at, probe: null, trial },
-    pace: { ...pace, clock, line, ...(trial !== null && { trialUntil: trial }) },
+    pace: { ...pace, clock, nextGrantAt, ...(trial !== null && { trialUntil: trial }) },
   };
 }
 
@@ -118,7 +118,7 @@ function reserve(pace: ChannelPace, earliest: number, interval: number): Answer 
 }
 
 /** Whether a start that was waited for still counts: meanwhile the channel may have broken, or been told to rest. */
-export function isStillGood(pace: ChannelPace, at: number, epoch: number): boolean {
+export function isStillValid(pace: ChannelPace, at: number, epoch: number): boolean {
   return pace.epoch === epoch && pace.pausedUntil <= at && pace.breaker === null;
 }
 
@@ -137,7 +137,7 @@ export interface Attempt {
   /** Which trial it was; null or absent where it was none. */
   trial?: number | null | undefined;
   /** The epoch in which its message had last met a broken channel. */
-  brokeIn?: number | null | undefined;
+  brokenEpoch?: number | null | undefined;
 }
 
 /**
@@ -149,15 +149,19 @@ export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt
   const { breaker } = pace;
   if (attempt.epoch !== pace.epoch) return pace;
   if (!breaker) return { ...pace, breaker: openBreaker(reason, now), provenAt: null, trialUntil: 0 };
-  if (!isUnderWay(breaker, attempt.probe)) return pace;
-  return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokeIn === pace.epoch, now) };
+  if (!isCurrentProbe(breaker, attempt.probe)) return pace;
+  return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokenEpoch === pace.epoch, now) };
 }
 
 /** A probe ended without a word on the channel itself. */
-export function probeAgain(pace: ChannelPace, attempt: Pick<Attempt, "epoch" | "probe">, now: number): ChannelPace {
+export function rescheduleProbe(
+  pace: ChannelPace,
+  attempt: Pick<Attempt, "epoch" | "probe">,
+  now: number,
+): ChannelPace {
   const { breaker } = pace;
-  if (!breaker || attempt.epoch !== pace.epoch || !isUnderWay(breaker, attempt.probe)) return pace;
-  return { ...pace, breaker: probeUnanswered(breaker, now) };
+  if (!breaker || attempt.epoch !== pace.epoch || !isCurrentProbe(breaker, attempt.probe)) return pace;
+  return { ...pace, breaker: probeInconclusive(breaker, now) };
 }
 
 /** A trial ended: either it showed that the channel works, or the next attempt is one. */
@@ -165,14 +169,14 @@ export function endTrial(pace: ChannelPace, attempt: Omit<Attempt, "probe">, wor
   if (pace.breaker || attempt.epoch !== pace.epoch) return pace;
   const trialUntil = works || attempt.trial === pace.trialUntil ? 0 : pace.trialUntil;
   if (!works) return { ...pace, trialUntil };
-  return { ...pace, trialUntil, provenAt: now, provenIn: pace.epoch };
+  return { ...pace, trialUntil, provenAt: now, provenEpoch: pace.epoch };
 }
 
 /** The channel works, as a probe showed at `provenAt`; or, if that is null, its credentials were changed. */
 export function closeBreaker(pace: ChannelPace, provenAt: number | null): ChannelPace {
   const epoch = pace.epoch + 1;
-  const provenIn = provenAt === null ? pace.provenIn : epoch;
-  return { ...pace, breaker: null, epoch, provenIn, provenAt, trialUntil: 0 };
+  const provenEpoch = provenAt === null ? pace.provenEpoch : epoch;
+  return { ...pace, breaker: null, epoch, provenEpoch, provenAt, trialUntil: 0 };
 }
 
 /**
@@ -187,14 +191,14 @@ export function withCredentials(pace: ChannelPace, credentials: string): Channel
 /** What the end of a probe or a trial makes of the channel, where it was not found broken. Of an older breaker: nothing. */
 export function attemptEnded(pace: ChannelPace, attempt: Attempt, works: boolean, now: number): ChannelPace {
   if (attempt.probe === null) return endTrial(pace, attempt, works, now);
-  if (!works) return probeAgain(pace, attempt, now);
+  if (!works) return rescheduleProbe(pace, attempt, now);
   return attempt.epoch === pace.epoch ? closeBreaker(pace, now) : pace;
 }
 
 /** Whether those who wait for a start, or for a trial's end, must look again. */
-export function isNews(before: ChannelPace, pace: ChannelPace): boolean {
+export function affectsWaiters(before: ChannelPace, pace: ChannelPace): boolean {
   const isTrialOver = before.trialUntil !== 0 && pace.trialUntil !== before.trialUntil;
-  return isOther(before, pace) || isTrialOver || pace.pausedUntil !== before.pausedUntil;
+  return breakerChanged(before, pace) || isTrialOver || pace.pausedUntil !== before.pausedUntil;
 }
 
 /**
@@ -204,17 +208,17 @@ export function isNews(before: ChannelPace, pace: ChannelPace): boolean {
  */
 export function mustStore(before: ChannelPace, pace: ChannelPace, storedClock: number, now: number): boolean {
   return (
-    isOther(before, pace) ||
-    pace.provenIn !== before.provenIn ||
+    breakerChanged(before, pace) ||
+    pace.provenEpoch !== before.provenEpoch ||
     pace.clock - Math.max(storedClock, now) >= CLOCK_AHEAD_MS
   );
 }
 
-function isOther(before: ChannelPace, pace: ChannelPace): boolean {
+function breakerChanged(before: ChannelPace, pace: ChannelPace): boolean {
   return pace.breaker !== before.breaker || pace.epoch !== before.epoch;
 }
 
 /** When further chats may be woken that waited for the channel: those woken before have nearly all begun by then. */
 export function wakeMoreAt({ clock, provenAt }: ChannelPace, now: number): number {
-  return Math.max(provenAt === null ? now + NEAR_MS : now, clock - NEAR_MS);
+  return Math.max(provenAt === null ? now + SHORT_WAIT_MS : now, clock - SHORT_WAIT_MS);
 }

@@ -2,16 +2,16 @@ import type { Clock } from "../platform/clock.ts";
 import type { Credentials } from "./adapter.ts";
 import {
   type Attempt,
+  affectsWaiters,
   attemptEnded,
   breakChannel,
   type ChannelPace,
   endTrial,
   grantPermit,
-  isNews,
-  isStillGood,
+  INITIAL_PACE,
+  isStillValid,
   mustStore,
-  NEAR_MS,
-  STEADY,
+  SHORT_WAIT_MS,
   slowDown,
   withCredentials,
 } from "./pace.ts";
@@ -23,16 +23,16 @@ export interface PermitRequest {
   /** A start that an earlier permit reserved. */
   reservedAt: number | null;
   /** The epoch in which the message last met a broken channel; null if it never did. */
-  brokeIn: number | null;
+  brokenEpoch: number | null;
 }
 
 /**
  * `granted`: call the network now. The credentials come with each permit; no chat stores them. `brokenSince`: the attempt
- * is a probe of a channel that has been broken since then. `provenIn`: the epoch in which the channel last showed that it
+ * is a probe of a channel that has been broken since then. `provenEpoch`: the epoch in which the channel last showed that it
  * works. `later`: ask again at `at`; `broken`: why the channel can't be used, and since when.
  */
 export type PermitAnswer =
-  | ({ outcome: "granted"; credentials: Credentials; brokenSince: number | null; provenIn: number } & Attempt)
+  | ({ outcome: "granted"; credentials: Credentials; brokenSince: number | null; provenEpoch: number } & Attempt)
   | { outcome: "later"; at: number; broken: { reason: string; since: number } | null };
 
 /** The network answered an attempt by refusing the channel itself. */
@@ -50,7 +50,7 @@ export interface ProbeReport extends Attempt {
 }
 
 /** A channel as its permits need it. */
-export interface ChannelTerms {
+export interface SendingConfig {
   credentials: Credentials;
   /** Differs for each version of the credentials. */
   credentialsVersion: string;
@@ -61,7 +61,7 @@ export interface PermitPorts {
   kv: Pick<SyncKvStorage, "get" | "put">;
   clock: Clock;
   /** The channel's current terms; null if the channel is being deleted or is no network's. */
-  terms(channelId: string): Promise<ChannelTerms | null>;
+  sendingConfig(channelId: string): Promise<SendingConfig | null>;
   /** Stores that a chat met the broken channel, to wake it once the channel works. */
   addWaiting(chatId: string): void;
   /** The channel broke or works again. */
@@ -74,8 +74,8 @@ export const PERMIT_DECISIONS = {
   breakChannel,
   endTrial,
   grantPermit,
-  isNews,
-  isStillGood,
+  affectsWaiters,
+  isStillValid,
   mustStore,
   slowDown,
   withCredentials,
@@ -106,7 +106,7 @@ export class Permits {
   }
 
   get pace(): ChannelPace {
-    this.#pace ??= this.#ports.kv.get<ChannelPace>("pace") ?? STEADY;
+    this.#pace ??= this.#ports.kv.get<ChannelPace>("pace") ?? INITIAL_PACE;
     return this.#pace;
   }
 
@@ -114,24 +114,24 @@ export class Permits {
    * Gives a chat its start, or says when to ask again. A start that is near is waited for here, so that a change of the
    * channel in the meantime can revoke it.
    */
-  async permit({ channelId, chatId, reservedAt, brokeIn }: PermitRequest): Promise<PermitAnswer> {
+  async permit({ channelId, chatId, reservedAt, brokenEpoch }: PermitRequest): Promise<PermitAnswer> {
     const { clock } = this.#ports;
     let patience: Promise<unknown> | undefined;
-    let isPatient = this.#patient < MAX_PATIENT;
+    let canWait = this.#patient < MAX_PATIENT;
     // A chat makes one attempt at a time, so its trial is over, though no report of it came.
     if (chatId === this.#trialChat) this.#trialEnded(this.pace.trialUntil);
     for (;;) {
-      const terms = await this.#ports.terms(channelId);
+      const config = await this.#ports.sendingConfig(channelId);
       const now = clock.now();
-      if (!terms) return { outcome: "later", at: now + GONE_MS, broken: null };
-      await this.useCredentials(channelId, terms.credentialsVersion);
-      const query = { reservedAt, isPatient, brokeIn };
-      const { permit, pace } = this.#decisions.grantPermit(this.pace, query, terms.perSecond, now, clock.random());
+      if (!config) return { outcome: "later", at: now + GONE_MS, broken: null };
+      await this.useCredentials(channelId, config.credentialsVersion);
+      const query = { reservedAt, canWait, brokenEpoch };
+      const { permit, pace } = this.#decisions.grantPermit(this.pace, query, config.perSecond, now, clock.random());
       this.#keep(pace);
-      const { epoch, provenIn, breaker } = pace;
+      const { epoch, provenEpoch, breaker } = pace;
       if (permit.outcome === "wait") {
-        patience ??= clock.wait(NEAR_MS).then(() => {
-          isPatient = false;
+        patience ??= clock.wait(SHORT_WAIT_MS).then(() => {
+          canWait = false;
         });
         await this.#patiently(patience);
       } else if (permit.outcome === "later") {
@@ -143,9 +143,9 @@ export class Permits {
         // Before the wait: the chat of an earlier trial may ask in the meantime, and must not end this trial.
         if (trial !== null) this.#trialChat = chatId;
         if (await this.#startOf(at, epoch, now)) {
-          const { credentials } = terms;
+          const { credentials } = config;
           const brokenSince = breaker?.since ?? null;
-          return { outcome: "granted", probe, trial, epoch, provenIn, brokenSince, credentials };
+          return { outcome: "granted", probe, trial, epoch, provenEpoch, brokenSince, credentials };
         }
         this.#trialEnded(trial);
       }
@@ -158,7 +158,7 @@ export class Permits {
   }
 
   /** The network refused the channel itself. The chat that met it is woken when the channel works again. */
-  async broke({ channelId, chatId, reason, ...attempt }: BreakReport): Promise<void> {
+  async reportBroken({ channelId, chatId, reason, ...attempt }: BreakReport): Promise<void> {
     const before = this.pace;
     const pace = this.#decisions.breakChannel(before, reason, attempt, this.#ports.clock.now());
     this.#keep(pace);
@@ -167,7 +167,7 @@ export class Permits {
   }
 
   /** A probe or a trial ended. */
-  async probed({ channelId, works, ...attempt }: ProbeReport): Promise<void> {
+  async reportProbe({ channelId, works, ...attempt }: ProbeReport): Promise<void> {
     await this.#change(channelId, this.#decisions.attemptEnded(this.pace, attempt, works, this.#ports.clock.now()));
   }
 
@@ -195,7 +195,7 @@ export class Permits {
     const start = this.#ports.clock.wait(at - now).then(() => {
       isOver = true;
     });
-    const isGood = () => this.#decisions.isStillGood(this.pace, at, epoch);
+    const isGood = () => this.#decisions.isStillValid(this.pace, at, epoch);
     while (!isOver && isGood()) await Promise.race([start, this.#changed.promise]);
     return isGood();
   }
@@ -219,7 +219,7 @@ export class Permits {
   #keep(pace: ChannelPace): void {
     const before = this.pace;
     this.#pace = pace;
-    if (this.#decisions.isNews(before, pace)) {
+    if (this.#decisions.affectsWaiters(before, pace)) {
       this.#changed.resolve();
       this.#changed = Promise.withResolvers();
     }

@@ -13,6 +13,6 @@ export const ADAPTERS: Record<NetworkKind, Adapter> = adapters;
 
 /** Where a network is. It comes from the configuration alone, never from a row or a webhook. */
 export function networkOf(env: Env, kind: NetworkKind): Network {
-  const { variable, usual } = ADAPTERS[kind].base;
-  return { base: baseAddress(env, variable, usual) };
+  const { variable, defaultUrl } = ADAPTERS[kind].base;
+  return { base: baseAddress(env, variable, defaultUrl) };
 }

@@ -21,7 +21,7 @@ export interface ChannelSpec {
   /** A contact's address as the channel stores it; null for a text that is none. */
   address(text: string): string | null;
   /** What is wrong with a text that is no address. */
-  addressForm: string;
+  addressError: string;
 }
 
 const MAX_SECRET = 1_024;

@@ -64,11 +64,11 @@ export class ActivityReport extends WriteBehind<ChatState> {
     const hasQueue = depth > 0 || this.#reportedDepth() > 0 || Object.keys(report.attempts).length > 0;
     const queue = { ...report, channelId, depth, oldest: oldest === undefined ? null : Date.parse(oldest) };
     await callObject(this.#host.env.CHANNELS, channelId, (channel) =>
-      channel.active(chatId, seq > this.#reportedSeq() ? at : 0, hasQueue ? queue : undefined),
+      channel.reportActivity(chatId, seq > this.#reportedSeq() ? at : 0, hasQueue ? queue : undefined),
     );
     if (this.#host.identity()?.createdAt !== createdAt) {
       // Erased meanwhile, and perhaps opened again. The channel may have heard of the erasure before this report.
-      await callObject(this.#host.env.CHANNELS, channelId, (channel) => channel.gone(chatId));
+      await callObject(this.#host.env.CHANNELS, channelId, (channel) => channel.removeChat(chatId));
     }
     this.#report = null;
   }

@@ -207,7 +207,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Replaces the address that messages are sent to. */
-  moved(organizationId: string, address: string, knownIdentity: ChatIdentity | null): ApplyStatusAnswer {
+  changeAddress(organizationId: string, address: string, knownIdentity: ChatIdentity | null): ApplyStatusAnswer {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     this.#learn([address], true);
     return { outcome: "ok" };

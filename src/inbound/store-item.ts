@@ -134,7 +134,9 @@ async function takeMove(env: Env, channel: ChannelRecord, { from, to }: AddressC
   if (!chatId) return "unknown_chat";
   await saveAddresses(env, { channelId: channel.id, chatId }, [to]);
   const answer = await unlessUnknown(
-    callChat(env, channel, chatId, (chat, knownIdentity) => chat.moved(channel.organizationId, to, knownIdentity)),
+    callChat(env, channel, chatId, (chat, knownIdentity) =>
+      chat.changeAddress(channel.organizationId, to, knownIdentity),
+    ),
   );
   return answer ? "applied" : "unknown_chat";
 }

@@ -1,4 +1,4 @@
-import type { InboundItem, Receipt } from "../channels/adapter.ts";
+import type { InboundItem, ParsedWebhook } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { causeOf } from "../log.ts";
@@ -18,17 +18,17 @@ interface Call {
  * items of hundreds of contacts: a few contacts' are under way at once.
  * @throws ApiError `unavailable` when one of them could not be stored, once the others are
  */
-export async function storeWebhook(env: Env, call: Call, receipt: Receipt & { genuine: true }): Promise<void> {
+export async function storeWebhook(env: Env, call: Call, receipt: ParsedWebhook & { genuine: true }): Promise<void> {
   for (const [note, { length }] of Map.groupBy(receipt.notes, (each) => each)) {
     log(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
   }
   const findAccount = accountFinder(
     env,
     call.channel,
-    receipt.received.map(({ account }) => account),
+    receipt.items.map(({ account }) => account),
   );
   const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
-  const lines = Map.groupBy(receipt.received, ({ account, item }) =>
+  const lines = Map.groupBy(receipt.items, ({ account, item }) =>
     JSON.stringify([account, item.kind === "address" ? item.from : item.address]),
   );
   await forEachSettled([...lines.values()], async (line) => {

@@ -21,7 +21,7 @@ export const PURE = [
   "src/channels/spec.ts",
   "src/channels/kinds.ts",
   "src/channels/link.ts",
-  "src/channels/network-answer.ts",
+  "src/channels/network-response.ts",
   "src/channels/breaker.ts",
   "src/channels/pace.ts",
   "src/channels/registry.ts",

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { voucherOf } from "../../src/channels/web/identity.ts";
+import { matchingSecret } from "../../src/channels/web/identity.ts";
 import { findEntries, queryWords } from "../../src/web/docs/client/find.ts";
 import { type OpenApi, routesOf } from "../../src/web/docs/document.ts";
 import { readIndex } from "../../src/web/docs/guide.ts";
@@ -136,8 +136,8 @@ test("the service accepts a hash that the guide's code makes, with an expiry and
     const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { env });
     const { hash, expires } = JSON.parse(stdout) as { hash: string; expires: number | null };
     const claim = { user: "user-4711", hash: new Uint8Array(Buffer.from(hash, "hex")), expires };
-    expect(await voucherOf(claim, ["another", "a secret"], Date.now())).toBe("a secret");
-    expect(await voucherOf({ ...claim, user: "user-4712" }, ["a secret"], Date.now())).toBeNull();
+    expect(await matchingSecret(claim, ["another", "a secret"], Date.now())).toBe("a secret");
+    expect(await matchingSecret({ ...claim, user: "user-4712" }, ["a secret"], Date.now())).toBeNull();
   }
 });
 

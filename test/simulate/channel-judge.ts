@@ -15,7 +15,7 @@ export class ChannelJudge {
   readonly #world: World;
   #mends = 0;
   #isBroken = false;
-  #provenIn = 0;
+  #provenEpoch = 0;
   #restUntil = 0;
   #lastStart = 0;
   #provenAt = Number.NEGATIVE_INFINITY;
@@ -27,8 +27,8 @@ export class ChannelJudge {
     this.#world = world;
   }
 
-  get provenIn(): number {
-    return this.#provenIn;
+  get provenEpoch(): number {
+    return this.#provenEpoch;
   }
 
   granted(grant: Grant, perSecond: number, chat: SimulatedObject): void {
@@ -87,13 +87,13 @@ export class ChannelJudge {
     if (works || attempt.trial === this.#trial?.trial) this.#trial = null;
     if (!works) return;
     this.#provenAt = now;
-    this.#provenIn = this.#mends;
+    this.#provenEpoch = this.#mends;
   }
 
   /** @param provenAt null where the credentials were changed */
   epoch(provenAt: number | null): void {
     this.#mends++;
-    if (provenAt !== null) this.#provenIn = this.#mends;
+    if (provenAt !== null) this.#provenEpoch = this.#mends;
     this.#isBroken = false;
     this.#onWire = 0;
     this.#trial = null;

@@ -1,5 +1,5 @@
 import type { Attempt } from "../../src/channels/pace.ts";
-import { type ChannelPace, NEAR_MS, STEADY } from "../../src/channels/pace.ts";
+import { type ChannelPace, INITIAL_PACE, SHORT_WAIT_MS } from "../../src/channels/pace.ts";
 import type { PermitAnswer } from "../../src/channels/permits.ts";
 import type { ChannelReport, NotGranted } from "../../src/chats/delivery/head.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
@@ -24,8 +24,8 @@ export class SimulatedChannel {
   readonly #world: World;
   readonly #decisions: Decisions;
   readonly #skew: number;
-  #stored: ChannelPace = STEADY;
-  #pace: ChannelPace = STEADY;
+  #stored: ChannelPace = INITIAL_PACE;
+  #pace: ChannelPace = INITIAL_PACE;
   #storedClock = 0;
   #tried: SimulatedObject | null = null;
   #waiters = new Set<Waiter>();
@@ -46,25 +46,25 @@ export class SimulatedChannel {
 
   permit(
     chat: SimulatedObject,
-    ask: { reservedAt: number | null; brokeIn: number | null },
+    ask: { reservedAt: number | null; brokenEpoch: number | null },
     answer: (given: Given) => void,
   ): void {
     const world = this.#world;
     if (chat === this.#tried) this.#trialEnded(this.#pace.trialUntil);
-    let isPatient = !world.fault("impatient channel", 0.3);
+    let canWait = !world.fault("impatient channel", 0.3);
     let patience: number | null = null;
     const away = () => answer({ outcome: "away" });
     const look = () => {
       const now = this.#now;
       const { grantPermit } = this.#decisions;
-      const { permit, pace } = grantPermit(this.#pace, { ...ask, isPatient }, this.perSecond, now, world.random());
+      const { permit, pace } = grantPermit(this.#pace, { ...ask, canWait }, this.perSecond, now, world.random());
       this.#keep(pace);
-      const { epoch, provenIn, breaker } = pace;
+      const { epoch, provenEpoch, breaker } = pace;
       world.count(`permit: ${permit.outcome}${permit.outcome === "later" && permit.broken ? ", broken" : ""}`);
       if (permit.outcome === "wait") {
-        patience ??= world.now + NEAR_MS;
+        patience ??= world.now + SHORT_WAIT_MS;
         this.#wait(patience, { onNews: look, onLost: away }, () => {
-          isPatient = false;
+          canWait = false;
           look();
         });
       } else if (permit.outcome === "later") {
@@ -84,17 +84,17 @@ export class SimulatedChannel {
             probe,
             trial,
             epoch,
-            provenIn,
+            provenEpoch,
             brokenSince: breaker?.since ?? null,
             isBroken: probe !== null,
-            judgedProvenIn: this.judge.provenIn,
+            judgedProvenIn: this.judge.provenEpoch,
           };
           // Its chat may have been lost and have asked again while this start was waited for: then nobody is on trial by it.
           const isTrial = trial === this.#pace.trialUntil;
           this.judge.granted({ ...grant, trial: isTrial ? trial : null }, this.perSecond, chat);
           answer(grant);
         };
-        const isGood = () => this.#decisions.isStillGood(this.#pace, at, epoch);
+        const isGood = () => this.#decisions.isStillValid(this.#pace, at, epoch);
         const giveUp = () => {
           world.count("a start that did not come");
           this.#trialEnded(trial);
@@ -160,7 +160,7 @@ export class SimulatedChannel {
       report.report === "broke"
         ? breakChannel(before, report.reason, attempt, this.#now)
         : attemptEnded(before, attempt, report.works, this.#now);
-    const health = ({ breaker, epoch, provenIn }: ChannelPace) => JSON.stringify([breaker, epoch, provenIn]);
+    const health = ({ breaker, epoch, provenEpoch }: ChannelPace) => JSON.stringify([breaker, epoch, provenEpoch]);
     this.#world.check("twice", health(after) === health(before), () => `${health(before)} became ${health(after)}`);
   }
 
@@ -187,7 +187,7 @@ export class SimulatedChannel {
   #keep(pace: ChannelPace): void {
     const before = this.#pace;
     this.#pace = pace;
-    if (this.#decisions.isNews(before, pace)) {
+    if (this.#decisions.affectsWaiters(before, pace)) {
       const waiters = this.#waiters;
       this.#waiters = new Set();
       // What is awaited goes on after what told the news.

@@ -56,7 +56,7 @@ export abstract class SimulatedOutbox extends SimulatedObject {
       return true;
     }
     const asked = { seq: head.seq, wakes: this.memory.wakes };
-    const permit = (yield this.#ask(turn.reservedAt, head.delivery.brokeIn ?? null)) as Given;
+    const permit = (yield this.#ask(turn.reservedAt, head.delivery.brokenEpoch ?? null)) as Given;
     const current = this.head();
     const isBroken = permit.outcome === "later" && permit.broken !== null;
     if (!current || isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.memory.wakes })) {
@@ -69,13 +69,13 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     return isOverdue((this.head() ?? current).delivery, world.now);
   }
 
-  #ask(reservedAt: number | null, brokeIn: number | null): Wait {
+  #ask(reservedAt: number | null, brokenEpoch: number | null): Wait {
     const world = this.world;
     return (goOn) => {
       if (world.fault("channel does not answer", 0.1))
         return world.after(world.between(5, 5_000), () => goOn({ outcome: "away" }));
       return world.after(world.between(1, 50), () =>
-        this.channel.permit(this, { reservedAt, brokeIn }, (given) => {
+        this.channel.permit(this, { reservedAt, brokenEpoch }, (given) => {
           world.note(() => `${this.id} gets ${JSON.stringify(given)}`);
           world.after(world.between(1, 50), () => goOn(given));
         }),
@@ -98,8 +98,8 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     this.memory.sending = sending;
     const answer = yield* this.#call(head.seq, parts, delivery, permit);
     this.memory.sending = null;
-    const brokeIn = head.delivery.brokeIn ?? null;
-    const outcome = this.decisions.judged(answer, permit, brokeIn);
+    const brokenEpoch = head.delivery.brokenEpoch ?? null;
+    const outcome = this.decisions.judged(answer, permit, brokenEpoch);
     this.judge.attempted(head.seq, permit, answer, outcome);
     world.count(`outcome: ${outcome.outcome}`);
     const current = this.delivered(head.seq);
@@ -110,7 +110,7 @@ export abstract class SimulatedOutbox extends SimulatedObject {
     const { broken: reason } = sending;
     yield* this.report(reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] }, {
       ...permit,
-      brokeIn,
+      brokenEpoch,
     });
     return true;
   }

@@ -151,17 +151,18 @@ export const SABOTEURS: Record<string, Partial<Decisions>> = {
   "the channel's rest holds reserved starts no longer than a moment": {
     slowDown: (pace, afterMs, now) => ({ ...slowDown(pace, afterMs, now), pausedUntil: 0 }),
   },
-  "starts that were waited for count, whatever came meanwhile": { isStillGood: () => true },
+  "starts that were waited for count, whatever came meanwhile": { isStillValid: () => true },
   "a burst starts at once": {
     grantPermit: (pace, ask, perSecond, now, random) =>
-      grantPermit({ ...pace, clock: 0, line: 0 }, ask, perSecond, now, random),
+      grantPermit({ ...pace, clock: 0, nextGrantAt: 0 }, ask, perSecond, now, random),
   },
   "all chats try an unproven channel": {
     grantPermit: (pace, ...rest) => grantPermit({ ...pace, trialUntil: 0 }, ...rest),
   },
   "a message that breaks its channel again and again is never the cause": { judged: (outcome) => outcome },
   "a message is the cause though no other came through": {
-    judged: (outcome, { probe }, brokeIn) => judged(outcome, { probe, provenIn: Number.POSITIVE_INFINITY }, brokeIn),
+    judged: (outcome, { probe }, brokenEpoch) =>
+      judged(outcome, { probe, provenEpoch: Number.POSITIVE_INFINITY }, brokenEpoch),
   },
   "a probe's report counts each time that it comes": {
     breakChannel: (pace, reason, attempt, now) => {

@@ -1,16 +1,16 @@
 import type { Adapter } from "../adapter.ts";
 import { telegramMedia } from "./media.ts";
 import { registerWebhook } from "./register.ts";
-import { sendToTelegram, telegramPartsOf } from "./send.ts";
+import { countTelegramParts, sendToTelegram } from "./send.ts";
 import { telegramSpec } from "./spec.ts";
 import { receiveFromTelegram } from "./webhook.ts";
 
 /** The Telegram Bot API. It tells of no delivery and no reading, so nothing is waited for after an unknown outcome. */
 export const telegram: Adapter = {
   ...telegramSpec,
-  base: { variable: "TELEGRAM_API_BASE", usual: "https://api.telegram.org" },
+  base: { variable: "TELEGRAM_API_BASE", defaultUrl: "https://api.telegram.org" },
   unknownWaitMs: 0,
-  partsOf: telegramPartsOf,
+  countParts: countTelegramParts,
   send: sendToTelegram,
   receive: receiveFromTelegram,
   registerWebhook,

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Network } from "../adapter.ts";
-import { parseJson, readText } from "../network-answer.ts";
+import { parseJson, readText } from "../network-response.ts";
 
 /** Ample for the longest message that Telegram echoes in its answer; what is longer is no answer of Telegram's. */
 const MAX_ANSWER_BYTES = 256 * 1_024;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
-import { atMostBytes, lengthOf, passiveType } from "../network-answer.ts";
+import { contentLength, limitBytes, safeContentType } from "../network-response.ts";
 import { call } from "./call.ts";
 
 /** What Telegram hands to a bot at most. */
@@ -43,13 +43,13 @@ async function fetched(url: string, signal: AbortSignal): Promise<MediaAnswer> {
   // Unencoded, so that Content-Length is the length of what is passed on.
   const headers = { "Accept-Encoding": "identity" };
   const { status, headers: given, body } = await fetch(url, { headers, redirect: "manual", signal });
-  const length = lengthOf(given);
+  const length = contentLength(given);
   if (status === 200 && body && (length ?? 0) <= MAX_MEDIA_BYTES) {
     return {
       outcome: "found",
       // With its length known, a download that breaks off can't look whole.
-      body: body.pipeThrough(length === null ? atMostBytes(MAX_MEDIA_BYTES) : new FixedLengthStream(length)),
-      contentType: passiveType(given.get("Content-Type")),
+      body: body.pipeThrough(length === null ? limitBytes(MAX_MEDIA_BYTES) : new FixedLengthStream(length)),
+      contentType: safeContentType(given.get("Content-Type")),
       length,
     };
   }

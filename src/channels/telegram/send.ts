@@ -44,7 +44,7 @@ export async function sendToTelegram(
 }
 
 /** How many calls a message takes. */
-export function telegramPartsOf(message: Outbound): number {
+export function countTelegramParts(message: Outbound): number {
   return callsOf(message)?.length ?? 1;
 }
 

@@ -12,5 +12,5 @@ export const telegramSpec = {
   address(text: string): string | null {
     return /^-?[1-9]\d{0,19}$/.test(text) ? text : null;
   },
-  addressForm: "must be a chat id: digits without leading zeros, with a leading - for a group",
+  addressError: "must be a chat id: digits without leading zeros, with a leading - for a group",
 };

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { AddressChange, InboundItem, InboundMessage } from "../adapter.ts";
-import { passiveType } from "../network-answer.ts";
+import { safeContentType } from "../network-response.ts";
 import { networkIdOf } from "./network-id.ts";
 
 const MAX_NAME = 200;
@@ -74,15 +74,15 @@ const DESCRIBED: Record<string, string[]> = {
 };
 
 /** What one update holds: at most one message or change of address. Of other updates their kinds are noted. */
-export function readUpdate(update: unknown, token: string): { received: InboundItem[]; notes: string[] } {
+export function readUpdate(update: unknown, token: string): { items: InboundItem[]; notes: string[] } {
   const { update_id: _, ...fields } = objectOf(update);
   const raw = objectOf(fields.message);
   const read = message.safeParse(raw);
   if (read.success) {
-    return { received: [{ account: null, item: changeIn(read.data) ?? itemOf(read.data, raw, token) }], notes: [] };
+    return { items: [{ account: null, item: changeIn(read.data) ?? itemOf(read.data, raw, token) }], notes: [] };
   }
   const kinds = Object.keys(fields).filter((name) => /^[a-z_]{1,40}$/.test(name));
-  return { received: [], notes: [`an update that is not stored: ${kinds.slice(0, 3).join(", ") || "empty"}`] };
+  return { items: [], notes: [`an update that is not stored: ${kinds.slice(0, 3).join(", ") || "empty"}`] };
 }
 
 /** A group that became a supergroup has another id; the old group and the new one each tell. */
@@ -121,7 +121,7 @@ function mediaOf(message: Message): Pick<InboundMessage, "type" | "media"> | nul
     const file = message[kind];
     if (!file) continue;
     const fileName = clip(file.file_name ?? "", MAX_NAME) || null;
-    return { type, media: { id: file.file_id, contentType: passiveType(file.mime_type) ?? usual, fileName } };
+    return { type, media: { id: file.file_id, contentType: safeContentType(file.mime_type) ?? usual, fileName } };
   }
   return null;
 }

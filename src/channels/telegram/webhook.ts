@@ -1,5 +1,5 @@
 import { isSameSecret } from "../../secrets/compare.ts";
-import type { Credentials, Receipt } from "../adapter.ts";
+import type { Credentials, ParsedWebhook } from "../adapter.ts";
 import { readUpdate } from "./update.ts";
 
 /**
@@ -10,13 +10,13 @@ export async function receiveFromTelegram(
   { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
   { botToken = "" }: Credentials,
   verifyToken: string,
-): Promise<Receipt> {
+): Promise<ParsedWebhook> {
   const given = headers.get("X-Telegram-Bot-Api-Secret-Token");
   if (!given || !verifyToken) return { genuine: false };
   if (!(await isSameSecret(given, verifyToken))) return { genuine: false };
   try {
     return { genuine: true, ...readUpdate(JSON.parse(new TextDecoder().decode(body)), botToken) };
   } catch {
-    return { genuine: true, received: [], notes: ["a body that is no JSON"] };
+    return { genuine: true, items: [], notes: ["a body that is no JSON"] };
   }
 }

@@ -4,12 +4,12 @@ import { chatAddresses, type Region } from "../../db/schema.ts";
 import { clientNetwork } from "../../http/client-network.ts";
 import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
 import { webChatId } from "./chat-id.ts";
-import { addressOfToken, type Claim, readClaim, voucherOf } from "./identity.ts";
+import { addressOfToken, type Claim, matchingSecret, readClaim } from "./identity.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import { secretFingerprint } from "./socket-policy.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** Why a new socket is closed at once. A browser can read a close code, but not the status of a refused upgrade. */
+/** Why a new socket is closed immediately. A browser can read a close code, but not the status of a refused upgrade. */
 export const SOCKET_REFUSALS = {
   bad_request: { code: 1008, reason: "after must be a number" },
   try_later: { code: 1013, reason: "Try again later" },
@@ -39,12 +39,12 @@ export async function admitVisitor(
   if (!record) return "no_channel";
   const url = new URL(request.url);
   const origin = request.headers.get("Origin");
-  const welcoming = await welcomingRecord(env, channelId, origin, url.origin);
-  if (!welcoming) return "wrong_origin";
+  const allowing = await recordAllowing(env, channelId, origin, url.origin);
+  if (!allowing) return "wrong_origin";
   const claim = readClaim(request.headers.get("Sec-WebSocket-Protocol"));
-  const proven = claim && (await proofOf(env, channelId, claim));
-  if (!proven) return "wrong_identity";
-  const { address, mark } = proven;
+  const identity = claim && (await verifyClaim(env, channelId, claim));
+  if (!identity) return "wrong_identity";
+  const { address, fingerprint } = identity;
   const chat =
     claim.kind === "token"
       ? { chatId: await webChatId(channelId, address), chatExists: false }
@@ -59,45 +59,45 @@ export async function admitVisitor(
       channelId,
       address,
       clientNetwork: clientNetwork(request.headers.get("CF-Connecting-IP")),
-      admission: { origin, own: url.origin, mark, at: welcoming.readAt },
+      admission: { origin, ownOrigin: url.origin, fingerprint, readAt: allowing.readAt },
       after: Number(after),
     },
   };
 }
 
-/** The channel, if it lets pages of `origin` in. */
-async function welcomingRecord(
+/** The channel, if it accepts sockets from pages of `origin`; else null. */
+async function recordAllowing(
   env: Env,
   channelId: string,
   origin: string | null,
-  own: string,
+  ownOrigin: string,
 ): Promise<ChannelRecord | null> {
   const checked = await verifyChannel(env, channelId, async ({ settings }) =>
-    isAllowedOrigin(origin, own, settings.allowedOrigins) ? true : null,
+    isAllowedOrigin(origin, ownOrigin, settings.allowedOrigins) ? true : null,
   );
   return checked?.verified ? checked.record : null;
 }
 
-/** The address that a claim proves, and the mark of the secret that vouched for it; null if the claim is not valid. */
-async function proofOf(
+/** The address that a claim proves, and the fingerprint of the secret that verified it; null if the claim is invalid. */
+async function verifyClaim(
   env: Env,
   channelId: string,
   claim: Claim,
-): Promise<{ address: string; mark: string | null } | null> {
-  if (claim.kind === "token") return { address: await addressOfToken(claim.token), mark: null };
-  // A secret that was rotated away must not vouch for new sockets. The fresh record costs at most one read a second.
+): Promise<{ address: string; fingerprint: string | null } | null> {
+  if (claim.kind === "token") return { address: await addressOfToken(claim.token), fingerprint: null };
+  // A secret that was rotated out must not verify new sockets. The fresh record costs at most one read per second.
   const checked = await verifyChannel(
     env,
     channelId,
-    async (record) => voucherOf(claim, await record.identitySecrets(Date.now()), Date.now()),
+    async (record) => matchingSecret(claim, await record.identitySecrets(Date.now()), Date.now()),
     { fresh: true },
   );
-  return checked?.verified ? { address: claim.user, mark: await secretFingerprint(checked.verified) } : null;
+  return checked?.verified ? { address: claim.user, fingerprint: await secretFingerprint(checked.verified) } : null;
 }
 
 /**
- * The chat of a site's user; if there is none yet, the id that the chat will have. Only a site's user can have a chat
- * that the company began, so an anonymous visitor's socket does not need this read.
+ * The chat of a site's user; if it does not exist yet, the id that it will have. Only a site's user can have a chat that
+ * the company started, so an anonymous visitor's socket does not need this read.
  */
 async function chatOf(env: Env, channelId: string, address: string): Promise<Pick<Visitor, "chatId" | "chatExists">> {
   const row = await directory(env)

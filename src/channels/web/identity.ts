@@ -1,21 +1,21 @@
 import { toBase62 } from "../../ids.ts";
 import { webSpec } from "./spec.ts";
 
-/** The one subprotocol that the socket speaks; what stands beside it says who the visitor is. */
+/** The socket's only subprotocol. The header lists it together with the visitor's claim. */
 export const PROTOCOL = "parley.v1";
 
 const MAX_ADDRESS = 256;
-/** 22 characters of base62 or base64url are the fewest that hold 128 bits. */
+/** 22 characters of base62 or base64url are the fewest that encode 128 bits. */
 const TOKEN = /^token\.([\w-]{22,64})$/;
 const USER = /^user\.([\w-]{1,1024})\.([0-9a-fA-F]{64})$/;
-/** Seconds: a time in milliseconds has 13 digits and would never expire. */
+/** At most 11 digits, so `expires` is in seconds: a time in milliseconds has 13 digits and would never expire. */
 const DATED_USER = /^user\.([\w-]{1,1024})\.([0-9a-fA-F]{128})\.([1-9]\d{0,10})$/;
 /** 62^43 is just above 2^256. */
 const DIGEST_LENGTH = 43;
 
 const encoder = new TextEncoder();
 
-/** A user of the site, with the hash by which the site vouches. `expires` is in Unix seconds, null for the undated form. */
+/** A user of the site, and the hash that the site computed. `expires` is in Unix seconds; null for the undated form. */
 export interface UserClaim {
   kind: "user";
   user: string;
@@ -43,23 +43,23 @@ export function readClaim(header: string | null): Claim | null {
   return { kind: "user", user, hash: Uint8Array.fromHex(hash), expires: expires ? Number(expires) : null };
 }
 
-/** Where a token's holder is reached: `web_` and the base62 SHA-256 of the token, which itself is stored nowhere. */
+/** The address of a token's holder: `web_` and the base62 SHA-256 of the token. The token itself is never stored. */
 export async function addressOfToken(token: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", encoder.encode(token));
   return `web_${toBase62(new Uint8Array(digest), DIGEST_LENGTH)}`;
 }
 
 /**
- * Finds the secret that a user's hash was made with; null if there is none, or if the hash has expired at `now`
+ * Finds the secret that a user's hash was computed with; null if no secret matches or the hash has expired at `now`
  * (Unix milliseconds).
  *
  * - Undated: HMAC-SHA-256 of the user id.
- * - Dated: HMAC-SHA-512 of `<expires>.<user id>`, with `expires` as decimal Unix seconds. Digits end at the first dot,
- *   so no two pairs give the same text.
+ * - Dated: HMAC-SHA-512 of `<expires>.<user id>`, with `expires` as decimal Unix seconds. The first dot ends
+ *   the digits, so no two pairs give the same text.
  *
- * The two forms use different hash functions, so a hash of one form never counts in the other, whatever a user's id is.
+ * The two forms use different hash functions, so a hash of one form is never valid in the other, whatever the user's id.
  */
-export async function voucherOf(
+export async function matchingSecret(
   claim: Omit<UserClaim, "kind">,
   secrets: string[],
   now: number,
@@ -80,7 +80,7 @@ export async function voucherOf(
 function decodeUser(encoded: string): string | null {
   try {
     const bytes = Uint8Array.fromBase64(encoded, { alphabet: "base64url" });
-    // With `ignoreBOM` a byte order mark stays in the text: what is hashed and what is stored are the same.
+    // `ignoreBOM` keeps a byte order mark in the text, so the hashed id and the stored id are the same.
     const user = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return user.length <= MAX_ADDRESS && user.trim() !== "" ? webSpec.address(user) : null;
   } catch {

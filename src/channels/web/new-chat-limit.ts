@@ -3,28 +3,28 @@ import { clientBlock } from "../../http/client-network.ts";
 const WINDOW_MS = 60_000;
 
 /**
- * How many new chats visitors may begin within a minute.
+ * How many new chats visitors may start per minute.
  * - `network`: an IPv4 address, or the /64 of one IPv6 subscriber. Enough for a household or a small office.
- * - `block`: an IPv6 /48. One customer can hold a whole /48 with its 65,536 networks, but a mobile carrier puts many
- *   phones into one: ten full networks are allowed.
- * - `channel`: all visitors together. Each new chat adds rows to the shared directory for good; ten a second is more
- *   than a busy site needs, and it bounds what this object keeps.
+ * - `block`: an IPv6 /48. One customer can have a whole /48 with its 65,536 networks, but a mobile carrier puts many
+ *   phones into one, so ten full networks are allowed.
+ * - `channel`: all visitors together. Each new chat permanently adds rows to the shared directory. Ten per second is more
+ *   than a busy site needs, and limits how many rows this object stores.
  */
 export const MAX_NEW_CHATS = { network: 5, block: 50, channel: 600 } as const;
 
-/** Whether a new chat may be opened; if not, `retryAfter` is in seconds. */
-export type Opening = { ok: true } | { ok: false; retryAfter: number };
+/** Whether a new chat is allowed; if not, `retryAfter` is in seconds. */
+export type NewChatDecision = { ok: true } | { ok: false; retryAfter: number };
 
 type Row = { chat_id: string; network: string; at: number };
 
 /**
- * The new chats that visitors opened in a channel within the last minute, with the networks they came from. The rows
- * are read once after the object wakes and then kept in memory. They are in storage so that an eviction forgets none,
- * and for no longer than the minute, because these are people's addresses.
+ * Limits the new chats in a channel. Stores the chats that visitors started within the last minute, with the visitors'
+ * networks. The rows are read once after the object starts and then kept in memory. Storage preserves them across an
+ * eviction. They are deleted after one minute, because they contain IP addresses.
  */
-export class Openings {
+export class NewChatLimit {
   readonly #storage: DurableObjectStorage;
-  /** Oldest first, at most `MAX_NEW_CHATS.channel`; undefined before they were read. */
+  /** Oldest first, at most `MAX_NEW_CHATS.channel`; undefined before they are read. */
   #recent: Row[] | undefined;
 
   constructor(storage: DurableObjectStorage) {
@@ -32,12 +32,12 @@ export class Openings {
   }
 
   /**
-   * Counts a new chat unless a limit is reached. A chat counts once, however often its opening is tried.
-   * @param network as `clientNetwork` names it
+   * Counts a new chat unless a limit is reached. A chat counts once, even if the call is repeated.
+   * @param network the visitor's network, from `clientNetwork`
    * @param now Unix milliseconds
    */
-  take(network: string, chatId: string, now: number): Opening {
-    this.forget(now);
+  count(network: string, chatId: string, now: number): NewChatDecision {
+    this.prune(now);
     const recent = this.#rows();
     if (recent.some((row) => row.chat_id === chatId)) return { ok: true };
     const block = clientBlock(network);
@@ -55,16 +55,16 @@ export class Openings {
           ),
     );
     if (freeAt > now) return { ok: false, retryAfter: Math.ceil((freeAt - now) / 1_000) };
-    this.#prepare();
+    this.#createTable();
     this.#storage.sql.exec("insert into openings (chat_id, network, at) values (?, ?, ?)", chatId, network, now);
     recent.push({ chat_id: chatId, network, at: now });
     return { ok: true };
   }
 
-  /** Drops what is older than the window. @returns when the next row may be dropped; null if none is left */
-  forget(now: number): number | null {
+  /** Deletes rows older than the window. @returns when the next row is due for deletion; null if none is left */
+  prune(now: number): number | null {
     const rows = this.#rows();
-    // If the clock was set back, rows of the future remain. They count for nothing.
+    // Rows with a future time are left if the clock was set back. They are deleted too.
     const recent = rows.filter(({ at }) => at > now - WINDOW_MS && at <= now);
     if (recent.length < rows.length) {
       const { sql } = this.#storage;
@@ -76,27 +76,27 @@ export class Openings {
     return oldest ? oldest.at + WINDOW_MS : null;
   }
 
-  /** Everything was erased, the table too. */
-  erased(): void {
+  /** Call after all storage, including the table, was erased. */
+  reset(): void {
     this.#recent = [];
   }
 
   #rows(): Row[] {
-    this.#recent ??= this.#exists() ? this.#newest() : [];
+    this.#recent ??= this.#tableExists() ? this.#loadNewest() : [];
     return this.#recent;
   }
 
-  #newest(): Row[] {
+  #loadNewest(): Row[] {
     const newest = "select chat_id, network, at from openings order by at desc limit ?";
     return this.#storage.sql.exec<Row>(newest, MAX_NEW_CHATS.channel).toArray().reverse();
   }
 
-  #exists(): boolean {
+  #tableExists(): boolean {
     return this.#storage.sql.exec("select 1 from sqlite_master where name = 'openings'").toArray().length > 0;
   }
 
-  /** The table is made with the first row, so that an object that opens no chat stores nothing. */
-  #prepare(): void {
+  /** Creates the table with the first row, so that an object without new chats stores nothing. */
+  #createTable(): void {
     if (this.#rows().length > 0) return;
     this.#storage.sql.exec(
       `create table if not exists openings (chat_id text primary key, network text not null, at integer not null);
@@ -105,8 +105,8 @@ export class Openings {
   }
 }
 
-/** From when on fewer than `most` of these rows are within the window; Unix milliseconds, 0 if that is so already. */
-function freeFrom(rows: Row[], most: number): number {
-  const oldestThatCounts = rows.at(-most);
-  return oldestThatCounts && rows.length >= most ? oldestThatCounts.at + WINDOW_MS : 0;
+/** When fewer than `limit` of these rows will be within the window: Unix milliseconds, or 0 if fewer already are. */
+function freeFrom(rows: Row[], limit: number): number {
+  const oldestCounted = rows.at(-limit);
+  return oldestCounted && rows.length >= limit ? oldestCounted.at + WINDOW_MS : 0;
 }

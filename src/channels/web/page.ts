@@ -1,12 +1,12 @@
 import { escapeHtml } from "../../http/html.ts";
 
-/** Where the page's static files lie, among the Worker's assets. */
+/** The page's static files among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";
 const STYLE = "/web-assets/chat.css";
 
 /**
- * The chat's page: a shell that names the channel and loads two static files. It holds nothing of the visitor and no
- * inline script; `name` is what visitors see at its top, empty for a plain "Chat".
+ * The chat page: an HTML shell that names the channel and loads two static files. It contains no data about the visitor
+ * and no inline script. `name` is the title that visitors see; if it is empty, the title is "Chat".
  */
 export function chatPage({ channelId, name }: { channelId: string; name: string }): string {
   return `<!doctype html>
@@ -30,8 +30,9 @@ export function chatPage({ channelId, name }: { channelId: string; name: string 
 }
 
 /**
- * The page's headers. Only the channel's `allowedOrigins` (none: anyone), and we ourselves, may put it in a frame;
- * nothing but our own script runs in it, and nothing in it can become markup. `url` is the request's.
+ * The page's headers. Only the channel's `allowedOrigins` (any site if empty) and the service itself may frame the page.
+ * Only the service's own script runs, and no text can become markup.
+ * @param url the URL of the request
  */
 export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Record<string, string> {
   const socket = `${url.protocol === "http:" ? "ws:" : "wss:"}//${url.host}`;
@@ -41,7 +42,7 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
     "script-src 'self'",
     "style-src 'self'",
     "img-src data:",
-    // Named in full: older browsers don't take 'self' to mean the socket.
+    // The full URL, because older browsers don't apply 'self' to sockets.
     `connect-src 'self' ${socket}`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -52,9 +53,9 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
   return {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": policy.join("; "),
-    // The settings may change at any moment, and the page must then follow.
+    // A change of the channel's settings must take effect immediately.
     "Cache-Control": "no-cache",
-    // The page needs nothing from a window that opened it.
+    // The page needs no access to the window that opened it.
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -62,7 +63,7 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
   };
 }
 
-/** What a visitor sees if a link names no web channel. It repeats nothing of the link. */
+/** The page for a link to a web channel that does not exist. It repeats no part of the link. */
 export const NO_CHANNEL_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -83,7 +84,7 @@ export const NO_CHANNEL_PAGE = `<!doctype html>
 </html>
 `;
 
-/** Nothing but the style sheet is loaded, and no site may frame the page. */
+/** The page loads only its style sheet, and no site may frame it. */
 export const NO_CHANNEL_PAGE_HEADERS: Record<string, string> = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":

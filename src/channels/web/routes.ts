@@ -12,8 +12,8 @@ import { chatPage, chatPageHeaders, NO_CHANNEL_PAGE, NO_CHANNEL_PAGE_HEADERS } f
 import { visitorHeaders } from "./visitor.ts";
 
 /**
- * Any site may read the answer, so that its widget can tell "not here" from a lost connection. The answer is no secret:
- * the page's own policy and the socket say the same.
+ * Any site may read the response, so that its widget can tell "not available here" from a lost connection. The response
+ * is not a secret: the page's security policy and the socket reveal the same.
  */
 const AVAILABILITY_HEADERS = {
   "Access-Control-Allow-Origin": "*",
@@ -25,8 +25,8 @@ const AVAILABILITY_HEADERS = {
 type WebContext = Context<{ Bindings: Env }>;
 
 /**
- * The visitors' routes under /web. None of them needs a key: the page, its socket, and whether a widget may show the
- * chat on the site that asks (`{ available: boolean }`).
+ * The visitors' routes under /web: the page, its socket, and whether a widget may show the chat on the calling site
+ * (`{ available: boolean }`). None of them requires a key.
  */
 export const webRoutes = new Hono<{ Bindings: Env }>()
   .get("/:channelId", async (c) => {
@@ -39,40 +39,40 @@ export const webRoutes = new Hono<{ Bindings: Env }>()
   .get("/:channelId/availability", async (c) => {
     if (await isOverAbuseLimit(c)) throw tooManyRequests();
     const record = await webChannel(c.env, c.req.param("channelId"));
-    const own = new URL(c.req.url).origin;
-    // A browser names no origin when a page of our own asks.
-    const origin = c.req.header("Origin") ?? own;
-    const available = record !== null && isAllowedOrigin(origin, own, record.settings.allowedOrigins);
+    const ownOrigin = new URL(c.req.url).origin;
+    // A browser sends no `Origin` header from the service's own pages.
+    const origin = c.req.header("Origin") ?? ownOrigin;
+    const available = record !== null && isAllowedOrigin(origin, ownOrigin, record.settings.allowedOrigins);
     return c.json({ available }, 200, AVAILABILITY_HEADERS);
   })
   .get("/:channelId/socket", async (c) => {
-    // A HEAD comes here too, and its answer can't be a socket.
+    // Hono routes HEAD requests here too, and the response to HEAD can't be a socket.
     const isUpgrade = c.req.method === "GET" && c.req.header("Upgrade")?.toLowerCase() === "websocket";
     if (!isUpgrade) throw fault("Upgrade", "must be websocket");
     const socket = await openSocket(c, c.req.param("channelId"));
     return new Response(null, { status: 101, webSocket: socket, headers: protocolHeader(c) });
   });
 
-/** A page for people, and the error as JSON for programs. */
+/** A 404: a page for browsers, a JSON error for programs. */
 function noChannel(c: WebContext): Response {
   const supports = ["application/json", "text/html"];
-  const wanted = accepts(c, { header: "Accept", supports, default: "application/json" });
-  if (wanted !== "text/html") throw new ApiError("channel_not_found", { headers: { Vary: "Accept" } });
+  const type = accepts(c, { header: "Accept", supports, default: "application/json" });
+  if (type !== "text/html") throw new ApiError("channel_not_found", { headers: { Vary: "Accept" } });
   return c.body(NO_CHANNEL_PAGE, 404, NO_CHANNEL_PAGE_HEADERS);
 }
 
-/** The visitor's end of a socket: of the chat's own object, or of one that is closed at once and says why. */
+/** The visitor's end of a socket: to the chat's object, or to a socket that is closed immediately with a reason. */
 async function openSocket(c: WebContext, channelId: string): Promise<WebSocket> {
   try {
     if (await isOverAbuseLimit(c)) return refusedSocket("try_later");
     const admitted = await admitVisitor(c.env, channelId, c.req.raw);
     if (typeof admitted === "string") return refusedSocket(admitted);
     const { visitor, region } = admitted;
-    // A request of our own: no header of the visitor's can pass for what was found out here, and no token goes on.
+    // A new request, so that no header of the visitor can pass for a verified one, and no token is forwarded.
     const headers = visitorHeaders(visitor);
     const upgrade = (chat: Fetcher) => chat.fetch("https://chat/socket", { headers });
     const { webSocket } = await callObject(c.env.CHATS, visitor.chatId, upgrade, region);
-    if (!webSocket) throw new Error("The chat's object opened no socket");
+    if (!webSocket) throw new Error("The chat object did not open a socket");
     return webSocket;
   } catch (error) {
     console.error({ event: "socket_not_opened", channelId, error: causeOf(error) });
@@ -88,7 +88,7 @@ function refusedSocket(refusal: SocketRefusal): WebSocket {
   return page;
 }
 
-/** A browser gives up a socket whose server names a subprotocol that was not offered. */
+/** A browser closes a socket if the server selects a subprotocol that the browser did not offer. */
 function protocolHeader(c: WebContext): Record<string, string> {
   const offered = c.req
     .header("Sec-WebSocket-Protocol")

@@ -2,21 +2,21 @@ import * as z from "zod/mini";
 import { atMost, optional } from "../../http/fields.ts";
 import type { ChannelSpec } from "../spec.ts";
 
-const NO_ORIGIN = "must be an origin, as https://example.com";
+const ORIGIN_ERROR = "must be an origin, such as https://example.com";
 
 const origin = z.string().check(
   ...atMost(255),
-  // A host of plain letters: other characters have a meaning of their own in the page's policy.
-  z.regex(/^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/, { error: NO_ORIGIN, abort: true }),
-  z.refine((text) => URL.parse(text)?.origin === text, NO_ORIGIN),
+  // Only plain host names: other characters have a special meaning in the page's Content-Security-Policy.
+  z.regex(/^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/, { error: ORIGIN_ERROR, abort: true }),
+  z.refine((text) => URL.parse(text)?.origin === text, ORIGIN_ERROR),
 );
 
-/** A web chat wants no secrets; its contacts are the site's own users, and visitors whom no site has named. */
+/** A web chat needs no credentials. Its contacts are the site's users and anonymous visitors. */
 export const webSpec: ChannelSpec = {
   credentials: z.object({}),
   settings: z.object({ allowedOrigins: optional(z.array(origin).check(z.maxLength(100))) }),
   defaults: { allowedOrigins: [] },
-  // `web_` begins the addresses of visitors whom no site has named.
+  // The addresses of anonymous visitors start with `web_`.
   address: (text) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),
-  addressForm: "must be well-formed text that does not start with web_",
+  addressError: "must be well-formed text that does not start with web_",
 };

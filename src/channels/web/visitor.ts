@@ -1,30 +1,30 @@
 import type { SocketAdmission } from "./socket-policy.ts";
 
-/** A visitor as the Worker verified them. It goes to the chat's object with the socket. */
+/** A visitor that the Worker verified. The Worker sends it to the chat object with the upgrade request. */
 export interface Visitor {
-  /** The chat of this visitor, or the id that it will have. */
+  /** The visitor's chat, or the id that it will have. */
   chatId: string;
-  /** Whether the directory has the chat of a site's user. Always false for an anonymous visitor: nobody asked. */
+  /** Whether the directory has the chat of a site's user. Always false for an anonymous visitor, which is not looked up. */
   chatExists: boolean;
   organizationId: string;
   channelId: string;
   address: string;
-  /** What new chats are counted under (`clientNetwork`). */
+  /** The network that new chats are counted for (`clientNetwork`). */
   clientNetwork: string;
   admission: SocketAdmission;
-  /** The number of the newest message that the page has. */
+  /** The sequence number of the newest message that the page has. */
   after: number;
 }
 
 const HEADER = "Parley-Visitor";
 
-/** The headers of the upgrade that goes to the chat's object. */
+/** The headers of the upgrade request to the chat object. */
 export function visitorHeaders(visitor: Visitor): Record<string, string> {
-  // A header's text is ASCII, a user's id any.
+  // Header values must be ASCII; a user's id may contain any character.
   return { Upgrade: "websocket", [HEADER]: encodeURIComponent(JSON.stringify(visitor)) };
 }
 
-/** The visitor of an upgrade. Only our Worker calls an object, so the header has been verified. */
+/** Reads the visitor of an upgrade request. Only the Worker can call an object, so the header can be trusted. */
 export function readVisitor(headers: Headers): Visitor {
   return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as Visitor;
 }

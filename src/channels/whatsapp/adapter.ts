@@ -1,6 +1,6 @@
 import type { Adapter } from "../adapter.ts";
 import { whatsappMedia } from "./media.ts";
-import { sendToWhatsApp, whatsappPartsOf } from "./send.ts";
+import { countWhatsAppParts, sendToWhatsApp } from "./send.ts";
 import { whatsappSpec } from "./spec.ts";
 import { handshake, isFor, receiveFromWhatsApp } from "./webhook.ts";
 
@@ -10,9 +10,9 @@ import { handshake, isFor, receiveFromWhatsApp } from "./webhook.ts";
  */
 export const whatsapp: Adapter = {
   ...whatsappSpec,
-  base: { variable: "WHATSAPP_API_BASE", usual: "https://graph.facebook.com" },
+  base: { variable: "WHATSAPP_API_BASE", defaultUrl: "https://graph.facebook.com" },
   unknownWaitMs: 90_000,
-  partsOf: whatsappPartsOf,
+  countParts: countWhatsAppParts,
   send: sendToWhatsApp,
   receive: receiveFromWhatsApp,
   handshake,

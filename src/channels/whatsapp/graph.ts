@@ -1,5 +1,5 @@
 import type { Credentials, Network } from "../adapter.ts";
-import { parseJson, readText } from "../network-answer.ts";
+import { parseJson, readText } from "../network-response.ts";
 
 /** The Graph API's version; Meta keeps one alive for about two years. */
 const VERSION = "v24.0";

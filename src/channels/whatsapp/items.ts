@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { AddressChange, InboundItem, InboundMessage, MessageType, StatusUpdate } from "../adapter.ts";
-import { passiveType } from "../network-answer.ts";
+import { safeContentType } from "../network-response.ts";
 import { describe } from "./describe.ts";
 import { failureOf, metaError } from "./errors.ts";
 
@@ -75,7 +75,7 @@ const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
 const OUR_IDS = /^([\w-]{1,64})\.([\w-]{1,64})$/;
 
 /** Everything that a verified webhook holds; each thing is read by itself, and one that can't be leaves a note. */
-export function itemsOf(body: Uint8Array): { received: InboundItem[]; notes: string[] } {
+export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string[] } {
   const received: InboundItem[] = [];
   const notes: string[] = [];
   function read<T extends z.ZodMiniType>(what: string, schema: T, value: unknown, use: (read: z.output<T>) => void) {
@@ -87,13 +87,13 @@ export function itemsOf(body: Uint8Array): { received: InboundItem[]; notes: str
   read("body", envelope, parsed(body), (call) => {
     for (const each of call.entry) read("entry", entry, each, ({ changes }) => changes.forEach(readChange));
   });
-  return { received, notes };
+  return { items: received, notes };
 
   function readChange(each: unknown): void {
     read("change", change, each, ({ field, value }) => {
       if (field !== "messages") return void notes.push(`field ${word(field)} ignored`);
       const account = value.metadata?.phone_number_id ?? null;
-      const add = (...items: InboundItem["item"][]) => received.push(...items.map((item) => ({ account, item })));
+      const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
       const contacts: Contact[] = [];
       for (const one of value.contacts) read("contact", contact, one, (known) => contacts.push(known));
       const byId = new Map(contacts.flatMap((one) => distinct([one.wa_id, one.user_id]).map((id) => [id, one])));
@@ -167,7 +167,7 @@ function contentOf(type: string, part: unknown): Pick<InboundMessage, "type" | "
   const sent = mediaType && mediaBody.safeParse(part);
   if (!sent?.success) return { type: "TEXT", content: describe(type, part), media: null };
   const { id, caption, mime_type, filename } = sent.data;
-  const media = { id, contentType: passiveType(mime_type), fileName: filename?.slice(0, MAX_NAME) ?? null };
+  const media = { id, contentType: safeContentType(mime_type), fileName: filename?.slice(0, MAX_NAME) ?? null };
   return { type: mediaType ?? "TEXT", content: caption ?? "", media };
 }
 

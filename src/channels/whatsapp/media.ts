@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
-import { atMostBytes, discard, lengthOf, passiveType } from "../network-answer.ts";
+import { contentLength, discard, limitBytes, safeContentType } from "../network-response.ts";
 import { errorAnswer, wordsOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 
@@ -56,12 +56,12 @@ function deliver(response: Response, expected: string | undefined): MediaAnswer 
   if (type.includes("html") && !plainType(expected).includes("html")) {
     return refuse(unavailable("The network answered with a page"));
   }
-  const length = lengthOf(headers);
+  const length = contentLength(headers);
   if (length !== null && length > MAX_BYTES) return refuse(unavailable("The media is too large"));
   return {
     outcome: "found",
-    body: body.pipeThrough(length === null ? atMostBytes(MAX_BYTES) : new FixedLengthStream(length)),
-    contentType: passiveType(type),
+    body: body.pipeThrough(length === null ? limitBytes(MAX_BYTES) : new FixedLengthStream(length)),
+    contentType: safeContentType(type),
     length,
   };
 }

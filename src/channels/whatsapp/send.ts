@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
-import { discard } from "../network-answer.ts";
+import { discard } from "../network-response.ts";
 import { errorAnswer, type MetaRefusal, refusalByStatus, refusalOf, retryAfterMs } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 import { bodiesOf } from "./wire.ts";
@@ -42,7 +42,7 @@ export async function sendToWhatsApp(
 }
 
 /** How many calls a message takes. */
-export function whatsappPartsOf(message: Outbound): number {
+export function countWhatsAppParts(message: Outbound): number {
   return bodiesOf(message)?.length ?? 1;
 }
 

@@ -16,5 +16,5 @@ export const whatsappSpec = {
     const digits = text.replace(/^\s*\+/, "").replace(/[\s()[\]-]/g, "");
     return /^\d{1,20}$/.test(digits) ? digits : null;
   },
-  addressForm: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
+  addressError: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
 };

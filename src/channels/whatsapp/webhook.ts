@@ -1,5 +1,5 @@
 import { isSameSecret } from "../../secrets/compare.ts";
-import type { Credentials, Receipt } from "../adapter.ts";
+import type { Credentials, ParsedWebhook } from "../adapter.ts";
 import { itemsOf } from "./items.ts";
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
@@ -12,7 +12,7 @@ const encoder = new TextEncoder();
 export async function receiveFromWhatsApp(
   { headers, body }: { headers: Headers; body: Uint8Array<ArrayBuffer> },
   { appSecret }: Credentials,
-): Promise<Receipt> {
+): Promise<ParsedWebhook> {
   const signature = SIGNATURE.exec(headers.get("X-Hub-Signature-256") ?? "")?.[1];
   // No secret means that nothing can be genuine.
   if (!signature || !appSecret) return { genuine: false };

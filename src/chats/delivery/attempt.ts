@@ -21,7 +21,7 @@ export type SendCall = (
 
 export interface NetworkPort extends DeliveryPolicy {
   /** How many calls a message takes. */
-  partsOf(message: Outbound): number;
+  countParts(message: Outbound): number;
   /** @throws if the network's address is misconfigured; then no attempt was made */
   connect(): SendCall;
 }
@@ -81,7 +81,7 @@ export async function callNetwork(
 
 /** What a message's row says of its delivery. @param of how many parts it has, which a redacted message no longer shows */
 export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Known {
-  return host.decisions.known(row, of ?? row.parts.of ?? host.network.partsOf(outbound(host, row)));
+  return host.decisions.known(row, of ?? row.parts.of ?? host.network.countParts(outbound(host, row)));
 }
 
 /** Stores a message's new state, if it differs from the old one. */

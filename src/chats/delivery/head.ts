@@ -139,10 +139,11 @@ export function epochAfter({ epoch, probe }: Attempt, { outcome }: Outcome): num
  */
 export function judged(
   outcome: Outcome,
-  { probe, provenIn }: { probe: number | null; provenIn: number },
-  brokeIn: number | null,
+  { probe, provenEpoch }: { probe: number | null; provenEpoch: number },
+  brokenEpoch: number | null,
 ): Outcome {
-  if (outcome.outcome !== "channel_broken" || probe !== null || brokeIn === null || provenIn <= brokeIn) return outcome;
+  if (outcome.outcome !== "channel_broken" || probe !== null || brokenEpoch === null || provenEpoch <= brokenEpoch)
+    return outcome;
   const { reason, parts } = outcome;
   return { outcome: "failed", code: MESSAGE_REFUSED, message: reason, parts };
 }
@@ -177,7 +178,7 @@ export function afterAttempt(
   const { status, error, parts, broken = null } = attemptOver(before, attempt?.first ?? row.parts.ids.length, outcome);
   const met: Delivery = step.state === "waiting" ? step.delivery : { ...delivery, startedAt: null };
   const hasBroken = attempt !== undefined && outcome.outcome === "channel_broken";
-  const closed: Delivery = hasBroken ? { ...met, brokeIn: attempt.epoch } : met;
+  const closed: Delivery = hasBroken ? { ...met, brokenEpoch: attempt.epoch } : met;
   const isFailed = step.state === "failed" && status === "QUEUED";
   return {
     delivery: attempt ? { ...closed, epoch: attempt.epoch } : closed,

@@ -70,7 +70,7 @@ export class Outbox {
       return true;
     }
     const asked = { seq: head.seq, wakes: this.#wakes };
-    const permit = await acquirePermit(host, next.reservedAt, head.delivery.brokeIn ?? null);
+    const permit = await acquirePermit(host, next.reservedAt, head.delivery.brokenEpoch ?? null);
     if (!host.exists()) return false;
     const current = log.head();
     const isBroken = permit.outcome === "later" && permit.broken !== null;
@@ -100,8 +100,8 @@ export class Outbox {
     const answer = await callNetwork(host, { ...head, parts }, delivery, permit, send).finally(() => {
       this.#sending = null;
     });
-    const brokeIn = head.delivery.brokeIn ?? null;
-    const outcome = decisions.judged(answer, permit, brokeIn);
+    const brokenEpoch = head.delivery.brokenEpoch ?? null;
+    const outcome = decisions.judged(answer, permit, brokenEpoch);
     host.logger.log({
       event: "attempt",
       chatId: identity.chatId,
@@ -123,7 +123,7 @@ export class Outbox {
     }
     const { broken: reason } = sending;
     const reported: Outcome = reason === null ? outcome : { outcome: "channel_broken", reason, parts: [] };
-    await report(host, reported, { ...permit, brokeIn });
+    await report(host, reported, { ...permit, brokenEpoch });
     return host.exists();
   }
 

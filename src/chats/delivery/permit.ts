@@ -10,8 +10,8 @@ export type Granted = PermitAnswer & { outcome: "granted" };
 /** The calls that a chat makes to its channel's object. Each rejects if the object does not answer. */
 export interface ChannelPort {
   permit(request: PermitRequest): Promise<PermitAnswer>;
-  broke(report: BreakReport): Promise<void>;
-  probed(report: ProbeReport): Promise<void>;
+  reportBroken(report: BreakReport): Promise<void>;
+  reportProbe(report: ProbeReport): Promise<void>;
   slowDown(afterMs: number): Promise<void>;
 }
 
@@ -26,15 +26,15 @@ export interface ChannelAccess {
 /**
  * Asks a chat's channel whether a message may be sent now; never throws.
  * @param reservedAt a start that an earlier permit reserved
- * @param brokeIn the epoch in which this message last met a broken channel; null if it never did
+ * @param brokenEpoch the epoch in which this message last met a broken channel; null if it never did
  */
 export async function acquirePermit(
   { identity: { chatId, channelId }, channel, logger }: ChannelAccess,
   reservedAt: number | null,
-  brokeIn: number | null,
+  brokenEpoch: number | null,
 ): Promise<PermitAnswer | { outcome: "away" }> {
   try {
-    return await channel.permit({ channelId, chatId, reservedAt, brokeIn });
+    return await channel.permit({ channelId, chatId, reservedAt, brokenEpoch });
   } catch (error) {
     logger.warn({ event: "channel_away", channelId, cause: causeOf(error) });
     return { outcome: "away" };
@@ -47,12 +47,13 @@ export async function report(
   outcome: Outcome,
   attempt: Attempt,
 ): Promise<void> {
-  const { probe, epoch, trial, brokeIn } = attempt;
+  const { probe, epoch, trial, brokenEpoch } = attempt;
   try {
     for (const each of decisions.reportsOf(outcome, attempt)) {
       if (each.report === "slow_down") await channel.slowDown(each.afterMs);
-      else if (each.report === "probed") await channel.probed({ channelId, works: each.works, probe, epoch, trial });
-      else await channel.broke({ channelId, chatId, reason: each.reason, probe, epoch, brokeIn });
+      else if (each.report === "probed")
+        await channel.reportProbe({ channelId, works: each.works, probe, epoch, trial });
+      else await channel.reportBroken({ channelId, chatId, reason: each.reason, probe, epoch, brokenEpoch });
     }
   } catch (error) {
     logger.warn({ event: "channel_not_told", channelId, cause: causeOf(error) });

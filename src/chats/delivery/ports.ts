@@ -7,8 +7,8 @@ import type { ChannelPort } from "./permit.ts";
 export function channelPort(env: Env, channelId: string): ChannelPort {
   return {
     permit: (request) => callObject(env.CHANNELS, channelId, (channel) => channel.permit(request)),
-    broke: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.broke(report)),
-    probed: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.probed(report)),
+    reportBroken: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.reportBroken(report)),
+    reportProbe: (report) => callObject(env.CHANNELS, channelId, (channel) => channel.reportProbe(report)),
     slowDown: (afterMs) => callObject(env.CHANNELS, channelId, (channel) => channel.slowDown(afterMs)),
   };
 }
@@ -18,7 +18,7 @@ export function networkPort(env: Env, kind: NetworkKind): NetworkPort {
   const adapter = ADAPTERS[kind];
   return {
     unknownWaitMs: adapter.unknownWaitMs,
-    partsOf: (message) => adapter.partsOf(message),
+    countParts: (message) => adapter.countParts(message),
     connect() {
       const network = networkOf(env, kind);
       return (message, credentials, signal, onPart) => adapter.send(message, credentials, network, signal, onPart);

@@ -25,7 +25,7 @@ export interface Delivery {
   /** The channel's epoch when the last attempt started; set when that attempt has ended. */
   epoch?: number;
   /** The channel's epoch when this message last met it broken; absent if it never did. */
-  brokeIn?: number;
+  brokenEpoch?: number;
   /** How often in a row the channel did not answer; absent where it did. */
   aways?: number;
 }
@@ -82,7 +82,7 @@ export function begin(delivery: Delivery, now: number): Delivery {
     reserved: false,
     heldSince: null,
     heldMs: heldFor(delivery, now),
-    ...(delivery.brokeIn !== undefined && { brokeIn: delivery.brokeIn }),
+    ...(delivery.brokenEpoch !== undefined && { brokenEpoch: delivery.brokenEpoch }),
   };
 }
 

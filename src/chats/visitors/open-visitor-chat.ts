@@ -26,7 +26,7 @@ export async function openVisitorChat(env: Env, visitor: Visitor): Promise<Opene
   const known = visitor.chatExists ? await findIdentity(db, organizationId, chatId) : null;
   if (known) return { outcome: "opened", identity: known };
   const permit = await callObject(env.CHANNELS, channelId, (channel) =>
-    channel.mayOpenChat(visitor.clientNetwork, chatId),
+    channel.admitNewChat(visitor.clientNetwork, chatId),
   );
   if (!permit.ok) {
     // The company may have created the chat since the socket was opened.

@@ -58,7 +58,7 @@ export class SocketCheck {
 
   /** The time of the last check, or of the admission. */
   #lastPassedAt(socket: WebSocket, { admission }: Visitor): number {
-    return this.#passedAt.get(socket) ?? admission.at;
+    return this.#passedAt.get(socket) ?? admission.readAt;
   }
 
   /** Never throws. */
@@ -69,8 +69,8 @@ export class SocketCheck {
     try {
       if (first) {
         const { channelId, admission } = first.visitor;
-        const asked = { withMarks: admission.mark !== null };
-        const policy = await callObject(env.CHANNELS, channelId, (channel) => channel.terms(channelId, asked));
+        const asked = { withFingerprints: admission.fingerprint !== null };
+        const policy = await callObject(env.CHANNELS, channelId, (channel) => channel.socketPolicy(channelId, asked));
         for (const { socket, visitor } of openSockets()) {
           const refusal = socketRefusalOf(visitor.admission, policy);
           if (refusal) close(socket, SOCKET_REFUSALS[refusal]);

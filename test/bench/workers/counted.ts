@@ -10,8 +10,8 @@ const CONTENT = "Your order has left our warehouse and will be with you in two t
 
 export class KeyObject extends counting(service.KeyObject) {}
 export class ChannelObject extends counting(service.ChannelObject) {
-  override active(...given: Parameters<service.ChannelObject["active"]>) {
-    return this.uncounted(async () => super.active(...given));
+  override reportActivity(...given: Parameters<service.ChannelObject["reportActivity"]>) {
+    return this.uncounted(async () => super.reportActivity(...given));
   }
 }
 

@@ -63,7 +63,7 @@ test.each(["telegram", "whatsapp"] as const)(
           : `${messages.join()}, heard ${heard} times`;
       },
     });
-    expect(names).toEqual(expect.arrayContaining(["CHANNELS.permit", "setAlarm", "CHANNELS.active"]));
+    expect(names).toEqual(expect.arrayContaining(["CHANNELS.permit", "setAlarm", "CHANNELS.reportActivity"]));
     expect(names).toContain("update messages set delivery = ? where seq = ?");
   },
 );

@@ -41,5 +41,7 @@ test("a visitor's first message is stored once or refused for a while, whichever
     },
     between: (left) => (left as { alarm: boolean }).alarm === false,
   });
-  expect(names).toEqual(expect.arrayContaining(["CHATS.fetch", "CHANNELS.mayOpenChat", "kv.put identity", "setAlarm"]));
+  expect(names).toEqual(
+    expect.arrayContaining(["CHATS.fetch", "CHANNELS.admitNewChat", "kv.put identity", "setAlarm"]),
+  );
 });

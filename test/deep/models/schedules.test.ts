@@ -152,15 +152,15 @@ function stagedChannel(stage: Stage, leaves: ("go" | "pace" | "broken" | "away")
         outcome: "granted",
         credentials: CREDENTIALS,
         brokenSince: null,
-        provenIn: 0,
+        provenEpoch: 0,
         probe: null,
         epoch: 0,
         trial: null,
       };
     },
     slowDown: told("the channel is told to slow down"),
-    probed: told("the channel is told of a probe"),
-    broke: told("the channel is told that it broke"),
+    reportProbe: told("the channel is told of a probe"),
+    reportBroken: told("the channel is told that it broke"),
     active: told("the channel is told of activity"),
   };
 }

@@ -29,7 +29,7 @@ export class StagedTab {
     this.#socket?.close();
     this.#before = this.#newest;
     const { chatId, organizationId, channelId, contactAddress: address } = this.#stage.identity;
-    const admission = { origin: null, own: "https://parley.test", mark: null, at: Date.now() };
+    const admission = { origin: null, ownOrigin: "https://parley.test", fingerprint: null, readAt: Date.now() };
     const visitor = { chatId, organizationId, channelId, address, clientNetwork: this.name, admission };
     const headers = visitorHeaders({ ...visitor, chatExists: true, after: this.#before });
     // The platform's end of it finds its tab by what it carries.

@@ -114,10 +114,10 @@ function enter(stage: Stage, judge: StageJudge, tabs: StagedTab[], play: Play): 
 /** A channel that now and then does not say whom it lets in. */
 function stagedChannel(stage: Stage, isAway: boolean[]): object {
   return {
-    terms: async (): Promise<SocketPolicy> => {
-      await stage.turn("the terms are asked for");
+    socketPolicy: async (): Promise<SocketPolicy> => {
+      await stage.turn("the policy is read");
       if (isAway.shift()) throw new Error("internal error; reference = 0123456789abcdef");
-      return { allowedOrigins: [], marks: [] };
+      return { allowedOrigins: [], fingerprints: [] };
     },
     active: () => stage.turn("the channel is told of activity"),
   };

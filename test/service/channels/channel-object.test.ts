@@ -19,7 +19,7 @@ async function channel(perSecond = 1_000) {
   const { id: channelId } = await newNetworkChannel(organizationId, "telegram", { settings: { perSecond } });
   const object = () => env.CHANNELS.getByName(channelId);
   const permit = async (chat: number, reservedAt: number | null = null) => {
-    const answer = await object().permit({ channelId, chatId: `cht_${chat}`, reservedAt, brokeIn: null });
+    const answer = await object().permit({ channelId, chatId: `cht_${chat}`, reservedAt, brokenEpoch: null });
     return answer.outcome === "granted" ? { ...answer, credentials: null } : answer;
   };
   const go = async (chat: number) => {
@@ -28,9 +28,9 @@ async function channel(perSecond = 1_000) {
     return answer;
   };
   const tell = ({ probe, epoch, trial }: Attempt, works: boolean) =>
-    object().probed({ channelId, works, probe, epoch, trial });
+    object().reportProbe({ channelId, works, probe, epoch, trial });
   const broke = ({ probe, epoch }: Attempt, chat: number) =>
-    object().broke({ channelId, chatId: `cht_${chat}`, reason: "Bad token", probe, epoch });
+    object().reportBroken({ channelId, chatId: `cht_${chat}`, reason: "Bad token", probe, epoch });
   const repair = () => admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: "123456:good-token" } });
   /** Lets 10,000 chats ask, a thousand at the same time, by calls within the object. @returns who may go */
   const crowd = () =>
@@ -38,7 +38,7 @@ async function channel(perSecond = 1_000) {
       const mayGo: Attempt[] = [];
       for (let from = 0; from < 10_000; from += 1_000) {
         const answers = await all(from, from + 1_000, (chat) =>
-          channel.permit({ channelId, chatId: `cht_${chat}`, reservedAt: null, brokeIn: null }),
+          channel.permit({ channelId, chatId: `cht_${chat}`, reservedAt: null, brokenEpoch: null }),
         );
         for (const answer of answers) if (answer.outcome === "granted") mayGo.push(answer);
       }

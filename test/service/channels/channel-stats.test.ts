@@ -146,7 +146,7 @@ test("a chat that is deleted while it tells of what waits takes that with it too
   await send(chat.api, chat.chatId);
   const ofChat = chat.object();
   const ofChannel = env.CHANNELS.getByName(chat.channelId);
-  aroundCall("CHANNELS", "active", { before: () => admin("DELETE", `/chats/${chat.chatId}`) });
+  aroundCall("CHANNELS", "reportActivity", { before: () => admin("DELETE", `/chats/${chat.chatId}`) });
   await runDurableObjectAlarm(ofChat);
   await runDurableObjectAlarm(ofChannel);
   expect((await channelStats(chat)).queue).toEqual({ depth: 0, oldest: null, ageSeconds: null });
@@ -167,7 +167,7 @@ test("what a chat could not tell is told later, and once", async () => {
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
   await chat.run();
-  breakObjects("CHANNELS", "active");
+  breakObjects("CHANNELS", "reportActivity");
   pass(2_000);
   await chat.run();
   vi.restoreAllMocks();
@@ -248,7 +248,7 @@ test.each([false, true])(
     const answerLost = () => {
       throw Object.assign(new Error("Network connection lost."), { retryable });
     };
-    aroundCall("CHANNELS", "active", { after: answerLost });
+    aroundCall("CHANNELS", "reportActivity", { after: answerLost });
     pass(2_000);
     await chat.run();
     vi.restoreAllMocks();

@@ -115,7 +115,7 @@ test.each(OUTAGES)(
 test("a chat whose channel cannot be told tries again, over an eviction too", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
-  breakObjects("CHANNELS", "active");
+  breakObjects("CHANNELS", "reportActivity");
   await runDurableObjectAlarm(chat.object);
   vi.restoreAllMocks();
   expect(await alarmOf(chat.object)).toBe(Date.now() + 30_000);
@@ -130,11 +130,11 @@ test("the latest time wins, in whatever order they come", async () => {
   const chat = await activeChat(organization);
   const channel = env.CHANNELS.getByName(organization.channelId);
   const latest = Date.parse(chat.at) + 5_000;
-  await channel.active(chat.id, latest);
+  await channel.reportActivity(chat.id, latest);
   await evictDurableObject(channel);
-  await channel.active(chat.id, latest - 3_000);
+  await channel.reportActivity(chat.id, latest - 3_000);
   await runDurableObjectAlarm(channel);
-  await channel.active(chat.id, latest - 1_000);
+  await channel.reportActivity(chat.id, latest - 1_000);
   await runDurableObjectAlarm(channel);
   expect(await lastMessageAt(chat.id)).toBe(new Date(latest).toISOString());
 });
@@ -156,7 +156,7 @@ test("a chat that is active while its channel writes is written again", async ()
   const channel = env.CHANNELS.getByName(organization.channelId);
   await runDurableObjectAlarm(chat.object);
   const later = Date.parse(chat.at) + 1_000;
-  beforeNextRun(() => env.CHANNELS.getByName(organization.channelId).active(chat.id, later));
+  beforeNextRun(() => env.CHANNELS.getByName(organization.channelId).reportActivity(chat.id, later));
   await runDurableObjectAlarm(channel);
   expect(await lastMessageAt(chat.id)).toBe(chat.at);
   expect(await collected(channel)).toEqual({ rows: [{ id: chat.id, at: later }], alarm: Date.now() + 5_000 });
@@ -169,7 +169,7 @@ test("a message that comes while its chat reports keeps the chat's alarm", async
     await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null, "req_1");
     await env.CHATS.getByName(chat.id).send(organization.organizationId, [draft("In between")], null);
   }
-  aroundCall("CHANNELS", "active", { before });
+  aroundCall("CHANNELS", "reportActivity", { before });
   await runDurableObjectAlarm(chat.object);
   expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
 });

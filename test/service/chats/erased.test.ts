@@ -63,7 +63,7 @@ test("a caller who read the directory before a chat was erased does not bring it
 
 test("a chat that is erased while it reports its activity keeps its mark and the mark's end", async () => {
   const { object, chatId } = await usedChat();
-  aroundCall("CHANNELS", "active", { after: () => env.CHATS.getByName(chatId).erase() });
+  aroundCall("CHANNELS", "reportActivity", { after: () => env.CHATS.getByName(chatId).erase() });
   await runDurableObjectAlarm(object);
   expect(await held(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
 });
@@ -82,7 +82,7 @@ test("a chat that is erased and opened again while it reports its activity repor
     const again = { ...adoption, createdAt: Date.now() };
     await env.CHATS.getByName(chatId).list(organizationId, { page: 1, limit: 20 }, again);
   }
-  aroundCall("CHANNELS", "active", { after });
+  aroundCall("CHANNELS", "reportActivity", { after });
   await runDurableObjectAlarm(object);
   // What the erased chat told of itself.
   await runDurableObjectAlarm(channel);

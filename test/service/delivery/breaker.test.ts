@@ -270,7 +270,7 @@ test("a chat that reports its activity while the channel writes its health keeps
   const statements: D1PreparedStatement = Object.getPrototypeOf(env.DB.prepare("select 1"));
   const run = Reflect.get(statements, "run") as () => Promise<D1Result>;
   vi.spyOn(statements, "run").mockImplementation(async function write(this: D1PreparedStatement) {
-    await channel().active(chat.chatId, Date.now());
+    await channel().reportActivity(chat.chatId, Date.now());
     return run.call(this);
   } as never);
   await runDurableObjectAlarm(channel());
@@ -318,7 +318,7 @@ test("a probe's report whose answer was lost makes the wait longer once, though 
   await send(at.api, second?.chatId ?? "");
   await second?.run();
   pass(6 * MINUTE);
-  aroundCall("CHANNELS", "broke", {
+  aroundCall("CHANNELS", "reportBroken", {
     after: () => {
       throw Object.assign(new Error("Network connection lost."), { retryable: true });
     },
@@ -333,7 +333,7 @@ test("new credentials that the channel's object can't be told of are answered 50
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
   await chat.run();
-  breakObjects("CHANNELS", "changed");
+  breakObjects("CHANNELS", "refresh");
   const refused = await mend(chat.channelId);
   expectError(refused, 503, "unavailable");
   expect(refused.headers.get("Retry-After")).not.toBeNull();
@@ -350,7 +350,7 @@ test("new credentials that the channel's object was not told of count with the n
   const [first, second] = at.chats;
   await send(at.api, first?.chatId ?? "");
   await first?.run();
-  breakObjects("CHANNELS", "changed");
+  breakObjects("CHANNELS", "refresh");
   await mend(at.channelId);
   vi.restoreAllMocks();
   // The channel's record is held for ten seconds.
@@ -372,7 +372,7 @@ test("a call that tells of new credentials twice changes nothing the second time
   await mend(chat.channelId);
   const mends = () =>
     runInDurableObject(env.CHANNELS.getByName(chat.channelId), async (object, { storage }) => {
-      await object.changed(chat.channelId);
+      await object.refresh(chat.channelId);
       return storage.kv.get<ChannelPace>("pace")?.epoch;
     });
   expect([await mends(), await mends()]).toEqual([1, 1]);

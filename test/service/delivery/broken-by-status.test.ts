@@ -35,7 +35,7 @@ function reports(): () => number {
     const stub = getByName(...named);
     return new Proxy(stub, {
       get(target, property) {
-        if (property === "broke") count++;
+        if (property === "reportBroken") count++;
         return Reflect.get(target, property, target);
       },
     });

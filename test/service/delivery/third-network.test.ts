@@ -15,10 +15,10 @@ const pigeon: Adapter = {
   settings: z.object({}),
   defaults: { perSecond: 1_000 },
   address: (text) => (text.startsWith("loft ") ? text : null),
-  addressForm: "must be a loft",
-  base: { variable: "PIGEON_API_BASE" as never, usual: "https://pigeon.test" },
+  addressError: "must be a loft",
+  base: { variable: "PIGEON_API_BASE" as never, defaultUrl: "https://pigeon.test" },
   unknownWaitMs: 0,
-  partsOf: () => 1,
+  countParts: () => 1,
   async send(message, { ringNumber = "" }, { base }) {
     carried.push({ message, ring: ringNumber, base });
     return { outcome: "sent", parts: ["p1"], addresses: [] };
@@ -29,7 +29,7 @@ const pigeon: Adapter = {
     const written = { networkId: id, address: loft, addresses: [], name: null, content: note, media: null };
     return {
       genuine: true,
-      received: [{ account: null, item: { kind: "message", type: "TEXT", ...written } }],
+      items: [{ account: null, item: { kind: "message", type: "TEXT", ...written } }],
       notes: [],
     };
   },

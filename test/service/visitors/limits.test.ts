@@ -323,7 +323,7 @@ test.each(OUTAGES)("a chat in use takes messages while the directory is down (%s
 
 test("a channel's object that cannot be reached refuses for now, and nobody is let past it", async () => {
   const { page, api } = await newVisitor();
-  breakObjects("CHANNELS", "mayOpenChat");
+  breakObjects("CHANNELS", "admitNewChat");
   expect(await page.write("a")).toMatchObject({ type: "refused", code: "unavailable", retryAfter: 5 });
   expect((await api("GET", "/chats")).body.chats).toEqual([]);
 });

@@ -137,7 +137,7 @@ test("what comes while the channel is asked is told afterwards, in its order, an
   const { channelId, chatId, api, page, protocols } = await newUser();
   pass(10_000);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  aroundCall("CHANNELS", "terms", { before: () => released });
+  aroundCall("CHANNELS", "socketPolicy", { before: () => released });
   for (const content of ["one", "two"]) await send(api, chatId, { content });
   const { page: late, ready } = await visit(channelId, { protocols });
   expect(ready.lastSeq).toBe(2);
@@ -151,7 +151,7 @@ test("what comes while the channel is asked is told afterwards, in its order, an
 
 test("while nobody can say whether a socket is welcome it stays for an hour, and is then told to try later", async () => {
   const { page } = await newUser();
-  breakObjects("CHANNELS", "terms");
+  breakObjects("CHANNELS", "socketPolicy");
   pass(3_599_000);
   expect(await pulse(page)).toBe("alive");
   pass(1_000);
@@ -175,7 +175,7 @@ test("a rotation that its channel could not be told counts ten seconds later", a
   const { channelId, page } = await newUser();
   pass(10_000);
   expect(await pulse(page)).toBe("alive");
-  breakObjects("CHANNELS", "changed");
+  breakObjects("CHANNELS", "refresh");
   expect((await rotate(channelId)).status).toBe(201);
   vi.restoreAllMocks();
   pass(20_000);
@@ -214,7 +214,7 @@ test("a socket of which too much would have to be kept is not among the chat's o
 test("a frame that is too large is not held until the channel has answered", async () => {
   const { page } = await newUser();
   pass(10_000);
-  aroundCall("CHANNELS", "terms", { before: () => page.closed });
+  aroundCall("CHANNELS", "socketPolicy", { before: () => page.closed });
   page.send("x".repeat(100_000));
   expect(await page.closed).toBe(1009);
 });
@@ -226,7 +226,7 @@ test("while the channel is asked a hundred frames are held, and whoever sends mo
     ...(await Promise.all([1, 2, 3].map(() => visit(channelId, { protocols })))).map((one) => one.page),
   ];
   pass(10_000);
-  aroundCall("CHANNELS", "terms", { before: () => Promise.race(pages.map(({ closed }) => closed)) });
+  aroundCall("CHANNELS", "socketPolicy", { before: () => Promise.race(pages.map(({ closed }) => closed)) });
   for (const one of pages) for (let i = 0; i < 30; i++) one.send({ type: "read", seq: i });
   expect(await Promise.race(pages.map(({ closed }) => closed))).toBe(1013);
 });

@@ -107,7 +107,9 @@ test.each([
   "http://a..b:99999",
 ])("%j is no origin", (origin) => {
   const result = KINDS.web.settings.safeParse({ allowedOrigins: [origin] });
-  expect(result.error?.issues.map(({ message }) => message)).toEqual(["must be an origin, as https://example.com"]);
+  expect(result.error?.issues.map(({ message }) => message)).toEqual([
+    "must be an origin, such as https://example.com",
+  ]);
 });
 
 test("an origin has at most 255 characters", () => {

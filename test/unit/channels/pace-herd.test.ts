@@ -5,10 +5,10 @@ import {
   closeBreaker,
   endTrial,
   grantPermit,
-  isStillGood,
-  NEAR_MS,
+  INITIAL_PACE,
+  isStillValid,
   type Permit,
-  STEADY,
+  SHORT_WAIT_MS,
   wakeMoreAt,
 } from "../../../src/channels/pace.ts";
 
@@ -78,7 +78,7 @@ class Agenda {
  * A channel and chats with one message each, on a clock of their own: the chats' alarms ring up to 3 s late, calls to
  * the channel take up to 20 ms and those to the network 50 to 1,500 ms.
  */
-function herd(seed: number, pace: ChannelPace = STEADY) {
+function herd(seed: number, pace: ChannelPace = INITIAL_PACE) {
   const random = numbers(seed);
   const agenda = new Agenda();
   const waiting = new Set<number>();
@@ -95,20 +95,20 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
   };
 
   function become(next: ChannelPace): void {
-    const isNews = next.trialUntil !== seen.pace.trialUntil || next.epoch !== seen.pace.epoch;
+    const affectsWaiters = next.trialUntil !== seen.pace.trialUntil || next.epoch !== seen.pace.epoch;
     seen.pace = next;
-    if (!isNews) return;
+    if (!affectsWaiters) return;
     const woken = patient;
     patient = [];
     for (const again of woken) again();
   }
 
-  function ask(chat: number, reservedAt: number | null = null, impatientAt = agenda.now + NEAR_MS): void {
+  function ask(chat: number, reservedAt: number | null = null, impatientAt = agenda.now + SHORT_WAIT_MS): void {
     seen.leaves++;
-    const isPatient = agenda.now < impatientAt;
+    const canWait = agenda.now < impatientAt;
     const { permit, pace } = grantPermit(
       seen.pace,
-      { reservedAt, isPatient, brokeIn: null },
+      { reservedAt, canWait, brokenEpoch: null },
       PER_SECOND,
       agenda.now,
       random(),
@@ -134,7 +134,7 @@ function herd(seed: number, pace: ChannelPace = STEADY) {
     }
   }
 
-  const isVoid = ({ probe, at }: Go, epoch: number) => probe === null && !isStillGood(seen.pace, at, epoch);
+  const isVoid = ({ probe, at }: Go, epoch: number) => probe === null && !isStillValid(seen.pace, at, epoch);
 
   function call(chat: number, { probe, trial }: Go, epoch: number): void {
     seen.starts.push(agenda.now);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { breakChannel, type ChannelPace, grantPermit, STEADY, slowDown } from "../../../src/channels/pace.ts";
+import { breakChannel, type ChannelPace, grantPermit, INITIAL_PACE, slowDown } from "../../../src/channels/pace.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const MINUTE = 60_000;
@@ -9,20 +9,20 @@ const FRESH = { probe: null, epoch: 0 };
 /** The channel after a probe that was let go found it still broken. */
 function probed(pace: ChannelPace): ChannelPace {
   const now = pace.breaker?.probeAt ?? NOW;
-  const { permit, pace: under } = grantPermit(pace, { reservedAt: null, isPatient: true, brokeIn: null }, 25, now, 0);
+  const { permit, pace: under } = grantPermit(pace, { reservedAt: null, canWait: true, brokenEpoch: null }, 25, now, 0);
   const probe = permit.outcome === "granted" ? permit.probe : null;
   return breakChannel(under, "Still bad", { probe, epoch: 0 }, NOW);
 }
 
 /** Asks for leaves, one after the other, of a channel whose state goes along; it has just shown that it works. */
-function channel(perSecond = 25, pace: ChannelPace = STEADY) {
+function channel(perSecond = 25, pace: ChannelPace = INITIAL_PACE) {
   return {
     pace,
     ask(now: number, reservedAt: number | null = null, random = 0) {
       this.pace = { ...this.pace, provenAt: now };
       const { permit, pace } = grantPermit(
         this.pace,
-        { reservedAt, isPatient: true, brokeIn: null },
+        { reservedAt, canWait: true, brokenEpoch: null },
         perSecond,
         now,
         random,
@@ -98,7 +98,7 @@ test("chats that meet a broken channel are told to come back after 5 to 60 minut
       expect(wait).toBeLessThanOrEqual(60 * MINUTE);
     }),
   );
-  const asked = channel(25, breakChannel(STEADY, "Bad token", FRESH, NOW));
+  const asked = channel(25, breakChannel(INITIAL_PACE, "Bad token", FRESH, NOW));
   expect(asked.ask(NOW, null, 1).at - asked.ask(NOW, null, 0).at).toBe(MINUTE);
 });
 

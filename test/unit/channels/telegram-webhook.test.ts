@@ -35,7 +35,7 @@ const hello: Update = {
 test("a genuine update with a text is one message", async () => {
   expect(await receive(hello)).toEqual({
     genuine: true,
-    received: [
+    items: [
       {
         account: null,
         item: {
@@ -175,8 +175,8 @@ test.each([
 ])("%s comes as media, with its caption", async (_, fields, type, media) => {
   const bare = await message(fields);
   const captioned = await message({ ...fields, caption: "Look" });
-  expect(bare).toMatchObject({ received: [{ item: { type, content: "", media } }], notes: [] });
-  expect(captioned).toMatchObject({ received: [{ item: { type, content: "Look", media } }], notes: [] });
+  expect(bare).toMatchObject({ items: [{ item: { type, content: "", media } }], notes: [] });
+  expect(captioned).toMatchObject({ items: [{ item: { type, content: "Look", media } }], notes: [] });
 });
 
 test.each([
@@ -214,7 +214,7 @@ test.each([
 ])("what has no counterpart comes as text that says what it was: %j", async (fields, content) => {
   expect(await message(fields)).toMatchObject({
     genuine: true,
-    received: [{ item: { kind: "message", type: "TEXT", content, media: null } }],
+    items: [{ item: { kind: "message", type: "TEXT", content, media: null } }],
     notes: [],
   });
 });
@@ -230,18 +230,18 @@ test.each([
   ["none of white space", { chat: { id: 42, type: "private", first_name: " " }, from: undefined }, null],
   ["one that is cut", { chat: { id: 42, type: "private", first_name: "a".repeat(500) } }, "a".repeat(200)],
 ])("the name is %s", async (_, fields, name) => {
-  expect(await message({ text: "Hi", ...fields })).toMatchObject({ received: [{ item: { name } }] });
+  expect(await message({ text: "Hi", ...fields })).toMatchObject({ items: [{ item: { name } }] });
 });
 
 test("a group's messages have the group's address", async () => {
   const receipt = await message({ chat: group, text: "Hi" });
-  expect(receipt).toMatchObject({ received: [{ item: { address: "-1001234", networkId: "123456:-1001234:7" } }] });
+  expect(receipt).toMatchObject({ items: [{ item: { address: "-1001234", networkId: "123456:-1001234:7" } }] });
 });
 
 test("two bots' messages with the same number in the same chat are two", async () => {
   const request = { headers: new Headers({ [HEADER]: SECRET }), body: bytesOf(hello) };
   const receipt = await telegram.receive(request, { botToken: "99:other" }, SECRET);
-  expect(receipt).toMatchObject({ received: [{ item: { networkId: "99:42:7" } }] });
+  expect(receipt).toMatchObject({ items: [{ item: { networkId: "99:42:7" } }] });
 });
 
 test("a repeated update has the same id though its update_id is another", async () => {
@@ -257,7 +257,7 @@ test("ephemeral messages, which all have the number 0, are told apart", async ()
       { ephemeral_message_id: 1, date: 99 },
     ].map((fields) => message({ message_id: 0, text: "Hi", ...fields })),
   );
-  const ids = receipts.flatMap((receipt) => (receipt.genuine ? receipt.received : [])).map(({ item }) => item);
+  const ids = receipts.flatMap((receipt) => (receipt.genuine ? receipt.items : [])).map(({ item }) => item);
   expect(ids).toMatchObject(
     ["123456:42:0.1.10", "123456:42:0.2.10", "123456:42:0.1.99"].map((networkId) => ({ networkId })),
   );
@@ -269,7 +269,7 @@ test.each([
 ])("a group's move, told by %s, changes the address and is no message", async (_, fields) => {
   expect(await message(fields)).toEqual({
     genuine: true,
-    received: [{ account: null, item: { kind: "address", from: "-55", to: "-1001234" } }],
+    items: [{ account: null, item: { kind: "address", from: "-55", to: "-1001234" } }],
     notes: [],
   });
 });
@@ -313,7 +313,7 @@ test.each([
   ["a body cut short", '{"update_id":1,"mess', "a body that is no JSON"],
   ["an empty body", "", "a body that is no JSON"],
 ])("an update with %s is genuine and leaves a note alone", async (_, body, note) => {
-  expect(await receive(body)).toEqual({ genuine: true, received: [], notes: [note] });
+  expect(await receive(body)).toEqual({ genuine: true, items: [], notes: [note] });
 });
 
 test("whatever a genuine body holds, nothing is thrown", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addressOfToken, readClaim, voucherOf } from "../../../src/channels/web/identity.ts";
+import { addressOfToken, matchingSecret, readClaim } from "../../../src/channels/web/identity.ts";
 import { asUser, signUser } from "../../support/site-users.ts";
 
 const HASH = "ab".repeat(32);
@@ -75,17 +75,17 @@ test("a token's address is web_ and the base62 SHA-256 of it", async () => {
 test("a user is vouched for under any of the living secrets, and under no other", async () => {
   const hash = async (user: string, secret: string) => Uint8Array.fromHex(await signUser(user, secret));
   const old = await hash("user-7", "old");
-  expect(await voucherOf({ user: "user-7", hash: old, expires: null }, ["new", "old"], 0)).toBe("old");
-  expect(await voucherOf({ user: "user-7", hash: old, expires: null }, ["new"], 0)).toBeNull();
-  expect(await voucherOf({ user: "user-8", hash: old, expires: null }, ["new", "old"], 0)).toBeNull();
-  expect(await voucherOf({ user: "user-7", hash: old, expires: null }, [], 0)).toBeNull();
+  expect(await matchingSecret({ user: "user-7", hash: old, expires: null }, ["new", "old"], 0)).toBe("old");
+  expect(await matchingSecret({ user: "user-7", hash: old, expires: null }, ["new"], 0)).toBeNull();
+  expect(await matchingSecret({ user: "user-8", hash: old, expires: null }, ["new", "old"], 0)).toBeNull();
+  expect(await matchingSecret({ user: "user-7", hash: old, expires: null }, [], 0)).toBeNull();
 });
 
 test("no changed bit of a hash vouches for anyone", async () => {
   const hash = Uint8Array.fromHex(await signUser("user-7", "secret"));
   for (let bit = 0; bit < 256; bit++) {
     const changed = hash.with(bit >> 3, (hash[bit >> 3] ?? 0) ^ (1 << (bit & 7))) as Uint8Array<ArrayBuffer>;
-    expect(await voucherOf({ user: "user-7", hash: changed, expires: null }, ["secret"], 0)).toBeNull();
+    expect(await matchingSecret({ user: "user-7", hash: changed, expires: null }, ["secret"], 0)).toBeNull();
   }
 });
 

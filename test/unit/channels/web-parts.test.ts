@@ -64,15 +64,15 @@ test.each<[string | null, string | null, string[], string[], string | null]>([
   [null, "m1", [], ["m2"], "wrong_identity"],
   [null, "m1", [], [], "wrong_identity"],
 ])(
-  "a socket of origin %s and mark %s, with %j allowed and marks %j: %s",
-  (origin, mark, allowedOrigins, marks, expected) => {
-    const admission = { origin, own: "https://own.example", mark, at: 0 };
-    expect(socketRefusalOf(admission, { allowedOrigins, marks })).toBe(expected);
+  "a socket of origin %s and fingerprint %s, with %j allowed and fingerprints %j: %s",
+  (origin, fingerprint, allowedOrigins, fingerprints, expected) => {
+    const admission = { origin, ownOrigin: "https://own.example", fingerprint, readAt: 0 };
+    expect(socketRefusalOf(admission, { allowedOrigins, fingerprints })).toBe(expected);
     expect(socketRefusalOf(admission, null)).toBe("no_channel");
   },
 );
 
-test("a secret's mark is always the same, another for each secret, and none of its text", async () => {
+test("a secret's fingerprint is always the same, another for each secret, and none of its text", async () => {
   expect(await secretFingerprint("secret")).toBe(await secretFingerprint("secret"));
   expect(await secretFingerprint("secret")).not.toBe(await secretFingerprint("secret2"));
   expect(await secretFingerprint("secret")).toMatch(/^[0-9A-Za-z]{15}$/);
@@ -88,7 +88,7 @@ test("what the Worker found out of a visitor survives the header, whatever the a
         channelId: "chn_g000000000000000",
         address,
         clientNetwork: "192.0.2.1",
-        admission: { origin: null, own: "https://parley.test", mark: null, at: 1 },
+        admission: { origin: null, ownOrigin: "https://parley.test", fingerprint: null, readAt: 1 },
         after,
       };
       expect(readVisitor(new Headers(visitorHeaders(visitor)))).toEqual(visitor);

@@ -53,8 +53,8 @@ test("of two contacts none lends its name to a message that fits neither", async
 test.each(["!4915112345678", "4915112345678!", "49 151", "", "x".repeat(161)])(
   "%j is nobody's address",
   async (from) => {
-    const { received, notes } = await receive(callOf({ messages: [came({ ...text, from })] }));
-    expect([received, notes]).toEqual([[], ["message without a sender"]]);
+    const { items, notes } = await receive(callOf({ messages: [came({ ...text, from })] }));
+    expect([items, notes]).toEqual([[], ["message without a sender"]]);
   },
 );
 
@@ -66,7 +66,7 @@ test("an error that can't be read leaves a note", async () => {
 });
 
 test("a body that is no JSON leaves a note", async () => {
-  expect(await receive("{")).toEqual({ genuine: true, received: [], notes: ["body not understood"] });
+  expect(await receive("{")).toEqual({ genuine: true, items: [], notes: ["body not understood"] });
 });
 
 test("nobody but the network says that a contact has moved", async () => {

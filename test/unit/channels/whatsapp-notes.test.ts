@@ -27,7 +27,7 @@ test.each<[string, string, string[]]>([
     ["field of unknown name ignored"],
   ],
 ])("of %s only a note is left", async (_name, body, notes) => {
-  expect(await receive(body)).toEqual({ genuine: true, received: [], notes });
+  expect(await receive(body)).toEqual({ genuine: true, items: [], notes });
 });
 
 test.each<[string, object, string]>([
@@ -43,9 +43,9 @@ test.each<[string, object, string]>([
   ["an error of the account", { errors: [{ code: 130429, title: "Rate limit hit" }] }, "error 130429"],
 ])("%s leaves a note and does not hold up the rest", async (_name, value, note) => {
   const good = { messages: [came({ id: "wamid.2", type: "text", text: { body: "Hi" } })] };
-  const { received, notes } = await receive(callOf(value, good));
+  const { items, notes } = await receive(callOf(value, good));
   expect(notes).toEqual([note]);
-  expect(received).toMatchObject([{ item: { networkId: "wamid.2" } }]);
+  expect(items).toMatchObject([{ item: { networkId: "wamid.2" } }]);
 });
 
 test("whatever a genuine webhook holds, reading it never throws and its notes hold nothing of it", async () => {

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { Receipt } from "../../../src/channels/adapter.ts";
+import type { ParsedWebhook } from "../../../src/channels/adapter.ts";
 import { whatsapp } from "../../../src/channels/whatsapp/adapter.ts";
 import { callOf, credentials, signatureOf, webhook } from "./whatsapp-network.ts";
 
-type Genuine = Extract<Receipt, { genuine: true }>;
+type Genuine = Extract<ParsedWebhook, { genuine: true }>;
 
 export const PHONE = "4915112345678";
 export const USER = "DE.1349120865530274";
@@ -17,10 +17,10 @@ export async function receive(body: string): Promise<Genuine> {
 
 /** The one item that a value of a webhook makes. */
 export async function itemOf(value: object) {
-  const { received, notes } = await receive(callOf(value));
+  const { items, notes } = await receive(callOf(value));
   expect(notes).toEqual([]);
-  expect(received).toHaveLength(1);
-  return received[0]?.item;
+  expect(items).toHaveLength(1);
+  return items[0]?.item;
 }
 
 /** A message as Meta sends it; `fields` are those of its type, and whatever else differs. */

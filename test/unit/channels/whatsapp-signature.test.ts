@@ -23,12 +23,12 @@ function receive(body: string | Uint8Array<ArrayBuffer>, signature: string | nul
 
 test("a webhook that Meta signed is genuine", async () => {
   const receipt = await receive(hello, await signatureOf(hello));
-  expect(receipt).toMatchObject({ genuine: true, notes: [], received: [{ item: { networkId: "wamid.1" } }] });
+  expect(receipt).toMatchObject({ genuine: true, notes: [], items: [{ item: { networkId: "wamid.1" } }] });
 });
 
 test("a body that came escaped and was signed so is genuine", async () => {
   const receipt = await receive(escaped(greeting), await signatureOf(escaped(greeting)));
-  expect(receipt).toMatchObject({ genuine: true, received: [{ item: { content: "Grüße äöå 😀 中" } }] });
+  expect(receipt).toMatchObject({ genuine: true, items: [{ item: { content: "Grüße äöå 😀 中" } }] });
 });
 
 test("a signature over the escaped form in upper case is refused", async () => {
@@ -40,7 +40,7 @@ test("bytes that are no UTF-8 are genuine by their bytes alone", async () => {
   const bytes = new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]);
   expect(await receive(bytes, await signatureOf(bytes))).toEqual({
     genuine: true,
-    received: [],
+    items: [],
     notes: ["body not understood"],
   });
   for (const form of ["{\ufffd\ufffd}", "{\\ufffd\\ufffd}"]) {
@@ -121,7 +121,7 @@ test("every text that Meta signs, in either form, is genuine and read as it was 
     fc.asyncProperty(fc.string({ unit: "grapheme", maxLength: 60 }), fc.boolean(), async (content, asEscaped) => {
       const body = callOf({ messages: [{ from: "49151", id: "wamid.3", type: "text", text: { body: content } }] });
       const receipt = await receive(body, await signatureOf(asEscaped ? escaped(body) : body));
-      expect(receipt).toMatchObject({ genuine: true, received: [{ item: { content } }] });
+      expect(receipt).toMatchObject({ genuine: true, items: [{ item: { content } }] });
     }),
     { numRuns: 300 },
   );

@@ -7,7 +7,7 @@ const contact = { profile: { name: "Ann" }, wa_id: PHONE };
 
 const inbound = { kind: "message", networkId: "wamid.1", address: PHONE, addresses: [], name: "Ann", media: null };
 
-test("a text message is received for its phone number's id", async () => {
+test("a text message is items for its phone number's id", async () => {
   const call = {
     object: "whatsapp_business_account",
     entry: [
@@ -39,7 +39,7 @@ test("a text message is received for its phone number's id", async () => {
   expect(await receive(JSON.stringify(call))).toEqual({
     genuine: true,
     notes: [],
-    received: [{ account: PHONE_ID, item: { ...inbound, addresses: [USER], type: "TEXT", content: "Hi" } }],
+    items: [{ account: PHONE_ID, item: { ...inbound, addresses: [USER], type: "TEXT", content: "Hi" } }],
   });
 });
 
@@ -70,7 +70,7 @@ test.each<[string, object, object]>([
     { type: "IMAGE", content: "", media: { id: "115", contentType: null, fileName: null } },
   ],
   ["an empty text", { type: "text", text: { body: "" } }, { type: "TEXT", content: "" }],
-])("%s is received as it is", async (_name, fields, expected) => {
+])("%s is items as it is", async (_name, fields, expected) => {
   expect(await itemOf({ contacts: [contact], messages: [came(fields)] })).toEqual({ ...inbound, ...expected });
 });
 
@@ -149,7 +149,7 @@ test.each<[string, object, string]>([
   ["an image without its id", { type: "image", image: { caption: "Look" } }, "[Image]"],
   ["a button that is no object", { type: "button", button: "Yes" }, "[Button]"],
   ["contacts that are no list", { type: "contacts", contacts: { name: "Bob" } }, "[Contact]"],
-])("%s is received as a TEXT that describes it", async (_name, fields, content) => {
+])("%s is items as a TEXT that describes it", async (_name, fields, content) => {
   const item = await itemOf({ contacts: [contact], messages: [came(fields)] });
   expect(item).toEqual({ ...inbound, type: "TEXT", content });
 });
@@ -189,7 +189,7 @@ test.each<[string, object, string | null]>([
 
 test("several messages keep their own contacts", async () => {
   const other = { profile: { name: "Bob" }, wa_id: "15551234", user_id: "US.77" };
-  const { received } = await receive(
+  const { items } = await receive(
     callOf({
       contacts: [other, { ...contact, user_id: USER }],
       messages: [
@@ -198,7 +198,7 @@ test("several messages keep their own contacts", async () => {
       ],
     }),
   );
-  expect(received.map(({ item }) => item)).toEqual([
+  expect(items.map(({ item }) => item)).toEqual([
     { ...inbound, addresses: [USER], type: "TEXT", content: "one" },
     {
       ...inbound,
@@ -213,7 +213,7 @@ test("several messages keep their own contacts", async () => {
 });
 
 test("a contact that fits none of several messages lends none its addresses", async () => {
-  const { received } = await receive(
+  const { items } = await receive(
     callOf({
       contacts: [{ profile: { name: "Cy" }, wa_id: "777" }],
       messages: [
@@ -222,7 +222,7 @@ test("a contact that fits none of several messages lends none its addresses", as
       ],
     }),
   );
-  expect(received.map(({ item }) => item)).toMatchObject([
+  expect(items.map(({ item }) => item)).toMatchObject([
     { address: PHONE, addresses: [], name: null },
     { address: "15551234", addresses: [], name: null },
   ]);
@@ -237,7 +237,7 @@ test("several entries, changes and items of one call all come, in order and each
       statuses: ids.map((id) => status({ id: `${id}.s` })),
     },
   });
-  const { received, notes } = await receive(
+  const { items, notes } = await receive(
     JSON.stringify({
       object: "whatsapp_business_account",
       entry: [
@@ -247,7 +247,7 @@ test("several entries, changes and items of one call all come, in order and each
     }),
   );
   expect(notes).toEqual([]);
-  expect(received.map(({ account, item }) => [account, "networkId" in item && item.networkId])).toEqual([
+  expect(items.map(({ account, item }) => [account, "networkId" in item && item.networkId])).toEqual([
     ["10", "a"],
     ["10", "b"],
     ["10", "a.s"],
@@ -261,8 +261,8 @@ test("several entries, changes and items of one call all come, in order and each
 
 test("a contact who changed numbers moves, and the notice is kept", async () => {
   const system = { body: "Ann changed numbers", wa_id: "4917099", type: "customer_changed_number" };
-  const { received } = await receive(callOf({ messages: [came({ type: "system", system })] }));
-  expect(received.map(({ item }) => item)).toEqual([
+  const { items } = await receive(callOf({ messages: [came({ type: "system", system })] }));
+  expect(items.map(({ item }) => item)).toEqual([
     { ...inbound, name: null, type: "TEXT", content: "[System] Ann changed numbers" },
     { kind: "address", from: PHONE, to: "4917099" },
   ]);
@@ -270,13 +270,13 @@ test("a contact who changed numbers moves, and the notice is kept", async () => 
 
 test("a contact who got another user id moves", async () => {
   const system = { body: "Changed", user_id: "DE.2", previous_user_id: "DE.1", type: "user_changed_user_id" };
-  const { received } = await receive(callOf({ messages: [came({ type: "system", system })] }));
-  expect(received.map(({ item }) => item)).toMatchObject([{}, { kind: "address", from: "DE.1", to: "DE.2" }]);
+  const { items } = await receive(callOf({ messages: [came({ type: "system", system })] }));
+  expect(items.map(({ item }) => item)).toMatchObject([{}, { kind: "address", from: "DE.1", to: "DE.2" }]);
 });
 
 test("a value without metadata has no account", async () => {
-  const { received } = await receive(callOf({ metadata: undefined, statuses: [status()] }));
-  expect(received).toMatchObject([{ account: null, item: { kind: "status" } }]);
+  const { items } = await receive(callOf({ metadata: undefined, statuses: [status()] }));
+  expect(items).toMatchObject([{ account: null, item: { kind: "status" } }]);
 });
 
 test("a call of very many contacts and messages costs as much as it is long", async () => {
@@ -284,6 +284,6 @@ test("a call of very many contacts and messages costs as much as it is long", as
   const messages = Array.from({ length: 10_000 }, (_, i) =>
     came({ id: `wamid.${i}`, type: "text", text: { body: "Hi" } }),
   );
-  const { received } = await receive(callOf({ contacts, messages }));
-  expect(received).toHaveLength(10_000);
+  const { items } = await receive(callOf({ contacts, messages }));
+  expect(items).toHaveLength(10_000);
 });

@@ -183,7 +183,7 @@ function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError 
 const refused: Outcome = { outcome: "channel_broken", reason: "131031: Locked", parts: ["a"] };
 
 test("a message that breaks its channel again after another attempt came through fails, and the channel is not told", () => {
-  const again = judged(refused, { probe: null, provenIn: 3 }, 2);
+  const again = judged(refused, { probe: null, provenEpoch: 3 }, 2);
   expect(again).toEqual({ outcome: "failed", code: "message_refused", message: "131031: Locked", parts: ["a"] });
   // The network's answer was about the channel: it does not show that the channel works.
   expect(reportsOf(again, { probe: null, trial: 9 })).toEqual([{ report: "probed", works: false }]);
@@ -194,15 +194,15 @@ test.each<[string, Outcome, number | null, number, number | null]>([
   ["that breaks it again before any other came through", refused, null, 2, 2],
   ["that is the probe", refused, 1, 3, 2],
   ["that the network accepts", sent("a"), null, 3, 2],
-])("a message %s is not the cause", (_which, outcome, probe, provenIn, brokeIn) => {
-  expect(judged(outcome, { probe, provenIn }, brokeIn)).toBe(outcome);
+])("a message %s is not the cause", (_which, outcome, probe, provenEpoch, brokenEpoch) => {
+  expect(judged(outcome, { probe, provenEpoch }, brokenEpoch)).toBe(outcome);
 });
 
 test("a message keeps in which state of the channel it met it broken, through its next attempt", () => {
   const { delivery } = end(refused);
-  expect(delivery.brokeIn).toBe(3);
-  expect(begin(hold(delivery, NOW + 1, "broken", NOW), NOW + 1).brokeIn).toBe(3);
-  expect(end(refused, {}, null, true).delivery.brokeIn).toBeUndefined();
+  expect(delivery.brokenEpoch).toBe(3);
+  expect(begin(hold(delivery, NOW + 1, "broken", NOW), NOW + 1).brokenEpoch).toBe(3);
+  expect(end(refused, {}, null, true).delivery.brokenEpoch).toBeUndefined();
 });
 
 test("a run ends after fifty steps or five minutes", () => {

@@ -141,8 +141,8 @@ async function askNetwork(
 /** The networks' addresses: from the environment, else from `.dev.vars` if the service runs on this machine. */
 async function basesOf({ connection }: Service, env: Environment) {
   const variables = connection.isHere ? await devVariables(connection.root) : null;
-  const baseOf = ({ variable, usual }: { variable: string; usual: string }) =>
-    env[variable] || variables?.[variable] || usual;
+  const baseOf = ({ variable, defaultUrl }: { variable: string; defaultUrl: string }) =>
+    env[variable] || variables?.[variable] || defaultUrl;
   return { telegram: baseOf(BASES.telegram), whatsapp: baseOf(BASES.whatsapp) };
 }
 

@@ -12,8 +12,8 @@ export type NetworkAnswer =
 
 /** The networks' addresses, and the variables that replace them. The same as in their adapters. */
 export const BASES = {
-  telegram: { variable: "TELEGRAM_API_BASE", usual: "https://api.telegram.org" },
-  whatsapp: { variable: "WHATSAPP_API_BASE", usual: "https://graph.facebook.com" },
+  telegram: { variable: "TELEGRAM_API_BASE", defaultUrl: "https://api.telegram.org" },
+  whatsapp: { variable: "WHATSAPP_API_BASE", defaultUrl: "https://graph.facebook.com" },
 } as const;
 
 /** Asks Telegram for the bot's webhook. Errors of fetch are not shown, because the address contains the token. */

@@ -40,13 +40,13 @@ export function discard(response: Response): void {
 }
 
 /** The length that an answer says it has; null where it says none, or is encoded and so has another in the end. */
-export function lengthOf(headers: Headers): number | null {
+export function contentLength(headers: Headers): number | null {
   const text = headers.get("Content-Length") ?? "";
   return /^\d{1,15}$/.test(text) && !headers.has("Content-Encoding") ? Number(text) : null;
 }
 
 /** Breaks a stream off after `max` bytes, for answers that don't say how long they are, or lie. */
-export function atMostBytes(max: number): TransformStream<Uint8Array, Uint8Array> {
+export function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
@@ -60,7 +60,7 @@ const CONTENT_TYPE = /^(?:application|audio|font|image|model|text|video)\/[\w.+-
 const ACTIVE = /html|script|svg|[/+]x[ms]l|shockwave/;
 
 /** A content type without its parameters; null for one that is malformed, says nothing, or that a browser would run. */
-export function passiveType(text: string | null | undefined): string | null {
+export function safeContentType(text: string | null | undefined): string | null {
   const type = text?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return CONTENT_TYPE.test(type) && !ACTIVE.test(type) && type !== "application/octet-stream" ? type : null;
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import {
-  atMostBytes,
+  contentLength,
   discard,
-  lengthOf,
+  limitBytes,
   parseJson,
-  passiveType,
   readText,
-} from "../../../src/channels/network-answer.ts";
+  safeContentType,
+} from "../../../src/channels/network-response.ts";
 
 const never = new AbortController().signal;
 const bytes = (text: string) => Uint8Array.from(new TextEncoder().encode(text));
@@ -91,18 +91,18 @@ test.each([
   ["1x", null],
   ["", null],
 ])("the length %j is %s", (text, length) => {
-  expect(lengthOf(new Headers({ "Content-Length": text }))).toBe(length);
+  expect(contentLength(new Headers({ "Content-Length": text }))).toBe(length);
 });
 
 test("an answer that says no length, or is encoded, has none that is known", () => {
-  expect(lengthOf(new Headers())).toBeNull();
-  expect(lengthOf(new Headers({ "Content-Length": "5", "Content-Encoding": "gzip" }))).toBeNull();
+  expect(contentLength(new Headers())).toBeNull();
+  expect(contentLength(new Headers({ "Content-Length": "5", "Content-Encoding": "gzip" }))).toBeNull();
 });
 
 test("a stream ends where it has more bytes than it may", async () => {
   const through = (max: number) => {
     const { response } = answer(bytes("ab"), bytes("cd"));
-    return new Response(response.body?.pipeThrough(atMostBytes(max))).text();
+    return new Response(response.body?.pipeThrough(limitBytes(max))).text();
   };
   expect(await through(4)).toBe("abcd");
   await expect(through(3)).rejects.toThrow();
@@ -141,5 +141,5 @@ test.each([
   [null, null],
   [undefined, null],
 ])("the content type %j is passed on as %j", (text, type) => {
-  expect(passiveType(text)).toBe(type);
+  expect(safeContentType(text)).toBe(type);
 });

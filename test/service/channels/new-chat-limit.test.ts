@@ -16,7 +16,7 @@ const PER_CHANNEL = 600;
 async function open(channelId: string, networks: string[]) {
   return runInDurableObject(env.CHANNELS.getByName(channelId), async (channel: ChannelObject) => {
     const answers = [];
-    for (const network of networks) answers.push(await channel.mayOpenChat(network, newId("cht", null)));
+    for (const network of networks) answers.push(await channel.admitNewChat(network, newId("cht", null)));
     return answers;
   });
 }
@@ -74,7 +74,7 @@ test("with 20,000 rows the first call after an eviction reads 600 of them, and t
     }) as never);
     const cost = async () => {
       cursors.length = 0;
-      await channel.mayOpenChat("198.51.100.7", newId("cht", null));
+      await channel.admitNewChat("198.51.100.7", newId("cht", null));
       return cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0);
     };
     const costs = [await cost(), await cost(), await cost()];
