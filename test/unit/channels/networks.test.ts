@@ -21,10 +21,10 @@ const LONG = { ...LINK, content: "x".repeat(1_025) };
 test.each(NETWORKS)(
   "a message to $kind takes two calls if its text is too long for a caption, otherwise one",
   ({ adapter, outbound }) => {
-    expect(adapter.partsOf(outbound())).toBe(1);
-    expect(adapter.partsOf(outbound({ ...LINK, content: "x".repeat(1_024) }))).toBe(1);
-    expect(adapter.partsOf(outbound(LONG))).toBe(2);
-    expect(adapter.partsOf(outbound({ type: "IMAGE", content: "no link" }))).toBe(1);
+    expect(adapter.countParts(outbound())).toBe(1);
+    expect(adapter.countParts(outbound({ ...LINK, content: "x".repeat(1_024) }))).toBe(1);
+    expect(adapter.countParts(outbound(LONG))).toBe(2);
+    expect(adapter.countParts(outbound({ type: "IMAGE", content: "no link" }))).toBe(1);
   },
 );
 

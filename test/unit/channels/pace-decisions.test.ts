@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import {
   type Attempt,
+  affectsWaiters,
   attemptEnded,
   breakChannel,
   type ChannelPace,
   closeBreaker,
   endTrial,
   grantPermit,
-  affectsWaiters,
+  INITIAL_PACE,
   isStillValid,
   mustStore,
-  SHORT_WAIT_MS,
   PROVEN_FOR_MS,
   rescheduleProbe,
-  INITIAL_PACE,
+  SHORT_WAIT_MS,
   slowDown,
   TRIAL_MS,
   wakeMoreAt,
@@ -28,12 +28,19 @@ const PROBE = { probe: 1, epoch: 0 };
 
 /** A channel that works, as an attempt has just shown. */
 const proven = (fields: Partial<ChannelPace> = {}): ChannelPace => ({ ...INITIAL_PACE, provenAt: NOW, ...fields });
-const broken = (fields: Partial<ChannelPace> = {}) => breakChannel({ ...INITIAL_PACE, ...fields }, "Bad token", ATTEMPT, NOW);
+const broken = (fields: Partial<ChannelPace> = {}) =>
+  breakChannel({ ...INITIAL_PACE, ...fields }, "Bad token", ATTEMPT, NOW);
 
 /** What is answered to who asks for a permit now, at ten starts a second. */
 function ask(
   pace: ChannelPace,
-  { reservedAt = null as number | null, canWait = true, brokenEpoch = null as number | null, now = NOW, random = 0 } = {},
+  {
+    reservedAt = null as number | null,
+    canWait = true,
+    brokenEpoch = null as number | null,
+    now = NOW,
+    random = 0,
+  } = {},
 ) {
   return grantPermit(pace, { reservedAt, canWait, brokenEpoch }, 10, now, random);
 }
@@ -46,7 +53,10 @@ test("an attempt goes at once, and the next start lies an interval later", () =>
 });
 
 test("a start up to a second ahead goes, and one that is further is reserved", () => {
-  expect(ask(proven({ clock: NOW + SHORT_WAIT_MS })).permit).toMatchObject({ outcome: "granted", at: NOW + SHORT_WAIT_MS });
+  expect(ask(proven({ clock: NOW + SHORT_WAIT_MS })).permit).toMatchObject({
+    outcome: "granted",
+    at: NOW + SHORT_WAIT_MS,
+  });
   const { permit, pace } = ask(proven({ clock: NOW + SHORT_WAIT_MS + 1 }));
   expect(permit).toEqual({ outcome: "later", at: NOW + SHORT_WAIT_MS + 1, broken: false });
   expect(pace).toEqual(proven({ clock: NOW + SHORT_WAIT_MS + 1 + 100 }));
@@ -84,7 +94,9 @@ test("a reserved start counts from the end of a rest on, and not before", () => 
 });
 
 test("a reserved start begins after the last one that was let go, and by the clock where that is far", () => {
-  expect(ask(proven({ clock: FAR, nextGrantAt: NOW + 300 }), { reservedAt: NOW }).permit).toMatchObject({ at: NOW + 300 });
+  expect(ask(proven({ clock: FAR, nextGrantAt: NOW + 300 }), { reservedAt: NOW }).permit).toMatchObject({
+    at: NOW + 300,
+  });
   expect(ask(proven({ clock: FAR, nextGrantAt: NOW + SHORT_WAIT_MS }), { reservedAt: NOW }).permit).toMatchObject({
     outcome: "granted",
   });
@@ -138,7 +150,10 @@ const opened = {
 };
 
 /** A broken channel whose probe was let go when it was due. */
-function probing(pace = broken(), brokenEpoch: number | null = null): { pace: ChannelPace; attempt: Attempt; now: number } {
+function probing(
+  pace = broken(),
+  brokenEpoch: number | null = null,
+): { pace: ChannelPace; attempt: Attempt; now: number } {
   const now = Math.max(pace.breaker?.probeAt ?? 0, brokenEpoch === null ? 0 : (pace.breaker?.repeatAt ?? 0));
   const { permit, pace: after } = ask(pace, { now, brokenEpoch });
   if (permit.outcome !== "granted") throw new Error(`the probe is ${permit.outcome}`);
@@ -248,7 +263,11 @@ test("a probe that tells nothing is followed by one after the shortest wait", ()
 });
 
 test("a rest is never shortened", () => {
-  expect(slowDown(INITIAL_PACE, SECOND, NOW)).toEqual({ ...INITIAL_PACE, clock: NOW + SECOND, pausedUntil: NOW + SECOND });
+  expect(slowDown(INITIAL_PACE, SECOND, NOW)).toEqual({
+    ...INITIAL_PACE,
+    clock: NOW + SECOND,
+    pausedUntil: NOW + SECOND,
+  });
   const rests = { ...INITIAL_PACE, clock: FAR, pausedUntil: FAR };
   expect(slowDown(rests, SECOND, NOW)).toEqual(rests);
 });
@@ -279,8 +298,16 @@ test("a channel is mended by a probe that came through, or by other credentials"
 
 test("the end of an attempt counts as what it was: a trial, or a probe of the breaker as it is", () => {
   const trial = { ...ATTEMPT, trial: FAR };
-  expect(attemptEnded({ ...INITIAL_PACE, trialUntil: FAR }, trial, true, NOW)).toEqual({ ...INITIAL_PACE, provenAt: NOW });
-  expect(attemptEnded(broken(), PROBE, true, NOW)).toEqual({ ...INITIAL_PACE, epoch: 1, provenEpoch: 1, provenAt: NOW });
+  expect(attemptEnded({ ...INITIAL_PACE, trialUntil: FAR }, trial, true, NOW)).toEqual({
+    ...INITIAL_PACE,
+    provenAt: NOW,
+  });
+  expect(attemptEnded(broken(), PROBE, true, NOW)).toEqual({
+    ...INITIAL_PACE,
+    epoch: 1,
+    provenEpoch: 1,
+    provenAt: NOW,
+  });
   const { pace, attempt } = probing();
   expect(attemptEnded(pace, attempt, false, NOW + 1).breaker?.probeAt).toBe(NOW + 1 + 5 * MINUTE);
   expect(endTrial({ ...INITIAL_PACE, epoch: 3 }, { epoch: 3 }, true, NOW).provenEpoch).toBe(3);

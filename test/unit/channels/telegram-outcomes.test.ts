@@ -210,7 +210,7 @@ test("a channel without a token calls with none, is broken, and takes webhooks o
   const headers = new Headers({ "X-Telegram-Bot-Api-Secret-Token": "s" });
   const body = Uint8Array.from(new TextEncoder().encode('{"message":{"message_id":7,"chat":{"id":42},"text":"Hi"}}'));
   const receipt = await telegram.receive({ headers, body }, {}, "s");
-  expect(receipt).toMatchObject({ received: [{ item: { networkId: ":42:7" } }] });
+  expect(receipt).toMatchObject({ items: [{ item: { networkId: ":42:7" } }] });
 });
 
 test("a description is passed on whole when there is no token to be hidden", async () => {

@@ -101,15 +101,18 @@ const record = (settings: object, ...secrets: string[]) =>
 
 test("a channel's terms are its origins, and the marks of its secrets where they are asked for", async () => {
   const channel = record({ allowedOrigins: ["https://a.example"] }, "one", "two");
-  expect(await socketPolicyOf(channel, { withMarks: false }, 0)).toEqual({
+  expect(await socketPolicyOf(channel, { withFingerprints: false }, 0)).toEqual({
     allowedOrigins: ["https://a.example"],
-    marks: [],
+    fingerprints: [],
   });
-  expect(await socketPolicyOf(channel, { withMarks: true }, 0)).toEqual({
+  expect(await socketPolicyOf(channel, { withFingerprints: true }, 0)).toEqual({
     allowedOrigins: ["https://a.example"],
-    marks: [await secretFingerprint("one"), await secretFingerprint("two")],
+    fingerprints: [await secretFingerprint("one"), await secretFingerprint("two")],
   });
-  expect(await socketPolicyOf(record({}), { withMarks: true }, 0)).toEqual({ allowedOrigins: [], marks: [] });
+  expect(await socketPolicyOf(record({}), { withFingerprints: true }, 0)).toEqual({
+    allowedOrigins: [],
+    fingerprints: [],
+  });
 });
 
 test("an origin has at most 300 characters, whoever is let in", () => {
