@@ -26,43 +26,81 @@ const brokeOff = () => new Error("internal error; reference = 0123456789abcdef")
 
 type Objects = "KEYS" | "CHATS" | "CHANNELS";
 
-/**
- * Lets calls of one method of a namespace's objects fail, as if the object could not be reached: those whose number,
- * from 1 on, `fails` picks, or all. `vi.restoreAllMocks()` ends it.
- */
-export function breakObjects(namespace: Objects, method: string, fails?: (call: number) => boolean): void {
+type Stub = Record<PropertyKey, unknown>;
+type Method = (...given: unknown[]) => unknown;
+
+/** Replaces one method of a namespace's objects. `replace` gets the object and its own method. */
+function replaceMethod(namespace: Objects, method: string, replace: (original: Method) => Method): void {
   const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
   const getByName = objects.getByName.bind(objects);
-  let calls = 0;
   vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
-    const stub = getByName(name, options);
-    return new Proxy(stub, {
+    return new Proxy(getByName(name, options) as Stub, {
       get(target, property) {
-        if (property !== method) return Reflect.get(target, property, target);
-        if (!fails) return () => Promise.reject(unreachable());
-        if (fails(++calls)) return () => Promise.reject(brokeOff());
-        return Reflect.get(target, property, target);
+        const own = Reflect.get(target, property, target);
+        return property === method ? replace((...given) => (own as Method)(...given)) : own;
       },
     });
   });
 }
 
+/**
+ * Lets calls of one method of a namespace's objects fail, as if the object could not be reached: those whose number,
+ * from 1 on, `fails` picks, or all. `vi.restoreAllMocks()` ends it.
+ */
+export function breakObjects(namespace: Objects, method: string, fails?: (call: number) => boolean): void {
+  let calls = 0;
+  replaceMethod(namespace, method, (original) => {
+    if (!fails) return () => Promise.reject(unreachable());
+    return fails(++calls) ? () => Promise.reject(brokeOff()) : original;
+  });
+}
+
+/** From here on a key is answered only after a chat was asked: a request that asks one after the other never ends. */
+export function admitAfterChat(): void {
+  const { promise: chatAsked, resolve } = Promise.withResolvers<void>();
+  const chat = env.CHATS.getByName.bind(env.CHATS);
+  vi.spyOn(env.CHATS, "getByName").mockImplementation((...args) => {
+    resolve();
+    return chat(...args);
+  });
+  replaceMethod(
+    "KEYS",
+    "admit",
+    (original) =>
+      (...asked) =>
+        chatAsked.then(() => original(...asked)),
+  );
+}
+
 /** Takes the directory down: every statement fails. `vi.restoreAllMocks()` brings it back. */
 export function breakDirectory(outage: Outage): void {
   const down = () => Promise.reject(outageError(outage));
-  for (const method of ["all", "run", "raw", "first"] as const) vi.spyOn(statements, method).mockImplementation(down);
+  for (const method of METHODS) vi.spyOn(statements, method).mockImplementation(down);
   vi.spyOn(env.DB, "batch").mockImplementation(down);
+}
+
+type Statement = D1PreparedStatement & { statement: string };
+const METHODS = ["all", "run", "raw", "first"] as const;
+
+/** Replaces methods of the directory's statements. `replace` gets the statement, and what runs it. */
+function replaceStatements(
+  methods: readonly (typeof METHODS)[number][],
+  replace: (statement: Statement, run: () => Promise<unknown>) => Promise<unknown>,
+): void {
+  for (const method of methods) {
+    const original = Reflect.get(statements, method) as unknown as (...options: unknown[]) => Promise<unknown>;
+    const replaced = function replaced(this: Statement, ...options: unknown[]) {
+      return replace(this, () => original.apply(this, options));
+    };
+    vi.spyOn(statements, method).mockImplementation(replaced as never);
+  }
 }
 
 /** Lets the directory's statements that `pattern` fits fail, those of a batch aside. */
 export function breakStatements(outage: Outage, pattern: RegExp): void {
-  for (const method of ["all", "run", "raw", "first"] as const) {
-    const original = Reflect.get(statements, method) as unknown as (...options: unknown[]) => Promise<unknown>;
-    const broken = function broken(this: D1PreparedStatement & { statement: string }, ...options: unknown[]) {
-      return pattern.test(this.statement) ? Promise.reject(outageError(outage)) : original.apply(this, options);
-    };
-    vi.spyOn(statements, method).mockImplementation(broken as never);
-  }
+  replaceStatements(METHODS, ({ statement }, run) =>
+    pattern.test(statement) ? Promise.reject(outageError(outage)) : run(),
+  );
 }
 
 /** Runs `before` once before and `after` once after the first call of one method of a namespace's objects. */
@@ -71,23 +109,16 @@ export function aroundCall(
   method: string,
   { before, after }: { before?: () => unknown; after?: () => unknown },
 ): void {
-  const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
-  const getByName = objects.getByName.bind(objects);
   let isFirst = true;
-  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
-    const stub = getByName(name, options);
-    return new Proxy(stub, {
-      get(target, property) {
-        if (property !== method || !isFirst) return Reflect.get(target, property, target);
-        isFirst = false;
-        return async (...given: unknown[]) => {
-          await before?.();
-          const answer = await (target as Record<string, (...given: unknown[]) => unknown>)[method]?.(...given);
-          await after?.();
-          return answer;
-        };
-      },
-    });
+  replaceMethod(namespace, method, (original) => {
+    if (!isFirst) return original;
+    isFirst = false;
+    return async (...given) => {
+      await before?.();
+      const answer = await original(...given);
+      await after?.();
+      return answer;
+    };
   });
 }
 
@@ -96,48 +127,39 @@ export function aroundCall(
  * number, from 1 on, and what runs it.
  */
 export function aroundQueries(around: (query: number, run: () => Promise<unknown>) => Promise<unknown>): void {
-  const raw = Reflect.get(statements, "raw") as unknown as (...options: unknown[]) => Promise<unknown>;
   let queries = 0;
-  const query = function query(this: D1PreparedStatement, ...options: unknown[]) {
-    return around(++queries, () => raw.apply(this, options));
-  };
-  vi.spyOn(statements, "raw").mockImplementation(query as never);
+  replaceStatements(["raw"], (_statement, run) => around(++queries, run));
 }
 
 /** Does something right before the directory's next statement that Drizzle makes for no rows. */
 export function beforeNextRun(first: () => Promise<unknown>): void {
-  const run = Reflect.get(statements, "run") as unknown as (...options: unknown[]) => Promise<unknown>;
-  const late = async function late(this: D1PreparedStatement, ...options: unknown[]) {
-    await first();
-    return run.apply(this, options);
-  };
-  vi.spyOn(statements, "run").mockImplementationOnce(late as never);
+  let isNext = true;
+  replaceStatements(["run"], async (_statement, run) => {
+    if (isNext) {
+      isNext = false;
+      await first();
+    }
+    return run();
+  });
 }
 
 /** Statements for no rows that `pattern` fits are carried out, and their answers lost. `vi.restoreAllMocks()` ends it. */
 export function loseAnswers(outage: Outage, pattern: RegExp): void {
-  const run = Reflect.get(statements, "run") as unknown as (...options: unknown[]) => Promise<unknown>;
-  const lost = async function lost(this: D1PreparedStatement & { statement: string }, ...options: unknown[]) {
-    const answer = await run.apply(this, options);
-    if (pattern.test(this.statement)) throw outageError(outage);
+  replaceStatements(["run"], async ({ statement }, run) => {
+    const answer = await run();
+    if (pattern.test(statement)) throw outageError(outage);
     return answer;
-  };
-  vi.spyOn(statements, "run").mockImplementation(lost as never);
+  });
 }
 
 /** Each write of the directory is made, and its answer lost. `vi.restoreAllMocks()` ends it. */
 export function loseWrites(outage: Outage): void {
-  type Statement = D1PreparedStatement & { statement: string };
   const isWrite = ({ statement }: Statement) => /^\s*(insert|update|delete)/i.test(statement);
-  for (const method of ["all", "run", "raw", "first"] as const) {
-    const original = Reflect.get(statements, method) as unknown as (...options: unknown[]) => Promise<unknown>;
-    const lost = async function lost(this: Statement, ...options: unknown[]) {
-      const answer = await original.apply(this, options);
-      if (isWrite(this)) throw outageError(outage);
-      return answer;
-    };
-    vi.spyOn(statements, method).mockImplementation(lost as never);
-  }
+  replaceStatements(METHODS, async (statement, run) => {
+    const answer = await run();
+    if (isWrite(statement)) throw outageError(outage);
+    return answer;
+  });
   const batch = env.DB.batch.bind(env.DB);
   vi.spyOn(env.DB, "batch").mockImplementation(async (given) => {
     const answers = await batch(given);
@@ -148,21 +170,16 @@ export function loseWrites(outage: Outage): void {
 
 /** Counts the round trips to the directory from here on. */
 export function countRoundTrips(): () => number {
-  const spies = [
-    vi.spyOn(env.DB, "batch"),
-    ...(["all", "run", "raw", "first"] as const).map((method) => vi.spyOn(statements, method)),
-  ];
+  const spies = [vi.spyOn(env.DB, "batch"), ...METHODS.map((method) => vi.spyOn(statements, method))];
   return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
 }
 
 /** Watches how many calls of one method of a namespace's objects, and batches of the directory, are under way at once. */
 export function watchUnderWay(namespace: Objects, method: string): () => number {
-  const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
-  const getByName = objects.getByName.bind(objects);
   const batch = env.DB.batch.bind(env.DB);
   let underWay = 0;
   let most = 0;
-  const watched = async <T>(run: () => Promise<T>): Promise<T> => {
+  const watched = async <T>(run: () => T | Promise<T>): Promise<T> => {
     most = Math.max(most, ++underWay);
     try {
       return await run();
@@ -171,15 +188,13 @@ export function watchUnderWay(namespace: Objects, method: string): () => number 
     }
   };
   vi.spyOn(env.DB, "batch").mockImplementation((statements) => watched(() => batch(statements)));
-  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
-    return new Proxy(getByName(name, options), {
-      get(target, property) {
-        if (property !== method) return Reflect.get(target, property, target);
-        const call = (target as Record<string, (...given: unknown[]) => Promise<unknown>>)[method];
-        return (...given: unknown[]) => watched(async () => call?.(...given));
-      },
-    });
-  });
+  replaceMethod(
+    namespace,
+    method,
+    (original) =>
+      (...given) =>
+        watched(() => original(...given)),
+  );
   return () => most;
 }
 

@@ -12,3 +12,15 @@ function everythingIn({ sql, kv }: DurableObjectStorage): unknown[] {
     .map(({ name }) => sql.exec(`select * from "${name}"`).toArray());
   return [...rows, ...kv.list()];
 }
+
+/** What `heldBy` finds in an object that stores nothing. */
+export const NOTHING = { values: [], tables: [], alarm: null };
+
+/** The values that an object stores, the names of its tables, and its alarm. */
+export function heldBy(object: DurableObjectStub) {
+  return runInDurableObject(object, async (_object, { storage }) => ({
+    values: [...storage.kv.list()],
+    tables: storage.sql.exec("select name from sqlite_master where name not like '_cf%'").toArray(),
+    alarm: await storage.getAlarm(),
+  }));
+}

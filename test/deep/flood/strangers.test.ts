@@ -1,4 +1,4 @@
-import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
+import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { COUNTED_TOGETHER } from "../../../src/http/abuse-limit.ts";
@@ -8,6 +8,7 @@ import { wellFormedKey } from "../../../src/keys/well-formed-key.ts";
 import { countRoundTrips } from "../../support/faults.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { connect } from "../../support/sockets.ts";
+import { heldBy, NOTHING } from "../../support/stored.ts";
 import { directoryRows } from "./rows.ts";
 
 afterEach(() => {
@@ -36,7 +37,7 @@ async function each(count: number, run: (n: number) => Promise<void>): Promise<v
   }
 }
 
-const NOTHING = { objects: 0, directory: 0 };
+const NO_CALLS = { objects: 0, directory: 0 };
 
 /** Forgeries of every kind in turn, from a key that there is. */
 function forger(genuine: string): (n: number) => Promise<string> {
@@ -61,7 +62,7 @@ test(`${FORGED} forged keys are known for what they are by their letters alone`,
     if (await wellFormedKey(env, text)) known.push(text);
   }
   expect(known).toEqual([]);
-  expect(asked()).toEqual(NOTHING);
+  expect(asked()).toEqual(NO_CALLS);
 });
 
 test(`${COUNT} requests with forged keys call no object and ask the directory nothing`, LONG, async () => {
@@ -76,7 +77,7 @@ test(`${COUNT} requests with forged keys call no object and ask the directory no
     const [method, body] = n % 2 ? ["POST", { content: "Hello" }] : ["GET"];
     expectError(await client(await forge(n))(method as string, path, body), 401, "invalid_api_key");
   });
-  expect(asked()).toEqual(NOTHING);
+  expect(asked()).toEqual(NO_CALLS);
 });
 
 test(
@@ -122,7 +123,7 @@ test(
     }
     expect(statuses).toEqual({ 401: heard, 429: COUNT - heard });
     expect(digests.mock.calls.length).toBe(2 * (heard + 1));
-    expect(asked()).toEqual(NOTHING);
+    expect(asked()).toEqual(NO_CALLS);
   },
 );
 
@@ -149,7 +150,7 @@ test(`${COUNT} guessed chat ids, asked for with a good key, permit every storage
   });
   expect(await directoryRows()).toEqual(before);
   const made = (await listDurableObjectIds(env.CHATS)).filter((id) => !there.has(String(id)));
-  for (const id of made) expect(await heldBy(env.CHATS.get(id))).toEqual([]);
+  for (const id of made) expect(await heldBy(env.CHATS.get(id))).toEqual(NOTHING);
 });
 
 test(
@@ -179,12 +180,3 @@ test(
     expect(await directoryRows()).toEqual(before);
   },
 );
-
-/** All that an object has written, its alarm too. */
-function heldBy(object: DurableObjectStub): Promise<unknown[]> {
-  return runInDurableObject(object, async (_object, { storage }) => [
-    ...storage.kv.list(),
-    ...storage.sql.exec("select name from sqlite_schema where name not like '\\_cf%' escape '\\'"),
-    ...[await storage.getAlarm()].filter((alarm) => alarm !== null),
-  ]);
-}

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { countRoundTrips } from "../../support/faults.ts";
+import { admitAfterChat, countRoundTrips } from "../../support/faults.ts";
 import { admin, client, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs in between.
@@ -73,20 +73,7 @@ test("a first call to a chat asks the directory once, and never again", async ()
 test("a list that this key was answered before asks key and chat at the same time", async () => {
   const { api, chatId } = await warmChat();
   await api("GET", `/chats/${chatId}/messages`);
-  const { promise: chatAsked, resolve } = Promise.withResolvers<void>();
-  const chat = env.CHATS.getByName.bind(env.CHATS);
-  vi.spyOn(env.CHATS, "getByName").mockImplementation((...args) => {
-    resolve();
-    return chat(...args);
-  });
-  const key = env.KEYS.getByName.bind(env.KEYS);
-  vi.spyOn(env.KEYS, "getByName").mockImplementation((...args) => {
-    const stub = key(...args);
-    // Were the chat asked after the key, neither would ever be.
-    return {
-      admit: (...asked: Parameters<typeof stub.admit>) => chatAsked.then((): Promise<unknown> => stub.admit(...asked)),
-    } as never;
-  });
+  admitAfterChat();
   expect((await api("GET", `/chats/${chatId}/messages`)).status).toBe(200);
 });
 

@@ -1,21 +1,10 @@
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { expectError, newChat, newOrganization, send } from "../../support/harness.ts";
+import { heldBy, NOTHING } from "../../support/stored.ts";
 
 afterEach(() => vi.restoreAllMocks());
-
-/** What an object has written: values, tables, an alarm. */
-function written(object: DurableObjectStub) {
-  return runInDurableObject(object, async (_object, { storage }) => ({
-    values: [...storage.kv.list()],
-    tables: storage.sql.exec("select name from sqlite_master").toArray(),
-    alarm: await storage.getAlarm(),
-  }));
-}
-
-const NOTHING = { values: [], tables: [], alarm: null };
 
 test("50 guessed chat ids are 404 and leave nothing in their objects", async () => {
   const { api } = await newOrganization();
@@ -28,7 +17,7 @@ test("50 guessed chat ids are 404 and leave nothing in their objects", async () 
     ]),
   );
   for (const answer of answers) expectError(answer, 404, "chat_not_found", /^Chat not found$/);
-  for (const id of ids) expect(await written(env.CHATS.getByName(id))).toEqual(NOTHING);
+  for (const id of ids) expect(await heldBy(env.CHATS.getByName(id))).toEqual(NOTHING);
 });
 
 test.each([
@@ -52,8 +41,8 @@ test("a chat that was made and not used yet has an object without storage", asyn
   const objects = vi.spyOn(env.CHATS, "getByName");
   const chat = await newChat(api, channelId);
   expect(objects).not.toHaveBeenCalled();
-  expect(await written(env.CHATS.getByName(chat.id))).toEqual(NOTHING);
-  expect(await written(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
+  expect(await heldBy(env.CHATS.getByName(chat.id))).toEqual(NOTHING);
+  expect(await heldBy(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
   expect(keyId).toMatch(/^key_/);
 });
 
@@ -69,7 +58,7 @@ test("a chat that its organization has not used yet is 404 to another, and not a
   const chat = await newChat(owner.api, owner.channelId);
   expectError(await stranger.api("GET", `/chats/${chat.id}/messages`), 404, "chat_not_found");
   expectError(await stranger.api("POST", `/chats/${chat.id}/messages`, { content: "Mine" }), 404, "chat_not_found");
-  expect(await written(env.CHATS.getByName(chat.id))).toEqual(NOTHING);
+  expect(await heldBy(env.CHATS.getByName(chat.id))).toEqual(NOTHING);
   expect((await send(owner.api, chat.id)).seq).toBe(1);
 });
 
@@ -100,5 +89,5 @@ test("an adoption that names another organization than the caller's adopts nothi
     createdAt: 0,
   };
   expect(await object.state("org_gaaaaaaaaaaaaaaa", adoption)).toEqual({ outcome: "unknown" });
-  expect(await written(object)).toEqual(NOTHING);
+  expect(await heldBy(object)).toEqual(NOTHING);
 });

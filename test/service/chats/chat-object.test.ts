@@ -1,10 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
+import { prepareSchema } from "../../../src/chats/log/schema.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import type { SendAnswer, Unknown } from "../../../src/chats/rpc.ts";
 import { draft } from "../../support/drafts.ts";
-import { client, newChannel, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { type Answer, expectError, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -130,6 +131,7 @@ test("stamps never run backwards when the clock jumps back, nor after an evictio
   const stamps = (await list()).messages.map((message: Message) => message.createdAt);
   const at = (time: number) => new Date(time).toISOString();
   expect(stamps).toEqual([at(noon + 1), at(noon), at(noon), at(noon)]);
+  expect((await api("GET", `/chats/${chatId}`)).body.chat.lastMessageAt).toBe(at(noon + 1));
 });
 
 test("an object whose schema is newer than the code goes on", async () => {
@@ -164,27 +166,55 @@ test("a chat that was adopted is told its identity by nobody again", async () =>
   expect(await object.state(organizationId, null)).toMatchObject({ outcome: "ok" });
 });
 
-test("the 10,001st message that waits is refused, and another chat runs on", async () => {
-  const { api, organizationId } = await newOrganization();
-  const channelId = await newChannel(organizationId, "telegram");
-  const chat = await newChat(api, channelId, "1001");
-  await send(api, chat.id);
-  const object = env.CHATS.getByName(chat.id);
-  const fill = (from: number, to: number) =>
-    runInDurableObject(object, (_object, { storage }) => {
-      storage.sql.exec(
-        `with recursive n (seq) as (select ? union all select seq + 1 from n where seq < ?)
-         insert into messages (seq, id, doc, delivery, queued)
-         select n.seq, 'msg_filled' || n.seq, json_set(doc, '$.seq', n.seq), delivery, n.seq
-         from n, messages where messages.seq = 1`,
-        from,
-        to,
-      );
-    });
-  await fill(2, 9_999);
+const FIRST = "create table notes (id integer primary key, body text not null)";
+const SECOND = "alter table notes add column author text";
+
+test("an object runs the schema steps that it lacks, once each, and keeps its data", async () => {
+  await runInDurableObject(env.CHATS.getByName("cht_gschemasteps000"), (_object, { storage }) => {
+    prepareSchema(storage, [FIRST]);
+    storage.sql.exec("insert into notes (body) values ('kept')");
+    prepareSchema(storage, [FIRST, SECOND]);
+    prepareSchema(storage, [FIRST, SECOND]);
+    expect(storage.sql.exec("select * from notes").toArray()).toEqual([{ id: 1, body: "kept", author: null }]);
+  });
+});
+
+test("a step that fails leaves the schema as it was", async () => {
+  await runInDurableObject(env.CHATS.getByName("cht_gschemasteps001"), (_object, { storage }) => {
+    prepareSchema(storage, [FIRST]);
+    expect(() => prepareSchema(storage, [FIRST, SECOND, "alter table nothing add column x text"])).toThrow("nothing");
+    prepareSchema(storage, [FIRST, SECOND]);
+    expect(storage.sql.exec("select * from notes").columnNames).toEqual(["id", "body", "author"]);
+  });
+});
+
+/** A chat of five messages at rest, of which what `statement` says was lost. */
+async function damagedBy(statement: string): Promise<(query?: string) => Promise<Answer>> {
+  const { api, channelId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  await sendMany(api, id, 5);
+  const object = env.CHATS.getByName(id);
+  await runInDurableObject(object, (_object, { storage }) => {
+    storage.kv.put("reported", 5);
+    storage.sql.exec(statement);
+  });
   await evictDurableObject(object);
-  expect((await send(api, chat.id)).seq).toBe(10_000);
-  const refused = await api("POST", `/chats/${chat.id}/messages`, { content: "One too many" });
-  expect([refused.status, refused.body.code]).toEqual([409, "chat_backlog"]);
-  await send(client((await newKey(organizationId)).secret), (await newChat(api, channelId, "1002")).id);
+  return (query = "") => api("GET", `/chats/${id}/messages${query}`);
+}
+
+test.each([
+  ["a message amid the others", "delete from messages where seq = 3"],
+  ["the first message", "delete from messages where seq = 1"],
+  ["the newest message, of which the list of chats knows", "delete from messages where seq = 5"],
+  ["all messages", "delete from messages"],
+])("a list that has lost %s is a 503, and none that is shorter", async (_name, statement) => {
+  const list = await damagedBy(statement);
+  expectError(await list(), 503, "unavailable");
+});
+
+test("a page whose messages are whole is listed, though others of the chat are lost", async () => {
+  const list = await damagedBy("delete from messages where seq = 1");
+  const { status, body } = await list("?limit=3");
+  expect([status, body.messages.map(({ seq }: { seq: number }) => seq)]).toEqual([200, [5, 4, 3]]);
+  expectError(await list("?limit=3&page=2"), 503, "unavailable");
 });

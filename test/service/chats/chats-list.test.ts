@@ -170,12 +170,6 @@ test("a page that begins past 10,000 chats is a 400 that points to before, the l
 
 test.each([
   ["page=0", "page"],
-  ["page=", "page"],
-  ["page=-1", "page"],
-  ["page=1.5", "page"],
-  ["page=1000000000000000", "page"],
-  ["page=1&page=2", "page"],
-  ["limit=0", "limit"],
   ["limit=101", "limit"],
   ["channel=", "channel"],
   ["channel=web&channel=web", "channel"],

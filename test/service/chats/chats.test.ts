@@ -54,14 +54,8 @@ test("twenty creations of one address at once make one chat, and one 201", async
 });
 
 test.each([
-  ["whatsapp", "4915112345", "4915112345"],
   ["whatsapp", "+49 (151) 123-45", "4915112345"],
-  ["whatsapp", " +[49]151 12345 ", "4915112345"],
-  ["telegram", "123456789", "123456789"],
   ["telegram", "-1001234567890", "-1001234567890"],
-  ["web", "ada@acme.test", "ada@acme.test"],
-  ["web", " Ada Lovelace ", " Ada Lovelace "],
-  ["web", "WEB_1", "WEB_1"],
   ["web", "x".repeat(256), "x".repeat(256)],
 ] as const)("on a %s channel the address %j is stored as %j", async (kind, given, stored) => {
   const { api, organizationId } = await newOrganization();
@@ -71,19 +65,8 @@ test.each([
 
 test.each([
   ["whatsapp", "4915112345x"],
-  ["whatsapp", "++4915112345"],
-  ["whatsapp", "49+15112345"],
-  ["whatsapp", "49.151.12345"],
-  ["whatsapp", "()-"],
-  ["whatsapp", "٤٩١٥١"],
-  ["whatsapp", "1".repeat(21)],
   ["telegram", "@ada"],
-  ["telegram", "+123"],
-  ["telegram", "--123"],
-  ["telegram", "1 2"],
-  ["telegram", "1.5"],
   ["web", "web_1"],
-  ["web", "web_"],
   ["web", "x".repeat(257)],
 ] as const)("on a %s channel the address %j is a 400", async (kind, address) => {
   const { api, organizationId } = await newOrganization();
@@ -156,12 +139,3 @@ test("a chat that is read knows its last message at once", async () => {
   const last = await send(api, id);
   expect((await api("GET", `/chats/${id}`)).body.chat.lastMessageAt).toBe(last.createdAt);
 });
-
-test.each(["007", "0", "-0", "-0815", "+4711", "4 711", "4711.0", "-", "1".repeat(21)])(
-  "%j is no address on Telegram, where each chat has one",
-  async (address) => {
-    const { api, organizationId } = await newOrganization();
-    const channelId = await newChannel(organizationId, "telegram");
-    expectFaults(await api("POST", "/chats", { channelId, contact: { address } }), "contact.address");
-  },
-);

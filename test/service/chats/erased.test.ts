@@ -1,8 +1,9 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aroundCall, aroundQueries, beforeNextRun } from "../../support/faults.ts";
 import { newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { heldBy, NOTHING } from "../../support/stored.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
 beforeEach(() => {
@@ -14,15 +15,6 @@ afterEach(() => {
 });
 
 const TOMBSTONE = { values: [["erased", expect.any(Number)]], tables: [] };
-const NOTHING = { values: [], tables: [], alarm: null };
-
-function held(object: DurableObjectStub) {
-  return runInDurableObject(object, async (_object, { storage }) => ({
-    values: [...storage.kv.list()],
-    tables: storage.sql.exec("select name from sqlite_master where name not like '_cf%'").toArray(),
-    alarm: await storage.getAlarm(),
-  }));
-}
 
 async function lastMessageAt(chatId: string) {
   return env.DB.prepare("select last_message_at as at from chats where id = ?").bind(chatId).first<number>("at");
@@ -47,9 +39,9 @@ async function usedChat() {
 test("an erased chat holds a mark alone, and after ten minutes nothing", async () => {
   const { object } = await usedChat();
   await object.erase();
-  expect(await held(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
+  expect(await heldBy(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
   await runDurableObjectAlarm(object);
-  expect(await held(object)).toEqual(NOTHING);
+  expect(await heldBy(object)).toEqual(NOTHING);
 });
 
 test("a caller who read the directory before a chat was erased does not bring it back, over an eviction too", async () => {
@@ -58,14 +50,14 @@ test("a caller who read the directory before a chat was erased does not bring it
   expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
   await evictDurableObject(object);
   expect(await object.list(organizationId, { page: 1, limit: 20 }, adoption)).toEqual({ outcome: "unknown" });
-  expect(await held(object)).toMatchObject(TOMBSTONE);
+  expect(await heldBy(object)).toMatchObject(TOMBSTONE);
 });
 
 test("a chat that is erased while it reports its activity keeps its mark and the mark's end", async () => {
   const { object, chatId } = await usedChat();
   aroundCall("CHANNELS", "reportActivity", { after: () => env.CHATS.getByName(chatId).erase() });
   await runDurableObjectAlarm(object);
-  expect(await held(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
+  expect(await heldBy(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
 });
 
 test("a chat that is erased and opened again while it reports its activity reports that of its own", async () => {
@@ -99,7 +91,7 @@ test("a channel that is erased while it writes its chats' activity stays empty",
   await runDurableObjectAlarm(object);
   beforeNextRun(() => env.CHANNELS.getByName(channelId).erase());
   await runDurableObjectAlarm(channel);
-  expect(await held(channel)).toEqual(NOTHING);
+  expect(await heldBy(channel)).toEqual(NOTHING);
 });
 
 test("an erased channel and an erased key hold nothing, and erasing them again is fine", async () => {
@@ -110,8 +102,8 @@ test("an erased channel and an erased key hold nothing, and erasing them again i
   for (const _ of [1, 2]) {
     await channel.erase();
     await key.erase();
-    expect(await held(channel)).toEqual(NOTHING);
-    expect(await held(key)).toEqual(NOTHING);
+    expect(await heldBy(channel)).toEqual(NOTHING);
+    expect(await heldBy(key)).toEqual(NOTHING);
   }
 });
 
@@ -136,5 +128,5 @@ test("a request that asks the directory while its key is erased is refused, and 
   });
   expect(answer).toEqual({ outcome: "refused", reason: "invalid_api_key", window: null, final: true });
   await object.beginChange("late");
-  expect(await held(object)).toEqual(NOTHING);
+  expect(await heldBy(object)).toEqual(NOTHING);
 });

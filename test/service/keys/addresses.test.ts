@@ -11,32 +11,14 @@ async function listed(ipAllowlist: string[]) {
 test.each([
   ["192.0.2.7", "192.0.2.7", 200],
   ["192.0.2.7", "192.0.2.8", 403],
-  ["192.0.2.0/24", "192.0.2.255", 200],
-  ["192.0.2.0/24", "192.0.3.0", 403],
-  ["0.0.0.0/0", "2001:db8::1", 403],
-  ["192.0.2.7", "::ffff:192.0.2.7", 200],
   ["192.0.2.0/24", "::ffff:c000:207", 200],
-  ["2001:db8::1", "2001:db8::1", 200],
-  ["2001:db8::1", "2001:0DB8:0:0:0:0:0:1", 200],
-  ["2001:db8::/32", "2001:db8:ffff::1", 200],
   ["2001:db8::/32", "2001:db9::1", 403],
-  ["192.0.2.7", "192.0.2.7, 203.0.113.9", 403],
   ["192.0.2.7", "203.0.113.9, 192.0.2.7", 403],
-  ["192.0.2.7", "192.0.2.7:443", 403],
-  ["192.0.2.7", "localhost", 403],
 ])("with the rule %s a request from %s is %i", async (rule, address, status) => {
   const { from } = await listed([rule]);
   const answer = await from({ "CF-Connecting-IP": address });
   expect(answer.status, answer.text).toBe(status);
   if (status === 403) expectError(answer, 403, "ip_not_allowed", address);
-});
-
-test("any one of several rules is enough", async () => {
-  const { from } = await listed(["192.0.2.7", "2001:db8::/32", "203.0.113.0/30"]);
-  for (const address of ["192.0.2.7", "2001:db8::9", "203.0.113.3"]) {
-    expect((await from({ "CF-Connecting-IP": address })).status).toBe(200);
-  }
-  expectError(await from({ "CF-Connecting-IP": "203.0.113.4" }), 403, "ip_not_allowed");
 });
 
 test("a key with a list refuses a request that has no address", async () => {

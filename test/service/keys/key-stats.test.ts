@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { configured } from "../../../src/config.ts";
@@ -7,6 +7,7 @@ import { newKeyText } from "../../../src/keys/key-text.ts";
 import { newIsolate } from "../../deep/models/isolates.ts";
 import { aroundCall, breakDirectory, OUTAGES } from "../../support/faults.ts";
 import { admin, client, newKey, newOrganization, statsOf } from "../../support/harness.ts";
+import { heldBy, NOTHING } from "../../support/stored.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
@@ -123,11 +124,7 @@ test("refusals of a key that does not exist are told to nobody, and leave nothin
   for (let n = 0; n < 9; n++) expect(await status()).toBe(401);
   expect([calls.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
   await env.KEYS.getByName(id).countRefused(id, { invalid_api_key: 8 }, "1");
-  const left = await runInDurableObject(env.KEYS.getByName(id), async (_object, { storage }) => [
-    ...storage.kv.list(),
-    await storage.getAlarm(),
-  ]);
-  expect(left).toEqual([null]);
+  expect(await heldBy(env.KEYS.getByName(id))).toEqual(NOTHING);
 });
 
 test("a refusal that comes late forgets none that was given from memory meanwhile", async () => {
@@ -258,9 +255,5 @@ test("an erased key's object keeps nothing, though its numbers were on their way
   for (let n = 0; n < 4; n++) await key.api("GET", "/key");
   expect((await admin("DELETE", `/organizations/${key.organizationId}`)).status).toBe(200);
   await runDurableObjectAlarm(key.object());
-  const left = await runInDurableObject(key.object(), async (_object, { storage }) => [
-    ...storage.kv.list(),
-    await storage.getAlarm(),
-  ]);
-  expect(left).toEqual([null]);
+  expect(await heldBy(key.object())).toEqual(NOTHING);
 });

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
-import { countRoundTrips } from "../../support/faults.ts";
+import { admitAfterChat, countRoundTrips } from "../../support/faults.ts";
 import { admin, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs in between.
@@ -85,7 +85,7 @@ test("a refused address that moves within its network reads nothing ahead, and d
   for (let n = 2; n < 10; n++) expect((await from(`2001:db8::${n}`)).status).toBe(403);
   expect(counted()).toEqual({ keys: 8, chats: 0, directory: 0 });
   vi.restoreAllMocks();
-  readsAhead();
+  admitAfterChat();
   expect((await from("192.0.2.1")).status).toBe(200);
 });
 
@@ -96,7 +96,7 @@ test("a key that is admitted again reads ahead again from its second request on"
   expect((await read()).status).toBe(403);
   await change({ permissions: null });
   expect((await read()).status).toBe(200);
-  readsAhead();
+  admitAfterChat();
   expect((await read()).status).toBe(200);
 });
 
@@ -112,20 +112,3 @@ test("a revoked key that comes from everywhere is asked about once a second", as
   }
   expect(counted()).toMatchObject({ keys: 1, chats: 0 });
 });
-
-/** From here on a key is answered only after a chat was asked: a request that asks one after the other never ends. */
-function readsAhead(): void {
-  const { promise: chatAsked, resolve } = Promise.withResolvers<void>();
-  const chat = env.CHATS.getByName.bind(env.CHATS);
-  vi.spyOn(env.CHATS, "getByName").mockImplementation((...args) => {
-    resolve();
-    return chat(...args);
-  });
-  const key = env.KEYS.getByName.bind(env.KEYS);
-  vi.spyOn(env.KEYS, "getByName").mockImplementation((...args) => {
-    const stub = key(...args);
-    return {
-      admit: (...asked: Parameters<typeof stub.admit>) => chatAsked.then((): Promise<unknown> => stub.admit(...asked)),
-    } as never;
-  });
-}

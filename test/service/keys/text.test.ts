@@ -63,48 +63,18 @@ test("a key's text is shown once: no later answer holds it", async () => {
   }
 });
 
-/** Another base62 character than the one at `index`. */
-function mistype(text: string, index: number): string {
-  return text.slice(0, index) + (text[index] === "a" ? "b" : "a") + text.slice(index + 1);
-}
-
-test.each<[string, (secret: string) => string]>([
-  ["has one letter of its id mistyped", (secret) => mistype(secret, 10)],
-  ["names another jurisdiction", (secret) => secret.replace("ply_g", "ply_e")],
-  ["has one letter of its middle mistyped", (secret) => mistype(secret, 30)],
-  ["has its first check letter mistyped", (secret) => mistype(secret, 52)],
-  ["has its last check letter mistyped", (secret) => mistype(secret, 57)],
-  ["has two letters mistyped", (secret) => mistype(mistype(secret, 21), 22)],
-  ["lacks its last letter", (secret) => secret.slice(0, -1)],
-  ["has a letter too many", (secret) => `${secret}a`],
-  ["lacks its prefix", (secret) => secret.slice(4)],
-  ["has another prefix", (secret) => secret.replace("ply_", "sk__")],
-  ["has its prefix in capitals", (secret) => secret.replace("ply_", "PLY_")],
+test.each<[string, (secret: string, keyId: string) => string | Promise<string>]>([
+  ["has its last check letter changed", (secret) => secret.slice(0, -1) + (secret.endsWith("a") ? "b" : "a")],
+  ["is signed with another secret", (_secret, id) => newKeyText(id, crypto.getRandomValues(new Uint8Array(32)))],
   ["is the key's id", (secret) => `key_${secret.slice(4, 20)}`],
   ["is the operator's token", () => env.ADMIN_TOKEN],
 ])("a key that %s is refused without asking an object or the directory", async (_name, forge) => {
   const { organizationId } = await newOrganization();
-  const { secret } = await newKey(organizationId);
+  const { key, secret } = await newKey(organizationId);
+  const forged = await forge(secret, key.id);
   const objects = vi.spyOn(env.KEYS, "getByName");
   const roundTrips = countRoundTrips();
-
-  expectError(await client(forge(secret))("GET", "/key"), 401, "invalid_api_key", /^Invalid or expired API key$/);
-
-  expect(objects).not.toHaveBeenCalled();
-  expect(roundTrips()).toBe(0);
-});
-
-test("1,000 keys that were signed with another secret ask no object and no directory", async () => {
-  const { keyId } = await newOrganization();
-  const forged = await Promise.all(
-    Array.from({ length: 1_000 }, () => newKeyText(keyId, crypto.getRandomValues(new Uint8Array(32)))),
-  );
-  const objects = vi.spyOn(env.KEYS, "getByName");
-  const roundTrips = countRoundTrips();
-
-  const answers = await Promise.all(forged.map((text) => client(text)("GET", "/key")));
-
-  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([401]));
+  expectError(await client(forged)("GET", "/key"), 401, "invalid_api_key", /^Invalid or expired API key$/);
   expect(objects).not.toHaveBeenCalled();
   expect(roundTrips()).toBe(0);
 });

@@ -5,6 +5,7 @@ import type { ChatObject } from "../../../src/chats/chat-object.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import { admin, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, signUser, upgrade, visit } from "../../support/sockets.ts";
+import { heldBy, NOTHING } from "../../support/stored.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs before the test runs it.
 beforeEach(() => {
@@ -30,16 +31,6 @@ async function newVisitor() {
   return { ...organization, token, object, messages };
 }
 
-async function written(object: DurableObjectStub) {
-  return runInDurableObject(object, async (_object, { storage }) => ({
-    values: [...storage.kv.list()],
-    tables: storage.sql.exec("select name from sqlite_master").toArray(),
-    alarm: await storage.getAlarm(),
-  }));
-}
-
-const NOTHING = { values: [], tables: [], alarm: null };
-
 test("opening the page's socket creates nothing, in the directory or in an object", async () => {
   const { api, channelId, token, object } = await newVisitor();
   const { page, ready } = await visit(channelId, { token });
@@ -48,8 +39,8 @@ test("opening the page's socket creates nothing, in the directory or in an objec
   page.send({ type: "read", seq: 5 });
   expect(await page.rest()).toEqual([]);
   expect((await api("GET", "/chats")).body.chats).toEqual([]);
-  expect(await written(object)).toEqual(NOTHING);
-  expect(await written(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
+  expect(await heldBy(object)).toEqual(NOTHING);
+  expect(await heldBy(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
 });
 
 test("the server picks the protocol, and the socket's answer names no other", async () => {

@@ -128,7 +128,8 @@ test.each([
   ["telegram", "-1001234567890", "-1001234567890"],
   ["telegram", "1".repeat(20), "1".repeat(20)],
   ["web", "user-7", "user-7"],
-  ["web", "my web_x", "my web_x"],
+  ["web", " my web_x ", " my web_x "],
+  ["web", "WEB_1", "WEB_1"],
 ] as const)("at %s the address %j is %j", (kind, text, address) => {
   expect(contactAddress(kind, text)).toBe(address);
 });
@@ -141,13 +142,24 @@ test.each([
   ["whatsapp", "x49170"],
   ["whatsapp", "1".repeat(21)],
   ["whatsapp", ""],
+  ["whatsapp", "49.151.12345"],
+  ["whatsapp", "()-"],
+  ["whatsapp", "٤٩١٥١"],
   ["telegram", "0123"],
+  ["telegram", "0"],
+  ["telegram", "-0"],
+  ["telegram", "-0815"],
+  ["telegram", "+4711"],
+  ["telegram", "4 711"],
+  ["telegram", "4711.0"],
+  ["telegram", "-"],
   ["telegram", "--1"],
   ["telegram", "@ada"],
   ["telegram", "12x"],
   ["telegram", "x12"],
   ["telegram", "1".repeat(21)],
   ["web", "web_x"],
+  ["web", "web_"],
   ["web", "half \ud83d"],
 ] as const)("at %s the text %j is no address", (kind, text) => {
   const words = {

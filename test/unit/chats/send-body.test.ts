@@ -114,20 +114,20 @@ test.each([
 });
 
 test.each([
-  ["21 pairs", pairs(21)],
-  ["a key of no character", { "": "v" }],
-  ["a key of 41 characters", { ["k".repeat(41)]: "v" }],
-  ["a value of 501 characters", { k: "v".repeat(501) }],
-  ["a value of 251 surrogate pairs", { k: "🙂".repeat(251) }],
-  ["a key of 21 surrogate pairs", { ["🙂".repeat(21)]: "v" }],
-  ["a number", { k: 5 }],
-  ["a null", { k: null }],
-  ["a list as value", { k: ["v"] }],
-  ["an object as value", { k: {} }],
-  ["a list", ["v"]],
-  ["a text", "v"],
-])("metadata with %s is refused", (_what, metadata) => {
-  expect(faultsWith({ metadata })).toEqual([expect.stringMatching(/^metadata/)]);
+  ["21 pairs", pairs(21), "metadata"],
+  ["a key of no character", { "": "v" }, "metadata."],
+  ["a key of 41 characters", { ["k".repeat(41)]: "v" }, `metadata.${"k".repeat(41)}`],
+  ["a value of 501 characters", { k: "v".repeat(501) }, "metadata.k"],
+  ["a value of 251 surrogate pairs", { k: "🙂".repeat(251) }, "metadata.k"],
+  ["a key of 21 surrogate pairs", { ["🙂".repeat(21)]: "v" }, `metadata.${"🙂".repeat(21)}`],
+  ["a number", { k: 5 }, "metadata.k"],
+  ["a null", { k: null }, "metadata.k"],
+  ["a list as value", { k: ["v"] }, "metadata.k"],
+  ["an object as value", { k: {} }, "metadata.k"],
+  ["a list", ["v"], "metadata"],
+  ["a text", "v", "metadata"],
+])("metadata with %s is refused", (_what, metadata, path) => {
+  expect(faultsWith({ metadata })).toEqual([path]);
 });
 
 test.each([

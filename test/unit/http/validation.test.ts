@@ -116,13 +116,17 @@ test("a good body reaches the route as it validates, whatever its content type",
   });
 });
 
-test.each(["{}", '{"content":null}', '{"content":""}', '{"content":" \\n"}', '{"content":null,"type":null}'])(
-  "the body %s lacks one required field, and nothing else is wrong",
-  async (body) => {
-    const json = { error: "content is required", code: "missing_field" };
-    expect(await post(sendBody, body)).toEqual({ status: 400, json });
-  },
-);
+test.each([
+  "{}",
+  '{"__proto__":{"content":"hi"}}',
+  '{"content":null}',
+  '{"content":""}',
+  '{"content":" \\n"}',
+  '{"content":null,"type":null}',
+])("the body %s lacks one required field, and nothing else is wrong", async (body) => {
+  const json = { error: "content is required", code: "missing_field" };
+  expect(await post(sendBody, body)).toEqual({ status: 400, json });
+});
 
 test("a required field inside another is named by its dotted path", async () => {
   const schema = z.object({ contact: z.object({ address: requiredText(9) }) });
@@ -163,6 +167,10 @@ test.each([
   "{'content':'hi'}",
   "\0",
   "content=hi",
+  "true",
+  '{"content":"hi"}{}',
+  '{"content":"hi",}',
+  '{"content":"h\ni"}',
 ])("the body %j is no JSON object", async (body) => {
   const { status, json } = await post(sendBody, body);
   expect(status).toBe(400);
