@@ -10,7 +10,7 @@ import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { refusePreflight } from "./http/preflight.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { answerRoot } from "./http/root.ts";
-import { hookRoutes } from "./inbound/routes.ts";
+import { webhookRoutes } from "./inbound/routes.ts";
 import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
 import { ownKeyRoutes } from "./keys/routes.ts";
 import { causeOf } from "./log.ts";
@@ -34,7 +34,7 @@ app.route("/api/v1", chatRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);
-app.route("/hooks", hookRoutes);
+app.route("/hooks", webhookRoutes);
 app.route("/web", webRoutes);
 
 function refuseMethod(_c: Context, methods: string[]): Response {

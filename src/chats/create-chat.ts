@@ -41,7 +41,7 @@ export async function createChat(
   const name = body.contact.name ?? null;
   const opened = await openChat(env, { channel, address, name, metadata: body.metadata }, Date.now());
   if (opened.outcome === "no_channel") throw new ApiError("channel_not_found");
-  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being erased`);
+  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being deleted`);
   return opened;
 }
 

@@ -9,28 +9,28 @@ import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { storeWebhook } from "./store-webhook.ts";
 
-type HookEnv = { Bindings: Env; Variables: RequestVariables };
-type HookContext = Context<HookEnv, `/${string}/:channelId`>;
+type WebhookEnv = { Bindings: Env; Variables: RequestVariables };
+type WebhookContext = Context<WebhookEnv, `/${string}/:channelId`>;
 
 const MAX_BODY = 4 * 1_024 * 1_024;
 
-// A network calls for all customers from few addresses: what one of them has wrong must not hold the others up.
-const hold = blockStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));
+// A network calls for all its customers from a few addresses. One customer's wrong secret must not limit the others.
+const limit = blockStrangers(({ env, req }) => isKnownChannel(env, req.param("channelId") ?? ""));
 
 /**
- * The webhooks of the networks, `/<kind>/:channelId`. What is genuine is stored before the 200; what could not be
- * stored is a 503, so that the network sends it again. A call that is not genuine leaves no trace.
+ * The networks' webhooks, `/<kind>/:channelId`. A genuine call is stored before the 200. If storing fails, the answer is
+ * a 503, and the network repeats the call. Nothing is stored of a call that is not genuine.
  */
-export const hookRoutes = new Hono<HookEnv>().use(needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
+export const webhookRoutes = new Hono<WebhookEnv>().use(needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 
 for (const [kind, adapter] of Object.entries(ADAPTERS)) {
   const { handshake } = adapter;
-  hookRoutes.post(`/${kind}/:channelId`, hold, ofChannel(kind), (c) => receive(c, adapter));
-  if (handshake) hookRoutes.get(`/${kind}/:channelId`, hold, (c) => greet(c, kind, handshake));
+  webhookRoutes.post(`/${kind}/:channelId`, limit, requireChannel(kind), (c) => receive(c, adapter));
+  if (handshake) webhookRoutes.get(`/${kind}/:channelId`, limit, (c) => answerHandshake(c, kind, handshake));
 }
 
-/** A stranger's call, for no channel or one of another kind, is refused before its body takes any memory. */
-function ofChannel(kind: string): MiddlewareHandler<HookEnv, `/${string}/:channelId`> {
+/** Refuses a call for an unknown channel or a channel of another kind before the body is read into memory. */
+function requireChannel(kind: string): MiddlewareHandler<WebhookEnv, `/${string}/:channelId`> {
   return async function checkChannel(c, next) {
     const channel = await channelRecord(c.env, c.req.param("channelId"));
     if (channel?.kind !== kind) throw new ApiError("webhook_not_genuine");
@@ -38,7 +38,7 @@ function ofChannel(kind: string): MiddlewareHandler<HookEnv, `/${string}/:channe
   };
 }
 
-async function receive(c: HookContext, adapter: Adapter): Promise<Response> {
+async function receive(c: WebhookContext, adapter: Adapter): Promise<Response> {
   const request = { headers: c.req.raw.headers, body: await readBytes(c.req.raw, MAX_BODY) };
   const found = await verifyChannel(c.env, c.req.param("channelId"), async (channel) => {
     const receipt = await adapter.receive(request, channel.credentials, channel.verifyToken ?? "");
@@ -50,8 +50,12 @@ async function receive(c: HookContext, adapter: Adapter): Promise<Response> {
   return c.json({ ok: true });
 }
 
-/** Answers a network that asks whether the address is ours. */
-async function greet(c: HookContext, kind: string, handshake: NonNullable<Adapter["handshake"]>): Promise<Response> {
+/** Answers a network's handshake, which proves that the URL is ours. */
+async function answerHandshake(
+  c: WebhookContext,
+  kind: string,
+  handshake: NonNullable<Adapter["handshake"]>,
+): Promise<Response> {
   const query = new URL(c.req.url).searchParams;
   const found = await verifyChannel(c.env, c.req.param("channelId"), async (channel) =>
     channel.kind === kind ? handshake(query, channel.verifyToken ?? "") : null,

@@ -12,25 +12,23 @@ import { jurisdictionOf, newId } from "../ids.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 
-/** What became of a network's news: it may be of a chat that we do not have (any more). */
+/** The result for an item. The chat or message of an item may be unknown, for example because it was deleted. */
 export type StoreOutcome = "stored" | "repeated" | "applied" | "unknown_chat" | "unknown_message" | "chat_full";
 
-/** Far above what the networks let a person write: what is longer can't be stored, and would come again for ever. */
+/** Far above the networks' own limits. A longer text is cut: if it were refused, the network would repeat it for days. */
 const MAX_CONTENT = 65_536;
-/** As JSON: an object answers with at most 32 MiB, and a page has a hundred messages, each with its content twice. */
+/** As JSON. An object can return 32 MiB, and a page has up to a hundred messages, each with its content twice. */
 const MAX_CONTENT_BYTES = 100_000;
 const MAX_NAME = 256;
 
-/**
- * The chats of addresses that this isolate has met: `<channel>\n<address>`. An erased chat's entry is dropped on use.
- */
-const remembered = perIsolate(() => new BoundedMap<string, string>(10_000));
+/** The chats of addresses that this isolate has seen, by `<channel>\n<address>`. Entries of deleted chats are removed on use. */
+const knownChats = perIsolate(() => new BoundedMap<string, string>(10_000));
 
 /**
- * Takes in what a network's webhook brought for a channel. A new contact who writes makes the chat, once, however
- * concurrently; a message that the network repeats is stored once.
- * @param origin where `/media` of its message will be reached
- * @throws ApiError `unavailable` when it could not be stored: the network is to send it again
+ * Stores one item of a webhook. The first message of a new contact creates the chat, even if several arrive at once. A
+ * repeated message is stored once.
+ * @param origin the origin of the message's media URL
+ * @throws ApiError `unavailable` if the item could not be stored, so that the network repeats it
  */
 export async function storeItem(
   env: Env,
@@ -38,71 +36,71 @@ export async function storeItem(
   origin: string,
   item: InboundMessage | StatusUpdate | AddressChange,
 ): Promise<StoreOutcome> {
-  if (item.kind === "message") return takeMessage(env, channel, origin, item);
-  return item.kind === "status" ? takeStatus(env, channel, item) : takeMove(env, channel, item);
+  if (item.kind === "message") return storeMessage(env, channel, origin, item);
+  return item.kind === "status" ? storeStatus(env, channel, item) : storeAddressChange(env, channel, item);
 }
 
-async function takeMessage(
+async function storeMessage(
   env: Env,
   channel: ChannelRecord,
   origin: string,
   item: InboundMessage,
 ): Promise<StoreOutcome> {
-  const place = `${channel.id}\n${item.address}`;
-  const known = remembered(env).get(place);
+  const addressKey = `${channel.id}\n${item.address}`;
+  const known = knownChats(env).get(addressKey);
   if (known) {
-    const received = await store(env, channel, origin, known, item, null);
+    const received = await storeInChat(env, channel, origin, known, item, null);
     if (received !== "unknown_chat") return received;
-    remembered(env).delete(place);
+    knownChats(env).delete(addressKey);
   }
   const others = item.addresses.filter((address) => address !== item.address);
   const { address } = item;
   const name = item.name?.slice(0, MAX_NAME).toWellFormed() ?? null;
   const opened = await openChat(env, { channel, address, others, name, metadata: {} }, Date.now());
   if (opened.outcome === "no_channel") return "unknown_chat";
-  // The address gets a new chat when that is done; what comes until then must come again.
-  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being erased`);
+  // After the deletion the address gets a new chat. Until then the network must repeat its messages.
+  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being deleted`);
   const { identity } = opened;
-  remembered(env).set(place, identity.chatId);
-  const received = await store(env, channel, origin, identity.chatId, item, identity);
-  // Its deletion has begun in between.
-  if (received === "unknown_chat") throw unavailable(`${identity.chatId} is being erased`);
+  knownChats(env).set(addressKey, identity.chatId);
+  const received = await storeInChat(env, channel, origin, identity.chatId, item, identity);
+  // The deletion began in between.
+  if (received === "unknown_chat") throw unavailable(`${identity.chatId} is being deleted`);
   return received;
 }
 
-async function store(
+async function storeInChat(
   env: Env,
   channel: ChannelRecord,
   origin: string,
   chatId: string,
   item: InboundMessage,
-  told: ChatIdentity | null,
+  identity: ChatIdentity | null,
 ): Promise<StoreOutcome> {
   const id = newId("msg", jurisdictionOf(channel.organizationId));
   const draft: InboundDraft = {
     id,
     dedupe: item.networkId,
     type: item.type,
-    content: fitting(item.content),
+    content: truncated(item.content),
     media: item.media,
     mediaUrl: item.media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
-    // The first too: the chat may have been found by another.
+    // All of them: the chat may have been found by another address.
     addresses: [item.address, ...item.addresses],
   };
-  const answer = await unlessUnknown(
+  const answer = await nullIfNotFound(
     callChat(
       env,
       channel,
       chatId,
       (chat, knownIdentity) => chat.receive(channel.organizationId, draft, knownIdentity),
-      told,
+      identity,
     ),
   );
   return answer?.outcome ?? "unknown_chat";
 }
 
-/** What of a text can be kept: all of it, but for one that nobody writes. */
-function fitting(content: string): string {
+/** A text within the limits. Only an absurdly long text is cut. */
+function truncated(content: string): string {
   const encoder = new TextEncoder();
   const bytesOf = (text: string) => encoder.encode(JSON.stringify(text)).length;
   let text = content.slice(0, MAX_CONTENT);
@@ -112,14 +110,14 @@ function fitting(content: string): string {
   return text.toWellFormed();
 }
 
-async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<StoreOutcome> {
+async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<StoreOutcome> {
   const { address } = item;
   const chatId = item.chatId ?? (address && (await findByAddress(directory(env), channel.id, address)));
   if (!chatId) return "unknown_chat";
   const { messageId, networkId, status, error } = item;
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
   const news = { messageId, networkId, status, error, addresses };
-  const answer = await unlessUnknown(
+  const answer = await nullIfNotFound(
     callChat(env, channel, chatId, (chat, knownIdentity) =>
       chat.applyStatus(channel.organizationId, channel.id, news, knownIdentity),
     ),
@@ -128,12 +126,16 @@ async function takeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate):
   return answer.outcome === "ok" ? "applied" : "unknown_message";
 }
 
-/** In the directory first: who writes from the new address the moment after is known there. */
-async function takeMove(env: Env, channel: ChannelRecord, { from, to }: AddressChange): Promise<StoreOutcome> {
+/** Writes the directory first, so that a message from the new address finds the chat at once. */
+async function storeAddressChange(
+  env: Env,
+  channel: ChannelRecord,
+  { from, to }: AddressChange,
+): Promise<StoreOutcome> {
   const chatId = await findByAddress(directory(env), channel.id, from);
   if (!chatId) return "unknown_chat";
   await saveAddresses(env, { channelId: channel.id, chatId }, [to]);
-  const answer = await unlessUnknown(
+  const answer = await nullIfNotFound(
     callChat(env, channel, chatId, (chat, knownIdentity) =>
       chat.changeAddress(channel.organizationId, to, knownIdentity),
     ),
@@ -141,8 +143,8 @@ async function takeMove(env: Env, channel: ChannelRecord, { from, to }: AddressC
   return answer ? "applied" : "unknown_chat";
 }
 
-/** Null for a chat that is not there, or not this channel's. */
-async function unlessUnknown<T>(call: Promise<T>): Promise<T | null> {
+/** Resolves to null if the chat is not found. */
+async function nullIfNotFound<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {

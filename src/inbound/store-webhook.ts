@@ -6,7 +6,7 @@ import { forEachSettled } from "../platform/concurrency.ts";
 import { accountFinder } from "./account.ts";
 import { storeItem } from "./store-item.ts";
 
-/** A webhook's call: the channel that was called, where we are reached, and the request that the log names. */
+/** A call of a webhook: its channel, our origin, and the id of the request for the log. */
 interface Call {
   channel: ChannelRecord;
   origin: string;
@@ -14,49 +14,49 @@ interface Call {
 }
 
 /**
- * Stores all that came in a call, each item by itself and those of one contact in their order. A call may hold the
- * items of hundreds of contacts: a few contacts' are under way at once.
- * @throws ApiError `unavailable` when one of them could not be stored, once the others are
+ * Stores the items of a call. The items of one contact are stored in order, those of different contacts concurrently. A
+ * call can have items of hundreds of contacts, so concurrency is limited.
+ * @throws ApiError `unavailable` if an item could not be stored, after the items of other contacts were processed
  */
-export async function storeWebhook(env: Env, call: Call, receipt: ParsedWebhook & { genuine: true }): Promise<void> {
-  for (const [note, { length }] of Map.groupBy(receipt.notes, (each) => each)) {
-    log(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
+export async function storeWebhook(env: Env, call: Call, webhook: ParsedWebhook & { genuine: true }): Promise<void> {
+  for (const [note, { length }] of Map.groupBy(webhook.notes, (each) => each)) {
+    logWebhook(call, call.channel, length > 1 ? `${note}, ${length} times` : note);
   }
   const findAccount = accountFinder(
     env,
     call.channel,
-    receipt.items.map(({ account }) => account),
+    webhook.items.map(({ account }) => account),
   );
   const accounts = new Map<string | null, Promise<ChannelRecord | null>>();
-  const lines = Map.groupBy(receipt.items, ({ account, item }) =>
+  const byContact = Map.groupBy(webhook.items, ({ account, item }) =>
     JSON.stringify([account, item.kind === "address" ? item.from : item.address]),
   );
-  await forEachSettled([...lines.values()], async (line) => {
-    const [{ account } = { account: null }] = line;
+  await forEachSettled([...byContact.values()], async (items) => {
+    const [{ account } = { account: null }] = items;
     let found = accounts.get(account);
     if (!found) accounts.set(account, (found = findAccount(account)));
     const channel = await found;
-    if (channel) await takeLine(env, call, channel, line);
-    else log(call, call.channel, `unknown_account, ${line.length} items`);
+    if (channel) await storeInOrder(env, call, channel, items);
+    else logWebhook(call, call.channel, `unknown_account, ${items.length} items`);
   });
 }
 
-async function takeLine(env: Env, call: Call, channel: ChannelRecord, line: InboundItem[]): Promise<void> {
-  for (const { item } of line) {
+async function storeInOrder(env: Env, call: Call, channel: ChannelRecord, items: InboundItem[]): Promise<void> {
+  for (const { item } of items) {
     try {
-      log(call, channel, `${item.kind} ${await storeItem(env, channel, call.origin, item)}`);
+      logWebhook(call, channel, `${item.kind} ${await storeItem(env, channel, call.origin, item)}`);
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (!isPermanent(error)) throw unavailable(error);
-      // The network would repeat the item for days, and hold up the items behind it.
+      // The network would repeat the item for days, and hold back the items behind it.
       console.error({ event: "webhook_item_failed", requestId: call.requestId, cause: causeOf(error) });
     }
   }
 }
 
 /**
- * Whether storing an item fails in the same way each time. After any other error the item must come again. A table or a
- * method that is missing is no such error: the next deploy brings it.
+ * Whether storing an item would fail in the same way each time. After any other error the network must repeat the item. A
+ * missing table or method is not permanent, because the next deploy adds it.
  */
 function isPermanent(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -67,6 +67,6 @@ function isPermanent(error: unknown): boolean {
   return false;
 }
 
-function log({ requestId }: Call, channel: ChannelRecord, what: string): void {
+function logWebhook({ requestId }: Call, channel: ChannelRecord, what: string): void {
   console.log({ event: "webhook", requestId, channelId: channel.id, what });
 }
