@@ -18,11 +18,11 @@ export async function step<T>(work: () => Promise<T>, say: (result: T) => string
 }
 
 /** Prints an error. */
-export function complain(sentence: string): void {
+export function printError(sentence: string): void {
   log(`${styleText("red", "✗", { stream })} ${sentence}`);
 }
 
 /** Prints a warning. */
-export function warn(sentence: string): void {
+export function printWarning(sentence: string): void {
   log(`${styleText("yellow", "!", { stream })} ${sentence}`);
 }

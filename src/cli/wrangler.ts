@@ -53,7 +53,7 @@ export function exitCode(child: ChildProcess): Promise<number> {
   });
 }
 
-/** Waits until the server at `base` awaitHealthy its health check. */
+/** Waits until the server at `base` passes its health check. */
 export async function awaitHealthy(
   base: string,
   signal: AbortSignal,

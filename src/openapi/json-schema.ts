@@ -63,12 +63,13 @@ function toJson(schema: core.$ZodType, options: core.ToJSONSchemaParams): JsonSc
     },
   });
   const { $schema: _, ...rest } = json as JsonSchema;
-  if (options.io === "output") return simplify(JSON.parse(JSON.stringify(rest).replaceAll(SAFE, ""))) as JsonSchema;
+  if (options.io === "output")
+    return simplify(JSON.parse(JSON.stringify(rest).replaceAll(SAFE_INTEGER_MAXIMUM, ""))) as JsonSchema;
   return simplify(rest) as JsonSchema;
 }
 
 /** zod adds this maximum to every integer. In a response it means nothing. */
-const SAFE = `,"maximum":${Number.MAX_SAFE_INTEGER}`;
+const SAFE_INTEGER_MAXIMUM = `,"maximum":${Number.MAX_SAFE_INTEGER}`;
 const NOT_BLANK = { minLength: 1, pattern: "\\S" };
 
 /**
@@ -109,8 +110,8 @@ function withoutListOfTypes(schema: JsonSchema): JsonSchema {
   return { anyOf: type.map((each) => ({ type: each })), ...rest };
 }
 
-function componentReference(place: string): string {
-  return place.replace("#/$defs/", reference(""));
+function componentReference(definition: string): string {
+  return definition.replace("#/$defs/", reference(""));
 }
 
 function describeFields(schema: JsonSchema, within: string, descriptionOf: (path: string) => string | undefined): void {

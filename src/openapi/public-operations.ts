@@ -18,7 +18,7 @@ const oneChat = z.object({ chat: chatSchema });
 const oneMessage = z.object({ message: messageSchema });
 const { chat, message, pagination } = examples;
 
-const tagged = always(["ETag"]);
+const etagHeader = always(["ETag"]);
 const ifNoneMatch = {
   name: "If-None-Match",
   description: "The `ETag` of an earlier response. If nothing has changed since, the response is a 304 without a body.",
@@ -28,7 +28,7 @@ const ifNoneMatch = {
 const unchanged = {
   status: 304,
   description: "Nothing has changed since the response that `If-None-Match` names. This counts as a request.",
-  headers: tagged,
+  headers: etagHeader,
   empty: true,
 } as const;
 
@@ -51,7 +51,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
         "A page of chats. It is empty past the end of the list.",
         z.object({ chats: z.array(chatSchema), pagination: anyPagination }),
         { chats: [chat], pagination },
-        tagged,
+        etagHeader,
       ),
       unchanged,
     ],
@@ -100,7 +100,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
         "A page of messages. It is empty past the end of the list.",
         z.object({ messages: z.array(messageSchema), pagination: anyPagination }),
         { messages: [message], pagination },
-        tagged,
+        etagHeader,
       ),
       unchanged,
     ],

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { ADAPTERS } from "../../src/channels/registry.ts";
 import { graphUrl } from "../../src/channels/whatsapp/graph.ts";
-import { COMMON_OPTIONS, findCommand, pairs, readGiven, refuseSecrets } from "../../src/cli/parley/arguments.ts";
+import { COMMON_OPTIONS, findCommand, pairs, parseArguments, refuseSecrets } from "../../src/cli/parley/arguments.ts";
 import { COMMANDS } from "../../src/cli/parley/commands.ts";
 import { confirm } from "../../src/cli/parley/deletion.ts";
 import { BASES, GRAPH } from "../../src/cli/parley/doctor/networks.ts";
@@ -28,7 +28,7 @@ test("each command's help names its operands and options, and the overview names
     expect(overview(COMMANDS)).toContain(`  ${command.name}`);
     const found = findCommand(COMMANDS, [...command.name.split(" "), "--help"]);
     expect(found?.command).toBe(command);
-    expect(readGiven(command, ["--help"]).options.help).toBe(true);
+    expect(parseArguments(command, ["--help"]).options.help).toBe(true);
   }
 });
 
@@ -76,7 +76,7 @@ test.for([
   ["keys", "list", "--page"],
 ])("%j is a mistake in the command", (argv) => {
   const found = findCommand(COMMANDS, argv);
-  const read = () => found && readGiven(found.command, found.rest);
+  const read = () => found && parseArguments(found.command, found.rest);
   expect(read).toThrow(expect.objectContaining({ exitCode: 2 }));
   expect(read).toThrow(/^(?!.*(extra|organizations))/);
 });
@@ -90,7 +90,7 @@ test.for([
 ] as const)("%j is explained in plain words", ([argv, sentence]) => {
   const found = findCommand(COMMANDS, [...argv]);
   const usage = `${sentence} Run \`parley ${argv[0]} ${argv[1]} --help\` for details.`;
-  expect(() => found && readGiven(found.command, found.rest)).toThrow(expect.objectContaining({ message: usage }));
+  expect(() => found && parseArguments(found.command, found.rest)).toThrow(expect.objectContaining({ message: usage }));
 });
 
 test.for([
@@ -131,7 +131,7 @@ test.for([
 test("a text without quotes is an error that mentions quotes", () => {
   const words = (argv: string[]) => {
     const found = findCommand(COMMANDS, argv);
-    return () => found && readGiven(found.command, found.rest);
+    return () => found && parseArguments(found.command, found.rest);
   };
   expect(words(["send", "cht_g1", "Hello", "there"])).toThrow("Put a text of several words in quotes.");
   expect(words(["chats", "show", "cht_g1", "there"])).toThrow(/^(?!.*quotes)/);

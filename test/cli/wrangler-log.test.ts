@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { complaintLines, workerLines } from "../../src/cli/local/wrangler-log.ts";
+import { errorLines, workerLines } from "../../src/cli/local/wrangler-log.ts";
 
 function passedOn(text: string): string[] {
   const written: string[] = [];
@@ -43,7 +43,7 @@ test("an unclosed brace hides no line", () => {
 
 test("of wrangler's errors, only the end of a visitor's socket is dropped", () => {
   const written: string[] = [];
-  const take = complaintLines((line) => written.push(line));
+  const take = errorLines((line) => written.push(line));
   const lost = "✘ [ERROR] Uncaught Error: Network connection lost. ";
   const others = ["✘ [ERROR] Uncaught Error: another", "✘ [ERROR] {", "  error: 'Network connection lost.'", "}"];
   const coloured = `\u001b[31m✘ \u001b[41;31m[\u001b[41;97mERROR\u001b[41;31m]\u001b[0m \u001b[1m${lost.slice(10)}\u001b[0m`;

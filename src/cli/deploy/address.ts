@@ -11,8 +11,8 @@ export function addressIn(targets: string[]): string | null {
 }
 
 /**
- * Waits until a newly deployed service awaitHealthy. A new domain name takes a while.
- * @throws CommandError if there is no answer within `withinMs`
+ * Waits until a newly deployed service responds. A new domain name takes a while.
+ * @throws CommandError if there is no response within `withinMs`
  */
 export async function awaitAnswer(
   address: string,

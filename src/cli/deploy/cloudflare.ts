@@ -27,7 +27,7 @@ export class Cloudflare {
     const user = parsed<{ loggedIn: boolean; accounts?: Account[] }>(result.stdout);
     if (user?.loggedIn === false) throw new CommandError(`Not logged in to Cloudflare. ${LOG_IN}`);
     // An API token may allow a deploy but not this request.
-    if (result.code !== 0 && !given) throw failure("Cloudflare can't identify you", result, LOG_IN);
+    if (result.code !== 0 && !given) throw commandError("Cloudflare can't identify you", result, LOG_IN);
     const accounts = user?.accounts ?? [];
     const id = given ?? (accounts.length === 1 ? accounts[0]?.id : undefined);
     if (!id) {
@@ -65,14 +65,14 @@ export class Cloudflare {
       ? "The account has no database with the database_id in wrangler.toml. Restore the zeros of the repository: then " +
         "npm run deploy finds the database by its name, or creates it."
       : `The failed migration was rolled back. Earlier migrations and the running Worker are unchanged. ${AGAIN}`;
-    throw failure("The database can't be migrated", result, advice);
+    throw commandError("The database can't be migrated", result, advice);
   }
 
   /** The names of the Worker's secrets, or null if there is no Worker. */
   async secrets(): Promise<string[] | null> {
     const result = await this.#run(["secret", "list"]);
     if (result.code !== 0 && /Worker ".*" not found/.test(result.stderr)) return null;
-    if (result.code !== 0) throw failure("The secrets can't be listed", result, AGAIN);
+    if (result.code !== 0) throw commandError("The secrets can't be listed", result, AGAIN);
     return (parsed<{ name: string }[]>(result.stdout) ?? []).map(({ name }) => name);
   }
 
@@ -102,9 +102,9 @@ export class Cloudflare {
     return runWrangler([...args, ...this.#flags], this.#signal, { ...this.#account, ...env });
   }
 
-  async #runOrFail(args: string[], complaint: string, advice = "", env?: Environment): Promise<ProcessResult> {
+  async #runOrFail(args: string[], summary: string, advice = "", env?: Environment): Promise<ProcessResult> {
     const result = await this.#run(args, env);
-    if (result.code !== 0) throw failure(complaint, result, `${advice} ${AGAIN}`.trim());
+    if (result.code !== 0) throw commandError(summary, result, `${advice} ${AGAIN}`.trim());
     return result;
   }
 }
@@ -118,9 +118,9 @@ const AGAIN = "Fix this, then repeat the command. It keeps what exists.";
 /** The most lines of wrangler's error to repeat. */
 const MAX_LINES = 8;
 
-function failure(complaint: string, { stdout, stderr }: ProcessResult, advice: string): CommandError {
+function commandError(summary: string, { stdout, stderr }: ProcessResult, advice: string): CommandError {
   const errors = errorsIn(`${stderr}\n${stdout}`).map((line) => `\n  ${line}`);
-  return new CommandError(`${complaint}. wrangler says:${errors.join("")}\n${advice}`);
+  return new CommandError(`${summary}. wrangler says:${errors.join("")}\n${advice}`);
 }
 
 /** The error in wrangler's output, without symbols and without the invitation to report a bug. */

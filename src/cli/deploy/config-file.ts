@@ -16,7 +16,7 @@ const ID = /^(\s*database_id\s*=\s*")([^"\r\n]*)(")/m;
 
 /** Parses `wrangler.toml`. @throws CommandError if it names no database */
 export function readTarget(text: string): Target {
-  const database = text.match(DATABASES)?.find(isOurs) ?? "";
+  const database = text.match(DATABASES)?.find(isServiceDatabase) ?? "";
   const databaseName = /^\s*database_name\s*=\s*"([^"\r\n]+)"/m.exec(database)?.[1];
   const databaseId = ID.exec(database)?.[2];
   if (!databaseName || !databaseId) {
@@ -30,9 +30,11 @@ export function readTarget(text: string): Target {
 
 /** Replaces the database's id in the text of `wrangler.toml`, and changes nothing else. */
 export function withDatabaseId(text: string, id: string): string {
-  return text.replace(DATABASES, (database) => (isOurs(database) ? database.replace(ID, `$1${id}$3`) : database));
+  return text.replace(DATABASES, (database) =>
+    isServiceDatabase(database) ? database.replace(ID, `$1${id}$3`) : database,
+  );
 }
 
-function isOurs(database: string): boolean {
+function isServiceDatabase(database: string): boolean {
   return /^\s*binding\s*=\s*"DB"/m.test(database);
 }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandError, reasonOf } from "../command-error.ts";
-import { complain, log, step, warn } from "../progress.ts";
+import { log, printError, printWarning, step } from "../progress.ts";
 import { addressIn, awaitAnswer } from "./address.ts";
 import { DEPLOY_USAGE, readDeployArguments } from "./arguments.ts";
 import { Cloudflare } from "./cloudflare.ts";
@@ -42,7 +42,7 @@ async function main(argv: string[]): Promise<number> {
     () => cloudflare.logIn(target.accountId ?? process.env.CLOUDFLARE_ACCOUNT_ID),
     (account) => `Logged in to the account ${account}`,
   );
-  if (given.dryRun) await rehearse(target, given.others);
+  if (given.dryRun) await dryRun(target, given.others);
   else await deploy(target, text, given.others);
   return 0;
 }
@@ -55,7 +55,7 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
   );
   const { values, withoutValue } = await prepareSecrets();
   if (withoutValue.length > 0) {
-    warn(
+    printWarning(
       `${withoutValue.join(", ")}: missing, and not created here, because this checkout is temporary. Set each with ` +
         "npx wrangler secret put NAME and a value from openssl rand -base64 32. Until then, the routes that need it answer 503.",
     );
@@ -73,7 +73,7 @@ async function deploy(target: Target, text: string, others: string[]): Promise<v
       () => `${address}/healthz answers`,
     );
   }
-  if (address && withoutValue.length === 0) introduce(address, set);
+  if (address && withoutValue.length === 0) printNextSteps(address, set);
 }
 
 /** Finds or creates the database, and writes its id to `wrangler.toml`. */
@@ -116,7 +116,7 @@ async function prepareSecrets() {
 }
 
 /** `--dry-run`: builds the Worker and prints what a deploy would change. */
-async function rehearse({ databaseName: name, databaseId }: Target, others: string[]): Promise<void> {
+async function dryRun({ databaseName: name, databaseId }: Target, others: string[]): Promise<void> {
   const found = databaseId ?? (await cloudflare.findDatabase(name));
   const names = await cloudflare.secrets();
   const { missing, toCreate } = planSecrets(names, await savedSecrets(root));
@@ -135,10 +135,12 @@ async function rehearse({ databaseName: name, databaseId }: Target, others: stri
 }
 
 /** Prints the next steps. @param set the names of the secrets that this deploy set */
-function introduce(address: string, set: string[]): void {
+function printNextSteps(address: string, set: string[]): void {
   const token = set.includes("ADMIN_TOKEN") ? `sed -n s/^ADMIN_TOKEN=//p ${SECRETS_FILE} | ` : "";
   if (set.length > 0) {
-    warn(`Move the secrets from ${SECRETS_FILE} to your password manager. Cloudflare never shows a secret again.`);
+    printWarning(
+      `Move the secrets from ${SECRETS_FILE} to your password manager. Cloudflare never shows a secret again.`,
+    );
   }
   process.stdout.write(`
 # Log in as the operator, check the service, and create the first organization
@@ -149,9 +151,9 @@ npx parley organizations create --name 'My company' --owner 'My name'
 }
 
 function exitCodeOf(error: unknown): number {
-  if (stop.signal.aborted) complain("Stopped. Completed steps stay. Repeat the command to continue.");
+  if (stop.signal.aborted) printError("Stopped. Completed steps stay. Repeat the command to continue.");
   else
-    complain(
+    printError(
       error instanceof Error && !(error instanceof CommandError) ? (error.stack ?? error.message) : reasonOf(error),
     );
   return error instanceof CommandError ? error.exitCode : 1;

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { CommandError, reasonOf } from "../command-error.ts";
 import type { Demo } from "../demo-file.ts";
 import { prepareDevVars } from "../dev-vars.ts";
-import { complain, log, step, warn } from "../progress.ts";
+import { log, printError, printWarning, step } from "../progress.ts";
 import { awaitHealthy } from "../wrangler.ts";
 import { readStartArguments, START_USAGE } from "./arguments.ts";
 import { createDemo, findDemo, webChatUrl } from "./demo.ts";
@@ -64,11 +64,11 @@ async function main(argv: string[]): Promise<number> {
     process.stdout.write(introduction({ base, root, state, demo, webChat, verbose }));
     isIntroduced = true;
   });
-  await Promise.race([server, introduced.catch(unlessStopped)]);
+  await Promise.race([server, introduced.catch(ignoreIfStopped)]);
   const code = await server;
   if (stop.signal.aborted) return 0;
   if (!hasAnswered) await freePort(port, given.ip);
-  complain(`wrangler ended with exit code ${code}.`);
+  printError(`wrangler ended with exit code ${code}.`);
   return code;
 }
 
@@ -81,13 +81,13 @@ async function prepareDemo(
   try {
     const kept = await findDemo(base, state);
     if (kept.demo === null && kept.whyNot) {
-      warn(`A new demo organization replaces the previous one: ${kept.whyNot}.`);
+      printWarning(`A new demo organization replaces the previous one: ${kept.whyNot}.`);
     }
     const demo = kept.demo ?? (await createDemo(base, state, adminToken));
     return { demo, webChat: await webChatUrl(base, demo) };
   } catch (error) {
     stop.signal.throwIfAborted();
-    complain(`The demo can't be created: ${reasonOf(error)}`);
+    printError(`The demo can't be created: ${reasonOf(error)}`);
     return { demo: null, webChat: null };
   }
 }
@@ -95,10 +95,10 @@ async function prepareDemo(
 function exitCodeOf(error: unknown): number {
   if (stop.signal.aborted) return 0;
   const isUnexpected = error instanceof Error && !(error instanceof CommandError);
-  complain(isUnexpected ? (error.stack ?? error.message) : reasonOf(error));
+  printError(isUnexpected ? (error.stack ?? error.message) : reasonOf(error));
   return error instanceof CommandError ? error.exitCode : 1;
 }
 
-function unlessStopped(error: unknown): void {
+function ignoreIfStopped(error: unknown): void {
   if (!stop.signal.aborted) throw error;
 }

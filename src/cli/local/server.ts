@@ -4,7 +4,7 @@ import { CommandError } from "../command-error.ts";
 import { exitCode, runWrangler, startWrangler } from "../wrangler.ts";
 import type { StartArguments } from "./arguments.ts";
 import { freePort } from "./port.ts";
-import { complaintLines, workerLines } from "./wrangler-log.ts";
+import { errorLines, workerLines } from "./wrangler-log.ts";
 
 /** The paths of the server's configuration and data. */
 export type ServerFiles = { config: string; state: string };
@@ -41,7 +41,7 @@ export async function serve(
   const listening = ["--ip", ip, "--port", String(port), ...inspector];
   const child = startWrangler(["dev", ...others, ...listening, ...variables, ...flags(files)], signal);
   const worker = workerLines((line) => take(line, isWarning(line) ? "error" : "log"));
-  const errors = complaintLines((line) => take(line, "error"));
+  const errors = errorLines((line) => take(line, "error"));
   const ended = [eachLine(child.stdout, worker).then(() => worker(null)), eachLine(child.stderr, errors)];
   const code = await exitCode(child);
   await Promise.all(ended);

@@ -35,7 +35,7 @@ export function workerLines(write: (line: string) => void): (line: string | null
 }
 
 /** Passes on wrangler's errors. Drops empty lines and the errors of closed sockets. */
-export function complaintLines(write: (line: string) => void): (line: string) => void {
+export function errorLines(write: (line: string) => void): (line: string) => void {
   return (line) => {
     // wrangler colours this line even in a pipe.
     if (!HUNG_UP.test(stripVTControlCharacters(line))) write(line);

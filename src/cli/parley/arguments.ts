@@ -36,7 +36,7 @@ const ID_PREFIXES: Record<string, string> = {
 /** Matches an API key anywhere in an argument. */
 const KEY_TEXT = /ply_[0-9A-Za-z]{20,}/;
 
-export interface Given {
+export interface ParsedArguments {
   command: Command;
   operands: Record<string, string | undefined>;
   options: Record<string, string | boolean | (string | boolean)[] | undefined>;
@@ -87,7 +87,7 @@ export function findCommand(commands: Command[], argv: string[]): { command: Com
  * Parses the arguments after a command's name.
  * @throws CommandError with exit code 2. It repeats no value, because the value may be a secret
  */
-export function readGiven(command: Command, rest: string[]): Given {
+export function parseArguments(command: Command, rest: string[]): ParsedArguments {
   const options = Object.fromEntries(
     Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, option]) => [
       name,
@@ -109,7 +109,7 @@ export function readGiven(command: Command, rest: string[]): Given {
     const quotes = command.operands.includes("text") ? " Put a text of several words in quotes." : "";
     throw new CommandError(`parley ${command.name} takes ${most}.${quotes} ${usage}`, 2);
   }
-  const operands: Given["operands"] = {};
+  const operands: ParsedArguments["operands"] = {};
   for (const [index, name] of command.operands.entries()) {
     const bare = name.replace(/^\[(.*)\]$/, "$1");
     operands[bare] = positionals[index];

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { CommandError } from "../command-error.ts";
-import { findCommand, readGiven, refuseSecrets } from "./arguments.ts";
+import { findCommand, parseArguments, refuseSecrets } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { findConnection } from "./connection.ts";
@@ -22,7 +22,7 @@ async function main(argv: string[]): Promise<number> {
   refuseSecrets(argv);
   const found = findCommand(COMMANDS, argv);
   if (!found) return withoutCommand(argv);
-  const given = readGiven(found.command, found.rest);
+  const given = parseArguments(found.command, found.rest);
   if (given.options.help) {
     process.stdout.write(helpOf(found.command));
     return 0;
@@ -30,7 +30,7 @@ async function main(argv: string[]): Promise<number> {
   const out = output(Boolean(given.options.json));
   const connection = await findConnection(root, process.env, given.options.profile as string | undefined);
   const { operands, options } = given;
-  // `readGiven` checked them against the command.
+  // `parseArguments` checked them against the command.
   const call = { operands, options, service: new Service(connection), out } as Parameters<Command["run"]>[0];
   return (await found.command.run(call)) ?? 0;
 }
@@ -41,7 +41,7 @@ function withoutCommand(argv: string[]): number {
   const group = argv.find((word) => COMMANDS.some(({ name }) => name.startsWith(`${word} `)));
   if (asksHelp) process.stdout.write(overview(COMMANDS, group));
   else if (group && argv.length === 1) process.stderr.write(overview(COMMANDS, group));
-  else output(false).complain(unknownCommand(argv));
+  else output(false).error(unknownCommand(argv));
   return asksHelp ? 0 : 2;
 }
 
@@ -56,10 +56,10 @@ function unknownCommand(argv: string[]): string {
 }
 
 function exitCodeOf(error: unknown): number {
-  const isOurs = error instanceof CommandError;
-  const text = isOurs ? error.message : ((error as Error).stack ?? String(error));
-  output(false).complain(text);
-  return isOurs ? error.exitCode : 1;
+  const isExpected = error instanceof CommandError;
+  const text = isExpected ? error.message : ((error as Error).stack ?? String(error));
+  output(false).error(text);
+  return isExpected ? error.exitCode : 1;
 }
 
 function output(json: boolean): Output {

@@ -48,7 +48,7 @@ export class Output {
   }
 
   /** An error. */
-  complain(text: string): void {
+  error(text: string): void {
     this.note(`${this.paint("red", "✗", this.#stderr)} ${text}`);
   }
 

@@ -3,7 +3,7 @@ import { confirm, deleteUntilDone } from "./deletion.ts";
 import type { Columns } from "./output.ts";
 import type { JsonObject, Query, Service, ServiceRequest } from "./service.ts";
 
-type Given = Record<string, string | string[] | boolean | undefined>;
+type Options = Record<string, string | string[] | boolean | undefined>;
 type Verb = { about: string; details?: string };
 
 /** An option that sets a field of a resource. */
@@ -38,7 +38,7 @@ export interface Resource {
   /** Adds values from other routes to a list's rows. */
   complete?: (rows: JsonObject[], service: Service, query: Query) => Promise<void>;
   /** More fields of the request body, by path, that no single option sets. */
-  more?: (options: Given, verb: "create" | "change") => Promise<Record<string, unknown>>;
+  more?: (options: Options, verb: "create" | "change") => Promise<Record<string, unknown>>;
 }
 
 /** A field with a single value. `value` is the placeholder in the help. */
@@ -144,7 +144,7 @@ function withRequired(fields: Record<string, Field>, required: string[]): Record
 }
 
 /** The organization of a resource, and a function that calls its list. Null if the call uses no organization's path. */
-async function collection({ name, scope }: Resource, service: Service, { organization }: Given) {
+async function collection({ name, scope }: Resource, service: Service, { organization }: Options) {
   const usesKey = scope === "clients" && organization === undefined && service.connection.apiKey !== null;
   const owner = scope === "service" || usesKey ? null : await service.organization(organization as string | undefined);
   const path = owner ? `/organizations/${owner}/${name}` : `/${name}`;
@@ -154,7 +154,7 @@ async function collection({ name, scope }: Resource, service: Service, { organiz
 }
 
 /** The request body, and the option that sets each field of it, for the service's errors. */
-async function bodyOf(resource: Resource, options: Given, verb: "create" | "change"): Promise<ServiceRequest> {
+async function bodyOf(resource: Resource, options: Options, verb: "create" | "change"): Promise<ServiceRequest> {
   const body: JsonObject = {};
   const optionOf: Record<string, string> = {};
   for (const [flag, { to, read }] of Object.entries(resource.fields)) {

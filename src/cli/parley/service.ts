@@ -127,10 +127,10 @@ function faultOf(
   optionOf: Record<string, string>,
 ): ServiceFault {
   const code = typeof body.code === "string" ? body.code : null;
-  const said = body.message ?? body.error;
+  const message = body.message ?? body.error;
   const id = headers.get("X-Request-Id");
   const names = [code ?? `status ${status}`, ...(id ? [`request ${id}`] : [])].map(printable).join(", ");
-  const text = typeof said === "string" ? printable(said) : "The answer is not from Parley";
+  const text = typeof message === "string" ? printable(message) : "The answer is not from Parley";
   const faults = Array.isArray(body.errors) ? (body.errors as { path: string; message: string }[]) : [];
   const lines = faults.map(({ path, message }) => `\n  ${nameOf(path, optionOf)}: ${printable(message)}`);
   const whose = status === 401 && secret ? ` The secret comes from ${secret.from}.` : "";

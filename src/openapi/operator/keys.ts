@@ -102,7 +102,7 @@ export const keyOperations: readonly OperationSpec[] = [
     tag,
     summary: "Rotate a key's secret",
     description:
-      "Creates a new secret for the same key. Limits and counts stay. The old secret stays valid for the overlap, and at most two secrets are valid at a time. If the response got lost, repeat the rotation: it replaces a new secret that was never used, and the secret before it keeps the overlap of the first rotation.",
+      "Creates a new secret for the same key. Limits and counts stay. The old secret stays valid for the overlap, and at most two secrets are valid at a time. If the response is lost, repeat the rotation: it replaces a new secret that was never used, and the secret before it keeps the overlap of the first rotation.",
     body: overlap,
     responses: [jsonResponse(201, "The key and its new secret.", withSecret, { key, secret })],
     errors: ["key_not_found", "key_revoked"],

@@ -48,10 +48,10 @@ configuration folder, in a file that only you can read.`,
     async run({ operands, out }) {
       const name = operands.name ?? DEFAULT_PROFILE;
       const path = profilesPath(process.env);
-      const { [name]: forgotten, ...others } = await readProfiles(path);
-      if (!forgotten) throw new CommandError(`There is no profile ${JSON.stringify(name)}.`);
+      const { [name]: deleted, ...others } = await readProfiles(path);
+      if (!deleted) throw new CommandError(`There is no profile ${JSON.stringify(name)}.`);
       await writeProfiles(path, others);
-      out.note(`Deleted profile ${name} of ${forgotten.url}.`);
+      out.note(`Deleted profile ${name} of ${deleted.url}.`);
     },
   }),
 ];

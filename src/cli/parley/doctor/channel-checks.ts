@@ -86,17 +86,17 @@ function networkChecks(channel: Channel, answer: NetworkAnswer | "not asked"): C
     const variables = kind === "telegram" ? "PARLEY_BOT_TOKEN" : "PARLEY_ACCESS_TOKEN and PARLEY_PHONE_NUMBER_ID";
     return [bad(what, "unknown", "webhook not checked", `set ${variables} to check it`)];
   }
-  if (answer.answer === "none") return [bad(what, "unknown", printable(answer.said), "run doctor again later")];
+  if (answer.answer === "none") return [bad(what, "unknown", printable(answer.reason), "run doctor again later")];
   if (answer.answer === "refused") {
     const name = kind === "web" ? "" : SECRET_OF[kind];
     return [
-      bad(what, "fails", `the token is refused: ${answer.said}`, `parley channels change ${id} --replace ${name}`),
+      bad(what, "fails", `the token is refused: ${answer.reason}`, `parley channels change ${id} --replace ${name}`),
     ];
   }
   return [ok(what, "the token works"), webhookCheck(channel, answer)];
 }
 
-function webhookCheck(channel: Channel, { webhook, trouble }: Extract<NetworkAnswer, { answer: "works" }>): Check {
+function webhookCheck(channel: Channel, { webhook, lastError }: Extract<NetworkAnswer, { answer: "works" }>): Check {
   const { id, kind } = channel;
   const what = `webhook of ${id}`;
   const ours = channel.webhook?.url ?? "";
@@ -104,11 +104,11 @@ function webhookCheck(channel: Channel, { webhook, trouble }: Extract<NetworkAns
     kind === "telegram" ? `parley channels webhook ${id}` : `enter ${ours} as callback URL in the app at Meta`;
   if (webhook === null) return bad(what, "fails", "none is registered, so messages from contacts don't arrive", advice);
   if (webhook !== ours) return bad(what, "fails", `points elsewhere, to ${targetOf(webhook, ours)}`, advice);
-  if (trouble === null) return ok(what, "points to this service");
+  if (lastError === null) return ok(what, "points to this service");
   return bad(
     what,
     "warns",
-    `points to this service, but the network reports: ${trouble}`,
+    `points to this service, but the network reports: ${lastError}`,
     "see the calls in the service's log",
   );
 }

@@ -4,11 +4,11 @@ const TIMEOUT_MS = 15_000;
 /** The version of the Graph API that the service calls. */
 export const GRAPH = "v24.0";
 
-/** A network's answer to a request with a channel's secret. `said` is the reason for people. */
+/** A network's answer to a request with a channel's secret. `reason` is for people. */
 export type NetworkAnswer =
-  | { answer: "works"; webhook: string | null; trouble: string | null }
-  | { answer: "refused"; said: string }
-  | { answer: "none"; said: string };
+  | { answer: "works"; webhook: string | null; lastError: string | null }
+  | { answer: "refused"; reason: string }
+  | { answer: "none"; reason: string };
 
 /** The networks' addresses, and the variables that replace them. The same as in their adapters. */
 export const BASES = {
@@ -19,34 +19,34 @@ export const BASES = {
 /** Asks Telegram for the bot's webhook. Errors of fetch are not shown, because the address contains the token. */
 export async function askTelegram(base: string, token: string): Promise<NetworkAnswer> {
   const response = await getJson(`${base.replace(/\/+$/, "")}/bot${token}/getWebhookInfo`, {});
-  if (!response) return { answer: "none", said: "Telegram did not answer" };
+  if (!response) return { answer: "none", reason: "Telegram did not answer" };
   const { status, body } = response;
   const secret = token.slice(token.indexOf(":") + 1);
   if (status === 401 || status === 404) {
     return {
       answer: "refused",
-      said: `Telegram answered ${status} ${textOf(body.description)}`.replaceAll(secret, "…"),
+      reason: `Telegram answered ${status} ${textOf(body.description)}`.replaceAll(secret, "…"),
     };
   }
   const { url, last_error_message: last } = (body.result ?? {}) as Record<string, unknown>;
-  if (status !== 200 || typeof url !== "string") return { answer: "none", said: `Telegram answered ${status}` };
-  return { answer: "works", webhook: url || null, trouble: last ? textOf(last) : null };
+  if (status !== 200 || typeof url !== "string") return { answer: "none", reason: `Telegram answered ${status}` };
+  return { answer: "works", webhook: url || null, lastError: last ? textOf(last) : null };
 }
 
 /** Asks Meta for the webhook of a phone number: the number's own, else its account's, else the app's. */
 export async function askWhatsApp(base: string, phoneNumberId: string, token: string): Promise<NetworkAnswer> {
   const url = `${base.replace(/\/+$/, "")}/${GRAPH}/${phoneNumberId}?fields=webhook_configuration`;
   const response = await getJson(url, { Authorization: `Bearer ${token}`, "User-Agent": "Parley" });
-  if (!response) return { answer: "none", said: "Meta did not answer" };
+  if (!response) return { answer: "none", reason: "Meta did not answer" };
   const { status, body } = response;
   const error = (body.error ?? {}) as Record<string, unknown>;
   if (status === 401 || error.code === 190) {
-    return { answer: "refused", said: `Meta answered ${status} ${textOf(error.message)}`.replaceAll(token, "…") };
+    return { answer: "refused", reason: `Meta answered ${status} ${textOf(error.message)}`.replaceAll(token, "…") };
   }
-  if (status !== 200) return { answer: "none", said: `Meta answered ${status} ${textOf(error.message)}` };
+  if (status !== 200) return { answer: "none", reason: `Meta answered ${status} ${textOf(error.message)}` };
   const set = (body.webhook_configuration ?? {}) as Record<string, unknown>;
   const webhook = set.phone_number || set.whatsapp_business_account || set.application;
-  return { answer: "works", webhook: webhook ? textOf(webhook) : null, trouble: null };
+  return { answer: "works", webhook: webhook ? textOf(webhook) : null, lastError: null };
 }
 
 /** Returns null without an answer in JSON. */
