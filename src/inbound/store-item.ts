@@ -21,7 +21,7 @@ const MAX_CONTENT = 65_536;
 const MAX_CONTENT_BYTES = 100_000;
 const MAX_NAME = 256;
 
-/** The chats of addresses that this isolate has seen, by `<channel>\n<address>`. Entries of deleted chats are removed on use. */
+/** Chats that this isolate has seen, by `<channel>\n<address>`. A deleted chat's entry is removed on use. */
 const knownChats = perIsolate(() => new BoundedMap<string, string>(10_000));
 
 /**

@@ -7,7 +7,7 @@ import type { ChannelAccess, Granted } from "./permit.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./retry.ts";
 import type { DeliveryKnown, QueuedMessage } from "./row.ts";
 
-/** An adapter that ignores the deadline is given up this long after it. */
+/** The outbox waits this much longer for an adapter that ignores the deadline. */
 const GRACE_MS = 1_000;
 const NO_ANSWER = "The network did not answer in time";
 
@@ -20,7 +20,7 @@ export type SendCall = (
 ) => Promise<Outcome>;
 
 export interface NetworkPort extends DeliveryPolicy {
-  /** How many calls a message takes. */
+  /** The number of calls that a message takes. */
   countParts(message: Outbound): number;
   /** @throws if the network's address is misconfigured; then no attempt was made */
   connect(): SendCall;
@@ -32,18 +32,18 @@ export type LogPort = Pick<
   "byId" | "byNetworkId" | "delivered" | "head" | "isRedacted" | "leftQueue" | "writeDelivery" | "writeDocument"
 >;
 
-/** What the outbox needs of its chat. */
+/** A chat, as its outbox uses it. */
 export interface OutboxHost extends ChannelAccess {
   log: LogPort;
   network: NetworkPort;
   clock: Clock;
-  /** False after the chat was erased: then the log is gone too. */
+  /** False after the chat was deleted. Then the log is gone too. */
   exists(): boolean;
-  /** Makes sure that the alarm rings at `at` or before. */
+  /** Sets the alarm to `at` or earlier. */
   standBy(at: number): Promise<void>;
   /** The contact's current address. */
   address(): string;
-  /** The network named further addresses of the contact; `moved`: the first one replaces the current address. */
+  /** Saves further addresses of the contact. If `moved`, the first one replaces the current address. */
   learn(addresses: string[], moved: boolean): void;
   /** Counts an attempt that has ended. */
   attempted(outcome: Outcome): void;
@@ -69,7 +69,7 @@ export async function callNetwork(
     const current = log.delivered(head.seq);
     if (!decisions.isSameAttempt(current, started)) return;
     const before = knownOf(host, current, head.parts.of);
-    // The output gate holds the next call until this is on disk.
+    // The output gate delays the next call until this is on disk.
     save(host, current, before, decisions.partOut(before, sent.length - 1, id));
   };
   try {
@@ -79,7 +79,7 @@ export async function callNetwork(
   }
 }
 
-/** What a message's row says of its delivery. @param of how many parts it has, which a redacted message no longer shows */
+/** The state of a message's delivery. @param of the number of parts; a redacted message no longer shows it */
 export function knownOf(host: OutboxHost, row: QueuedMessage, of?: number): Known {
   return host.decisions.known(row, of ?? row.parts.of ?? host.network.countParts(outbound(host, row)));
 }
@@ -93,7 +93,7 @@ export function save(host: OutboxHost, row: QueuedMessage, before: Known, after:
   } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);
 }
 
-/** Not `AbortSignal.timeout`: its timer would keep the object in memory long after the answer. */
+/** Not with `AbortSignal.timeout`, whose timer would keep the object in memory long after the answer. */
 async function withDeadline<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { promise: over, reject } = Promise.withResolvers<never>();

@@ -18,7 +18,7 @@ import {
 import { applyNews, partOut } from "./parts.ts";
 import { isOverdue, newDelivery, wakeAt } from "./retry.ts";
 
-/** The decisions of delivery. The simulation replaces some by wrong ones, to see that it notices. */
+/** The decisions of delivery. Tests replace some by wrong ones, to prove that the simulation detects them. */
 export const DELIVERY_DECISIONS = {
   afterAttempt,
   afterHold,

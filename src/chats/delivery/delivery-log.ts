@@ -4,7 +4,7 @@ import type { StoredParts } from "./parts.ts";
 import type { Delivery, DeliveryError } from "./retry.ts";
 import { type DeliveryKnown, printDelivery, type QueuedMessage, queuedMessage } from "./row.ts";
 
-/** The message log as delivery uses it: the log stores the state of a delivery as text, and this parses and prints it. */
+/** The message log, as delivery uses it. The log stores the state of a delivery as JSON, which this parses and prints. */
 export class DeliveryLog {
   readonly #log: MessageLog;
 
@@ -29,7 +29,7 @@ export class DeliveryLog {
     this.#log.writeDelivery(seq, printDelivery({ delivery, parts, lastError }));
   }
 
-  /** Writes a message that changed, and the state of its delivery if that changed too. */
+  /** Writes a changed message, and the state of its delivery if that changed too. */
   writeDocument(message: Message, known?: DeliveryKnown): void {
     this.#log.writeDocument(message, known && printDelivery(known));
   }

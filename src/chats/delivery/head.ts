@@ -19,73 +19,73 @@ import {
 import type { QueuedMessage } from "./row.ts";
 
 /**
- * The decisions on the message whose turn it is in its chat, as functions of its row, of what happened, and of now: what
- * the outbox does at each step. Nothing here knows of storage, clocks or networks. Times are Unix milliseconds.
+ * The decisions about the message at the head of the queue: what the outbox does at each step. Pure functions of the
+ * message's row, the event and the time. Times are Unix milliseconds.
  */
 
 const STEPS_A_RUN = 50;
-/** The platform ends an alarm after 15 minutes, and an attempt that is cut off may be repeated. */
+/** Well below the platform's limit of 15 minutes for an alarm, which would interrupt an attempt. */
 const RUN_MS = 300_000;
-/** The error of a message that the network refuses in the words in which it refuses a channel, while others come through. */
+/** The error code of a message that alone makes the network refuse the channel. */
 const MESSAGE_REFUSED = "message_refused";
-/** Waits while the channel does not answer. */
+/** The back-off while the channel's object does not answer. */
 const AWAY = { firstMs: 10_000, maxMs: 300_000 };
-/** What a status says of the channel is old news when the message is older than this. */
+/** A status that reports a broken channel is ignored if the message changed longer ago than this. */
 const CHANNEL_NEWS_MS = 3_600_000;
 
 type Waiting = Pick<QueuedMessage, "delivery" | "lastError">;
 type Dated = { message: Pick<Message, "createdAt" | "updatedAt"> };
 
-/** What the message at the head of the line needs next: to be given up, its lost attempt closed, to wait, or to go. */
+/** The next step: fail an overdue message, close a lost attempt, wait, or ask the channel for a permit. */
 export type NextStep =
   | { turn: "expire"; error: DeliveryError }
   | { turn: "close"; outcome: Outcome }
   | { turn: "wait" }
   | { turn: "ask"; reservedAt: number | null };
 
-/** @param isMarked the open attempt, if there is one, was marked by this instance, which has yet to make it */
+/** @param isMarked whether the open attempt was stored with the message and this instance has not made it yet */
 export function nextStep(
   { delivery, lastError, parts }: Pick<QueuedMessage, "delivery" | "lastError" | "parts">,
   isMarked: boolean,
   now: number,
 ): NextStep {
   if (isOverdue(delivery, now)) {
-    const message = `Not delivered within a day: ${lastError?.message ?? "no attempt came through"}`;
+    const message = `Not delivered within a day: ${lastError?.message ?? "no attempt succeeded"}`;
     return { turn: "expire", error: { code: "delivery_timeout", message } };
   }
   if (delivery.startedAt !== null) {
-    const outcome: Outcome = { outcome: "unknown", message: "The attempt was cut off", parts: parts.ids };
+    const outcome: Outcome = { outcome: "unknown", message: "The attempt was interrupted", parts: parts.ids };
     if (!isMarked) return { turn: "close", outcome };
   } else if (wakeAt(delivery, now) > now) return { turn: "wait" };
   return { turn: "ask", reservedAt: delivery.reserved ? delivery.nextAt : null };
 }
 
-/** Whether a run may take another step: it is bounded in steps and in time, and the alarm starts the next run. */
+/** Whether a run may take another step. Steps and time are limited; the alarm starts the next run. */
 export function mayGoOn(steps: number, begunAt: number, now: number): boolean {
   return steps < STEPS_A_RUN && now - begunAt < RUN_MS;
 }
 
-/** Which message asked for a permit, and how often the channel was told to work until then. */
-interface Asking {
+/** The message at the head of the queue, and how often its channel has woken the chat. */
+interface HeadState {
   seq: number | undefined;
   wakes: number;
 }
 
-/** Whether the channel's answer is old news: it is another message's turn, or a broken channel works meanwhile. */
-export function isStalePermit(isBroken: boolean, asked: Asking, current: Asking): boolean {
+/** Whether a permit is outdated, because another message is at the head or the broken channel works again. */
+export function isStalePermit(isBroken: boolean, asked: HeadState, current: HeadState): boolean {
   return current.seq !== asked.seq || (isBroken && current.wakes !== asked.wakes);
 }
 
-/** Why a message gets no permit: its channel's pace, its breaker, or no answer. */
+/** Why a message gets no permit: the channel's pace, its breaker, or no answer. */
 export type NotGranted =
   | { outcome: "later"; at: number; broken: { reason: string; since: number } | null }
   | { outcome: "away" };
 
-/** What is written of a message that got no permit, and what it says of that; a pace is no error. */
+/** The new state of a message that got no permit. Waiting for the channel's pace is not an error. */
 export function afterHold(row: Waiting & Dated, permit: NotGranted, now: number, random: number): Waiting {
   const { delivery, lastError } = row;
   const stay = (until: number, reason: HoldReason, since: number, error: DeliveryError | null): Waiting => ({
-    delivery: hold(delivery, until, reason, now, waitsSince(row, since)),
+    delivery: hold(delivery, until, reason, now, waitingSince(row, since)),
     lastError: error ?? lastError,
   });
   if (permit.outcome === "away") {
@@ -98,8 +98,8 @@ export function afterHold(row: Waiting & Dated, permit: NotGranted, now: number,
 }
 
 /**
- * The attempt that a message goes with: the one that was marked in the insert, else one more. A probe ends the wait for
- * the broken channel, which began at `brokenSince`.
+ * Starts an attempt, unless the message was stored with one. A probe ends the wait for a broken channel, which began at
+ * `brokenSince`.
  */
 export function startAttempt(
   row: { delivery: Delivery } & Dated,
@@ -108,10 +108,10 @@ export function startAttempt(
   now: number,
 ): Delivery {
   if (brokenSince === null) return isMarked ? row.delivery : begin(row.delivery, now);
-  return begin(hold(row.delivery, now, "broken", now, waitsSince(row, brokenSince)), now);
+  return begin(hold(row.delivery, now, "broken", now, waitingSince(row, brokenSince)), now);
 }
 
-/** What a row knows of a message that takes `of` calls. */
+/** The state of a message that takes `of` calls. */
 export function known({ message, delivery, parts }: QueuedMessage, of: number): Known {
   return {
     status: message.status,
@@ -122,20 +122,20 @@ export function known({ message, delivery, parts }: QueuedMessage, of: number): 
   };
 }
 
-/** Whether a row still shows the attempt that is over: else what became of it is decided already. */
+/** Whether a row still shows this attempt. If not, its outcome has already been decided. */
 export function isSameAttempt<T extends { delivery: Delivery }>(row: T | null, { attempts }: Delivery): row is T {
   return row?.delivery.attempts === attempts;
 }
 
-/** The channel's epoch after an attempt: a probe that succeeds begins a new one. */
+/** The channel's epoch after an attempt. A successful probe starts a new epoch. */
 export function epochAfter({ epoch, probe }: Attempt, { outcome }: Outcome): number {
   return epoch + Number(probe !== null && outcome === "sent");
 }
 
 /**
- * The outcome as it counts for the message. A message that breaks its channel a second time, after another chat's
- * attempt came through in between, is itself the cause: it fails, and the channel is not told. So one message, or one
- * recipient, can't hold up the chats of a channel. A probe breaks nothing.
+ * The outcome that counts for the message. If a message breaks its channel a second time, although another chat's attempt
+ * succeeded in between, the message itself is the cause: it fails, and the channel gets no report. So one message or
+ * recipient can't block a channel's chats. Probes are exempt.
  */
 export function judged(
   outcome: Outcome,
@@ -148,7 +148,7 @@ export function judged(
   return { outcome: "failed", code: MESSAGE_REFUSED, message: reason, parts };
 }
 
-/** What an outcome makes of a message's row. `broken`: in which words a status said that the channel is broken. */
+/** The state of a message after an attempt. `broken` is the reason if a status reported a broken channel. */
 export interface AfterAttempt {
   delivery: Delivery;
   parts: StoredParts;
@@ -159,8 +159,8 @@ export interface AfterAttempt {
 }
 
 /**
- * What an attempt's outcome makes of a message, unless a status has overtaken it: then only which parts are out.
- * @param attempt the part that it began with, and how often the channel was mended by then; absent for a lost one
+ * The state of a message after an attempt. If a status arrived first, the outcome only adds the ids of the parts sent.
+ * @param attempt the first part it sent, and the channel's epoch; absent for a lost attempt
  */
 export function afterAttempt(
   { delivery, lastError }: Waiting,
@@ -172,7 +172,7 @@ export function afterAttempt(
   attempt?: { first: number; epoch: number },
 ): AfterAttempt {
   const step = settle(delivery, outcome, policy, now, random, lastError);
-  // Redacted too late: it was on its way already, and has come through.
+  // The redaction came too late: the message was already being sent.
   const isOut = step.state === "sent" && row.error?.code === "redacted";
   const before: Known = isOut ? { ...row, status: "QUEUED", error: null } : row;
   const { status, error, parts, broken = null } = attemptOver(before, attempt?.first ?? row.parts.ids.length, outcome);
@@ -190,14 +190,15 @@ export function afterAttempt(
   };
 }
 
-/** Whose parts may still be told of under ids that nobody knows: not those of a message that is done with. */
+/** The parts to store. Once the message is no longer queued or being sent, early statuses are dropped. */
 export function partsKept({ status, isOpen, parts }: Known): StoredParts {
   return status !== "QUEUED" && !isOpen ? withoutEarly(parts) : parts;
 }
 
 /**
- * The message that news is of: the one that it names, or that has a part of that id, or the one under way.
- * @param sending the number of the message whose attempt is under way
+ * The message that a status belongs to: the message that it names, else the message with a part of its id, else the
+ * message that is being sent or at the head of the queue.
+ * @param sending the seq of the message that is being sent
  */
 export function rowOfStatus(
   log: Pick<DeliveryLog, "byId" | "byNetworkId" | "delivered" | "head">,
@@ -210,7 +211,7 @@ export function rowOfStatus(
   return sending === null ? log.head() : log.delivered(sending);
 }
 
-/** Which attempt's news it is that the channel is broken; null where it says nothing of the channel as it is now. */
+/** The attempt to report if a status says that the channel is broken; null if the status is too old to report. */
 export function brokenChannelReport(
   { delivery, message }: { delivery: Delivery } & Dated,
   now: number,
@@ -220,35 +221,35 @@ export function brokenChannelReport(
   return { probe: null, epoch };
 }
 
-/** What the channel is told when it works again, or may: one that was held because it was broken may try now. */
+/** The new state of a delivery after its channel woke the chat; null if it did not wait for a broken channel. */
 export function afterWake(delivery: Delivery, now: number): Delivery | null {
   return delivery.startedAt === null && delivery.heldSince !== null ? { ...delivery, nextAt: now } : null;
 }
 
-/** What a channel is told of an attempt. */
+/** A report to the channel about an attempt. */
 export type ChannelReport =
   | { report: "broke"; reason: string }
   | { report: "slow_down"; afterMs: number }
   | { report: "probed"; works: boolean };
 
-/** What of an attempt's outcome concerns all chats of the channel, in the order in which it is told. */
+/** The reports of an outcome that concerns all chats of the channel, in order. */
 export function reportsOf(outcome: Outcome, { probe, trial }: Pick<Attempt, "probe" | "trial">): ChannelReport[] {
   if (outcome.outcome === "channel_broken") return [{ report: "broke", reason: outcome.reason }];
   const reports: ChannelReport[] = [];
   if (outcome.outcome === "retry" && outcome.wholeChannel) {
     reports.push({ report: "slow_down", afterMs: outcome.afterMs ?? 1_000 });
   }
-  if (probe !== null || trial) reports.push({ report: "probed", works: hasAnswered(outcome) });
+  if (probe !== null || trial) reports.push({ report: "probed", works: provesChannel(outcome) });
   return reports;
 }
 
-/** An answer to this message, or to its contact, shows that the channel itself works. */
-function hasAnswered(outcome: Outcome): boolean {
-  // The first one was decided without the network, and the second one's answer was about the channel.
+/** Whether the outcome shows that the channel works. */
+function provesChannel(outcome: Outcome): boolean {
+  // The first code is set without a call to the network. The second comes from an answer about the channel.
   if (outcome.outcome === "failed") return ![MEDIA_URL_REQUIRED, MESSAGE_REFUSED].includes(outcome.code);
   return outcome.outcome === "sent" || outcome.outcome === "moved";
 }
 
-function waitsSince({ message }: Dated, since: number): number {
+function waitingSince({ message }: Dated, since: number): number {
   return Math.max(since, Date.parse(message.createdAt));
 }

@@ -5,7 +5,7 @@ import { acquirePermit, type Granted, report } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
 import type { QueuedMessage } from "./row.ts";
 
-/** The message whose attempt is under way. */
+/** The message that is being sent. */
 interface Sending {
   seq: number;
   /** The reason in a status that reported the channel as broken during the attempt; null if none did. */
@@ -13,14 +13,14 @@ interface Sending {
 }
 
 /**
- * Delivers a chat's messages one at a time, in sequence order: a message that must wait holds those behind it, a message
- * that failed for good doesn't. The decisions are in `head.ts`; this class carries them out. At each `await` the object
- * may be lost, and a status, a redaction or an erasure may come in between. So the row says what is under way before the
- * network is called, and is read again after the call.
+ * Delivers a chat's messages one at a time, in sequence order. A message that must wait holds back later messages; a
+ * failed message doesn't. The decisions are in `head.ts`; this class carries them out. At each `await` the object may be
+ * lost, and a status, a redaction or the chat's deletion may come in between. So an attempt is stored before the network
+ * is called, and the row is read again after the call.
  */
 export class Outbox {
   #run: Promise<void> | null = null;
-  /** The message whose first attempt was part of its insert, and which this instance has yet to send. */
+  /** The message that was stored with its first attempt, which this instance has not made yet. */
   #marked: number | null = null;
   #sending: Sending | null = null;
   #wakes = 0;
@@ -30,17 +30,17 @@ export class Outbox {
     this.#wakes++;
   }
 
-  /** Whether a run is under way. It also delivers messages that are stored in the meantime. */
+  /** Whether a run is in progress. It also delivers messages that are stored in the meantime. */
   get isRunning(): boolean {
     return this.#run !== null;
   }
 
-  /** The first attempt of this message was part of its insert. Any other open attempt was lost with its instance. */
+  /** A message was stored with its first attempt. Any other open attempt was lost with its instance. */
   adopt(seq: number): void {
     this.#marked = seq;
   }
 
-  /** Works until the queue is empty or must wait. There is one run at a time; later callers wait for its end. */
+  /** Delivers until the queue is empty or must wait. Concurrent callers share one run. */
   run(host: OutboxHost): Promise<void> {
     this.#run ??= this.#steps(host).finally(() => {
       this.#run = null;
@@ -79,7 +79,7 @@ export class Outbox {
     this.#marked = null;
     const { delivery, lastError } = decisions.afterHold(current, permit, clock.now(), clock.random());
     log.writeDelivery(head.seq, delivery, current.parts, lastError);
-    // Its deadline may have passed while it waited behind others.
+    // Its deadline may have passed while it waited behind other messages.
     return decisions.isOverdue(delivery, clock.now());
   }
 
@@ -148,7 +148,7 @@ export class Outbox {
     return after.broken;
   }
 
-  /** Stores how many parts a message has: after its redaction, the message no longer shows it. */
+  /** Stores the number of a message's parts, because the redacted message no longer shows it. */
   beforeRedaction(host: OutboxHost, seq: number): void {
     const row = host.log.delivered(seq);
     if (row?.message.direction !== "OUTBOUND" || row.parts.of !== undefined) return;
@@ -157,10 +157,9 @@ export class Outbox {
   }
 
   /**
-   * Stores a status that the network sent. It may come before the answer to the send, instead of a lost answer, twice, or
-   * late. A status without our id may belong to the message that is being sent.
-   * @returns null if the status is of no message of this chat; else a promise that resolves after the channel was told
-   * that it is broken, if it is
+   * Stores a status from the network. It may come before the answer to the send, instead of a lost answer, twice, or late.
+   * A status without our id may belong to the message that is being sent.
+   * @returns null if no message matches; else a promise that resolves after a broken channel, if any, was reported
    */
   applyStatus(host: OutboxHost, news: StatusNews): Promise<void> | null {
     const { clock, decisions, log } = host;
@@ -174,7 +173,7 @@ export class Outbox {
     save(host, current, before, after);
     if (after.broken === undefined) return Promise.resolve();
     if (this.#sending?.seq === current.seq) {
-      // The attempt reports it at its end: until then its answer may still show that the channel works.
+      // The attempt reports it at its end. Until then its answer may still show that the channel works.
       this.#sending.broken = after.broken;
       return Promise.resolve();
     }

@@ -3,91 +3,93 @@ import type { Message } from "../message.ts";
 import { type DeliveryError, statusAfter } from "./retry.ts";
 
 /**
- * A message takes one call to its network, or two. Each is a message there, with an id and a status of its own; what
- * they make of ours is decided here, as functions that know of no storage and no clock.
+ * A message takes one or two calls to its network. Each call creates a part: a message on the network with its own id and
+ * status. These pure functions derive our message's status from its parts.
  */
 
-type ToldStatus = "SENT" | "DELIVERED" | "READ" | "FAILED";
+type NetworkStatus = "SENT" | "DELIVERED" | "READ" | "FAILED";
 
-/** How far a part is, as the network told. */
+/** The latest status of a part. */
 interface PartState {
-  status: ToldStatus;
+  status: NetworkStatus;
   error: DeliveryError | null;
 }
 
-/** What the network told of one of its ids. */
+/** A status from the network for one of its ids. */
 export interface PartNews {
   networkId: string;
-  status: ToldStatus;
-  /** `broken`: the network refuses the channel itself, and in which words. */
+  status: NetworkStatus;
+  /** `broken` is the network's reason if it refuses the whole channel. */
   error: (DeliveryError & { broken?: string }) | null;
-  /** It named our message; else another program may have sent what it is about. */
+  /** Whether the status names our message. If not, another program may have sent the message. */
   isOurs: boolean;
 }
 
 export interface Parts {
-  /** How many there are. */
+  /** The number of parts. */
   of: number;
-  /** The network's ids of those that are out, in their order. */
+  /** The network's ids of the parts sent, in order. */
   ids: string[];
-  /** By their order, where there are several: null is no further than SENT. Of a single part the message's status is its own. */
+  /** The state of each part, if there are several. Null means at most SENT. */
   states?: (PartState | null)[];
-  /** By their order: how many attempts nobody answered, so that a copy may be out under an id that nobody knows. */
+  /** For each part, how many attempts got no answer. Each may have sent a copy with an unknown id. */
   lost?: number[];
-  /** What was told of ids that nobody knows yet: the answer that names them may be under way. */
+  /** Early statuses: their ids are not known yet, because the answer to the send may still come. */
   early?: PartNews[];
 }
 
-/** The parts in a row. A message that takes one call, or was not tried yet, has no `of`. */
+/** The parts as stored. `of` is absent before the first attempt and if there is one part. */
 export type StoredParts = Omit<Parts, "of"> & { of?: number };
 
-/** What is known of a message on its way. */
+/** The state of a message's delivery. */
 export interface Known {
   status: Message["status"];
   error: DeliveryError | null;
   parts: Parts;
-  /** How many attempts were begun. */
+  /** The number of attempts started. */
   attempts: number;
-  /** Whether the last one is still without its outcome. */
+  /** Whether the last attempt has no outcome yet. */
   isOpen: boolean;
-  /** The news that failed it said that the network refuses the channel itself. */
+  /** The reason, if the failure's status says that the network refuses the whole channel. */
   broken?: string;
 }
 
-/** More than the statuses of a message and its repeat. */
+/** More than a message and its repeat can have. */
 const MAX_EARLY = 8;
 
 /**
- * What a message becomes by what the network told of a part. The news may come before the answer to the send, twice or
- * late, and of a copy that was sent before a repeat. @returns null where it is of no part of this message
+ * Applies a status to a message. It may come before the answer to the send, twice or late, and it may be of a copy from an
+ * earlier attempt.
+ * @returns null if the status is of no part of this message
  */
 export function applyNews(known: Known, news: PartNews): Known | null {
   const { ids, lost } = known.parts;
   if (known.status === "RECEIVED") return known;
   const index = ids.indexOf(news.networkId);
-  if (index >= 0) return told(known, index, news);
-  if (!news.isOurs) return isUnderWay(known) ? keep(known, news) : null;
+  if (index >= 0) return withStatus(known, index, news);
+  if (!news.isOurs) return isOutcomeOpen(known) ? withEarly(known, news) : null;
   const [only, ...others] = unnamedParts(known);
   if (only === undefined) return known;
-  if (others.length > 0) return keep(known, news);
+  if (others.length > 0) return withEarly(known, news);
   const isOut = only < ids.length;
   if (news.status === "FAILED") {
-    // A copy of an earlier attempt: what was sent since stands for the part.
+    // A copy from an earlier attempt failed. The later attempt counts for the part.
     if (isOut && known.attempts > 1) return known;
-    // One of several copies, of which another may come through.
-    if (!isOut && (lost?.[only] ?? 0) + Number(known.isOpen) > 1) return keep(known, news);
+    // One of several copies failed. Another one may succeed.
+    if (!isOut && (lost?.[only] ?? 0) + Number(known.isOpen) > 1) return withEarly(known, news);
   }
-  return told(isOut ? known : named(known, only, news.networkId), only, news);
+  return withStatus(isOut ? known : withId(known, only, news.networkId), only, news);
 }
 
-/** An answer named the part of this number: what was told of it before the answer counts from here. */
+/** Stores the id of a part that was sent, and applies early statuses of that id. */
 export function partOut(known: Known, index: number, networkId: string): Known {
-  return told(named(known, index, networkId), index, { networkId, status: "SENT", error: null });
+  return withStatus(withId(known, index, networkId), index, { networkId, status: "SENT", error: null });
 }
 
 /**
- * What an attempt's outcome says of the parts: those from the `first`th on that it sent, and one more that may be out
- * where nobody answered. `parts` are the ids of all that are out, those before `first` included.
+ * Stores the parts that an attempt sent. If the last call got no answer, one more part may have been sent.
+ * @param first the index of the attempt's first part
+ * @param outcome its `parts` are the ids of all parts sent, including those of earlier attempts
  */
 export function attemptOver(
   known: Known,
@@ -96,18 +98,18 @@ export function attemptOver(
 ): Known {
   const begun = outcome === "sent" ? { ...known, parts: { ...known.parts, of: parts.length } } : known;
   const over = parts.slice(first).reduce((each, id, i) => partOut(each, first + i, id), begun);
-  // Told in the meantime that the part in turn is out: then it was not lost.
+  // A status has confirmed the part in the meantime, so it was not lost.
   if (outcome !== "unknown" || over.parts.ids.length > parts.length) return over;
   return withLost(over, parts.length, 1);
 }
 
-/** Nothing is under way any more: what nobody could place by now is of other messages. */
+/** Drops early statuses. After the last attempt, they can only be of other messages. */
 export function withoutEarly(parts: Parts): Parts {
   const { early: _, ...rest } = parts;
   return rest;
 }
 
-/** Those parts of which a copy may be out under an id that nobody knows. */
+/** The indexes of parts that may have been sent with an unknown id. */
 function unnamedParts({ parts: { ids, of, lost }, isOpen }: Known): number[] {
   const inDoubt = Array.from({ length: of }, (_, i) => i).filter(
     (i) => (lost?.[i] ?? 0) > 0 || (i === ids.length && isOpen),
@@ -117,12 +119,14 @@ function unnamedParts({ parts: { ids, of, lost }, isOpen }: Known): number[] {
   return of === 1 ? [0] : [];
 }
 
-function isUnderWay({ status, isOpen, parts }: Known): boolean {
+/** Whether a part may have been sent whose id is unknown. */
+function isOutcomeOpen({ status, isOpen, parts }: Known): boolean {
   return isOpen || (status === "QUEUED" && (parts.lost?.some((count) => count > 0) ?? false));
 }
 
-function keep(known: Known, news: PartNews): Known {
-  if (!isUnderWay(known)) return known;
+/** Stores an early status. */
+function withEarly(known: Known, news: PartNews): Known {
+  if (!isOutcomeOpen(known)) return known;
   const { early = [] } = known.parts;
   const before = early.find(({ networkId }) => networkId === news.networkId);
   if (before && !statusAfter(before.status, news.status)) return known;
@@ -130,14 +134,14 @@ function keep(known: Known, news: PartNews): Known {
   return { ...known, parts: { ...known.parts, early: kept } };
 }
 
-/** The part of this number is out under this id; where it had another, that was a copy. */
-function named(known: Known, index: number, networkId: string): Known {
+/** Sets the id of a part. If the part had another id, that was a copy. */
+function withId(known: Known, index: number, networkId: string): Known {
   const before = known.parts.ids[index];
   if (before === networkId) return known;
   const ids = [...known.parts.ids];
   ids[index] = networkId;
   const after = { ...known, parts: { ...known.parts, ids } };
-  // Of the attempts that nobody answered, this is what became of one.
+  // The id belongs to one of the attempts without an answer.
   return before !== undefined || !known.isOpen ? withLost(after, index, -1) : after;
 }
 
@@ -150,18 +154,18 @@ function withLost(known: Known, index: number, more: 1 | -1): Known {
 
 type News = Omit<PartNews, "isOurs">;
 
-/** Applies news of the part of this number, and what was told of the same id before. */
-function told(known: Known, index: number, news: News): Known {
+/** Applies a status to a part, and the early statuses of the same id. */
+function withStatus(known: Known, index: number, news: News): Known {
   const { early = [] } = known.parts;
-  const after = toldOnce(known, index, news);
+  const after = withOneStatus(known, index, news);
   const same = early.filter(({ networkId }) => networkId === news.networkId);
   if (same.length === 0) return after;
   const rest = early.filter(({ networkId }) => networkId !== news.networkId);
   const parts = rest.length > 0 ? { ...after.parts, early: rest } : withoutEarly(after.parts);
-  return same.reduce((each, one) => toldOnce(each, index, one), { ...after, parts });
+  return same.reduce((each, one) => withOneStatus(each, index, one), { ...after, parts });
 }
 
-function toldOnce(known: Known, index: number, news: News): Known {
+function withOneStatus(known: Known, index: number, news: News): Known {
   const states = statesOf(known);
   const status = statusAfter(states[index]?.status ?? "QUEUED", news.status);
   const { code, message, broken } = news.error ?? { code: "network_error", message: "The network gave no reason" };
@@ -174,7 +178,7 @@ function toldOnce(known: Known, index: number, news: News): Known {
   return { ...known, parts, status: change.status, error: change.error, ...(isBroken && { broken }) };
 }
 
-/** How far each part is; null: not out, as far as is known. */
+/** The state of each part; null if it was not sent, as far as known. */
 function statesOf({ parts: { of, ids, states } }: Known): (PartState | null)[] {
   const sent: PartState = { status: "SENT", error: null };
   return Array.from({ length: of }, (_, i) => states?.[i] ?? (i < ids.length ? sent : null));
@@ -182,7 +186,7 @@ function statesOf({ parts: { of, ids, states } }: Known): (PartState | null)[] {
 
 const RANK = { FAILED: 0, SENT: 1, DELIVERED: 2, READ: 3 } as const;
 
-/** What its parts make of a message: as far as the least of them, FAILED with the first that failed; null: not all out. */
+/** The message's state: FAILED if a part failed, else the least advanced part's state; null if a part was not sent. */
 function messageState(states: (PartState | null)[]): PartState | null {
   let least: PartState | null = { status: "READ", error: null };
   for (const state of states) {
@@ -193,8 +197,8 @@ function messageState(states: (PartState | null)[]): PartState | null {
   return least;
 }
 
-/** A FAILED message is proven wrong by a part that came through; then it is as far as its parts are, forward or not. */
-function messageAfter({ status, error }: Known, next: PartState, news: ToldStatus): PartState | null {
+/** The message's new state, or null. A FAILED message takes the state of its parts if one of them is delivered. */
+function messageAfter({ status, error }: Known, next: PartState, news: NetworkStatus): PartState | null {
   if (status !== "FAILED") return statusAfter(status, next.status) && next;
   if (news !== "DELIVERED" && news !== "READ") return null;
   return next.status === "FAILED" && next.error?.code === error?.code ? null : next;

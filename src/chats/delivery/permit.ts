@@ -56,6 +56,6 @@ export async function report(
       else await channel.reportBroken({ channelId, chatId, reason: each.reason, probe, epoch, brokenEpoch });
     }
   } catch (error) {
-    logger.warn({ event: "channel_not_told", channelId, cause: causeOf(error) });
+    logger.warn({ event: "channel_report_failed", channelId, cause: causeOf(error) });
   }
 }

@@ -13,7 +13,7 @@ import { type Delivery, wakeAt } from "./retry.ts";
 
 const AGAIN_AFTER_MS = 30_000;
 
-/** A chat as its deliveries need it. */
+/** A chat, as delivery uses it. */
 export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" | "address" | "learn" | "attempted"> {
   channel: ChannelPort;
   network: NetworkPort;
@@ -26,7 +26,7 @@ export interface QueuePorts {
   logger: Logger;
   /** The chat; null before its adoption and if no network delivers its messages. */
   chat(): DeliveringChat | null;
-  /** False before the chat's adoption and after its erasure. */
+  /** False before the chat's adoption and after its deletion. */
   exists(): boolean;
   /** When the chat's other work needs the alarm, Unix milliseconds; null if it does not. */
   otherWorkAt(now: number): number | null;
@@ -34,7 +34,7 @@ export interface QueuePorts {
   waitUntil(work: Promise<void>): void;
 }
 
-/** The messages of one chat that wait for delivery, and the object's alarm, which makes sure that each is delivered. */
+/** The queue of one chat. It sets the object's alarm, so that each message is delivered even if the object is lost. */
 export class DeliveryQueue {
   readonly #ports: QueuePorts;
   readonly #decisions: DeliveryDecisions;
@@ -45,7 +45,7 @@ export class DeliveryQueue {
     this.#decisions = decisions;
   }
 
-  /** The delivery of a new message. @param depth how many messages wait before it */
+  /** The delivery of a new message. @param depth the number of messages before it in the queue */
   newDelivery(depth: number): Delivery {
     return this.#decisions.newDelivery(depth === 0 && !this.#outbox.isRunning, this.#ports.clock.now());
   }
@@ -55,18 +55,18 @@ export class DeliveryQueue {
     if (startedAt !== null) this.#outbox.adopt(seq);
   }
 
-  /** Starts to deliver what was stored. The output gate holds each network call until the rows are on disk. */
+  /** Starts delivering stored messages. The output gate delays each network call until the rows are on disk. */
   start(): void {
     this.#ports.waitUntil(this.#deliver());
   }
 
-  /** Stores a status that the network sent. @returns false if it is of no message of this chat */
+  /** Stores a status from the network. @returns false if no message of this chat matches */
   applyStatus(news: StatusNews): boolean {
     const host = this.#host();
     const reported = host && this.#outbox.applyStatus(host, news);
     if (!reported) return false;
     host.learn(news.addresses, false);
-    // The queue may have waited for this status. A channel that it reports as broken must know before it is asked.
+    // The queue may have waited for this status. A broken channel must be reported before the next permit.
     this.#ports.waitUntil(this.#resume(reported));
     return true;
   }
@@ -77,12 +77,12 @@ export class DeliveryQueue {
     if (host) this.#outbox.beforeRedaction(host, seq);
   }
 
-  /** A message was redacted: the next one may be due. */
+  /** A message was redacted. The next one may be due. */
   afterRedaction(): void {
     this.#ports.waitUntil(this.#resume());
   }
 
-  /** The channel works again: a message that it held may be sent now. */
+  /** The channel works again. A message that waited for it may be sent now. */
   wake(): void {
     const { clock, log } = this.#ports;
     this.#outbox.wake();
@@ -107,13 +107,13 @@ export class DeliveryQueue {
     await alarm.set(this.#dueAt(headAt));
   }
 
-  /** Delivers what may be delivered, and sets the alarm for the rest. */
+  /** Delivers due messages, and sets the alarm for the rest. */
   async #deliver(): Promise<void> {
     const headAt = await this.#work();
     await this.#ports.alarm.by(this.#ports.exists() ? this.#dueAt(headAt) : null);
   }
 
-  /** Goes on after a change that may have made the head due. The alarm is stored in one commit with that change. */
+  /** Continues after a change that may have made the head due. The alarm is set in the same commit as that change. */
   async #resume(before?: Promise<void>): Promise<void> {
     const now = this.#ports.clock.now();
     const headAt = this.#headAt(now);
@@ -131,7 +131,7 @@ export class DeliveryQueue {
       await this.#outbox.run(host);
       return host.exists() ? this.#headAt(clock.now()) : null;
     } catch (error) {
-      logger.error({ event: "delivery_broke_off", chatId: host.identity.chatId, error: causeOf(error) });
+      logger.error({ event: "delivery_interrupted", chatId: host.identity.chatId, error: causeOf(error) });
       return clock.now() + AGAIN_AFTER_MS;
     }
   }

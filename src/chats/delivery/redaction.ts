@@ -1,7 +1,7 @@
 import { withoutWords } from "../log/redaction.ts";
 import type { PartNews, StoredParts } from "./parts.ts";
 
-/** What delivery still knows of the parts of a redacted message: their ids, statuses and error codes. */
+/** The parts of a redacted message, with their ids, statuses and error codes only. */
 export function partsWithoutWords({ states, early, ...rest }: StoredParts): StoredParts {
   return {
     ...rest,
@@ -12,7 +12,7 @@ export function partsWithoutWords({ states, early, ...rest }: StoredParts): Stor
   };
 }
 
-/** A status of a redacted message. `broken` stays set, because it concerns the whole channel. */
+/** A status of a redacted message, without texts. `broken` stays set, because it concerns the whole channel. */
 export function newsWithoutWords(news: PartNews): PartNews {
   if (!news.error) return news;
   const { code, broken } = news.error;

@@ -2,31 +2,31 @@ import type { Outcome } from "../../channels/adapter.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 
 /**
- * The decisions of delivery, as functions of a message's row, what happened, and now. Nothing here knows of storage,
- * clocks or networks, so the same decisions can be run against all that may go wrong. Times are Unix milliseconds.
+ * When a message is attempted again, and when it fails. Pure functions of the message's row, the event and the time, so
+ * that tests can run them against any sequence of failures. Times are Unix milliseconds.
  */
 
-/** What a waiting message's row knows of its delivery. An attempt is a lease: it is in the row before the network is called. */
+/** The state of a delivery. An attempt is a lease: it is stored before the network is called. */
 export interface Delivery {
-  /** How many attempts were begun. */
+  /** The number of attempts started. */
   attempts: number;
-  /** When the open attempt began; null when none is open. */
+  /** When the open attempt started; null if no attempt is open. */
   startedAt: number | null;
-  /** When the first attempt began: what the deadline counts from. */
+  /** When the first attempt started. The deadline counts from here. */
   firstAt: number | null;
-  /** Not before this; null: at once. */
+  /** The earliest time of the next attempt; null if it may start now. */
   nextAt: number | null;
-  /** `nextAt` is a start that the channel has reserved for it. */
+  /** Whether the channel has reserved `nextAt` for this message. */
   reserved: boolean;
-  /** Since when it stands still because its channel is broken; null while the channel works. */
+  /** Since when the message has waited for a broken channel; null if it does not. */
   heldSince: number | null;
-  /** How long it stood still before that. */
+  /** How long it waited for broken channels before that, in milliseconds. */
   heldMs: number;
   /** The channel's epoch when the last attempt started; set when that attempt has ended. */
   epoch?: number;
   /** The channel's epoch when this message last met it broken; absent if it never did. */
   brokenEpoch?: number;
-  /** How often in a row the channel did not answer; absent where it did. */
+  /** How often in a row the channel's object did not answer; absent if it answered. */
   aways?: number;
 }
 
@@ -35,15 +35,15 @@ export interface DeliveryError {
   message: string;
 }
 
-/** What a message becomes: it waits on, or it is done with. */
+/** The result of an attempt: the message waits for the next one, or it is done. */
 export type Step =
   | { state: "waiting"; delivery: Delivery; error: DeliveryError | null }
   | { state: "sent" }
   | { state: "failed"; error: DeliveryError };
 
-/** How a network wants to be treated. */
+/** The delivery settings of a network. */
 export interface DeliveryPolicy {
-  /** After an attempt of unknown outcome, how long a status may still tell; 0 where the network has no statuses. */
+  /** How long a status may still reveal an unknown outcome, in milliseconds; 0 if the network sends no statuses. */
   unknownWaitMs: number;
 }
 
@@ -57,9 +57,9 @@ export const NOT_TRIED: Delivery = {
   heldMs: 0,
 };
 
-/** The network is given this long to answer. */
+/** The deadline for a network's answer. */
 export const ATTEMPT_TIMEOUT_MS = 30_000;
-/** When the alarm looks after an attempt whose object was lost. */
+/** An attempt that is open this long was lost with its object. */
 const LEASE_MS = 60_000;
 const DEADLINE_MS = 86_400_000;
 const MAX_HELD_MS = 7 * 86_400_000;
@@ -86,15 +86,15 @@ export function begin(delivery: Delivery, now: number): Delivery {
   };
 }
 
-/** Why no attempt may begin: the channel's pace, which reserves a start; its breaker; or it does not answer. */
+/** Why no attempt may start: the channel's pace, which reserves a time; its breaker; or no answer. */
 export type HoldReason = "pace" | "broken" | "away";
 
 /**
- * No attempt may begin before `until`. The days of a broken channel do not count against the message, up to seven: so
- * one that meets it before its first attempt counts from `since`, when it began to wait for the channel.
+ * Holds a message until `until`. Waiting for a broken channel does not count towards the deadline, up to seven days. If
+ * the message had no attempt yet, its deadline counts from `since`, when it began to wait for the channel.
  */
 export function hold(delivery: Delivery, until: number, reason: HoldReason, now: number, since = now): Delivery {
-  // An attempt that was marked in the insert, and was not let through, was none.
+  // An attempt that was stored with the message but got no permit does not count.
   const attempts = delivery.startedAt === null ? delivery.attempts : delivery.attempts - 1;
   const firstAt = delivery.startedAt !== null && attempts === 0 ? null : delivery.firstAt;
   const { aways = 0, ...rest } = delivery;
@@ -106,8 +106,9 @@ export function hold(delivery: Delivery, until: number, reason: HoldReason, now:
 }
 
 /**
- * What an attempt's outcome makes of the message. `random` is from 0 to 1, for the jitter.
- * A repeat after an unknown outcome is the only way in which a message can reach its contact twice.
+ * Decides what follows an attempt. Only a repeat after an unknown outcome can deliver a message twice.
+ * @param random from 0 to 1, for the jitter of the back-off
+ * @param last the error of the previous attempt
  */
 export function settle(
   delivery: Delivery,
@@ -131,7 +132,7 @@ export function settle(
       return waiting({ ...closed, nextAt }, error);
     }
     case "moved": {
-      // At once; but addresses that lead to each other must not go round without a pause.
+      // At once. But two addresses may lead to each other, so further moves wait.
       const nextAt = delivery.attempts > 1 ? now + backoff : now;
       return waiting({ ...closed, nextAt }, { code: "moved", message: "The contact has another address" });
     }
@@ -147,17 +148,17 @@ export function settle(
   }
 }
 
-/** Whether a message has waited for a day since its first attempt, the days of a broken channel not counted. */
+/** Whether a day has passed since the first attempt, without the time of a broken channel. */
 export function isOverdue(delivery: Delivery, now: number): boolean {
   if (delivery.firstAt === null) return false;
   return now - delivery.firstAt - Math.min(heldFor(delivery, now), MAX_HELD_MS) >= DEADLINE_MS;
 }
 
-/** When the message at the head of the line wants to be looked at again. */
+/** When the outbox must look at the message at the head of the queue again. */
 export function wakeAt(delivery: Delivery, now: number): number {
   const { startedAt, firstAt, nextAt, heldSince, heldMs } = delivery;
   if (startedAt !== null) return startedAt + LEASE_MS;
-  // A network may wish for a longer wait than the message has left.
+  // A network may ask for a longer wait than the deadline allows.
   const deadline =
     firstAt !== null && heldSince === null ? firstAt + DEADLINE_MS + Math.min(heldMs, MAX_HELD_MS) : null;
   return Math.max(now, Math.min(nextAt ?? now, deadline ?? Number.POSITIVE_INFINITY));
@@ -171,18 +172,18 @@ function waiting(delivery: Delivery, error: DeliveryError): Step {
   return { state: "waiting", delivery, error };
 }
 
-/** How far a message is; a status only moves it forward, and what a contact wrote is moved by none. */
+/** A status only moves a message forward. No status changes a contact's message. */
 const RANK = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3, RECEIVED: 4 } as const;
 
 /**
- * The status of a message after the network said `told`, or null where that is no news. FAILED is final, unless the
- * network says later that the message came through after all.
+ * The status of a message after the network reported `reported`; null if it does not change. FAILED is final, unless the
+ * network reports later that the message was delivered.
  */
 export function statusAfter(
   current: "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED",
-  told: "SENT" | "DELIVERED" | "READ" | "FAILED",
+  reported: "SENT" | "DELIVERED" | "READ" | "FAILED",
 ): "SENT" | "DELIVERED" | "READ" | "FAILED" | null {
-  if (told === "FAILED") return current === "QUEUED" || current === "SENT" ? told : null;
-  if (current === "FAILED") return told === "SENT" ? null : told;
-  return RANK[told] > RANK[current] ? told : null;
+  if (reported === "FAILED") return current === "QUEUED" || current === "SENT" ? reported : null;
+  if (current === "FAILED") return reported === "SENT" ? null : reported;
+  return RANK[reported] > RANK[current] ? reported : null;
 }

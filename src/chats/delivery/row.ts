@@ -18,7 +18,7 @@ export interface QueuedMessage extends DeliveryKnown {
   template: UsedTemplate | null;
 }
 
-/** `parts` are the network's ids, by which a status finds its message; `calls` is the rest of the parts' state. */
+/** The stored JSON. `parts` are the network's ids, which queries match. `calls` is the rest of the parts' state. */
 interface DeliveryColumn extends Delivery {
   parts: string[];
   calls?: Omit<StoredParts, "ids">;
@@ -38,7 +38,7 @@ export function printNewDelivery(delivery: Delivery): string {
   return printDelivery({ delivery, parts: { ids: [] }, lastError: null });
 }
 
-/** Prints the state of a redacted message's delivery, without the words of errors. */
+/** Prints the state of a redacted message's delivery, without error texts. */
 export function printRedacted({ delivery, parts }: QueuedMessage): string {
   return printDelivery({ delivery, parts: partsWithoutWords(parts), lastError: null });
 }

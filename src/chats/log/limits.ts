@@ -5,7 +5,7 @@ export const MAX_QUEUED = 10_000;
 /** An object can store 10 GB. The last 256 MB are reserved for status updates of stored messages. */
 const MAX_BYTES = 10_000_000_000 - 256_000_000;
 
-/** The limit that keeps a chat from storing another outbound message, or null. @param depth the number of queued messages */
+/** The limit that a new outbound message would exceed, or null. @param depth the number of queued messages */
 export function limitReached(log: MessageLog, depth: number): "chat_backlog" | "chat_full" | null {
   if (depth >= MAX_QUEUED) return "chat_backlog";
   return isFull(log) ? "chat_full" : null;

@@ -42,7 +42,7 @@ export class MessageLog {
     this.#leftEarly = undefined;
   }
 
-  /** The newest message's seq and time (Unix milliseconds), and how many messages were ever queued; zeros if there is none. */
+  /** The newest message's seq, its time in Unix milliseconds, and the count of messages ever queued; zeros if none. */
   newest(): { seq: number; at: number; queued: number } {
     if (!this.#newest) {
       const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(
@@ -268,7 +268,7 @@ export class MessageLog {
     return this.#storage.kv.get<string>(`redacted ${seq}`);
   }
 
-  /** The size of the chat in bytes. Reading it costs nearly as much as storing a message, so it is read every 100 changes. */
+  /** The chat's size in bytes. Reading it costs as much as storing a message, so it is read every 100 changes. */
   get bytes(): number {
     if (!this.#measured || this.changes - this.#measured.changes > 100) {
       this.#measured = { changes: this.changes, bytes: this.#sql.databaseSize };

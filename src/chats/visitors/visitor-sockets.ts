@@ -209,7 +209,7 @@ export class VisitorSockets {
     await received;
   }
 
-  /** Stores a visitor's message and sends it to the other tabs, or sends the reason for a refusal. Repeats are stored once. */
+  /** Stores a visitor's message once and sends it to the other tabs, or sends the reason for a refusal. */
   async #receive(socket: WebSocket, frame: MessageFrame): Promise<void> {
     // The object may have adopted another visitor's chat while this message waited.
     if (!isOwner(attached(socket), this.#host.identity())) return close(socket, WRONG_IDENTITY);

@@ -107,7 +107,7 @@ export class ChatModel {
   work(): void {
     for (let head = this.head(); head && this.dueAt() === this.now; head = this.head()) {
       if (head.firstAt !== null && this.now - head.firstAt >= DAY) {
-        const message = `Not delivered within a day: ${head.lastError?.message ?? "no attempt came through"}`;
+        const message = `Not delivered within a day: ${head.lastError?.message ?? "no attempt succeeded"}`;
         this.#become(head, "FAILED", { code: "delivery_timeout", message });
       } else this.#attempt(head);
     }

@@ -72,7 +72,7 @@ test("a message waits until its time has come, and asks with the start that was 
 test("an attempt that another instance began is closed as unknown, with the parts that went out", () => {
   expect(nextStep(row(attempt(), { parts: { ids: ["a"] } }), false, NOW)).toEqual({
     turn: "close",
-    outcome: { outcome: "unknown", message: "The attempt was cut off", parts: ["a"] },
+    outcome: { outcome: "unknown", message: "The attempt was interrupted", parts: ["a"] },
   });
 });
 
@@ -89,7 +89,7 @@ test("a message of yesterday is given up, with what stood in its way last", () =
   });
   expect(nextStep(row(old), true, NOW)).toEqual({
     turn: "expire",
-    error: { code: "delivery_timeout", message: "Not delivered within a day: no attempt came through" },
+    error: { code: "delivery_timeout", message: "Not delivered within a day: no attempt succeeded" },
   });
 });
 
