@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { bearerToken } from "../../../src/http/bearer.ts";
 import { ApiError } from "../../../src/http/errors.ts";
 
-/** The token of a request with this header; or the code that it is refused with. */
+/** The token in this header, or the code of the error. */
 async function tokenIn(header: string | null): Promise<string> {
   const app = new Hono().get("/", (c) => c.text(bearerToken(c)));
   app.onError((error, c) => c.text(error instanceof ApiError ? error.code : "another error"));

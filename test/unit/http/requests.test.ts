@@ -6,7 +6,7 @@ import { pagination, positionOf } from "../../../src/http/pagination.ts";
 import { parse, validBody, validQuery } from "../../../src/http/validation.ts";
 import { causeOf } from "../../../src/log.ts";
 
-/** What a client would be told of what this throws. */
+/** The error that a client would see. */
 async function told(act: () => unknown): Promise<unknown> {
   try {
     act();
@@ -22,14 +22,14 @@ const invalid = (path: string, message: string, text = "Validation failed") => (
   errors: [{ path, message }],
 });
 
-test("a query names one place, and page 1 where it names none", () => {
+test("a query has one position, and page 1 by default", () => {
   expect(positionOf({ limit: 20 })).toEqual({ page: 1, limit: 20 });
   expect(positionOf({ page: 3, limit: 20 })).toEqual({ page: 3, limit: 20 });
   expect(positionOf({ before: "a", limit: 20 })).toEqual({ before: "a", limit: 20 });
   expect(positionOf({ after: "a", limit: 20 })).toEqual({ after: "a", limit: 20 });
 });
 
-test("a query that names two places is told which of them can't be given together", async () => {
+test("a query with two positions is refused, and the error names both", async () => {
   const place = { page: 1, limit: 20 };
   expect(await told(() => positionOf({ ...place, before: "a" }))).toEqual(
     invalid("page", "can't be given with before"),
@@ -49,7 +49,7 @@ test.each([
   [40, 2, 2, false],
   [40, 3, 2, false],
   [41, 2, 3, true],
-])("of %d rows by twenty, page %d is one of %d", (total, page, totalPages, hasMore) => {
+])("with %d rows in pages of twenty, page %d is one of %d", (total, page, totalPages, hasMore) => {
   expect(pagination({ page, limit: 20, total })).toEqual({ page, limit: 20, total, totalPages, hasMore });
 });
 
@@ -66,14 +66,14 @@ async function ask(query: string) {
   return { status: response.status, json: await response.json(), read };
 }
 
-test("a request without a query has what there is without one, always the same", async () => {
+test("a request without a query gets the same frozen defaults each time", async () => {
   const [one, other] = [await ask(""), await ask("")];
   expect(one.json).toEqual({ limit: "20" });
   expect(Object.isFrozen(one.read[0])).toBe(true);
   expect(other.read[0]).toBe(one.read[0]);
 });
 
-test("a query has no parameter twice, and none that the route does not have", async () => {
+test("a repeated or unknown query parameter is refused", async () => {
   expect((await ask("?name=a")).json).toEqual({ limit: "20", name: "a" });
   const unknown = invalid("other", "is not a query parameter of this route");
   expect(await ask("?name=a&other=b")).toMatchObject({ status: 400, json: unknown });
@@ -90,13 +90,13 @@ async function post(body: BodyInit) {
 
 const NO_OBJECT = "The request body must be a JSON object";
 
-test("a body is UTF-8, and a mark that says so is not of it", async () => {
+test("a body is UTF-8, and a byte order mark is ignored", async () => {
   expect(await post(Uint8Array.from([0x7b, 0xff, 0x7d]))).toEqual(invalid("", "must be UTF-8", NO_OBJECT));
   expect(await post('\ufeff{"name":"Ada"}')).toEqual({ name: "Ada" });
   expect(await post("[]")).toEqual(invalid("", "must be a JSON object", NO_OBJECT));
 });
 
-test("a body that breaks off is told as one", async () => {
+test("an interrupted body is refused", async () => {
   const body = new ReadableStream({
     pull(controller) {
       controller.error(new Error("hung up"));
@@ -105,20 +105,20 @@ test("a body that breaks off is told as one", async () => {
   expect(await post(body)).toEqual(invalid("", "was interrupted", NO_OBJECT));
 });
 
-test("a field that is missing is the one fault that is told in its own words, unless it is of a list", async () => {
+test("a missing field has an error of its own, unless it is in a list", async () => {
   const schema = z.object({ people: z.array(z.object({ name: z.string("is required") })), at: z.optional(z.string()) });
   const missing = { error: "body.name is required", code: "missing_field" };
   expect(await told(() => parse(z.object({ name: z.string() }), {}, ["body"]))).toEqual(missing);
   expect(await told(() => parse(schema, { people: [{}] }))).toEqual(invalid("people.0.name", "is required"));
 });
 
-test("of a choice that nothing fits the choice is told, also of nothing", async () => {
+test("a choice without a match is reported as a whole, also if it is missing", async () => {
   const schema = z.object({ value: z.union([z.string(), z.number()], "must be a string or a number") });
   expect(await told(() => parse(schema, { value: true }))).toEqual(invalid("value", "must be a string or a number"));
   expect(await told(() => parse(schema, {}))).toEqual(invalid("value", "must be a string or a number"));
 });
 
-test("of causes without end the first eight are shown, and of an error without a stack no frame", () => {
+test("at most eight causes are shown, and an error without a stack has no frames", () => {
   const chain = Array.from({ length: 12 }).reduce<Error | undefined>(
     (cause, _, i) => Object.assign(new Error(`e${i}`, { cause }), { stack: undefined }),
     undefined,
@@ -128,7 +128,7 @@ test("of causes without end the first eight are shown, and of an error without a
   );
 });
 
-test("a failed query without parameters is shown as it is", () => {
+test("a failed query without parameters is shown unchanged", () => {
   const error = Object.assign(new Error("Failed query: select 1"), { stack: "Failed query: select 1\n    at x" });
   expect(causeOf(error)).toBe("Error: Failed query: select 1\n    at x");
 });

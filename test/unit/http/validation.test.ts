@@ -7,7 +7,7 @@ import { optional, queryInteger, queryText, requiredText } from "../../../src/ht
 import { pageQuery, positionParameters } from "../../../src/http/pagination.ts";
 import { fault, validBody, validQuery } from "../../../src/http/validation.ts";
 
-/** What a route with the body `schema` answers to the bytes of a request. */
+/** The response of a route with the body `schema` to these bytes. */
 async function post(schema: z.ZodMiniType, body: string, options = {}): Promise<{ status: number; json: unknown }> {
   const app = new Hono().post("/", validBody(schema, options), (c) => c.json(c.req.valid("json") as object));
   app.onError((error) => errorResponse(error as ApiError));
@@ -15,7 +15,7 @@ async function post(schema: z.ZodMiniType, body: string, options = {}): Promise<
   return { status: response.status, json: await response.json() };
 }
 
-/** What a route with the query `schema` answers to a query string. */
+/** The response of a route with the query `schema` to this query string. */
 async function get(schema: z.ZodMiniObject, query: string): Promise<{ status: number; json: unknown }> {
   const app = new Hono().get("/", validQuery(schema), (c) => c.json(c.req.valid("query") as object));
   app.onError((error) => errorResponse(error as ApiError));
@@ -27,11 +27,11 @@ test.each([
   ["1", 1],
   ["100", 100],
   ["007", 7],
-])("the integer %j of a query is %d", (text, value) => {
+])("the integer %j in a query is %d", (text, value) => {
   expect(queryInteger(1, 100).parse(text)).toBe(value);
 });
 
-test("an integer of a query has 1 to 15 digits, whatever its bounds", () => {
+test("an integer in a query has 1 to 15 digits, whatever its bounds", () => {
   const integer = queryInteger(0, Number.MAX_SAFE_INTEGER);
   expect(integer.parse("999999999999999")).toBe(999_999_999_999_999);
   expect(["", "1000000000000000"].map((text) => integer.safeParse(text).success)).toEqual([false, false]);
@@ -56,7 +56,7 @@ test.each([
   "NaN",
   "Infinity",
   "1".repeat(16),
-])("%j is no integer from 1 to 100, and refused once", (text) => {
+])("%j is not an integer from 1 to 100, and has one fault", (text) => {
   expect(queryInteger(1, 100).safeParse(text).error?.issues).toHaveLength(1);
 });
 
@@ -67,7 +67,7 @@ test.each([
   ["abcd", false],
   ["🙂🙂", false],
   ["", false],
-])("the text %j of a query, of up to 3 characters: %s", (text, accepted) => {
+])("the text %j in a query, with at most 3 characters: %s", (text, accepted) => {
   expect(queryText(3).safeParse(text).success).toBe(accepted);
 });
 
@@ -83,23 +83,23 @@ test.each([
   [null, false],
   [undefined, false],
   [5, false],
-])("the required text %j, of up to 3 characters: %s", (text, accepted) => {
+])("the required text %j, with at most 3 characters: %s", (text, accepted) => {
   expect(requiredText(3).safeParse(text).success).toBe(accepted);
 });
 
-test.each([null, undefined])("an optional field of %s is absent", (value) => {
+test.each([null, undefined])("an optional field that is %s is absent", (value) => {
   expect(optional(z.number()).parse(value)).toBe(undefined);
 });
 
-test.each([0, "", false])("an optional field of %j is there", (value) => {
+test.each([0, "", false])("an optional field that is %j is present", (value) => {
   expect(optional(z.unknown()).parse(value)).toBe(value);
 });
 
-test("an optional field is checked where it is there", () => {
+test("an optional field is validated if it is present", () => {
   expect(optional(z.number()).safeParse("a").success).toBe(false);
 });
 
-test("a fault is a 400 that names its path", async () => {
+test("a fault is a 400 with its path", async () => {
   const response = errorResponse(fault("contact.address", "is wrong"));
   expect(response.status).toBe(400);
   expect(await response.json()).toEqual({
@@ -109,7 +109,7 @@ test("a fault is a 400 that names its path", async () => {
   });
 });
 
-test("a good body reaches the route as it validates, whatever its content type", async () => {
+test("a valid body reaches the route as parsed, whatever its content type", async () => {
   expect(await post(sendBody, '{"content":"hi","x":1}')).toEqual({
     status: 200,
     json: { content: "hi", metadata: {} },
@@ -123,17 +123,17 @@ test.each([
   '{"content":""}',
   '{"content":" \\n"}',
   '{"content":null,"type":null}',
-])("the body %s lacks one required field, and nothing else is wrong", async (body) => {
+])("the body %s lacks one required field, and has no other fault", async (body) => {
   const json = { error: "content is required", code: "missing_field" };
   expect(await post(sendBody, body)).toEqual({ status: 400, json });
 });
 
-test("a required field inside another is named by its dotted path", async () => {
+test("a nested required field is named by its dotted path", async () => {
   const schema = z.object({ contact: z.object({ address: requiredText(9) }) });
   expect((await post(schema, '{"contact":{}}')).json).toMatchObject({ error: "contact.address is required" });
 });
 
-test("a body that lacks a field and is wrong elsewhere lists both", async () => {
+test("a body with a missing field and another fault lists both", async () => {
   const { status, json } = await post(sendBody, '{"type":"X"}');
   expect(status).toBe(400);
   expect(json).toMatchObject({
@@ -149,7 +149,7 @@ test("a required field of the wrong type is a fault, not a missing field", async
   });
 });
 
-test.each(["variables", "metadata"])("a null inside %s is a fault, for no pair is a required field", async (field) => {
+test.each(["variables", "metadata"])("a null inside %s is a fault, not a missing field", async (field) => {
   const { json } = await post(sendBody, `{"content":"hi","${field}":{"name":null}}`);
   expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: `${field}.name` }] });
 });
@@ -171,13 +171,13 @@ test.each([
   '{"content":"hi"}{}',
   '{"content":"hi",}',
   '{"content":"h\ni"}',
-])("the body %j is no JSON object", async (body) => {
+])("the body %j is not a JSON object", async (body) => {
   const { status, json } = await post(sendBody, body);
   expect(status).toBe(400);
   expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: "", message: "must be a JSON object" }] });
 });
 
-test("an empty body is an empty object where a route says so, and only there", async () => {
+test("an empty body is an empty object only if the route allows it", async () => {
   const schema = z.object({ overlapSeconds: optional(z.number()) });
   expect((await post(schema, "", { mayBeEmpty: true })).status).toBe(200);
   expect((await post(schema, "")).status).toBe(400);
@@ -187,7 +187,7 @@ test("a query without parameters has the defaults", async () => {
   expect((await get(pageQuery, "")).json).toEqual({ page: 1, limit: 20 });
 });
 
-test("every query parameter that the route does not have is named once", async () => {
+test("each unknown query parameter is reported once", async () => {
   const { status, json } = await get(pageQuery, "?page=2&x=1&limit=5&x=2&y");
   expect(status).toBe(400);
   expect(json).toMatchObject({ code: "validation_failed", errors: [{ path: "x" }, { path: "y" }] });
@@ -208,13 +208,13 @@ test.each([
   ["?after=", "after"],
   ["?before=a&before=b", "before"],
   [`?after=${"a".repeat(65)}`, "after"],
-])("the query %s is refused, never clamped", async (query, path) => {
+])("the query %s is refused, not clamped", async (query, path) => {
   const { status, json } = await get(z.object(positionParameters), query);
   expect(status).toBe(400);
   expect(json).toMatchObject({ code: "validation_failed", errors: [{ path }] });
 });
 
-test("no error has the fields of both shapes", async () => {
+test("no error has both text fields", async () => {
   const answers = [await post(sendBody, "{}"), await post(sendBody, '{"type":"X"}'), await post(sendBody, "")];
   for (const { json } of answers)
     expect(["message", "error"].filter((field) => Object.hasOwn(json as object, field))).toHaveLength(1);

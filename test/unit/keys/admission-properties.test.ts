@@ -49,13 +49,13 @@ const stormySteps = fc.array(
   { minLength: 20, maxLength: 150, size: "max" },
 );
 
-/** Just before the next month begins. */
+/** Shortly before the next month. */
 function endOfMonth(now: number): number {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) - 100;
 }
 
-/** Runs asks, waits and evictions from `start` on; the log of what was admitted when, and of what each eviction cost. */
+/** Runs requests, waits and evictions from `start` on. Returns what was accepted when, and what each eviction cost. */
 function run(key: Key, steps: ReturnType<typeof evictedSteps.generate>["value"], start: number) {
   const admitted: { at: number; units: number }[] = [];
   const evictions: { cost: number; left: number }[] = [];
@@ -75,7 +75,7 @@ function total(numbers: number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0);
 }
 
-/** The sums of a log in fixed windows, each of which starts with the first entry after the last one's end. */
+/** The sums of a log in fixed windows. A window starts with the first entry after the end of the last one. */
 function sumsOfWindows(log: { at: number; units: number }[], seconds: number): number[] {
   const windows: { start: number; units: number[] }[] = [];
   for (const { at, units } of log) {
@@ -92,7 +92,7 @@ function sumsOfMonths(log: { at: number; units: number }[]): number[] {
   );
 }
 
-test("every answer equals the model's, through evictions, changes, month edges and a clock that jumps", () => {
+test("every result equals the model's, with evictions, changes, month boundaries and clock jumps", () => {
   const seen = new Map<string, number>();
   const see = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
   fc.assert(
@@ -119,14 +119,14 @@ test("every answer equals the model's, through evictions, changes, month edges a
     }),
     { numRuns: 250 },
   );
-  // No vacuous run: each branch was met often.
+  // The run is not vacuous: each branch was reached often.
   const branches = ["an eviction that costs", "a month edge", "rate_limited", "quota_exceeded"];
   for (const branch of [...branches, "admitted, written true", "admitted, written false"]) {
     expect(seen.get(branch), branch).toBeGreaterThan(20);
   }
 });
 
-test("no window admits more than the limit, evictions included", () => {
+test("no window accepts more than the limit, even with evictions", () => {
   fc.assert(
     fc.property(rules, evictedSteps, (first, steps) => {
       const { admitted } = run(new Key(first), steps, BEFORE_MONTH_END);
@@ -136,7 +136,7 @@ test("no window admits more than the limit, evictions included", () => {
   );
 });
 
-test("no month admits more than the quota, evictions included", () => {
+test("no month accepts more than the quota, even with evictions", () => {
   fc.assert(
     fc.property(rules, evictedSteps, (first, steps) => {
       const { admitted } = run(new Key(first), steps, BEFORE_MONTH_END);
@@ -147,7 +147,7 @@ test("no month admits more than the quota, evictions included", () => {
   );
 });
 
-test("without evictions one window admits exactly the load or the limit, whichever is less", () => {
+test("without evictions, one window accepts exactly the load or the limit, whichever is less", () => {
   fc.assert(
     fc.property(
       limit,
@@ -161,7 +161,7 @@ test("without evictions one window admits exactly the load or the limit, whichev
   );
 });
 
-test("without evictions a month admits exactly the load or the quota, over many windows", () => {
+test("without evictions, a month accepts exactly the load or the quota, over many windows", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3_000 }), calmSteps, (monthlyQuota, steps) => {
       // 150 steps of at most 12 units never fill a window.
@@ -172,7 +172,7 @@ test("without evictions a month admits exactly the load or the quota, over many 
   );
 });
 
-test("on a grid of limits, windows and loads each window admits the load or the limit, whichever is less", () => {
+test("for a grid of limits, windows and loads, each window accepts the load or the limit, whichever is less", () => {
   for (const rateLimit of [1, 2, 19, 20, 21, 300, 1_000]) {
     for (const seconds of [1, 10, 60, 300, 3_600]) {
       for (const load of [0.9, 1, 1.1, 2, 10]) {
@@ -182,7 +182,7 @@ test("on a grid of limits, windows and loads each window admits the load or the 
           units: 1,
         }));
         const admitted = requests.filter(({ at }) => key.grant(at) === 1);
-        // The first request of a window is always admitted, so load and admissions fall into the same windows.
+        // The first request of a window is always accepted, so load and accepted requests fall into the same windows.
         const expected = sumsOfWindows(requests, seconds).map((sum) => Math.min(sum, rateLimit));
         expect(sumsOfWindows(admitted, seconds), `${rateLimit} in ${seconds} s, load ${load}`).toEqual(expected);
       }
@@ -190,7 +190,7 @@ test("on a grid of limits, windows and loads each window admits the load or the 
   }
 });
 
-test("an eviction costs at most 5 % of the limit and 1 % of what the quota has left, in whole units", () => {
+test("an eviction costs at most 5 % of the limit and 1 % of the remaining quota, in whole units", () => {
   let dearest = 0;
   fc.assert(
     fc.property(rules, evictedSteps, (first, steps) => {
@@ -205,7 +205,7 @@ test("an eviction costs at most 5 % of the limit and 1 % of what the quota has l
   expect(dearest).toBeGreaterThan(0);
 });
 
-test("after a quota was set or lowered an eviction costs at most 1 % of what it has left", () => {
+test("after a quota is set or lowered, an eviction costs at most 1 % of the remaining quota", () => {
   const key = new Key({ rateLimit: 1_000 });
   key.grantEach(NOON, 10);
   key.change({ monthlyQuota: 50 });
@@ -214,7 +214,7 @@ test("after a quota was set or lowered an eviction costs at most 1 % of what it 
   expect(usageOf(key.rules, key.row, key.reservation, NOON + 2).used).toBe(11);
 });
 
-test("below one request a second every admitted unit is written at once, and evictions cost nothing", () => {
+test("below one request a second, every accepted unit is written immediately, and evictions cost nothing", () => {
   const gap = fc.integer({ min: 1_000, max: 90_000 });
   const slow = fc.array(fc.record({ gap, units: fc.integer({ min: 1, max: 12 }), evicted: fc.boolean() }), {
     maxLength: 60,
@@ -234,7 +234,7 @@ test("below one request a second every admitted unit is written at once, and evi
   );
 });
 
-test("at any pace the row counts a unit before it is answered", () => {
+test("at any rate, the row counts a unit before the request is accepted", () => {
   fc.assert(
     fc.property(rules, evictedSteps, (first, steps) => {
       const key = new Key(first);
@@ -244,7 +244,7 @@ test("at any pace the row counts a unit before it is answered", () => {
   );
 });
 
-test("an admission that writes nothing has changed nothing in the row", () => {
+test("an accepted request without a write does not change the row", () => {
   fc.assert(
     fc.property(rules, calmSteps, (first, steps) => {
       const key = new Key(first);
@@ -254,7 +254,7 @@ test("an admission that writes nothing has changed nothing in the row", () => {
   );
 });
 
-test("a refusal carries nothing to keep", () => {
+test("a refusal changes no state", () => {
   fc.assert(
     fc.property(rules, calmSteps, (first, steps) => {
       const key = new Key(first);

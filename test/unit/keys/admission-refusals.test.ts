@@ -8,19 +8,19 @@ test("a refusal starts no window", () => {
   expect(key.ask(NOON + 5_000).window.reset).toBe(NOON + 65_000);
 });
 
-test("a refusal in a window that ended starts none", () => {
+test("a refusal after the end of a window starts none", () => {
   const key = new Key({ windowSeconds: 60 });
   key.grant(NOON);
   key.ask(NOON + 70_000, { addressAllowed: false });
   expect(key.ask(NOON + 80_000).window.reset).toBe(NOON + 140_000);
 });
 
-test("a refusal names the window that would begin now where none runs", () => {
+test("without a window, a refusal shows the window that would start now", () => {
   const { window } = new Key({ rateLimit: 10, windowSeconds: 60 }).ask(NOON, { addressAllowed: false });
   expect(window).toEqual({ limit: 10, windowSeconds: 60, remaining: 10, reset: NOON + 60_000 });
 });
 
-test("a refusal counts nothing in the window", () => {
+test("a refusal doesn't count in the window", () => {
   const key = new Key({ rateLimit: 2 });
   for (let time = 0; time < 5; time++) key.ask(NOON, { hash: "other" });
   expect(key.grantEach(NOON, 5)).toBe(2);
@@ -35,7 +35,7 @@ const WRONGS = [
 ] as const;
 
 test.each(Array.from({ length: 31 }, (_, set) => WRONGS.filter((_, place) => (set + 1) & (1 << place))))(
-  "of all that is wrong with a request the first in the contract's order is named: %#",
+  "a request with several faults is refused for the first one in the documented order: %#",
   (...wrongs) => {
     const key = new Key();
     key.grant(NOON);
@@ -53,12 +53,12 @@ test("a revoked key is refused, whatever the clock says", () => {
   expect(new Key({ revokedAt: NOON + 60_000 }).ask(NOON)).toMatchObject({ reason: "invalid_api_key" });
 });
 
-test("a key lives until the millisecond in which it expires", () => {
+test("a key is valid until the millisecond in which it expires", () => {
   const key = new Key({ expiresAt: NOON });
   expect([key.ask(NOON - 1).outcome, key.ask(NOON).outcome]).toEqual(["admitted", "refused"]);
 });
 
-test("the secret before a rotation is good until its overlap ends, and no other one is", () => {
+test("the previous secret is valid until its overlap ends, and older ones are not", () => {
   const ask = (rules: Partial<KeyRules>, now: number, hash = "previous") =>
     new Key({ previousHash: "previous", previousUntil: NOON, ...rules }).ask(now, { hash }).outcome;
   expect([ask({}, NOON - 1), ask({}, NOON), ask({}, NOON - 1, "other")]).toEqual(["admitted", "refused", "refused"]);
@@ -68,12 +68,12 @@ test("the secret before a rotation is good until its overlap ends, and no other 
   ]);
 });
 
-test("the new secret lives beside the old one and after it", () => {
+test("the new secret is valid during the overlap and after it", () => {
   const key = new Key({ previousHash: "previous", previousUntil: NOON });
   expect([key.ask(NOON - 1).outcome, key.ask(NOON + 1).outcome]).toEqual(["admitted", "admitted"]);
 });
 
-test("the old secret of an expired or revoked key is dead too", () => {
+test("the old secret of an expired or revoked key is invalid too", () => {
   const overlap = { previousHash: "previous", previousUntil: NOON + 1 };
   const expired = new Key({ ...overlap, expiresAt: NOON }).ask(NOON, { hash: "previous" });
   const revoked = new Key({ ...overlap, revokedAt: NOON }).ask(NOON, { hash: "previous" });

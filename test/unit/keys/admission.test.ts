@@ -5,19 +5,19 @@ import { Key, NOON, rulesOf } from "./key-model.ts";
 
 const MONTH_END = Date.UTC(2026, 11, 1);
 
-test("a window ends at its last millisecond, not before", () => {
+test("a window ends after its last millisecond", () => {
   const key = new Key({ rateLimit: 1, windowSeconds: 60 });
   key.grant(NOON);
   expect([key.grant(NOON + 59_999), key.grant(NOON + 60_000)]).toEqual([0, 1]);
 });
 
-test("a month is the UTC calendar's, whichever was asked for before", () => {
+test("a month is the UTC calendar's, whatever month came before", () => {
   const times = ["2026-11-20T00:00:00Z", "2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00Z", "2026-11-01T00:00:00Z"];
   const months = times.map((time) => usageOf(rulesOf(), NO_COUNTERS, NO_RESERVATION, Date.parse(time)).month);
   expect(months).toEqual(["2026-11", "2026-11", "2026-12", "2026-11"]);
 });
 
-test("reserved units that cross the edge of a month count in the new one", () => {
+test("reserved units that cross a month boundary count in the new month", () => {
   const key = new Key({ rateLimit: 1_000, monthlyQuota: 5_000 });
   key.grantEach(MONTH_END - 1, 2);
   expect(key.reservation.units).toBeGreaterThan(10);
@@ -25,14 +25,14 @@ test("reserved units that cross the edge of a month count in the new one", () =>
   expect(usageOf(key.rules, key.row, key.reservation, MONTH_END)).toMatchObject({ month: "2026-12", used: 10 });
 });
 
-test("the first admission of a month is written, even out of reserved units", () => {
+test("the first accepted request of a month is written, even with reserved units", () => {
   const key = new Key({ rateLimit: 1_000 });
   key.grantEach(MONTH_END - 1, 2);
   key.grant(MONTH_END);
   expect(key.row.month).toBe("2026-12");
 });
 
-test("a request a second after the last is written by itself, an earlier one reserves a block", () => {
+test("a request a second after the last one is written alone, and an earlier one reserves a block", () => {
   const key = new Key({ rateLimit: 1_000 });
   const spares = [NOON, NOON + 1_000, NOON + 1_999].map((now) => {
     key.grant(now);
@@ -44,10 +44,10 @@ test("a request a second after the last is written by itself, an earlier one res
 test.each([
   ["5 % of the limit", { rateLimit: 1_000 }, 50],
   ["5 % of the limit, rounded down", { rateLimit: 59 }, 2],
-  ["1 % of what the quota has left", { rateLimit: 1_000, monthlyQuota: 2_001 }, 20],
-  ["1 % of what the quota has left, rounded down", { rateLimit: 1_000, monthlyQuota: 2_000 }, 19],
-  ["one unit of a small limit", { rateLimit: 19 }, 1],
-  ["one unit of a small quota", { rateLimit: 1_000, monthlyQuota: 100 }, 1],
+  ["1 % of the remaining quota", { rateLimit: 1_000, monthlyQuota: 2_001 }, 20],
+  ["1 % of the remaining quota, rounded down", { rateLimit: 1_000, monthlyQuota: 2_000 }, 19],
+  ["one unit for a small limit", { rateLimit: 19 }, 1],
+  ["one unit for a small quota", { rateLimit: 1_000, monthlyQuota: 100 }, 1],
 ])("a busy key reserves %s", (_what, rules, units) => {
   const key = new Key(rules);
   key.grantEach(NOON, 2);
@@ -61,13 +61,13 @@ test("a busy key reserves no more than its window has left", () => {
   expect(key.row.windowCount).toBe(1_000);
 });
 
-test("a busy key writes about once in 5 % of its limit", () => {
+test("a busy key writes about once for 5 % of its limit", () => {
   const key = new Key({ rateLimit: 1_000 });
   key.grantEach(NOON, 1_000);
   expect(key.writes).toBeLessThanOrEqual(21);
 });
 
-test("usage counts what was admitted, not what is reserved", () => {
+test("usage counts accepted requests, not reserved units", () => {
   const key = new Key({ rateLimit: 1_000 });
   key.grantEach(NOON, 7);
   expect(key.reservation.units).toBeGreaterThan(0);
@@ -75,14 +75,14 @@ test("usage counts what was admitted, not what is reserved", () => {
   expect(usage).toMatchObject({ used: 7, window: { remaining: 993 }, running: true });
 });
 
-test("usage of a window that ended is a whole window, and none that runs", () => {
+test("after a window ends, usage shows a full window and no end", () => {
   const key = new Key({ rateLimit: 10, windowSeconds: 60 });
   key.grantEach(NOON, 7);
   const usage = usageOf(key.rules, key.row, key.reservation, NOON + 60_000);
   expect(usage).toMatchObject({ used: 7, window: { remaining: 10, reset: NOON + 120_000 }, running: false });
 });
 
-test("usage of a key that was never asked is nothing, in this month", () => {
+test("usage of an unused key is zero, in the current month", () => {
   const usage = usageOf(rulesOf({ monthlyQuota: 9 }), NO_COUNTERS, NO_RESERVATION, NOON);
   expect(usage).toMatchObject({ month: "2026-11", used: 0, quota: 9, running: false });
 });
@@ -90,15 +90,15 @@ test("usage of a key that was never asked is nothing, in this month", () => {
 /** The counts of a key in the middle of its window. */
 const COUNTED: Counters = { windowStart: NOON - 1_000, windowCount: 100, month: "2026-11", monthCount: 100 };
 
-test("what was kept in reserve goes back to the month when its window ends", () => {
+test("reserved units return to the month when the window ends", () => {
   const ended = { ...COUNTED, windowStart: NOON - 60_000 };
   expect(usageOf(rulesOf(), ended, { units: 30, lastAt: null }, NOON)).toMatchObject({ used: 70, running: false });
 });
 
-test("a reserve that narrower limits would not give goes back to the window and the month", () => {
+test("units beyond the reserve of a lower limit return to the window and the month", () => {
   const asked = { hash: "hash", permission: null, addressAllowed: true, units: 1 };
   const decision = decide(rulesOf({ rateLimit: 200 }), COUNTED, { units: 50, lastAt: NOON }, asked, NOON);
-  // A block is 5 % of the limit: 10 of the 50 stay, and one of them is used.
+  // A block is 5 % of the limit, so 10 of the 50 units stay, and one of them is used.
   expect(decision).toMatchObject({
     outcome: "admitted",
     counters: { windowCount: 60, monthCount: 60 },

@@ -31,7 +31,7 @@ export function rulesOf(overrides: Partial<KeyRules> = {}): KeyRules {
   };
 }
 
-/** A key's object around `decide`: one row that lasts, and a memory that an eviction takes. Inputs are frozen. */
+/** A key's object around `decide`: a row that persists, and memory that an eviction clears. Inputs are frozen. */
 export class Key {
   rules: KeyRules;
   row: Counters = NO_COUNTERS;
@@ -62,13 +62,13 @@ export class Key {
     return decision;
   }
 
-  /** How many units of `units` that ask together are granted. */
+  /** How many of `units` concurrent units are granted. */
   grant(now: number, units = 1): number {
     const decision = this.ask(now, { units });
     return decision.outcome === "admitted" ? decision.granted : 0;
   }
 
-  /** How many of `requests` that ask one after the other are granted. */
+  /** How many of `requests` consecutive requests are granted. */
   grantEach(now: number, requests: number): number {
     let granted = 0;
     for (let request = 0; request < requests; request++) granted += this.grant(now);
@@ -79,7 +79,7 @@ export class Key {
     this.rules = { ...this.rules, ...overrides };
   }
 
-  /** Takes the memory; what was written stays. Answers how many reserved units that cost. */
+  /** Clears the memory and keeps the row. Returns the number of reserved units that are lost. */
   evict(): number {
     const lost = this.reservation.units;
     this.reservation = NO_RESERVATION;
@@ -87,7 +87,7 @@ export class Key {
     return lost;
   }
 
-  /** What the object holds, for comparing before and after. */
+  /** The state of the object, to compare before and after. */
   state() {
     return { row: this.row, counters: this.#counters, reservation: this.reservation };
   }
@@ -97,7 +97,7 @@ type Expected =
   | { outcome: "admitted"; granted: number; window: WindowState }
   | { outcome: "refused"; reason: RefusalReason; window: WindowState };
 
-/** The promise in its plainest form: a fixed window that its first request starts, and a month's count. */
+/** The simplest model: a fixed window that starts with its first request, and a count for each month. */
 export class Model {
   #start: number | null = null;
   #used = 0;

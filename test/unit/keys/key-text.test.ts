@@ -9,24 +9,24 @@ function newSecret(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(32));
 }
 
-test("a key's text is ply_, its id's 16 characters, 32 random ones and 6 of the tag", async () => {
+test("a key's text is ply_, the 16 characters of its id, 32 random ones and 6 of the checksum", async () => {
   const text = await newKeyText("key_g0123456789ABCDE", newSecret());
   expect(text).toMatch(/^ply_g0123456789ABCDE[0-9A-Za-z]{38}$/);
 });
 
-test.each(["eu", "us", null] as const)("a key's text names its id, in the jurisdiction %s", async (jurisdiction) => {
+test.each(["eu", "us", null] as const)("a key's text contains its id, in the jurisdiction %s", async (jurisdiction) => {
   const secret = newSecret();
   const id = newId("key", jurisdiction);
   expect(await keyIdOf(await newKeyText(id, secret), [secret])).toBe(id);
 });
 
-test("two texts of one key differ in their secret part", async () => {
+test("two texts of one key have different secret parts", async () => {
   const secret = newSecret();
   const [one, other] = await Promise.all([1, 2].map(() => newKeyText("key_g0123456789ABCDE", secret)));
   expect(one?.slice(20, 52)).not.toBe(other?.slice(20, 52));
 });
 
-test("a text that was made long ago still verifies: the tag is the last base62 digits of the HMAC-SHA-256", async () => {
+test("a text that was created long ago still verifies: the checksum is the last base62 digits of the HMAC-SHA-256", async () => {
   const secret = Uint8Array.from({ length: 32 }, (_, place) => place);
   expect(await keyIdOf("ply_g0123456789ABCDEabcdefghijklmnopqrstuvwxyz0123455IQP1Y", [secret])).toBe(
     "key_g0123456789ABCDE",
@@ -46,7 +46,7 @@ test("a text with any one character changed is refused", async () => {
   );
 });
 
-test("a text with two neighbours swapped is refused", async () => {
+test("a text with two adjacent characters swapped is refused", async () => {
   const secret = newSecret();
   const text = await newKeyText(newId("key", null), secret);
   for (let at = 5; at < text.length - 1; at++) {
@@ -61,22 +61,22 @@ test("the secret part of one key does not fit the id of another", async () => {
   expect(await keyIdOf(text.replace("ply_g0123456789ABCDE", "ply_u0123456789ABCDE"), [secret])).toBe(null);
 });
 
-test("a text tagged under a stranger's secret is refused", async () => {
+test("a text signed with an unknown secret is refused", async () => {
   expect(await keyIdOf(await newKeyText(newId("key", null), newSecret()), [newSecret()])).toBe(null);
 });
 
-test("a text tagged under the secret before still verifies", async () => {
+test("a text signed with the previous secret still verifies", async () => {
   const previous = newSecret();
   const id = newId("key", null);
   expect(await keyIdOf(await newKeyText(id, previous), [newSecret(), previous])).toBe(id);
 });
 
-test("a secret that is not set verifies nothing", async () => {
+test("an unset secret verifies nothing", async () => {
   const text = await newKeyText(newId("key", null), newSecret());
   expect(await keyIdOf(text, [undefined, undefined])).toBe(null);
 });
 
-test("two secrets of the same bytes are one secret", async () => {
+test("two secrets with the same bytes are the same secret", async () => {
   const secret = newSecret();
   const id = newId("key", null);
   expect(await keyIdOf(await newKeyText(id, secret), [secret.slice()])).toBe(id);

@@ -10,7 +10,7 @@ afterEach(() => {
 
 const ctx = { waitUntil: () => {} };
 
-/** Calls that end when they are told to: `end(n)` answers the nth call with its items doubled, `fail(n)` breaks it. */
+/** Calls that the test ends: `end(n)` resolves the nth call with its items doubled, and `fail(n)` rejects it. */
 function calls() {
   const joined = new BatchedCalls<number, number>(true);
   const made: { items: number[]; end(): void; fail(): void }[] = [];
@@ -24,12 +24,12 @@ function calls() {
   return { ask, made, items };
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Lets all work run that does not wait for anything else. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-test("a lone request goes at once; those that come while it is under way share the next call, each with its own answer", async () => {
+test("a single request starts a call; requests during the call share the next one, and each gets its own result", async () => {
   const { ask, made, items } = calls();
   const answers = Promise.all([1, 2, 3, 4].map((item) => ask(item)));
   expect(items()).toEqual([[1]]);
@@ -40,7 +40,7 @@ test("a lone request goes at once; those that come while it is under way share t
   expect(await answers).toEqual([2, 4, 6, 8]);
 });
 
-test("no one joins a call that has been made", async () => {
+test("no request joins a call that has started", async () => {
   const { ask, made, items } = calls();
   const first = [1, 2, 3].map((item) => ask(item));
   made[0]?.end();
@@ -55,7 +55,7 @@ test("no one joins a call that has been made", async () => {
   expect(await Promise.all([...first, late])).toEqual([2, 4, 6, 8]);
 });
 
-test("on a slow hop no one waits long for a call that can't be joined", async () => {
+test("on a slow connection, a request does not wait long for a call that it can't join", async () => {
   const { ask, made, items } = calls();
   const first = ask(1);
   const others = [2, 3].map((item) => ask(item));
@@ -70,7 +70,7 @@ test("on a slow hop no one waits long for a call that can't be joined", async ()
   expect(await Promise.all([first, ...others])).toEqual([2, 4, 6]);
 });
 
-test("the end of one call begins the next beside those that are still under way, and the line ends with the last", async () => {
+test("the end of one call starts the next while others are running, and the queue ends with the last one", async () => {
   const { ask, made, items } = calls();
   const all = [ask(1), ask(2)];
   vi.advanceTimersByTime(3);
@@ -85,13 +85,13 @@ test("the end of one call begins the next beside those that are still under way,
   expect(items()[3]).toEqual([5]);
 });
 
-test("lines of different names do not wait for each other", () => {
+test("queues with different names don't wait for each other", () => {
   const { ask, items } = calls();
   for (const name of ["a", "b"]) void ask(1, name);
   expect(items()).toHaveLength(2);
 });
 
-test("where a joint call fails each of the others makes its own, and the line goes on", async () => {
+test("if a shared call fails, each of the other requests makes its own call, and the queue continues", async () => {
   const { ask, made, items } = calls();
   const first = ask(1);
   const [leader, ...others] = [2, 3, 4].map((item) => ask(item));
@@ -110,7 +110,7 @@ test("where a joint call fails each of the others makes its own, and the line go
   expect(await Promise.all([first, ...others, last])).toEqual([2, 6, 8, 10]);
 });
 
-test("at most a hundred share a call, in the order in which they came", async () => {
+test("at most a hundred requests share a call, in the order of arrival", async () => {
   const { ask, made, items } = calls();
   const all = Array.from({ length: 251 }, (_, item) => item);
   const answers = Promise.all(all.map((item) => ask(item)));
@@ -123,7 +123,7 @@ test("at most a hundred share a call, in the order in which they came", async ()
   expect(await answers).toEqual(all.map((item) => item * 2));
 });
 
-test("who waits in a call that never ends makes its own after ten seconds, and the line begins anew", async () => {
+test("a request in a call that never ends makes its own call after ten seconds, and the queue starts again", async () => {
   const { ask, made, items } = calls();
   const lost = ask(1);
   const waiting = [2, 3].map((item) => ask(item));
@@ -148,7 +148,7 @@ test("each call outlives the request that makes it", async () => {
   expect(kept).toHaveLength(1);
 });
 
-test("a runtime in which no request may wait for another's promise joins nothing", async () => {
+test("if the runtime forbids waiting for another request's promise, nothing is batched", async () => {
   const joined = new BatchedCalls<number, number>(false);
   const sizes: number[] = [];
   const call = async (items: number[]) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BoundedMap } from "../../../src/platform/bounded-map.ts";
 
-test("where a map would hold more than its bound, what was put there first goes", () => {
+test("a full map removes its oldest entry", () => {
   const map = new BoundedMap<string, number>(2).set("a", 1).set("b", 2);
   expect([...map]).toEqual([
     ["a", 1],
@@ -11,7 +11,7 @@ test("where a map would hold more than its bound, what was put there first goes"
   expect([...map.keys()]).toEqual(["b", "c"]);
 });
 
-test("what is put there again is the newest, and nothing goes for it", () => {
+test("an entry that is set again becomes the newest, and removes none", () => {
   const map = new BoundedMap<string, number>(2).set("a", 1).set("b", 2).set("a", 3);
   expect([...map]).toEqual([
     ["b", 2],

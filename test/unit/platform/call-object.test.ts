@@ -4,7 +4,7 @@ import { callObject } from "../../../src/platform/call-object.ts";
 
 type Namespace = DurableObjectNamespace<Rpc.DurableObjectBranded>;
 
-/** A namespace that tells which object was asked for, and where; `within` is that of one jurisdiction. */
+/** A namespace that records the requested object and its region. `within` is the namespace of one jurisdiction. */
 function fakeNamespace(place: string, within?: (jurisdiction: string) => Namespace) {
   const asked: [place: string, options: object][] = [];
   const getByName = (_id: string, options: object) => asked.push([place, options]);
@@ -13,7 +13,7 @@ function fakeNamespace(place: string, within?: (jurisdiction: string) => Namespa
 
 const id = (jurisdiction: "eu" | "us" | null) => newId("cht", jurisdiction);
 
-test.each(["eu", "us"] as const)("an id of %s leads into its jurisdiction alone", async (jurisdiction) => {
+test.each(["eu", "us"] as const)("an id of %s leads only to its jurisdiction", async (jurisdiction) => {
   const named: string[] = [];
   const inside = fakeNamespace("inside");
   const outside = fakeNamespace("outside", (name) => {
@@ -26,7 +26,7 @@ test.each(["eu", "us"] as const)("an id of %s leads into its jurisdiction alone"
   expect([named.length, outside.asked]).toEqual([1, [["outside", {}]]]);
 });
 
-test("a jurisdiction that can't be had fails the call: nothing falls back to anywhere", async () => {
+test("an unavailable jurisdiction fails the call, and nothing falls back to another place", async () => {
   const { asked, namespace } = fakeNamespace("outside", () => {
     throw new Error("Jurisdiction restrictions are not available to this account");
   });
@@ -34,14 +34,14 @@ test("a jurisdiction that can't be had fails the call: nothing falls back to any
   expect(asked).toEqual([]);
 });
 
-test("a region is where an object would be made, and none is no hint", async () => {
+test("a region is the location hint of a new object, and no region is no hint", async () => {
   const { asked, namespace } = fakeNamespace("here");
   await callObject(namespace, id(null), () => "answer", "weur");
   await callObject(namespace, id(null), () => "answer", null);
   expect(asked.map(([, options]) => options)).toEqual([{ locationHint: "weur" }, {}]);
 });
 
-/** Calls an object that throws these marks, in turn, and then answers; tells how often it was asked for. */
+/** Calls an object that throws errors with these marks in turn, and then responds. Counts the attempts. */
 async function calling(...thrown: object[]) {
   const { asked, namespace } = fakeNamespace("here");
   const call = () => {
@@ -53,38 +53,34 @@ async function calling(...thrown: object[]) {
   return [outcome, asked.length];
 }
 
-test("a call that may be repeated is made once more, on a new stub", async () => {
+test("a call that can be repeated is repeated once, on a new stub", async () => {
   expect(await calling({ retryable: true })).toEqual(["answer", 2]);
   expect(await calling({ retryable: true }, { retryable: true })).toEqual(["unavailable", 2]);
 });
 
 test.each([
-  ["an overloaded object is not asked again", { retryable: true, overloaded: true }, "unavailable"],
-  ["what may have taken effect is not repeated", {}, "unavailable"],
-  ["a fault in the object's own code is told as it came", { remote: true }, "broke off"],
+  ["an overloaded object is not called again", { retryable: true, overloaded: true }, "unavailable"],
+  ["a call that may have taken effect is not repeated", {}, "unavailable"],
+  ["a fault in the object's own code is thrown unchanged", { remote: true }, "broke off"],
   ["an object that was reset is an outage", { remote: true, durableObjectReset: true }, "unavailable"],
   [
-    "an outage of D1 that the object met is an outage",
+    "an outage of D1 inside the object is an outage",
     { remote: true, cause: Object.assign(new Error("Network connection lost."), { directoryDown: true }) },
     "unavailable",
   ],
+  ["full storage is an outage", { remote: true, message: "database or disk is full: SQLITE_FULL" }, "unavailable"],
   [
-    "storage that is full is an outage",
-    { remote: true, message: "database or disk is full: SQLITE_FULL" },
-    "unavailable",
-  ],
-  [
-    "storage that is damaged is an outage",
+    "damaged storage is an outage",
     { remote: true, message: "database disk image is malformed: SQLITE_CORRUPT" },
     "unavailable",
   ],
   [
-    "a failure that the platform keeps to itself is an outage",
+    "an internal error of the platform is an outage",
     { remote: true, message: "internal error; reference = 0123456789abcdef" },
     "unavailable",
   ],
   [
-    "a statement that is wrong is a fault",
+    "a wrong statement is a fault",
     { remote: true, message: "no such table: x: SQLITE_ERROR" },
     "no such table: x: SQLITE_ERROR",
   ],

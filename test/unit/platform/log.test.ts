@@ -5,7 +5,7 @@ import { causeOf } from "../../../src/log.ts";
 
 const CANARY = "canary-7f3a";
 
-test("an error is shown with its name, its message and its frames", () => {
+test("an error is shown with its name, message and frames", () => {
   expect(causeOf(new TypeError("no such thing"))).toMatch(/^TypeError: no such thing\n +at .*log\.test\.ts/);
 });
 
@@ -15,9 +15,9 @@ test("every cause is shown, to the last", () => {
 });
 
 test.each([
-  ["Drizzle's own", (error: Error) => error],
-  ["one that lost its class", ({ message, cause }: Error) => new Error(message, { cause })],
-])("of a failed query, %s, the statement is shown and not what it was given", (_name, sent) => {
+  ["as Drizzle throws it", (error: Error) => error],
+  ["without its class", ({ message, cause }: Error) => new Error(message, { cause })],
+])("a failed query, %s, is shown with its statement and without its parameters", (_name, sent) => {
   const parameters = [CANARY, `x\nparams: ${CANARY}`, `x\n    at ${CANARY} (index.js:1:1)`];
   const shown = causeOf(
     sent(new DrizzleQueryError("insert into t values (?, ?, ?)", parameters, new Error("D1_ERROR"))),
@@ -28,13 +28,13 @@ test.each([
   expect(shown).not.toContain(CANARY);
 });
 
-test("an error without a stack, or whose stack is not its own, shows no frames", () => {
+test("an error without a stack, or with another error's stack, shows no frames", () => {
   const error = Object.assign(new Error("new"), { stack: `Error: old ${CANARY}\n    at x` });
   expect(causeOf(error)).toBe("Error: new");
   expect(causeOf(Object.assign(new ApiError("not_found"), { stack: undefined }))).toBe("Error: Not found");
 });
 
-test.each([undefined, null, 5, { secret: CANARY }])("what is no error is not shown: %j", (thrown) => {
+test.each([undefined, null, 5, { secret: CANARY }])("a value that is not an error is not shown: %j", (thrown) => {
   expect(causeOf(thrown)).toBe(`no error but ${typeof thrown}`);
 });
 

@@ -5,12 +5,12 @@ import { ApiError, errorResponse } from "../../../src/http/errors.ts";
 
 const KEY = btoa(String.fromCharCode(...Array.from({ length: 32 }, (_, i) => i + 200)));
 
-/** An environment that sets these variables alone. */
+/** An environment with only these variables. */
 function environment(variables: Record<string, string>): Env {
   return variables as unknown as Env;
 }
 
-/** What the log would say of why a variable can't be used. */
+/** The log's text about an unusable variable. */
 function problem(name: (typeof VARIABLES)[number], value?: string): unknown {
   try {
     return configured(environment(value === undefined ? {} : { [name]: value }), name);
@@ -33,25 +33,22 @@ test("the variables are those that a deployment sets", () => {
   ]);
 });
 
-test("a key is its 32 bytes", () => {
+test("a key has 32 bytes", () => {
   const key = configured(environment({ KEY_SECRET: KEY }), "KEY_SECRET");
   expect([...(key ?? [])]).toEqual(Array.from({ length: 32 }, (_, i) => (i + 200) % 256));
 });
 
-test.each(["KEY_SECRET", "CREDENTIALS_KEY", "ADMIN_TOKEN"] as const)(
-  "%s must be there, and be more than empty",
-  (name) => {
-    expect(problem(name)).toBe(`configuration: ${name} is required`);
-    expect(problem(name, "")).toBe(`configuration: ${name} is required`);
-  },
-);
+test.each(["KEY_SECRET", "CREDENTIALS_KEY", "ADMIN_TOKEN"] as const)("%s must be set and not empty", (name) => {
+  expect(problem(name)).toBe(`configuration: ${name} is required`);
+  expect(problem(name, "")).toBe(`configuration: ${name} is required`);
+});
 
-test.each(["KEY_SECRET_PREVIOUS", "CREDENTIALS_KEY_PREVIOUS"] as const)("%s may be absent or empty", (name) => {
+test.each(["KEY_SECRET_PREVIOUS", "CREDENTIALS_KEY_PREVIOUS"] as const)("%s can be absent or empty", (name) => {
   expect([problem(name), problem(name, "")]).toEqual([undefined, undefined]);
 });
 
 test.each([`${KEY} `, ` ${KEY}`, KEY.slice(1), `A${KEY}`, KEY.replace("=", ""), "x".repeat(44)])(
-  "%j is no key of 32 bytes",
+  "%j is not a key of 32 bytes",
   (text) => {
     for (const name of ["KEY_SECRET", "KEY_SECRET_PREVIOUS", "CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"] as const) {
       expect(problem(name, text)).toBe(`configuration: ${name} must be 32 bytes in base64`);
@@ -62,7 +59,7 @@ test.each([`${KEY} `, ` ${KEY}`, KEY.slice(1), `A${KEY}`, KEY.replace("=", ""), 
 test.each([
   ["RATE_LIMIT", 300, 3_600_000],
   ["RATE_LIMIT_WINDOW_SECONDS", 60, 3_600],
-] as const)("%s is %d unless it is set, from 1 to %d", (name, usual, most) => {
+] as const)("%s is %d by default, and from 1 to %d", (name, usual, most) => {
   expect([problem(name), problem(name, ""), problem(name, "1"), problem(name, `${most}`)]).toEqual([
     usual,
     usual,
@@ -75,7 +72,7 @@ test.each([
   }
 });
 
-test("a variable is read once for each environment", () => {
+test("a variable is parsed once for each environment", () => {
   const variables = { RATE_LIMIT: "7" };
   const env = environment(variables);
   expect(configured(env, "RATE_LIMIT")).toBe(7);
@@ -84,7 +81,7 @@ test("a variable is read once for each environment", () => {
   expect(configured(environment({ RATE_LIMIT: "9" }), "RATE_LIMIT")).toBe(9);
 });
 
-test("a network is where its variable says, else where it usually is", () => {
+test("a network's address is its variable, or the default", () => {
   const at = (address?: string) =>
     baseAddress(
       environment(address === undefined ? {} : { TELEGRAM_API_BASE: address }),
@@ -106,7 +103,7 @@ test.each([
   "httpsx://t.example",
   "httpx://t.example",
   "//t.example",
-])("%j is no address of a network", (address) => {
+])("%j is not an address of a network", (address) => {
   expect(() =>
     baseAddress(environment({ WHATSAPP_API_BASE: address }), "WHATSAPP_API_BASE", "https://usual.example"),
   ).toThrow(
@@ -117,7 +114,7 @@ test.each([
   );
 });
 
-test("a route that needs a variable answers 503 without it, and is asked with it", async () => {
+test("a route that needs a variable responds with 503 without it", async () => {
   const app = new Hono<{ Bindings: Env }>().get("/", needs("RATE_LIMIT", "ADMIN_TOKEN"), (c) => c.text("asked"));
   app.onError((error) => errorResponse(error as ApiError));
   const statusWith = async (variables: Record<string, string>) => {

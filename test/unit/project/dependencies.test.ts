@@ -21,7 +21,7 @@ interface Locked {
 
 type Names = Record<string, string> | undefined;
 
-/** What is installed, in the root and in the two folders whose tools want other versions. */
+/** The installed packages, in the root and in the two folders whose tools need other versions. */
 const PLACES = [
   { place: "the root", npmrc, manifest, lockfile },
   { place: "src/openapi/client", npmrc: clientNpmrc, manifest: clientManifest, lockfile: clientLockfile },
@@ -34,7 +34,7 @@ const PLACES = [
 });
 
 test.each(PLACES)(
-  "in $place every dependency is pinned to one version, which is the locked one",
+  "in $place every dependency is pinned to one version, the locked one",
   ({ npmrc, all, self, locked }) => {
     expect({ ...self?.dependencies, ...self?.devDependencies }).toEqual(all);
     for (const [name, version] of Object.entries(all)) {
@@ -46,9 +46,9 @@ test.each(PLACES)(
 );
 
 test.each(PLACES)(
-  "in $place every locked package has a version, comes from the registry that npm is configured with, and has its hash unless it is for another platform",
+  "in $place every locked package has a version and a hash, and comes from the configured registry",
   ({ npmrc, locked }) => {
-    // npm then writes an address into the lockfile only for a package that does not come from the registry.
+    // npm writes an address into the lockfile only for a package that does not come from the registry.
     expect(npmrc).toMatch(/^omit-lockfile-registry-resolved=true$/m);
     for (const [path, { version, resolved, integrity, optional, link }] of Object.entries(locked)) {
       expect(version, path).toMatch(/^\d+\.\d+\.\d+/);
@@ -60,7 +60,7 @@ test.each(PLACES)(
 );
 
 test.each(PLACES)(
-  "in $place no package runs a script when it is installed but those that are allowed to",
+  "in $place only the allowed packages run a script when they are installed",
   ({ locked, allowScripts = {} }) => {
     const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     const scripts = Object.keys(locked).filter((path) => locked[path]?.hasInstallScript);
@@ -68,7 +68,7 @@ test.each(PLACES)(
   },
 );
 
-test("the service itself depends on three packages, and no message reaches an origin behind its own zone", () => {
+test("the service depends on three packages, and no message reaches an origin behind its own zone", () => {
   expect(Object.keys(PLACES[0]?.dependencies ?? {}).sort()).toEqual(["drizzle-orm", "hono", "zod"]);
   expect(wrangler).toMatch(/^compatibility_flags = \["global_fetch_strictly_public"\]$/m);
 });

@@ -3,11 +3,11 @@ import { isId, jurisdictionOf, newId, randomBase62, toBase62 } from "../../../sr
 
 const PREFIXES = ["org", "mbr", "chn", "tpl", "cht", "msg", "key"] as const;
 
-test.each(PREFIXES)("a new id of the prefix %s is one", (prefix) => {
+test.each(PREFIXES)("a new id with the prefix %s is valid", (prefix) => {
   expect(isId(prefix, newId(prefix, null))).toBe(true);
 });
 
-test.each(PREFIXES)("an id of the prefix %s is one of no other prefix", (prefix) => {
+test.each(PREFIXES)("an id with the prefix %s is not valid for another prefix", (prefix) => {
   const id = newId(prefix, "eu");
   expect(PREFIXES.filter((other) => isId(other, id))).toEqual([prefix]);
 });
@@ -16,13 +16,13 @@ test.each([
   ["eu", "e"],
   ["us", "u"],
   [null, "g"],
-] as const)("an id of the jurisdiction %s carries the letter %s", (place, letter) => {
+] as const)("an id of the jurisdiction %s has the letter %s", (place, letter) => {
   const id = newId("cht", place);
   expect(id).toMatch(new RegExp(`^cht_${letter}[0-9A-Za-z]{15}$`));
   expect(jurisdictionOf(id)).toBe(place);
 });
 
-test("the random part cannot change an id's jurisdiction", () => {
+test("the random part can't change an id's jurisdiction", () => {
   expect(jurisdictionOf("chn_geueueueueueueue")).toBe(null);
 });
 
@@ -33,30 +33,30 @@ test.each([
   ["an upper-case letter of a jurisdiction", "cht_E0123456789ABCDE"],
   ["one character too few", "cht_g0123456789ABCD"],
   ["one character too many", "cht_g0123456789ABCDEF"],
-  ["a sign that is not base62", "cht_g0123456789ABCD-"],
+  ["a character that is not base62", "cht_g0123456789ABCD-"],
   ["a letter beyond ASCII", "cht_g0123456789ABCDé"],
   ["a line end after it", "cht_g0123456789ABCDE\n"],
   ["a space before it", " cht_g0123456789ABCDE"],
   ["no underscore", "chtg0123456789ABCDE"],
   ["an upper-case prefix", "CHT_g0123456789ABCDE"],
-])("text with %s is no id", (_what, text) => {
+])("text with %s is not an id", (_what, text) => {
   expect(isId("cht", text)).toBe(false);
 });
 
-test("ten thousand ids are ten thousand different ones", () => {
+test("ten thousand ids are all different", () => {
   expect(new Set(Array.from({ length: 10_000 }, () => newId("msg", null))).size).toBe(10_000);
 });
 
-test.each([0, 1, 15, 32, 1_000])("random text has the %d characters asked for, all base62", (length) => {
+test.each([0, 1, 15, 32, 1_000])("random text has %d characters, all base62", (length) => {
   expect(randomBase62(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
 });
 
-test("random text favours no character", () => {
+test("random text has no preferred character", () => {
   const counts = new Map<string, number>();
   const texts = Array.from({ length: 62 }, () => randomBase62(4_000));
   for (const letter of texts.join("")) counts.set(letter, (counts.get(letter) ?? 0) + 1);
   expect(counts.size).toBe(62);
-  // Six standard deviations; bytes taken modulo 62 without a limit would put eight letters twenty off.
+  // Six standard deviations. Bytes modulo 62 without rejection would put eight letters twenty off.
   for (const [letter, count] of counts) expect(Math.abs(count - 4_000), letter).toBeLessThan(6 * Math.sqrt(4_000));
 });
 
@@ -73,6 +73,6 @@ test.each([
   expect(toBase62(Uint8Array.from(bytes), length)).toBe(text);
 });
 
-test("a value that needs more digits keeps its last ones", () => {
+test("a value with too many digits keeps its last ones", () => {
   expect(toBase62(Uint8Array.from([255, 255, 255, 255]), 2)).toBe("C3");
 });

@@ -33,8 +33,8 @@ function sharedNames(sources: Record<string, string>): string[] {
 }
 
 /**
- * The modules of circles. Removes every module that imports none of the rest or is imported by none of the rest, until
- * only circles and the ways between them are left.
+ * The modules in circles. Repeatedly removes the modules that import none of the others, or that none of the others
+ * import, until only circles and the paths between them are left.
  */
 function modulesInCircles(sources: Record<string, string>): string[] {
   const imports = new Map(
@@ -61,7 +61,7 @@ test("modules don't import each other in circles, not even types", () => {
   expect(modulesInCircles(SOURCES)).toEqual([]);
 });
 
-test("the check of names finds declarations, lists and aliases, once a module, and ignores names of other modules", () => {
+test("the check of names finds declarations, lists and aliases, counts each module once, and ignores names of other modules", () => {
   const sources = {
     "src/a.ts": "export function open(a: 1): 1;\nexport function open() {}\nexport type Row = {};",
     "src/b.ts": 'const open = 1;\nexport { open, type Line as Row };\nexport { Row as Other } from "./a.ts";',
@@ -70,7 +70,7 @@ test("the check of names finds declarations, lists and aliases, once a module, a
   expect(sharedNames(sources)).toEqual(["open: src/a.ts, src/b.ts", "Row: src/a.ts, src/b.ts"]);
 });
 
-test("the check of circles finds those of types and of side effects, and leaves chains alone", () => {
+test("the check of circles finds type imports and side effects, and ignores chains", () => {
   const sources = {
     "src/a/one.ts": 'import type { Two } from "../two.ts";',
     "src/two.ts": 'import "./a/one.ts";\nimport { three } from "./three.ts";',
