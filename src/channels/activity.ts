@@ -6,8 +6,8 @@ const CHATS_PER_WRITE = 500;
 type ActiveChat = { id: string; at: number };
 
 /**
- * When each chat of a channel was last active. The times are stored here and written to the directory in one statement
- * for many chats, so that a message does not cost a write of its chat's row.
+ * Stores when each chat of a channel was last active, and writes these times to the directory in one statement for many
+ * chats. So a message does not cost a write of its chat's row.
  */
 export class ActivityBuffer extends WriteBehind<ActiveChat[]> {
   protected readonly delayMs = 5_000;
@@ -22,7 +22,7 @@ export class ActivityBuffer extends WriteBehind<ActiveChat[]> {
     this.#env = env;
   }
 
-  /** A chat had a message at `at`, Unix milliseconds. @returns when to flush */
+  /** @param at when the chat had a message, Unix milliseconds. @returns when to flush */
   add(chatId: string, at: number): number {
     if (!this.#hasTable) {
       this.#sql.exec("create table if not exists activity (chat_id text primary key, at integer not null)");
@@ -42,7 +42,7 @@ export class ActivityBuffer extends WriteBehind<ActiveChat[]> {
   }
 
   protected current(): ActiveChat[] | null {
-    // Reading creates no table: the object may have been erased.
+    // Reading must not create the table: the object may have been erased.
     this.#hasTable ||= this.#sql.exec("select 1 from sqlite_master where name = 'activity'").toArray().length > 0;
     if (!this.#hasTable) return null;
     const query = "select chat_id as id, at from activity order by at limit ?";
@@ -51,20 +51,20 @@ export class ActivityBuffer extends WriteBehind<ActiveChat[]> {
   }
 
   protected write(chats: ActiveChat[]): Promise<unknown> {
-    // One parameter, because a statement of D1 takes at most 100.
+    // One JSON parameter, because a D1 statement takes at most 100 parameters.
     return database(this.#env)
       .prepare(
         `update chats set last_message_at = max(coalesce(last_message_at, 0), seen.at),
            active_at = max(active_at, seen.at)
          from (select value ->> '$.id' as id, value ->> '$.at' as at from json_each(?)) as seen
-         -- A chat may have been deleted and opened again under its id: only activity after that counts.
+         -- A chat may have been deleted and created again with the same id. Activity before that is ignored.
          where chats.id = seen.id and seen.at >= chats.created_at`,
       )
       .bind(JSON.stringify(chats))
       .run();
   }
 
-  /** A chat that was active again during the write stays for the next one. */
+  /** Keeps the chats that were active again during the write. */
   protected override written(chats: ActiveChat[]): void {
     this.#sql.exec(
       `delete from activity where exists

@@ -1,7 +1,17 @@
 /**
- * What a network is to the rest of the service: an adapter sends one message, says whether a webhook is genuine and
- * what came in it, and fetches media. It knows nothing of storage, retries or chats. A further network is one more file
- * that exports an `Adapter`, and a line in `registry.ts`.
+ * The interface between the service and a network. An adapter sends one message, verifies and parses webhooks, and
+ * fetches media. It has no access to storage, retries or chats.
+ *
+ * To add a network:
+ *
+ * 1. Add a folder `src/channels/<network>/`. `spec.ts` defines credentials, settings and addresses; `adapter.ts` exports
+ *    the `Adapter`. The other networks are examples.
+ * 2. Add the adapter to `registry.ts`. Its name there is the `kind` of the network's channels.
+ * 3. Add `<NETWORK>_API_BASE` to `.dev.vars.optional.example` and run `npm run cf-typegen`.
+ * 4. Add it to the command line: `credentials.ts`, `resources.ts` and `doctor/` in `src/cli/parley/`.
+ * 5. Describe it in `src/openapi/` and `src/docs/`, and run `npm run openapi`.
+ *
+ * No other file names a network. `test/service/delivery/third-network.test.ts` adds a network in this way.
  */
 
 import type { AddressVariable } from "../config.ts";
@@ -10,37 +20,36 @@ import type { ChannelSpec } from "./spec.ts";
 export const MESSAGE_TYPES = ["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
-/** The code of a media message without a link, which an adapter refuses by itself: its network was not asked. */
+/** The error code of a media message without a link. The adapter refuses it without calling the network. */
 export const MEDIA_URL_REQUIRED = "media_url_required";
 
-/** A channel's credentials, opened; which fields there are is the kind's own. */
+/** A channel's decrypted credentials. Each kind of channel has its own fields. */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** A message as an adapter sends it: nothing of where it is stored or how often it was tried. */
+/** A message to send. */
 export interface Outbound {
   chatId: string;
   messageId: string;
-  /** The contact's address at the network. */
+  /** The contact's address on the network. */
   address: string;
   type: MessageType;
   content: string;
   mediaUrl: string | null;
-  /** What is delivered where the network has no templates: the filled template, else `content`. */
+  /** The text to send to a network without templates: the template with its parameters filled in, or `content`. */
   text: string;
   template: { name: string; language: string; parameters: { name: string; value: string }[] } | null;
-  /** The network's ids of the parts that went out in earlier attempts, in order: they are not sent again. */
+  /** The network's ids of the parts sent in earlier attempts, in order. They are not sent again. */
   partsSent: readonly string[];
 }
 
 /**
- * What became of an attempt. "The network said no" (`failed`) and "nobody answered" (`unknown`) are two kinds of
- * failure: only of the first is it known that nothing was delivered. `parts` are the network's ids of the parts that
- * have gone out, those of earlier attempts included; `addresses` are further ones of the same contact that the network
- * told in its answer.
+ * The result of an attempt. `failed` (the network refused the message) and `unknown` (the network did not answer) are
+ * different failures: after `failed`, it is certain that nothing was delivered. `parts` are the network's ids of all
+ * parts sent so far, including earlier attempts. `addresses` are other addresses of the same contact in the response.
  */
 export type Outcome =
   | { outcome: "sent"; parts: string[]; addresses: string[] }
-  /** The network took nothing and may take it later; `afterMs` is its own wish, `once`: it is worth one more try. */
+  /** The network accepted nothing but may accept it later. `afterMs`: the wait that it asks for. `once`: retry only once. */
   | {
       outcome: "retry";
       code: string;
@@ -52,72 +61,72 @@ export type Outcome =
     }
   | { outcome: "failed"; code: string; message: string; parts: string[] }
   | { outcome: "unknown"; message: string; parts: string[] }
-  /** The contact has another address from now on; nothing was taken. */
+  /** The contact's address has changed. The network accepted nothing. */
   | { outcome: "moved"; address: string; parts: string[] }
   /** The network refuses the channel itself: a wrong token, a blocked account. */
   | { outcome: "channel_broken"; reason: string; parts: string[] };
 
-/** What a contact wrote, as the network told it. */
+/** A message from a contact. */
 export interface InboundMessage {
   kind: "message";
-  /** The network's own id, by which a repeated webhook is known; unique in the channel. */
+  /** The network's id of the message, unique in the channel. It identifies a repeated webhook. */
   networkId: string;
-  /** The contact's address, and any others of the same contact that came with it. */
   address: string;
+  /** Other addresses of the same contact in the webhook. */
   addresses: string[];
   name: string | null;
   type: MessageType;
-  /** The text or caption; a short description of what came where the network's kind has no counterpart here. */
+  /** The text or caption; for a type that the service does not support, a short description. */
   content: string;
-  /** How the network calls the media; null where there is none. */
+  /** The network's id and description of the media; null without media. */
   media: { id: string; contentType: string | null; fileName: string | null } | null;
 }
 
-/** What the network says became of a message of ours. */
+/** A delivery status of a message that the service sent. */
 export interface StatusUpdate {
   kind: "status";
-  /** Ours, where they came back with it; else null, and `networkId` and `address` tell which message it is. */
+  /** The service's ids, if the status contains them; if null, `networkId` and `address` identify the message. */
   chatId: string | null;
   messageId: string | null;
   networkId: string;
   address: string | null;
   addresses: string[];
   status: "SENT" | "DELIVERED" | "READ" | "FAILED";
-  /** `broken`: it was for the channel itself that the network refused, and in which words. */
+  /** `broken`: why the network refuses the channel itself; absent if the error concerns only the message. */
   error: { code: string; message: string; broken?: string } | null;
 }
 
-/** A contact's address is another from now on. */
+/** A contact's address has changed. */
 export interface AddressChange {
   kind: "address";
   from: string;
   to: string;
 }
 
-/** One thing that came in a webhook. `account` is the network's name of the account it is for (a phone number's id). */
+/** One item of a webhook. `account` is the network's id of the account that it is for, such as a phone number's id. */
 export interface InboundItem {
   account: string | null;
   item: InboundMessage | StatusUpdate | AddressChange;
 }
 
 /**
- * What a webhook was: not from the network; or genuine, with what it held. `notes` say what of it was not understood,
- * shortly and for the log: never a text, a token or an address.
+ * A verified webhook and its items, or `genuine: false` if it is not from the network. `notes` are short log texts about
+ * content that was ignored or not understood. They never contain a message text, a token or an address.
  */
 export type ParsedWebhook = { genuine: false } | { genuine: true; items: InboundItem[]; notes: string[] };
 
-/** The media of an inbound message, ready to be streamed; or why there is none. */
+/** The media of an inbound message as a stream, or why it can't be fetched. */
 export type MediaAnswer =
   | { outcome: "found"; body: ReadableStream<Uint8Array>; contentType: string | null; length: number | null }
   | { outcome: "expired" }
   | { outcome: "unavailable"; message: string };
 
-/** Where the network is: its base address comes from the configuration alone, never from a row or a webhook. */
+/** The network's base URL. It comes only from the configuration, never from a row or a webhook. */
 export interface Network {
   base: string;
 }
 
-/** What a network said when it was asked to call us; `code` is its error code, null for a success and where no answer came. */
+/** The result of registering a webhook. `code` is the network's error code; null after success or without an answer. */
 export interface Registration {
   ok: boolean;
   code: number | null;
@@ -126,15 +135,16 @@ export interface Registration {
 
 export interface Adapter extends ChannelSpec {
   defaults: { perSecond: number };
-  /** The variable of the configuration that says where the network is, and where it is unless that is set. */
+  /** The environment variable with the network's base URL, and the URL if the variable is not set. */
   base: { variable: AddressVariable; defaultUrl: string };
-  /** After an attempt of unknown outcome, how long a status with our id may still come; 0 where there are none. */
+  /** How long after an `unknown` outcome a status with the message's id may still arrive; 0 if the network sends none. */
   unknownWaitMs: number;
-  /** How many calls a message takes, those that `partsSent` spares included; 1 for one that can't be sent. */
+  /** How many calls a message needs in total, including the parts in `partsSent`; 1 if it can't be sent. */
   countParts(message: Outbound): number;
   /**
-   * Sends one message, or what of it `partsSent` leaves; never throws. `signal` ends it at the attempt's deadline.
-   * `onPart` is told the network's id of each part before the call for the next one.
+   * Sends the parts of a message that are not in `partsSent`; never throws.
+   * @param signal aborts at the attempt's deadline
+   * @param onPart receives the network's id of each part before the next part is sent
    */
   send(
     message: Outbound,
@@ -143,18 +153,18 @@ export interface Adapter extends ChannelSpec {
     signal: AbortSignal,
     onPart?: (networkId: string) => void,
   ): Promise<Outcome>;
-  /** Says whether a webhook is genuine and, only then, parses it. A genuine one that can't be parsed has notes alone. */
+  /** Verifies a webhook and only then parses it. A genuine webhook that can't be parsed has only notes. */
   receive(
     request: { headers: Headers; body: Uint8Array<ArrayBuffer> },
     credentials: Credentials,
     verifyToken: string,
   ): Promise<ParsedWebhook>;
   /**
-   * Where the network asks first whether a webhook's address is ours, with a GET: the text that answers its query, or
-   * null where it does not have the token.
+   * Answers the GET request with which a network verifies a webhook's URL.
+   * @returns the body of the response; null if the token is wrong
    */
   handshake?: (query: URLSearchParams, verifyToken: string) => Promise<string | null>;
-  /** Has the network call `url` from now on, where it can be asked to; never throws. */
+  /** Registers `url` as the webhook, if the network has an API for that; never throws. */
   registerWebhook?: (
     url: string,
     verifyToken: string,
@@ -162,10 +172,10 @@ export interface Adapter extends ChannelSpec {
     network: Network,
   ) => Promise<Registration>;
   /**
-   * Where one address is called for several accounts: whether what came to a channel with the credentials `called`, for
-   * `account`, is for the channel with `credentials`.
+   * For a network that calls one URL for several accounts: whether an item for `account` belongs to the channel with
+   * `credentials`, if it arrived at the URL of the channel with the credentials `called`.
    */
   isFor?: (account: string, credentials: Credentials, called: Credentials) => boolean;
-  /** Fetches the media that the network calls `id`, from hosts of the network's own alone. */
+  /** Fetches media by the network's id, only from the network's own hosts. */
   media(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer>;
 }

@@ -4,27 +4,27 @@ import { addCounts, type Counts } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { Outcome } from "./adapter.ts";
 
-/** How many attempts ended with each outcome, named as in the log line `attempt`. */
+/** How many attempts ended with each outcome. The names are those of the log event `attempt`. */
 export type AttemptCounts = Counts<Outcome["outcome"]>;
 
-/** What waits in a chat, and which attempts it made since its last report. Times are Unix milliseconds. */
+/** A chat's waiting messages, and its attempts since its last report. Times are Unix milliseconds. */
 export interface QueueReport {
-  /** The same if the report is repeated because its answer was lost, so that its attempts count once. */
+  /** A repeated report has the same id, so that its attempts count once. */
   id: string;
   channelId: string;
   /** How many messages wait. */
   depth: number;
-  /** When the message that has waited longest was sent; null if none waits. */
+  /** When the oldest waiting message was sent; null if none waits. */
   oldest: number | null;
   attempts: AttemptCounts;
 }
 
-/** A channel's numbers, as in its row of the directory. Attempts are counted since the channel was created. */
+/** A channel's statistics, as in its row of the directory. Attempts are counted since the channel was created. */
 export interface ChannelStats {
   depth: number;
   oldest: number | null;
   attempts: AttemptCounts;
-  /** When a broken channel is tried next. */
+  /** When a broken channel is probed next; null while the channel works. */
   probeAt: number | null;
   at: number;
 }
@@ -33,13 +33,13 @@ type StoredStats = { channelId: string } & Omit<ChannelStats, "at">;
 
 /** How many chats' last reports are remembered. A report is repeated within 30 s or never. */
 const MAX_REPORTS = 10_000;
-/** Longer than any message waits: a chat without a report for so long is gone. */
+/** Longer than any message waits: a chat that has not reported for so long is deleted. */
 const REPORT_VALID_MS = 9 * 86_400_000;
 
 /**
- * The numbers of a channel's delivery: which of its chats have messages waiting, and how attempts ended. A crash may lose
- * the attempts of a few seconds, because they are in memory until they are flushed. The numbers are stored before they
- * are written to the directory, so that no count ever falls there.
+ * A channel's delivery statistics: the chats with waiting messages, and the outcomes of attempts. A crash may lose the
+ * attempts of a few seconds, because they are in memory until they are flushed. The statistics are stored before they are
+ * written to the directory, so that a count in the directory never decreases.
  */
 export class StatsBuffer extends WriteBehind<StoredStats> {
   protected readonly delayMs = 5_000;
@@ -51,7 +51,7 @@ export class StatsBuffer extends WriteBehind<StoredStats> {
   /** The id of each chat's last report. */
   readonly #reports = new BoundedMap<string, string>(MAX_REPORTS);
 
-  /** @param probeAt when a broken channel is tried next */
+  /** @param probeAt when a broken channel is probed next */
   constructor(storage: DurableObjectStorage, env: Env, probeAt: () => number | null) {
     super();
     this.#storage = storage;
@@ -59,7 +59,7 @@ export class StatsBuffer extends WriteBehind<StoredStats> {
     this.#probeAt = probeAt;
   }
 
-  /** A chat reported its queue. @returns when to flush */
+  /** Adds a chat's report. @returns when to flush */
   add(chatId: string, { id, channelId, depth, oldest, attempts }: QueueReport): number {
     if (!this.#stored()) {
       this.#storage.sql.exec(
@@ -82,7 +82,7 @@ export class StatsBuffer extends WriteBehind<StoredStats> {
     return this.changed();
   }
 
-  /** A chat was erased, or nothing waits in it any more. @returns whether it had messages waiting */
+  /** Removes a chat that was erased or has no waiting messages. @returns whether it had waiting messages */
   remove(chatId: string): boolean {
     if (!this.#stored()) return false;
     return this.#storage.sql.exec("delete from queues where chat_id = ?", chatId).rowsWritten > 0;
@@ -110,8 +110,8 @@ export class StatsBuffer extends WriteBehind<StoredStats> {
     this.#storage.sql.exec("delete from queues where reported_at < ?", Date.now() - REPORT_VALID_MS);
     if (JSON.stringify(stats) !== JSON.stringify(this.#stored())) this.#store(stats);
     this.#attempts = {};
-    const { channelId, ...numbers } = stats;
-    const row: ChannelStats = { ...numbers, at: Date.now() };
+    const { channelId, ...rest } = stats;
+    const row: ChannelStats = { ...rest, at: Date.now() };
     return database(this.#env)
       .prepare("update channels set stats = ? where id = ?")
       .bind(JSON.stringify(row), channelId)
@@ -122,7 +122,7 @@ export class StatsBuffer extends WriteBehind<StoredStats> {
     return { event: "stats_not_written", channelId };
   }
 
-  /** The numbers as stored last; undefined before the first report, when there is no table of queues. */
+  /** The stored statistics; undefined before the first report, when the table `queues` does not exist. */
   #stored(): StoredStats | undefined {
     return this.#storage.kv.get<StoredStats>("stats");
   }

@@ -1,46 +1,46 @@
 import { doublingMs } from "../platform/backoff.ts";
 
 /**
- * The breaker of a channel that its network refuses: when a probe may look whether the channel works again. Pure
- * functions of the breaker and now. Times are Unix milliseconds.
+ * The circuit breaker of a channel: decides when a probe may test whether the network accepts the channel again. Pure
+ * functions of the breaker and the current time. Times are Unix milliseconds.
  */
 
-/** The network refuses the channel itself, not a message: a wrong token, a blocked account. */
+/** An open breaker: the network refuses the channel itself, for example because of a wrong token or a blocked account. */
 export interface Breaker {
   since: number;
   reason: string;
-  /** How many probes of messages that had not met the broken channel before found it still broken. */
+  /** How many probes failed with a message that had not been refused by this broken channel before. */
   failures: number;
-  /** How many probes did so of messages that had met it before. */
+  /** How many probes failed with a message that had been refused by this broken channel before. */
   repeats: number;
-  /** The next attempt that is let through, one at a time, to see whether it works again. */
+  /** The earliest time of the next probe. Only one probe runs at a time. */
   probeAt: number;
-  /** When a message that met the broken channel before may be the probe, at the earliest. */
+  /** The earliest time of a probe with a message that was refused before. */
   repeatAt: number;
   /** The number of the last probe. */
   probes: number;
-  /** Whether that probe is still without its end. */
+  /** Whether the result of that probe is still missing. */
   isProbing: boolean;
 }
 
-/** A probe of which nobody reports the end is over after this long: its chat was lost. */
-const PROBE_TAKES_MS = 60_000;
+/** A probe without a result ends after this time, because its chat may have crashed. */
+const PROBE_TIMEOUT_MS = 60_000;
 const PROBE = { firstMs: 300_000, maxMs: 2_400_000 };
-/** Chats ask up to a fifth later than they could, so that they don't all ask at once: 5 to 56 minutes in all. */
+/** Chats retry up to 20 % later than allowed, so that they don't all retry together: after 5 to 56 minutes in all. */
 const JITTER = 0.2;
 
-/** The network refused the channel: the first probe may go in five minutes. */
+/** Opens the breaker after the network refused the channel. The first probe may start in five minutes. */
 export function openBreaker(reason: string, now: number): Breaker {
   const [probeAt, repeatAt] = [now + probeDelay(0), now + repeatDelay(0, 0)];
   return { since: now, reason, failures: 0, repeats: 0, probeAt, repeatAt, probes: 0, isProbing: false };
 }
 
 /**
- * Lets a probe go, or says when to ask again. A message that met the broken channel before waits until others had their
- * turn: if that message is the cause, another one finds out that the channel works.
- * @param isRepeat whether the message met this broken channel before
+ * Starts a probe, or says when to ask again. A message that was refused before waits until other messages had a chance:
+ * if that message is the cause, another one shows that the channel works.
+ * @param isRepeat whether this broken channel refused the message before
  * @param random from 0 to 1, for the jitter
- * @returns `probe`: its number, or null until `at`
+ * @returns `probe`: the probe's number; null if no probe may start before `at`
  */
 export function startProbe(
   breaker: Breaker,
@@ -52,38 +52,38 @@ export function startProbe(
   const from = isRepeat ? Math.max(probeAt, repeatAt) : probeAt;
   if (now < from) return { probe: null, at: from + Math.round(random * JITTER * probeDelay(failures)), breaker };
   const probe = breaker.probes + 1;
-  return { probe, at: now, breaker: { ...breaker, probes: probe, isProbing: true, probeAt: now + PROBE_TAKES_MS } };
+  return { probe, at: now, breaker: { ...breaker, probes: probe, isProbing: true, probeAt: now + PROBE_TIMEOUT_MS } };
 }
 
-/** Whether this probe is the last one, and without its end: a report that comes twice is of no probe under way. */
+/** Whether `probe` is the probe in progress. A repeated report is not: the first report ended the probe. */
 export function isCurrentProbe({ probes, isProbing }: Breaker, probe: number | null): boolean {
   return isProbing && probe === probes;
 }
 
 /**
- * A probe found the channel still broken. A message that had not met it doubles the wait of all; one that had met it
- * doubles the wait of such messages alone.
+ * Records that a probe found the channel still broken. With a message that was not refused before, it doubles the wait of
+ * all messages. With a message that was refused before, it doubles the wait of only such messages.
  */
 export function probeFailed(breaker: Breaker, reason: string, isRepeat: boolean, now: number): Breaker {
-  const over = { ...breaker, reason, isProbing: false };
+  const ended = { ...breaker, reason, isProbing: false };
   if (!isRepeat) {
     const failures = breaker.failures + 1;
-    return { ...over, failures, probeAt: now + probeDelay(failures) };
+    return { ...ended, failures, probeAt: now + probeDelay(failures) };
   }
   const repeats = breaker.repeats + 1;
   const probeAt = now + probeDelay(breaker.failures);
-  return { ...over, repeats, probeAt, repeatAt: now + repeatDelay(breaker.failures, repeats) };
+  return { ...ended, repeats, probeAt, repeatAt: now + repeatDelay(breaker.failures, repeats) };
 }
 
 /**
- * A probe ended without a word on the channel: the next one goes after the shortest wait. Its contact may be one that is
- * never reached, and must not keep the others from finding out that the channel works.
+ * Records that a probe ended without showing whether the channel works. The next one may start after the shortest wait:
+ * the contact may be unreachable, and must not delay the probes of other messages.
  */
 export function probeInconclusive(breaker: Breaker, now: number): Breaker {
   return { ...breaker, isProbing: false, probeAt: now + PROBE.firstMs };
 }
 
-/** Longer than any message waits that has not met the broken channel. */
+/** Longer than the wait of any message that was not refused before. */
 function repeatDelay(failures: number, repeats: number): number {
   return probeDelay(failures + repeats) + JITTER * probeDelay(failures);
 }

@@ -20,13 +20,13 @@ import { WaitingChats } from "./waiting-chats.ts";
 import { type NewChatDecision, NewChatLimit } from "./web/new-chat-limit.ts";
 import { type SocketPolicy, socketPolicyOf } from "./web/socket-policy.ts";
 
-const AGAIN_AFTER_MS = 15_000;
-/** How long the last known record is used while the directory is down. */
-const KNOWN_FOR_MS = 3_600_000;
+const RETRY_MS = 15_000;
+/** How long the last record is used while the directory is down. */
+const MAX_RECORD_AGE_MS = 3_600_000;
 
 /**
- * One channel: what its chats share. Its pace and its health decide when a chat may call the network; when each chat
- * was last active is collected here on its way to the directory.
+ * The Durable Object of one channel. It decides when the channel's chats may call the network, and limits new web chats.
+ * It collects the chats' activity and delivery statistics and writes them to the directory.
  */
 export class ChannelObject extends DurableObject<Env> {
   readonly #activity = new ActivityBuffer(this.ctx.storage, this.env);
@@ -42,14 +42,15 @@ export class ChannelObject extends DurableObject<Env> {
     clock: SYSTEM_CLOCK,
     sendingConfig: (channelId) => this.#sendingConfig(channelId),
     addWaiting: (chatId) => this.#waiting.add(chatId),
-    // The alarm wakes the chats that wait for the channel, so it is set before anything that may fail.
-    healthChanged: (channelId, works) => this.#writeHealth(channelId, Date.now() + (works ? 0 : AGAIN_AFTER_MS)),
+    // After a recovery the alarm rings at once and wakes the waiting chats. It is set before the write, which may fail.
+    healthChanged: (channelId, works) => this.#writeHealth(channelId, Date.now() + (works ? 0 : RETRY_MS)),
   });
-  #known: ChannelRecord | null = null;
+  #lastRecord: ChannelRecord | null = null;
 
   /**
-   * A chat of this channel reports: its newest message was at `at`, Unix milliseconds, or 0 if it has reported that
-   * before. `queue` says what waits in it and how its attempts ended.
+   * Receives a chat's report.
+   * @param at the time of its newest message, Unix milliseconds; 0 if it was already reported
+   * @param queue its waiting messages, and the outcomes of its attempts
    */
   async reportActivity(chatId: string, at: number, queue?: QueueReport): Promise<void> {
     const activityAt = at > 0 ? this.#activity.add(chatId, at) : null;
@@ -58,9 +59,9 @@ export class ChannelObject extends DurableObject<Env> {
     await this.#alarm.by(statsAt);
   }
 
-  /** A chat was erased: what waited in it counts no more. */
+  /** Removes an erased chat from the statistics. */
   async removeChat(chatId: string): Promise<void> {
-    if (this.#stats.remove(chatId)) await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
+    if (this.#stats.remove(chatId)) await this.#alarm.by(Date.now() + RETRY_MS);
   }
 
   permit(request: PermitRequest): Promise<PermitAnswer> {
@@ -79,81 +80,83 @@ export class ChannelObject extends DurableObject<Env> {
     return this.#permits.reportProbe(report);
   }
 
-  /** The operator changed the channel. New credentials are tried at once. */
+  /** Reads the channel again after the operator changed it. New credentials are used at once. */
   async refresh(channelId: string): Promise<void> {
     const record = await channelRecord(this.env, channelId, { fresh: "now" });
-    this.#known = record;
-    const terms = sendingConfigOf(record);
-    if (terms) await this.#permits.useCredentials(channelId, terms.credentialsVersion);
+    this.#lastRecord = record;
+    const config = sendingConfigOf(record);
+    if (config) await this.#permits.useCredentials(channelId, config.credentialsVersion);
   }
 
-  /** Whether a visitor from `network` may open one more chat, which is counted then. */
+  /** Counts a new chat of a visitor from `network`, unless a limit is reached. */
   async admitNewChat(network: string, chatId: string): Promise<NewChatDecision> {
     const now = Date.now();
-    const opening = this.#newChats.count(network, chatId, now);
+    const decision = this.#newChats.count(network, chatId, now);
     await this.#alarm.by(this.#newChats.prune(now));
-    return opening;
+    return decision;
   }
 
-  /** Whom the web channel lets in at present; null where it is gone. */
-  async socketPolicy(channelId: string, wanted: { withFingerprints: boolean }): Promise<SocketPolicy | null> {
+  /** Which sockets the web channel accepts now; null if the channel is deleted. */
+  async socketPolicy(channelId: string, options: { withFingerprints: boolean }): Promise<SocketPolicy | null> {
     const record = await this.#record(channelId);
-    return record?.kind === "web" ? socketPolicyOf(record, wanted, Date.now()) : null;
+    return record?.kind === "web" ? socketPolicyOf(record, options, Date.now()) : null;
   }
 
-  /** Erases what the object holds; the directory's row is gone. */
+  /** Erases all storage. Call after the channel's row in the directory was deleted. */
   async erase(): Promise<void> {
     this.#activity.forget();
     this.#stats.forget();
     this.#health.forget();
     this.#newChats.reset();
-    this.#permits.forget();
-    this.#known = null;
+    this.#permits.reset();
+    this.#lastRecord = null;
     await this.ctx.storage.deleteAll();
     this.#alarm.gone();
   }
 
-  /** Writes activity and health that wait, and wakes chats that waited for the channel. Never throws. */
+  /** Writes pending activity, health and statistics, and wakes waiting chats. Never throws. */
   override async alarm(): Promise<void> {
-    const safety = Date.now() + AGAIN_AFTER_MS;
-    await this.#alarm.set(safety);
+    // If the object crashes during this alarm, another alarm follows.
+    const retryAt = Date.now() + RETRY_MS;
+    await this.#alarm.set(retryAt);
     const due = [
       await this.#activity.flush(),
       await this.#health.flush(),
       await this.#waiting.wake(() => this.#permits.pace),
       await this.#stats.flush(),
-      // A change during this alarm may have found it early enough, and set none for itself.
+      // A change during this alarm sets no alarm of its own if `retryAt` is early enough.
       this.#activity.dueAt(),
       this.#health.dueAt(),
       this.#stats.dueAt(),
       this.#newChats.prune(Date.now()),
     ];
-    // What came in meanwhile has set the alarm for itself; or everything was erased, and with it the alarm.
-    const standing = await this.#alarm.standing();
-    if (standing === null) return;
-    if (standing !== safety) due.push(standing);
+    // A call during this alarm may have set an earlier alarm. Without an alarm, everything was erased.
+    const current = await this.#alarm.standing();
+    if (current === null) return;
+    if (current !== retryAt) due.push(current);
     const next = due.filter((at) => at !== null);
     await this.#alarm.set(next.length > 0 ? Math.min(...next) : null);
   }
 
-  /** The channel; while the directory is down, as it was known last. */
+  /** The channel's record; while the directory is down, the last one that was read. */
   async #record(channelId: string): Promise<ChannelRecord | null> {
     try {
       const record = await channelRecord(this.env, channelId);
-      // A read that began before the one that is known may end after it.
-      const isOld = record !== null && this.#known !== null && record.readAt < this.#known.readAt;
-      if (!isOld) this.#known = record;
+      // Reads can end in a different order than they started.
+      const isOld = record !== null && this.#lastRecord !== null && record.readAt < this.#lastRecord.readAt;
+      if (!isOld) this.#lastRecord = record;
     } catch (error) {
-      if (!isOutage(error) || !this.#known || Date.now() - this.#known.readAt > KNOWN_FOR_MS) throw error;
+      if (!isOutage(error) || !this.#lastRecord || Date.now() - this.#lastRecord.readAt > MAX_RECORD_AGE_MS)
+        throw error;
     }
-    return this.#known;
+    return this.#lastRecord;
   }
 
   async #sendingConfig(channelId: string): Promise<SendingConfig | null> {
     return sendingConfigOf(await this.#record(channelId));
   }
 
-  /** Writes the channel's health to the directory: now, and if that fails with the alarm, which rings by `alarmAt`. */
+  /** Writes the channel's health to the directory. If that fails, the alarm, which rings by `alarmAt`, tries again. */
   async #writeHealth(channelId: string, alarmAt: number): Promise<void> {
     this.#health.add(channelId);
     await this.#alarm.by(alarmAt);
@@ -161,7 +164,7 @@ export class ChannelObject extends DurableObject<Env> {
   }
 }
 
-/** What permits need of a channel; null if it is being deleted or is a web channel. */
+/** The sending configuration of a channel; null if it is being deleted or is a web channel. */
 function sendingConfigOf(record: ChannelRecord | null): SendingConfig | null {
   if (!record || record.kind === "web") return null;
   const { kind, credentials, credentialsVersion, settings } = record;

@@ -6,7 +6,7 @@ import type { Breaker } from "./breaker.ts";
 
 type Health = { channelId: string; breaker: Breaker | null };
 
-/** The health of a channel on its way to the directory. Storage has the channel's id under `health` until then. */
+/** Writes a channel's health to the directory. Storage holds the channel's id under `health` until it is written. */
 export class HealthBuffer extends WriteBehind<Health> {
   protected readonly delayMs = 0;
   protected readonly retryMs = 15_000;
@@ -22,7 +22,7 @@ export class HealthBuffer extends WriteBehind<Health> {
     this.#breaker = breaker;
   }
 
-  /** The channel broke, or works again. */
+  /** Call after the channel broke or recovered. */
   add(channelId: string): void {
     this.#kv.put("health", channelId);
   }

@@ -1,10 +1,7 @@
-/**
- * The https address that a text is, all of it; null for any other text. It is how a media message without a `mediaUrl`
- * names its media.
- */
+/** The https URL that `content` consists of; null for any other text. A media message without a `mediaUrl` uses it. */
 export function linkIn(content: string): string | null {
   const text = content.trim();
-  // As it is written, not as a browser would mend it: a network reads it more strictly than that.
+  // `URL.parse` repairs malformed URLs, but a network may not. So the text itself is checked first.
   const url = /^https:\/\/[^\s\\\p{Cc}]+$/iu.test(text) ? URL.parse(text) : null;
   return url?.protocol === "https:" && url.username === "" && url.password === "" ? text : null;
 }

@@ -1,6 +1,6 @@
-/** What both networks' adapters need to read an answer that may be huge, slow or hostile. */
+/** Reads responses of networks safely: they may be huge, slow or hostile. */
 
-/** The text of an answer's body; null where it is longer than `maxBytes`, breaks off, or has not ended at `signal`. */
+/** The text of a response's body; null if it is longer than `maxBytes`, is cut off, or has not ended when `signal` aborts. */
 export async function readText(response: Response, maxBytes: number, signal: AbortSignal): Promise<string | null> {
   const reader = response.body?.getReader();
   if (!reader) return "";
@@ -25,7 +25,7 @@ export async function readText(response: Response, maxBytes: number, signal: Abo
   }
 }
 
-/** A text as JSON; undefined where it is none. */
+/** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string | null): unknown {
   try {
     return JSON.parse(text ?? "");
@@ -34,18 +34,18 @@ export function parseJson(text: string | null): unknown {
   }
 }
 
-/** Lets go of a body that nobody will read. */
+/** Cancels the body of a response that will not be read. */
 export function discard(response: Response): void {
   void response.body?.cancel().catch(() => {});
 }
 
-/** The length that an answer says it has; null where it says none, or is encoded and so has another in the end. */
+/** The `Content-Length` of a response; null if it is absent, or if the body is encoded and its decoded length differs. */
 export function contentLength(headers: Headers): number | null {
   const text = headers.get("Content-Length") ?? "";
   return /^\d{1,15}$/.test(text) && !headers.has("Content-Encoding") ? Number(text) : null;
 }
 
-/** Breaks a stream off after `max` bytes, for answers that don't say how long they are, or lie. */
+/** Fails a stream after `max` bytes, for responses with an unknown or wrong length. */
 export function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
@@ -59,7 +59,7 @@ export function limitBytes(max: number): TransformStream<Uint8Array, Uint8Array>
 const CONTENT_TYPE = /^(?:application|audio|font|image|model|text|video)\/[\w.+-]{1,100}$/;
 const ACTIVE = /html|script|svg|[/+]x[ms]l|shockwave/;
 
-/** A content type without its parameters; null for one that is malformed, says nothing, or that a browser would run. */
+/** A content type without its parameters; null if it is malformed, unspecific, or may contain scripts. */
 export function safeContentType(text: string | null | undefined): string | null {
   const type = text?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return CONTENT_TYPE.test(type) && !ACTIVE.test(type) && type !== "application/octet-stream" ? type : null;

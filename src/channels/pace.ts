@@ -1,49 +1,51 @@
 import { type Breaker, isCurrentProbe, openBreaker, probeFailed, probeInconclusive, startProbe } from "./breaker.ts";
 
 /**
- * When the chats of a channel may call their network: the decisions, as functions of the channel's state and now.
+ * Decides when the chats of a channel may call their network. Pure functions of the channel's state and the current time.
  * Times are Unix milliseconds.
  */
 
 export interface ChannelPace {
-  /** The virtual clock: the earliest start that no attempt has yet. */
+  /** The virtual clock: the earliest start that is not yet reserved. */
   clock: number;
-  /** The earliest start after the last one that was let go: reservations that come late together don't start together. */
+  /** The earliest start of the next granted attempt. It spaces late reservations that arrive together. */
   nextGrantAt: number;
-  /** The network asked for rest until then: no start before it counts, reserved or not. */
+  /** The network asked for a pause until this time: no attempt may start before it, even with a reservation. */
   pausedUntil: number;
   breaker: Breaker | null;
   /** Counts recoveries. A report from an earlier epoch is ignored. */
   epoch: number;
-  /** The epoch in which an attempt last showed that the channel works. */
+  /** The epoch of the last attempt that showed that the channel works. */
   provenEpoch: number;
-  /** Which version of the credentials it has; null before it is known. */
-  credentials: string | null;
-  /** When an attempt last showed that the channel works; null before, and since its credentials were changed. */
+  /** The version of the credentials; null before it is known. */
+  credentialsVersion: string | null;
+  /** When an attempt last showed that the channel works; null if none has since the credentials changed. */
   provenAt: number | null;
-  /** The trial under way, by the time until which it is waited for. */
+  /** When the trial in progress times out, which also identifies the trial; 0 without a trial. */
   trialUntil: number;
 }
 
 export interface PermitQuery {
-  /** A start that an earlier permit named, and that has come. */
+  /** The start that an earlier permit reserved, and that has arrived. */
   reservedAt: number | null;
-  /** Whether it would wait for a trial's end, rather than come again. */
+  /** Whether the request can wait for the end of a trial; if not, it must ask again later. */
   canWait: boolean;
-  /** The epoch in which this message last met a broken channel; null if it never did. */
+  /** The epoch in which the channel last refused this message; null if it never did. */
   brokenEpoch: number | null;
 }
 
 /**
- * `granted`: the attempt may start at `at`, which is now or nearly; a `probe` and a `trial` tell how they end.
- * `wait`: a trial is under way; ask again once it is over. `later`: ask again at `at`, with it as the reservation.
+ * - `granted`: the attempt may start at `at`, at most `SHORT_WAIT_MS` from now. A `probe` or a `trial` must report how it
+ *   ends.
+ * - `wait`: a trial is in progress. Ask again when it ends.
+ * - `later`: ask again at `at`, with `at` as the reservation.
  */
 export type Permit =
   | { outcome: "granted"; at: number; probe: number | null; trial: number | null }
   | { outcome: "wait" }
   | { outcome: "later"; at: number; broken: boolean };
 
-type Answer = { permit: Permit; pace: ChannelPace };
+type Decision = { permit: Permit; pace: ChannelPace };
 
 export const INITIAL_PACE: ChannelPace = {
   clock: 0,
@@ -52,27 +54,29 @@ export const INITIAL_PACE: ChannelPace = {
   breaker: null,
   epoch: 0,
   provenEpoch: 0,
-  credentials: null,
+  credentialsVersion: null,
   provenAt: null,
   trialUntil: 0,
 };
 
-/** A start this near is waited for in memory: an alarm would cost a write. */
+/** A wait of at most this length happens in memory, because an alarm would cost a write. */
 export const SHORT_WAIT_MS = 1_000;
-/** A reserved start is good for this long: chats that all come late together go by the clock again. */
-const RESERVED_FOR_MS = 10_000;
-/** How long a channel counts as one that works after an attempt showed it; in the second half one attempt shows it anew. */
+/** How long a reserved start is valid. After that, chats that are all late get new starts. */
+const RESERVATION_VALID_MS = 10_000;
+/** How long a channel counts as proven after an attempt showed that it works. In the second half, one attempt renews this. */
 export const PROVEN_FOR_MS = 60_000;
-/** A trial holds the others for this long, should its answer take longer: then one more is made. */
+/** A trial delays other attempts for at most this long. Then another trial may start. */
 export const TRIAL_MS = 5_000;
-/** A clock that is this far ahead of what is stored is stored. */
+/** The clock is stored once it is this far ahead of the stored value. */
 const CLOCK_AHEAD_MS = 5_000;
 
 /**
- * Gives an attempt its start. Starts lie `1000 / perSecond` ms apart on the virtual clock, so that a burst over many
- * chats queues evenly instead of returning as a herd. While the breaker is open one attempt at a time goes, as a probe.
- * A channel that has not shown of late that it works, lets one attempt go first, as a trial: so a dead token costs one
- * call, however many chats wait. One that has, holds nobody.
+ * Assigns a start to an attempt.
+ *
+ * - Starts are `1000 / perSecond` ms apart on the virtual clock, so a burst over many chats is spread evenly.
+ * - While the breaker is open, one attempt at a time may start, as a probe.
+ * - If the channel is not proven, one attempt starts first, as a trial, and the others wait for its result. So a revoked
+ *   token costs one call, however many chats wait. Attempts on a proven channel don't wait for a trial.
  * @param random from 0 to 1, for the jitter
  */
 export function grantPermit(
@@ -81,7 +85,7 @@ export function grantPermit(
   perSecond: number,
   now: number,
   random: number,
-): Answer {
+): Decision {
   if (pace.breaker) {
     const { probe, at, breaker } = startProbe(pace.breaker, brokenEpoch === pace.epoch, now, random);
     if (probe === null) return { permit: { outcome: "later", at, broken: true }, pace };
@@ -93,8 +97,8 @@ export function grantPermit(
   if (isOnTrial && provenFor <= 0) {
     return canWait ? { permit: { outcome: "wait" }, pace } : reserve(pace, now + SHORT_WAIT_MS, interval);
   }
-  const isReserved = reservedAt !== null && now >= pace.pausedUntil && now - reservedAt <= RESERVED_FOR_MS;
-  // The chat's clock may be a little ahead of this one: so may a start that it says has come.
+  const isReserved = reservedAt !== null && now >= pace.pausedUntil && now - reservedAt <= RESERVATION_VALID_MS;
+  // The chat's clock may be slightly ahead, so a reserved start may still be in the future here.
   const reserved = isReserved ? Math.max(now, reservedAt, pace.nextGrantAt) : Number.POSITIVE_INFINITY;
   const isInTime = reserved - now <= SHORT_WAIT_MS;
   const start = isInTime ? reserved : Math.max(now, pace.clock, pace.nextGrantAt);
@@ -109,7 +113,7 @@ export function grantPermit(
   };
 }
 
-function reserve(pace: ChannelPace, earliest: number, interval: number): Answer {
+function reserve(pace: ChannelPace, earliest: number, interval: number): Decision {
   const start = Math.max(earliest, pace.clock);
   return {
     permit: { outcome: "later", at: Math.ceil(start), broken: false },
@@ -117,33 +121,33 @@ function reserve(pace: ChannelPace, earliest: number, interval: number): Answer 
   };
 }
 
-/** Whether a start that was waited for still counts: meanwhile the channel may have broken, or been told to rest. */
+/** Whether a granted start is still valid after the wait: the channel may have broken or been paused in the meantime. */
 export function isStillValid(pace: ChannelPace, at: number, epoch: number): boolean {
   return pace.epoch === epoch && pace.pausedUntil <= at && pace.breaker === null;
 }
 
-/** The network said that this channel is too fast: nobody starts before `afterMs` are over. */
+/** The network limited the channel's rate: no attempt starts within the next `afterMs`. */
 export function slowDown(pace: ChannelPace, afterMs: number, now: number): ChannelPace {
   const until = now + afterMs;
   return { ...pace, clock: Math.max(pace.clock, until), pausedUntil: Math.max(pace.pausedUntil, until) };
 }
 
-/** What an attempt was when it was let go. */
+/** A granted attempt, as it was when it was granted. */
 export interface Attempt {
-  /** The number of the probe; null for an attempt that is no probe. */
+  /** The number of the probe; null if the attempt is not a probe. */
   probe: number | null;
-  /** The channel's epoch at that time. */
+  /** The channel's epoch when the attempt was granted. */
   epoch: number;
-  /** Which trial it was; null or absent where it was none. */
+  /** The `trialUntil` of the trial; null or absent if the attempt is not a trial. */
   trial?: number | null | undefined;
-  /** The epoch in which its message had last met a broken channel. */
+  /** The epoch in which the channel had last refused the message. */
   brokenEpoch?: number | null | undefined;
 }
 
 /**
- * The network refused the channel itself: opens the breaker or, if a probe found that out, sets the next probe. All
- * other attempts add nothing, and neither does a report that comes twice or is from before the channel was mended.
- * A probe of a message that had met the broken channel before doubles the wait of such messages alone.
+ * The network refused the channel itself. Opens the breaker or, after a probe, schedules the next probe. Ignores other
+ * attempts, repeated reports and reports from an earlier epoch. A probe with a message that was refused before doubles
+ * the wait of only such messages.
  */
 export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt, now: number): ChannelPace {
   const { breaker } = pace;
@@ -153,7 +157,7 @@ export function breakChannel(pace: ChannelPace, reason: string, attempt: Attempt
   return { ...pace, breaker: probeFailed(breaker, reason, attempt.brokenEpoch === pace.epoch, now) };
 }
 
-/** A probe ended without a word on the channel itself. */
+/** A probe ended without showing whether the channel works. */
 export function rescheduleProbe(
   pace: ChannelPace,
   attempt: Pick<Attempt, "epoch" | "probe">,
@@ -164,7 +168,7 @@ export function rescheduleProbe(
   return { ...pace, breaker: probeInconclusive(breaker, now) };
 }
 
-/** A trial ended: either it showed that the channel works, or the next attempt is one. */
+/** A trial ended. If it did not show that the channel works, the next attempt is a trial. */
 export function endTrial(pace: ChannelPace, attempt: Omit<Attempt, "probe">, works: boolean, now: number): ChannelPace {
   if (pace.breaker || attempt.epoch !== pace.epoch) return pace;
   const trialUntil = works || attempt.trial === pace.trialUntil ? 0 : pace.trialUntil;
@@ -172,39 +176,36 @@ export function endTrial(pace: ChannelPace, attempt: Omit<Attempt, "probe">, wor
   return { ...pace, trialUntil, provenAt: now, provenEpoch: pace.epoch };
 }
 
-/** The channel works, as a probe showed at `provenAt`; or, if that is null, its credentials were changed. */
+/** Closes the breaker: a probe showed at `provenAt` that the channel works or, if null, the credentials changed. */
 export function closeBreaker(pace: ChannelPace, provenAt: number | null): ChannelPace {
   const epoch = pace.epoch + 1;
   const provenEpoch = provenAt === null ? pace.provenEpoch : epoch;
   return { ...pace, breaker: null, epoch, provenEpoch, provenAt, trialUntil: 0 };
 }
 
-/**
- * The channel's record was read. With other credentials than before the channel may work: the breaker closes, and the
- * next attempt is a trial.
- */
-export function withCredentials(pace: ChannelPace, credentials: string): ChannelPace {
-  if (pace.credentials === credentials) return pace;
-  return { ...(pace.credentials === null ? pace : closeBreaker(pace, null)), credentials };
+/** Applies the version of the credentials. A new version closes the breaker, and the next attempt is a trial. */
+export function withCredentials(pace: ChannelPace, credentialsVersion: string): ChannelPace {
+  if (pace.credentialsVersion === credentialsVersion) return pace;
+  return { ...(pace.credentialsVersion === null ? pace : closeBreaker(pace, null)), credentialsVersion };
 }
 
-/** What the end of a probe or a trial makes of the channel, where it was not found broken. Of an older breaker: nothing. */
+/** A probe or a trial ended without finding the channel broken. Reports from an earlier epoch are ignored. */
 export function attemptEnded(pace: ChannelPace, attempt: Attempt, works: boolean, now: number): ChannelPace {
   if (attempt.probe === null) return endTrial(pace, attempt, works, now);
   if (!works) return rescheduleProbe(pace, attempt, now);
   return attempt.epoch === pace.epoch ? closeBreaker(pace, now) : pace;
 }
 
-/** Whether those who wait for a start, or for a trial's end, must look again. */
+/** Whether requests that wait for a start or for the end of a trial must decide again. */
 export function affectsWaiters(before: ChannelPace, pace: ChannelPace): boolean {
   const isTrialOver = before.trialUntil !== 0 && pace.trialUntil !== before.trialUntil;
   return breakerChanged(before, pace) || isTrialOver || pace.pausedUntil !== before.pausedUntil;
 }
 
 /**
- * Whether a change must be stored now: that of the breaker at once; the clock only now and then, for losing it costs a
- * few early starts.
- * @param storedClock the clock that was stored last
+ * Whether a change must be stored now. A change of the breaker is stored at once. The clock is stored only occasionally,
+ * because losing it only makes a few starts early.
+ * @param storedClock the last stored clock
  */
 export function mustStore(before: ChannelPace, pace: ChannelPace, storedClock: number, now: number): boolean {
   return (
@@ -218,7 +219,7 @@ function breakerChanged(before: ChannelPace, pace: ChannelPace): boolean {
   return pace.breaker !== before.breaker || pace.epoch !== before.epoch;
 }
 
-/** When further chats may be woken that waited for the channel: those woken before have nearly all begun by then. */
+/** When to wake more of the waiting chats. By then, nearly all chats that were woken before have started. */
 export function wakeMoreAt({ clock, provenAt }: ChannelPace, now: number): number {
   return Math.max(provenAt === null ? now + SHORT_WAIT_MS : now, clock - SHORT_WAIT_MS);
 }

@@ -8,10 +8,10 @@ const adapters = { whatsapp, telegram };
 /** The kinds of channel that are networks. */
 export type NetworkKind = keyof typeof adapters;
 
-/** The networks that messages are delivered through. A further one is a folder beside theirs, and its name above. */
+/** The adapter of each network. `adapter.ts` describes how to add a network. */
 export const ADAPTERS: Record<NetworkKind, Adapter> = adapters;
 
-/** Where a network is. It comes from the configuration alone, never from a row or a webhook. */
+/** A network's base URL. It comes only from the configuration, never from a row or a webhook. */
 export function networkOf(env: Env, kind: NetworkKind): Network {
   const { variable, defaultUrl } = ADAPTERS[kind].base;
   return { base: baseAddress(env, variable, defaultUrl) };

@@ -1,48 +1,45 @@
 import * as z from "zod/mini";
 import { atMost, optional, REQUIRED } from "../http/fields.ts";
 
-/** `allowedOrigins` on web channels; `perSecond`, the pace of the network, on the others. */
+/** `allowedOrigins` on web channels; `perSecond`, the maximum number of calls per second, on the others. */
 export interface ChannelSettings {
   allowedOrigins?: string[] | undefined;
   perSecond?: number | undefined;
 }
 
-/**
- * What a channel of one kind is given: the secrets that its network wants, the settings that an operator may choose,
- * and how a contact's address there is written.
- */
+/** What defines a kind of channel: its credentials, its settings, and the form of its contacts' addresses. */
 export interface ChannelSpec {
   credentials: z.ZodMiniObject<Record<string, z.ZodMiniType<string>>>;
   settings: z.ZodMiniType<ChannelSettings>;
-  /** What a setting is that nobody chose. */
+  /** The default of each setting. */
   defaults: ChannelSettings;
-  /** The network's name of the account that credentials are for. Only if the network calls one address for several. */
+  /** The network's id of the account that credentials are for. Only for networks that call one URL for several accounts. */
   accountOf?: (credentials: Record<string, string>) => string | null;
-  /** A contact's address as the channel stores it; null for a text that is none. */
+  /** A contact's address as the channel stores it; null if the text is not an address. */
   address(text: string): string | null;
-  /** What is wrong with a text that is no address. */
+  /** The error message for a text that is not an address. */
   addressError: string;
 }
 
 const MAX_SECRET = 1_024;
-/** The answers show the last four characters of a secret: there must be enough before them. */
+/** Responses show the last four characters of a secret, so enough other characters must stay hidden. */
 const MIN_SECRET = 8;
 
 const present = z.refine<string>((text) => text !== "", { error: REQUIRED, abort: true });
 
 /**
- * A credential, without the white space around it. `form` allows that white space, because the OpenAPI document shows
- * the pattern. Credentials go into headers and addresses, so a form has only visible ASCII: the runtime's error about
- * any other character quotes the whole header.
+ * A credential; surrounding white space is trimmed. `form` must allow that white space, because the OpenAPI document
+ * publishes the pattern. `form` must allow only visible ASCII otherwise: credentials become part of headers and URLs,
+ * and the runtime's error about other characters quotes the whole header.
  */
 export function credential(form: RegExp, error: string, max: number) {
   return z.string().check(z.trim(), present, ...atMost(max), z.regex(form, error));
 }
 
-/** A secret in no known form. */
+/** A secret without a documented form. */
 export const secret = credential(/^\s*[!-~]+\s*$/, "must be visible ASCII characters without spaces", MAX_SECRET).check(
   z.minLength(MIN_SECRET, `must have at least ${MIN_SECRET} characters`),
 );
 
 /** The settings of a network's channel. */
-export const pace = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000))) });
+export const networkSettings = z.object({ perSecond: optional(z.int().check(z.gte(1), z.lte(1_000))) });

@@ -5,7 +5,7 @@ const MAX_PER_RUN = 200;
 const BATCH = 20;
 const PREFIX = "waiting:";
 
-/** The chats that met the broken channel. Each is woken when the channel works again. */
+/** The chats that tried to send while the channel was broken. Each is woken when the channel works again. */
 export class WaitingChats {
   readonly #kv: Pick<SyncKvStorage, "get" | "put" | "delete" | "list">;
   readonly #clock: Pick<Clock, "now">;
@@ -21,7 +21,6 @@ export class WaitingChats {
     this.#wakeChat = wakeChat;
   }
 
-  /** A chat met the broken channel. */
   add(chatId: string): void {
     const key = `${PREFIX}${chatId}`;
     if (!this.#kv.get(key)) this.#kv.put(key, true);
@@ -37,9 +36,9 @@ export class WaitingChats {
     const waiting = [...this.#kv.list<true>({ prefix: PREFIX, limit: MAX_PER_RUN })].map(([key]) => key);
     for (let from = 0; from < waiting.length && !pace().breaker; from += BATCH) {
       const keys = waiting.slice(from, from + BATCH);
-      // Deleted before the calls: a chat that is woken may find the channel broken again, and wait anew.
+      // Deleted before the calls: a woken chat may find the channel broken again and be added again.
       for (const key of keys) this.#kv.delete(key);
-      // A chat that can't be woken is woken later by its own alarm.
+      // A chat that can't be reached wakes later by its own alarm.
       await Promise.allSettled(keys.map((key) => this.#wakeChat(key.slice(PREFIX.length))));
     }
     return waiting.length === MAX_PER_RUN ? wakeMoreAt(pace(), this.#clock.now()) : null;

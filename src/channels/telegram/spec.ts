@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { credential, pace } from "../spec.ts";
+import { credential, networkSettings } from "../spec.ts";
 
 /** A contact's address is the id of a chat. */
 export const telegramSpec = {
@@ -7,7 +7,7 @@ export const telegramSpec = {
   credentials: z.object({
     botToken: credential(/^\s*\d+:[\w-]{8,}\s*$/, "must be a bot token, as 123456:ABC-DEF", 128),
   }),
-  settings: pace,
+  settings: networkSettings,
   defaults: { perSecond: 25 },
   address(text: string): string | null {
     return /^-?[1-9]\d{0,19}$/.test(text) ? text : null;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { credential, pace, secret } from "../spec.ts";
+import { credential, networkSettings, secret } from "../spec.ts";
 
 /** A contact's address is a phone number. */
 export const whatsappSpec = {
@@ -8,7 +8,7 @@ export const whatsappSpec = {
     accessToken: secret,
     appSecret: secret,
   }),
-  settings: pace,
+  settings: networkSettings,
   defaults: { perSecond: 80 },
   accountOf: ({ phoneNumberId = null }: Record<string, string | null>) => phoneNumberId,
   // A number is written in many ways and is one address: digits alone.

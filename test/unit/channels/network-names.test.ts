@@ -6,15 +6,15 @@ const FILES = import.meta.glob<string>("../../../src/**/*.{ts,tsx,css}", {
   import: "default",
   eager: true,
 });
-/** What is told of the networks to people, in documents and on the command line: nothing of it runs in the Worker. */
-const FOR_PEOPLE = /^src\/(openapi|cli)\//;
-/** The registry's line, and what wrangler makes of the names in `.dev.vars.optional.example`. */
-const LISTS = ["src/channels/registry.ts", "src/env.d.ts"];
+/** Documents and the command line describe each network. They are not part of the Worker. */
+const OUTSIDE_WORKER = /^src\/(openapi|cli)\//;
+/** The registry, and the types that wrangler generates from `.dev.vars.optional.example`. */
+const EXPECTED = ["src/channels/registry.ts", "src/env.d.ts"];
 
-test.each(Object.keys(ADAPTERS))("outside its own folder, %s is named in the registry alone", (kind) => {
+test.each(Object.keys(ADAPTERS))("only the registry names %s outside its own folder", (kind) => {
   const named = Object.entries(FILES)
     .filter(([, text]) => text.toLowerCase().includes(kind))
     .map(([path]) => path.replace("../../../", ""))
-    .filter((path) => !path.startsWith(`src/channels/${kind}/`) && !FOR_PEOPLE.test(path));
-  expect(named.sort()).toEqual(LISTS);
+    .filter((path) => !path.startsWith(`src/channels/${kind}/`) && !OUTSIDE_WORKER.test(path));
+  expect(named.sort()).toEqual(EXPECTED);
 });

@@ -235,10 +235,10 @@ test("a report of a probe that comes twice changes nothing, and neither does one
 
 test("other credentials close the breaker, the same ones change nothing", () => {
   const first = withCredentials(broken(), "one");
-  expect(first).toEqual({ ...broken(), credentials: "one" });
+  expect(first).toEqual({ ...broken(), credentialsVersion: "one" });
   expect(withCredentials(first, "one")).toBe(first);
   const second = withCredentials(first, "two");
-  expect(second).toEqual({ ...INITIAL_PACE, epoch: 1, credentials: "two" });
+  expect(second).toEqual({ ...INITIAL_PACE, epoch: 1, credentialsVersion: "two" });
   expect(withCredentials(second, "two")).toBe(second);
 });
 
