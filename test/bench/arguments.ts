@@ -3,49 +3,61 @@ import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { Mistake } from "../support/mistake.ts";
 
-/** A disk's fsync would be most of each write, and it says nothing of the platform's, which stores in many places. */
+/** On a disk, fsync would be most of each write, and would say nothing about the storage of the platform. */
 const MEMORY = "/dev/shm";
 
 export interface BenchArguments {
   json: boolean;
-  /** Cases whose names hold this text alone, beside the floors. */
+  /** Measures only the cases whose names contain this text, and what they are compared to. */
   only: string | null;
+  /** Measures only the cases that have a goal, and what they are compared to. */
+  goals: boolean;
   rounds: number;
-  /** Of each case in each round. */
+  /** Of a turn. */
   seconds: number;
   scale: boolean;
-  /** The folder that holds the data of a run. */
+  /** Makes a CPU profile of this case and measures nothing. */
+  profile: string | null;
+  /** The folder for the data of a run. */
   data: string;
   help: boolean;
 }
 
 export const USAGE = `npm run bench -- [options]
 
-  --only <text>   the cases whose names hold the text, beside the floors that they are compared to
-  --rounds <n>    how often each case has its turn (5)
-  --seconds <n>   how long a turn takes (1)
-  --scale         also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
-  --data <folder> where the data lies while it runs (/dev/shm: in memory, so that no figure is the disk's)
-  --json          the figures as JSON on standard output
+  --only <text>    only the cases whose names contain the text, and what they are compared to
+  --goals          only the cases that have a goal, and what they are compared to
+  --rounds <n>     turns of each case (5)
+  --seconds <n>    length of a turn (1). wrk rounds it up to whole seconds
+  --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
+  --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
+  --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
+  --json           the figures as JSON on standard output
+
+The bench sends its requests with wrk if it is installed. Otherwise it sends them from Node, which takes as much CPU as
+the service does, and prints ratios only if the bare route makes 18,000 requests a second.
 `;
 
-/** @throws Mistake for an unknown option or a value that is no positive number */
+/** @throws Mistake for an unknown option, or a value that is not a positive number */
 export function readArguments(argv: string[]): BenchArguments {
   const { values } = parseArgs({
     args: argv,
     options: {
       json: { type: "boolean", default: false },
       only: { type: "string" },
+      goals: { type: "boolean", default: false },
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "1" },
       data: { type: "string", default: existsSync(MEMORY) ? MEMORY : tmpdir() },
       scale: { type: "boolean", default: false },
+      profile: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
   return {
     ...values,
     only: values.only ?? null,
+    profile: values.profile ?? null,
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),
   };

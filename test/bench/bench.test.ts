@@ -1,29 +1,47 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
-import { selectCases } from "./selection.ts";
+import { BARE } from "./floor-cases.ts";
+import { profile } from "./profile.ts";
+import { findCase, selectCases } from "./selection.ts";
 import { FULL, type Sizes } from "./sizes.ts";
-import { table } from "./table.ts";
+import { goalTable, table } from "./table.ts";
+import { findWrk } from "./wrk.ts";
 
 const TINY: Sizes = { chat: 25, longChat: 45, hugeChat: 65, chats: 20, manyChats: 30, keys: 3, visitors: 3 };
 
-test("every case is made, counted and timed, and answers as it must", { timeout: 240_000 }, async () => {
-  const cases = selectCases(TINY, { only: null, scale: true });
-  const settings = {
-    rounds: 1,
-    seconds: 0.02,
-    data: readArguments([]).data,
-    startUp: false,
-    memory: [25, 65],
-    log: () => undefined,
-  };
+/** The cases of `FULL` that have a goal. */
+const GOALS = [
+  "list, page 1 of 10,000",
+  "list, last page of 100,000",
+  "one send among nine lists",
+  "list, 100 keys and chats",
+  "list, one connection",
+  "send",
+  "send with a template",
+  "429: over the limit",
+  "401: a forged key",
+  "401: a revoked key",
+  "GET /chats, page 1 of 10,000",
+];
+
+const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, log: () => undefined };
+
+test("every case is made, counted and timed, and gets the responses that it expects", {
+  timeout: 240_000,
+}, async () => {
+  const cases = selectCases(TINY, { only: null, goals: false, scale: true });
+  const settings = { ...SETTINGS, seconds: 0.02, wrk: null, memory: [25, 65] };
   const { rows, gzippedBytes, memory } = await bench(cases, settings);
   expect(rows.map(({ name, unexpected }) => [name, unexpected])).toEqual(cases.map(({ name }) => [name, null]));
   expect(rows.filter(({ rate, p50, p99 }) => !(rate > 0 && p50 > 0 && p99 >= p50))).toEqual([]);
   expect(gzippedBytes).toBeGreaterThan(0);
 
   const counts = Object.fromEntries(rows.map((row) => [row.name, row.counts]));
-  // Two when it is alone; those that wait at the same time share them, and the one round trip of a list of chats.
+  // A send alone has two calls. Requests that wait at the same time share their calls and their round trip.
   expect(counts.send?.objectCalls).toBeGreaterThan(0);
   expect(counts.send?.objectCalls).toBeLessThanOrEqual(2);
   expect(counts.send).toMatchObject({ trips: 0 });
@@ -35,7 +53,7 @@ test("every case is made, counted and timed, and answers as it must", { timeout:
   expect(counts["GET /chats, page 1 of 20"]).toMatchObject({ written: 0 });
   expect(counts["list, page 1 of 25"]).toMatchObject({ trips: 0, written: 0 });
   expect(counts["401: a forged key"]).toMatchObject({ trips: 0, objectCalls: 0, read: 0, written: 0 });
-  // The key; the chat, the count and the page; and what the limiter writes.
+  // Statements: the key, the chat, the count and the page. The limiter writes a row.
   expect(counts["literal design: list, page 1"]).toMatchObject({ trips: 2, statements: 4, objectCalls: 1, written: 1 });
 
   expect(memory.map(({ messages, heap }) => [messages, heap > 100_000])).toEqual([
@@ -44,18 +62,58 @@ test("every case is made, counted and timed, and answers as it must", { timeout:
   ]);
 
   const list = rows.find(({ name }) => name === "list, page 1 of 25");
-  expect([list?.toHello, list?.toFloor, list?.toLiteral]).toEqual(Array(3).fill(expect.any(Number)));
+  expect([list?.toBare, list?.toFloor, list?.toLiteral, list?.goal?.measured]).toEqual(
+    Array(4).fill(expect.any(Number)),
+  );
   expect(table(rows).split("\n")).toHaveLength(rows.length + 1);
+  expect(goalTable(rows).split("\n")).toHaveLength(1 + GOALS.length);
 });
 
-test("a case is run with those that it is compared to, and the largest only where they are asked for", () => {
-  const names = (only: string | null, scale = false) => selectCases(FULL, { only, scale }).map(({ name }) => name);
-  expect(names("list, page 1 of")).toEqual([
-    "hello: one bare Hono route",
+test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {
+  const names = [BARE, "poll of an unchanged page", "one send among nine lists", "list, 3 keys and chats"];
+  const all = selectCases(TINY, { only: null, goals: false, scale: false });
+  const cases = all.filter(({ name }) => [...names, "429: over the limit", "inbound WhatsApp webhook"].includes(name));
+  const { rows } = await bench(cases, { ...SETTINGS, seconds: 0.02, wrk: await findWrk(), memory: [] });
+  expect(rows.map(({ name, unexpected }) => [name, unexpected])).toEqual(cases.map(({ name }) => [name, null]));
+  expect(rows.filter(({ rate, driverShare }) => !(rate > 0 && driverShare > 0))).toEqual([]);
+});
+
+const named = (only: string | null, { scale = false, goals = false } = {}) =>
+  selectCases(FULL, { only, scale, goals }).map(({ name }) => name);
+
+test("a case runs with the cases that it is compared to, and the largest run only for --scale", () => {
+  expect(named("list, page 1 of")).toEqual([
+    "bare: one Hono route",
     "two at once",
     "literal design: list, page 1",
     "list, page 1 of 10,000",
   ]);
-  expect(names("1,000,000")).toEqual(["hello: one bare Hono route"]);
-  expect(names("1,000,000", true)).toContain("list, last page of 1,000,000");
+  expect(named("1,000,000")).toEqual(["bare: one Hono route"]);
+  expect(named("1,000,000", { scale: true })).toContain("list, last page of 1,000,000");
+});
+
+test("--goals runs only the cases with a goal, and what their goals compare them to", () => {
+  const compared = ["bare: one Hono route", "two at once, one connection"];
+  expect(named(null, { goals: true }).toSorted()).toEqual([...GOALS, ...compared].toSorted());
+});
+
+test("the case of a profile is named exactly or by a part of its name", () => {
+  expect(findCase(FULL, "send").name).toBe("send");
+  expect(findCase(FULL, "nine").name).toBe("one send among nine lists");
+  expect(() => findCase(FULL, "list, 100")).toThrow(/names \d cases.*\n {2}list, 100 callers\n/s);
+  expect(() => findCase(FULL, "no such case")).toThrow("names 0 cases");
+});
+
+test("a profile names the functions of the service and their files", { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-profile-"));
+  try {
+    const profiles = await profile(findCase(TINY, "send"), { ...SETTINGS, seconds: 1, wrk: null, folder });
+    expect(profiles.map(({ worker }) => worker)).toEqual(["parley", "parley-objects"]);
+    expect((await readdir(folder)).toSorted()).toEqual(["send.parley-objects.cpuprofile", "send.parley.cpuprofile"]);
+    const [worker, objects] = profiles.map(({ functions }) => functions.map(({ file }) => file));
+    expect(worker).toContain("node_modules/hono/dist/compose.js");
+    expect(objects).toContain("src/chats/log/message-log.ts");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

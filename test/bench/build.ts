@@ -9,10 +9,10 @@ import { bundle } from "../support/bundle.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Where each Worker's one file lies. */
+/** The path of each Worker's script. */
 export type Scripts = Record<"parley" | "counted" | "delayed" | "floors" | "literal" | "countedLiteral", string>;
 
-/** Runs wrangler on the project's own configuration; what it wrote to its standard output. */
+/** Runs wrangler with the project's configuration. Returns its standard output. */
 export async function wrangler(...args: string[]): Promise<string> {
   const command = createRequire(import.meta.url).resolve("wrangler");
   const env = { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_WRITE_LOGS: "false", NO_COLOR: "1" };
@@ -21,11 +21,11 @@ export async function wrangler(...args: string[]): Promise<string> {
   return (await run).stdout;
 }
 
-/** Builds Parley exactly as a deploy would, and the bench's own Workers with the same bundler. */
-export async function buildScripts(folder: string): Promise<Scripts> {
+/** Builds Parley as a deploy does, and the bench's own Workers with the same bundler. */
+export async function buildScripts(folder: string, { minify }: { minify: boolean }): Promise<Scripts> {
   const own = ["counted", "delayed", "floors", "literal", "counted-literal"];
   await Promise.all([
-    wrangler("deploy", "--dry-run", "--minify", "--outdir", join(folder, "parley")),
+    wrangler("deploy", "--dry-run", ...(minify ? ["--minify"] : []), "--outdir", join(folder, "parley")),
     bundle(Object.fromEntries(own.map((name) => [name, join(ROOT, "test/bench/workers", `${name}.ts`)])), folder),
   ]);
   return {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Measured } from "./driver.ts";
+import type { Load, Measured } from "./driver.ts";
 import type { Place } from "./place.ts";
 import type { Front } from "./server.ts";
 
@@ -8,40 +8,60 @@ export interface Case {
   name: string;
   front: Front;
   connections: number;
-  /** What the case is compared to: a floor of the same path, and the literal design's answer to the same request. */
+  /** The names of the cases to compare with: a floor of the same path, and the literal design with the same request. */
   floor?: string;
   literal?: string;
-  /** Milliseconds to wait after a turn, where it leaves alarms that would slow down the next case's. */
+  goal?: Goal;
+  /** Milliseconds to wait after a turn, if its alarms would slow down the turn of the next case. */
   rest?: number;
-  /** It leaves the process slower than it was: it has its turns after all others, and is compared to none. */
+  /** It leaves the process slower than before, so it has its turns after all others, and no ratios. */
   last?: boolean;
-  /** Only where it was asked for: it takes minutes to make. */
+  /** Only for `--scale`, because its data takes minutes to make. */
   scale?: boolean;
   make(place: Place): Promise<Traffic>;
 }
 
+/** A ratio that the service should reach: of rates at least, of p50s at most. */
+export interface Goal {
+  /** The name of the case to compare with. */
+  to: string;
+  of: "rate" | "p50";
+  must: number;
+  aim?: number;
+}
+
 /** What a case sends, once its data is there. */
-export interface Traffic {
-  request: (n: number) => string;
-  /** What each answer must be. */
-  status: number;
-  /** A remark for the table. */
-  note?: string;
-  /** For what is no exchange of requests and answers alone. */
+export interface Traffic extends Pick<Load, "request" | "different" | "statuses"> {
+  /** For a case that needs more than requests and responses. */
   run?: (url: URL) => Promise<Measured>;
 }
 
 export const CONNECTIONS = 16;
 
-/** A number that no other turn has used, for what must not come twice. */
+/** Traffic of one request that is sent again and again. */
+export function same(request: string, status: number): Traffic {
+  return { request: () => request, different: 1, statuses: [status] };
+}
+
+/** Traffic of these requests, in turn. */
+export function inTurn(requests: string[], ...statuses: number[]): Traffic {
+  return { request: (n) => requests[n % requests.length] as string, different: requests.length, statuses };
+}
+
+/** Traffic of requests none of which is sent twice. */
+export function eachOnce(request: () => string, status: number): Traffic {
+  return { request, different: Number.POSITIVE_INFINITY, statuses: [status] };
+}
+
+/** A number that no other turn has used. */
 export function unique(): string {
   return randomUUID();
 }
 
-/** A case of the service at 16 connections. */
+/** A case of the service with 16 connections. */
 export function parley(
   name: string,
-  compared: Pick<Case, "floor" | "literal" | "rest" | "last">,
+  compared: Pick<Case, "floor" | "literal" | "goal" | "rest" | "last">,
   make: Case["make"],
 ): Case {
   return { name, front: "parley", connections: CONNECTIONS, ...compared, make };

@@ -1,21 +1,45 @@
 import { once } from "node:events";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
-import { drive } from "./driver.ts";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { eachOnce, inTurn, same } from "./cases.ts";
+import { type Driver, drive, nodeDriver } from "./driver.ts";
+import { findWrk, wrkDriver } from "./wrk.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "parley-driver-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const wrk = await findWrk();
+/** wrk is tested on machines that have it. */
+const drivers: [name: string, driver: Driver][] = [
+  ["Node", nodeDriver],
+  ...(wrk === null ? [] : [["wrk", wrkDriver(wrk, folder)] satisfies [string, Driver]]),
+];
+const SECONDS = 0.1;
 
 let stop: () => void = () => undefined;
 afterEach(() => stop());
 
-/** A server that answers each request with these pieces, each in a packet of its own. */
-async function serve(pieces: string[]): Promise<URL> {
+/**
+ * A server that answers each request with these pieces, each in a packet of its own, and keeps what it received. It
+ * hangs up if there is no piece.
+ */
+async function serve(pieces: string[]): Promise<{ url: URL; received: string[] }> {
   const open = new Set<Socket>();
+  const received: string[] = [];
   const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket);
     socket.on("error", () => undefined);
-    socket.on("data", () => void answer(socket));
+    socket.on("data", (request) => {
+      received.push(String(request));
+      void answer(socket);
+    });
   });
   const answer = async (socket: Socket) => {
+    if (pieces.length === 0) socket.destroy();
     for (const piece of pieces) {
       socket.write(piece);
       await setImmediate();
@@ -27,39 +51,79 @@ async function serve(pieces: string[]): Promise<URL> {
   };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), received };
 }
 
+const REQUEST = "GET / HTTP/1.1\r\n\r\n";
 const LENGTH = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
 const halves = (text: string) => [text.slice(0, 30), text.slice(30, -3), text.slice(-3)];
 
 test.each([
-  ["of a length", [LENGTH]],
-  ["of a length, in pieces", halves(LENGTH)],
+  ["with a length", [LENGTH]],
+  ["with a length, in pieces", halves(LENGTH)],
   ["in chunks", [CHUNKED]],
   ["in chunks, in pieces", halves(CHUNKED)],
   ["without a body", ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"]],
-])("an answer %s is counted once", async (_name, pieces) => {
-  const url = await serve(pieces);
-  const load = { url, connections: 3, request: () => "GET / HTTP/1.1\r\n\r\n", status: 200 };
-  const measured = await drive(load, { requests: 30 });
+])("a response %s is counted once", async (_name, pieces) => {
+  const { url, received } = await serve(pieces);
+  const measured = await drive({ url, connections: 3, ...same(REQUEST, 200) }, { requests: 30 });
   expect(measured).toMatchObject({ requests: 30, unexpected: null });
-  expect(measured.latencies).toHaveLength(30);
+  expect(received).toHaveLength(30);
 });
 
-test("an answer of another status is shown", async () => {
-  const url = await serve(["HTTP/1.1 429 Too Many Requests\r\nContent-Length: 4\r\n\r\nlate"]);
-  const load = { url, connections: 1, request: () => "GET / HTTP/1.1\r\n\r\n", status: 200 };
-  expect((await drive(load, { requests: 2 })).unexpected).toMatch(/^HTTP\/1.1 429 .*late$/s);
+test.each(drivers)("%s measures the rate, the latencies and its own CPU", async (_name, driver) => {
+  const { url, received } = await serve([LENGTH]);
+  const measured = await driver({ url, connections: 4, ...same(REQUEST, 200) }, SECONDS);
+  expect(measured.unexpected).toBeNull();
+  expect(measured.requests).toBeGreaterThan(4);
+  expect(received.length - measured.requests).toBeLessThanOrEqual(4);
+  expect(measured.seconds).toBeGreaterThanOrEqual(SECONDS);
+  expect(measured.p50).toBeGreaterThan(0);
+  expect(measured.p99).toBeGreaterThanOrEqual(measured.p50);
+  expect(measured.driverShare).toBeGreaterThan(0);
 });
 
-test("a server that hangs up is told of", async () => {
-  const url = await serve(["HTTP/1.1 200 OK"]);
-  const request = () => {
-    queueMicrotask(stop);
-    return "GET / HTTP/1.1\r\n\r\n";
-  };
-  const measured = await drive({ url, connections: 1, request, status: 200 }, { requests: 1 });
-  expect(measured).toMatchObject({ requests: 0, unexpected: expect.stringContaining("connection broke") });
+test.each(drivers)("%s sends different requests in turn", async (_name, driver) => {
+  const { url, received } = await serve([LENGTH]);
+  const requests = [0, 1, 2].map((n) => `POST /${n} HTTP/1.1\r\nX-Number: ${n}\r\nContent-Length: 6\r\n\r\nbody ${n}`);
+  const { unexpected } = await driver({ url, connections: 1, ...inTurn(requests, 200) }, SECONDS);
+  expect(unexpected).toBeNull();
+  const first = requests.indexOf(received[0] ?? "");
+  expect(first).toBeGreaterThanOrEqual(0);
+  expect(received).toEqual(received.map((_, n) => requests[(first + n) % 3]));
+});
+
+test.each(drivers)("%s sends no request twice if none may be, or says so", async (_name, driver) => {
+  const { url, received } = await serve([LENGTH]);
+  let count = 0;
+  const load = { url, connections: 1, ...eachOnce(() => `GET /${count++} HTTP/1.1\r\n\r\n`, 200) };
+  const { unexpected } = await driver(load, SECONDS);
+  expect(unexpected !== null).toBe(new Set(received).size < received.length);
+});
+
+test.each(drivers)("%s shows a response with an unexpected status", async (_name, driver) => {
+  const { url } = await serve(['HTTP/1.1 429 Too Many Requests\r\nContent-Length: 6\r\n\r\n"late"']);
+  const { unexpected } = await driver({ url, connections: 1, ...inTurn([REQUEST], 200, 201) }, SECONDS);
+  expect(unexpected).toMatch(/^HTTP.* 429\b.*"late"$/s);
+});
+
+test.each(drivers)("%s does not take a 200 for an expected 304", async (_name, driver) => {
+  const { url } = await serve([LENGTH]);
+  const { unexpected } = await driver({ url, connections: 1, ...same(REQUEST, 304) }, SECONDS);
+  expect(unexpected).toMatch(/^HTTP.* 200\b.*hello$/s);
+});
+
+test.each(drivers)("%s says that a server hangs up", async (_name, driver) => {
+  const { url } = await serve([]);
+  const { requests, unexpected } = await driver({ url, connections: 1, ...same(REQUEST, 200) }, SECONDS);
+  expect([requests, unexpected]).toEqual([0, expect.stringMatching(/connection broke|failed connections/)]);
+});
+
+test("wrk is found in the folders of PATH", async () => {
+  const file = join(folder, "wrk");
+  await writeFile(file, "");
+  expect(await findWrk(`/nowhere:${folder}`)).toBeNull();
+  await chmod(file, 0o755);
+  expect(await findWrk(`/nowhere:${folder}`)).toBe(file);
 });

@@ -1,32 +1,42 @@
 import { connect, type Socket } from "node:net";
+import { quantile } from "./statistics.ts";
 
-/** Requests over connections that each send the next one when the one before was answered. */
+/** Requests over connections. Each connection sends its next request when the last one was answered. */
 export interface Load {
   url: URL;
   connections: number;
   /** The bytes of the nth request, from 0 on. */
   request: (n: number) => string;
-  /** The status that each answer must have. */
-  status: number;
+  /** How many requests differ, before they repeat. Infinity if none may be sent twice. */
+  different: number;
+  /** The statuses that a response may have. */
+  statuses: readonly number[];
 }
 
+/** What a driver measured. Times in milliseconds. */
 export interface Measured {
   requests: number;
   seconds: number;
-  /** Milliseconds, of each request. */
-  latencies: number[];
-  /** How much of one core this process used: near 1, it was the driver that was measured. */
+  p50: number;
+  p99: number;
+  /** How much of one core the driver used. Near 1, the driver was the limit. */
   driverShare: number;
-  /** The head and some of the body of the first answer with another status, or why a connection broke; else null. */
+  /** The first response with another status, or why a connection failed. Null if all went well. */
   unexpected: string | null;
 }
+
+/** Sends requests for some seconds, as fast as they are answered. */
+export type Driver = (load: Load, seconds: number) => Promise<Measured>;
+
+/** The driver for machines without wrk. It uses about as much CPU for a request as a bare route. */
+export const nodeDriver: Driver = (load, seconds) => drive(load, { seconds });
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 /**
- * Drives a server as hard as it answers, for some seconds or a number of requests. A plain socket with a reader that
- * knows just enough HTTP: a whole client would use as much of a core as the server that it measures.
+ * Sends requests from this process, for some seconds or a number of requests. It reads plain sockets and knows just
+ * enough HTTP: a real client would use still more CPU.
  */
 export async function drive(load: Load, until: { seconds: number } | { requests: number }): Promise<Measured> {
   const run = new Run(load, "requests" in until ? until.requests : Number.POSITIVE_INFINITY);
@@ -36,9 +46,15 @@ export async function drive(load: Load, until: { seconds: number } | { requests:
   await Promise.all(Array.from({ length: load.connections }, () => run.connection()));
   const seconds = (performance.now() - start) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
-  const { latencies } = run;
-  const driverShare = (user + system) / 1e6 / seconds;
-  return { requests: latencies.length, seconds, latencies, driverShare, unexpected: run.unexpected };
+  const { latencies, unexpected } = run;
+  return {
+    requests: latencies.length,
+    seconds,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    driverShare: (user + system) / 1e6 / seconds,
+    unexpected,
+  };
 }
 
 class Run {
@@ -59,10 +75,10 @@ class Run {
     return new Promise((resolve) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true });
       let sentAt = 0;
-      let answer: Buffer | null = null;
+      let response: Buffer | null = null;
       const next = () => {
         const now = performance.now();
-        // Each connection sends one request at least, however long it took to be made.
+        // Each connection sends at least one request, even if the time is up before it is connected.
         if (this.#left <= 0 || (sentAt > 0 && now >= this.deadline)) return end(socket, resolve);
         this.#left--;
         sentAt = now;
@@ -76,30 +92,30 @@ class Run {
       socket.on("error", ({ message }) => broken(message));
       socket.on("close", () => broken("the server hung up"));
       socket.on("data", (chunk) => {
-        const whole: Buffer = answer ? Buffer.concat([answer, chunk]) : chunk;
-        answer = whole;
+        const whole: Buffer = response ? Buffer.concat([response, chunk]) : chunk;
+        response = whole;
         const status = statusOf(whole);
         if (status === null) return;
         this.latencies.push(performance.now() - sentAt);
-        if (status !== this.#load.status) this.unexpected ??= whole.toString("utf8", 0, 2_000);
-        answer = null;
+        if (!this.#load.statuses.includes(status)) this.unexpected ??= whole.toString("utf8", 0, 2_000);
+        response = null;
         next();
       });
     });
   }
 }
 
-/** The status of a whole answer, or null while some of it is missing. */
-function statusOf(answer: Buffer): number | null {
-  const end = answer.indexOf(HEAD_END);
+/** The status of a complete response. Null while some of it is missing. */
+function statusOf(response: Buffer): number | null {
+  const end = response.indexOf(HEAD_END);
   if (end < 0) return null;
-  const head = answer.toString("latin1", 0, end);
+  const head = response.toString("latin1", 0, end);
   const status = Number(head.slice(9, 12));
   if (status === 304 || status === 204) return status;
   const [, length] = /\r\ncontent-length: (\d+)/i.exec(head) ?? [];
-  if (length !== undefined) return answer.length >= end + HEAD_END.length + Number(length) ? status : null;
-  // Chunked: no body of ours holds a line break, so the last chunk is where the bytes end like it.
-  return answer.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK) ? status : null;
+  if (length !== undefined) return response.length >= end + HEAD_END.length + Number(length) ? status : null;
+  // Chunked: no body of the service contains a line break, so the last chunk is there if the bytes end like it.
+  return response.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK) ? status : null;
 }
 
 function end(socket: Socket, then: () => void): void {

@@ -1,24 +1,29 @@
-import { type Case, CONNECTIONS } from "./cases.ts";
+import { type Case, CONNECTIONS, type Goal, same } from "./cases.ts";
 import { get, post } from "./request.ts";
 
-export const HELLO = "hello: one bare Hono route";
-export const LOGGED = "hello, and one line of log";
-const HELLO_ALONE = "hello, one connection";
+export const BARE = "bare: one Hono route";
+export const LOGGED = "bare, and one line of log";
+const BARE_ALONE = "bare, one connection";
 export const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
 export const TWO_ALONE = "two at once, one connection";
 export const ONE_WRITE = "one call that writes a row";
 export const ONE_QUERY = "one D1 query";
 
-/** What a case with so many connections is compared to. */
-export function helloOf(connections: number): string {
-  return connections === 1 ? HELLO_ALONE : HELLO;
+/** The bare route that a case with this number of connections is compared to. */
+export function bareOf(connections: number): string {
+  return connections === 1 ? BARE_ALONE : BARE;
+}
+
+/** A share of the rate of the bare route. */
+export function toBare(must: number, aim?: number): Goal {
+  return { to: BARE, of: "rate", must, ...(aim !== undefined && { aim }) };
 }
 
 export const FLOORS: Case[] = [
-  floor(HELLO, get("/hello", "")),
+  floor(BARE, get("/bare", "")),
   floor(LOGGED, get("/logged", "")),
-  floor(HELLO_ALONE, get("/hello", ""), 1),
+  floor(BARE_ALONE, get("/bare", ""), 1),
   floor(ONE_CALL, get("/one", "")),
   floor(TWO_CALLS, get("/two", "")),
   floor(TWO_ALONE, get("/two", ""), 1),
@@ -40,7 +45,7 @@ function floor(
     connections,
     make: async (place) => {
       await prepare((statements) => place.sql("floors", statements));
-      return { request: () => bytes, status: 200 };
+      return same(bytes, 200);
     },
   };
 }

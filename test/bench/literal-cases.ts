@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Case, CONNECTIONS } from "./cases.ts";
+import { type Case, CONNECTIONS, same } from "./cases.ts";
 import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
 import { lastPage, type Sizes } from "./sizes.ts";
@@ -23,16 +23,15 @@ export function literalCases({ chat: messages, longChat }: Sizes): Case[] {
   return [
     literal(LITERAL_LIST, async (place) => {
       await chat(place, "short", messages);
-      return { request: () => get("/chats/short/messages", SECRET), status: 200 };
+      return same(get("/chats/short/messages", SECRET), 200);
     }),
     literal(LITERAL_DEEP, async (place) => {
       await chat(place, "long", longChat);
-      return { request: () => get(`/chats/long/messages?page=${lastPage(longChat)}`, SECRET), status: 200 };
+      return same(get(`/chats/long/messages?page=${lastPage(longChat)}`, SECRET), 200);
     }),
     literal(LITERAL_SEND, async (place) => {
       await chat(place, "sent", 0);
-      const bytes = post("/chats/sent/messages", '{"content":"Hello"}', authorized(SECRET));
-      return { request: () => bytes, status: 201 };
+      return same(post("/chats/sent/messages", '{"content":"Hello"}', authorized(SECRET)), 201);
     }),
   ];
 }

@@ -1,42 +1,75 @@
-import { cpus } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { exitCodeOf } from "../support/mistake.ts";
-import { readArguments, USAGE } from "./arguments.ts";
-import { bench } from "./bench.ts";
-import { selectCases } from "./selection.ts";
+import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
+import { bench, type Outcome } from "./bench.ts";
+import { profile } from "./profile.ts";
+import { whyNoRatios, withoutRatios } from "./report.ts";
+import { findCase, selectCases } from "./selection.ts";
 import { FULL, shown } from "./sizes.ts";
-import { DRIVER_LIMIT, table } from "./table.ts";
+import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
+import { findWrk } from "./wrk.ts";
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
 
-/** `npm run bench`: 0 when each case answered as it must. */
+/** `npm run bench`. Returns 0 if each case got the responses that it expects. */
 async function main(argv: string[]): Promise<number> {
   const given = readArguments(argv);
   if (given.help) {
-    process.stdout.write(USAGE);
+    print(USAGE);
     return 0;
   }
-  const log = (line: string) => void process.stderr.write(`${line}\n`);
+  const wrk = await findWrk();
+  if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
-  const outcome = await bench(selectCases(FULL, given), { ...given, startUp: given.only === null, memory, log });
-  const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version };
-  if (given.json) process.stdout.write(`${JSON.stringify({ machine, ...outcome }, null, 2)}\n`);
-  else {
-    process.stdout.write(`\n${table(outcome.rows)}\n\n`);
-    process.stdout.write(`${machine.cores} cores of ${machine.cpu}, Node ${machine.node}\n`);
-    const size = `${(outcome.gzippedBytes / 1_024).toFixed(1)} KiB gzipped`;
-    const startUp = outcome.startUp === null ? "" : `, start-up ${outcome.startUp} ms`;
-    process.stdout.write(`Worker: ${size}${startUp}; its data in ${given.data}\n`);
-    for (const { messages, heap } of outcome.memory) {
-      process.stdout.write(
-        `A chat's object with ${shown(messages)} messages: ${Math.round(heap / 1_024)} KiB of heap\n`,
-      );
-    }
-  }
+  const startUp = given.only === null && !given.goals;
+  const measured = await bench(selectCases(FULL, given), { ...given, wrk, startUp, memory, log });
+  const noRatios = wrk === null ? whyNoRatios(measured.rows) : null;
+  const outcome = noRatios === null ? measured : { ...measured, rows: withoutRatios(measured.rows) };
+  if (given.json)
+    print(`${JSON.stringify({ machine: machine(), driver: wrk ? "wrk" : "Node", ...outcome }, null, 2)}\n`);
+  else show(outcome, given, wrk);
+  if (noRatios !== null) log(`\n${noRatios}`);
   const wrong = outcome.rows.filter(({ unexpected }) => unexpected !== null);
-  for (const { name, unexpected } of wrong) log(`\n${name} was answered:\n${unexpected}`);
+  for (const { name, unexpected } of wrong) log(`\n${name} got a wrong response:\n${unexpected}`);
   const slow = outcome.rows.filter(({ driverShare }) => driverShare > DRIVER_LIMIT).map(({ name }) => name);
-  if (slow.length > 0)
-    log(`\nThe driver used most of a core, so the service may be faster than shown: ${slow.join("; ")}`);
+  if (slow.length > 0) log(`\nThe driver used most of a core, so the service may be faster: ${slow.join("; ")}`);
   return wrong.length > 0 ? 1 : 0;
+}
+
+function show({ rows, gzippedBytes, startUp, memory }: Outcome, { data }: BenchArguments, wrk: string | null): void {
+  print(`\n${table(rows)}\n\n`);
+  const goals = goalTable(rows);
+  if (goals) print(`${goals}\n\n`);
+  const { cores, cpu, node } = machine();
+  print(`${cores} cores of ${cpu}, Node ${node}. Requests sent by ${wrk ? "wrk" : "Node"}. Data in ${data}.\n`);
+  print(
+    `Worker: ${(gzippedBytes / 1_024).toFixed(1)} KiB gzipped${startUp === null ? "" : `, start-up ${startUp} ms`}\n`,
+  );
+  for (const { messages, heap } of memory) {
+    print(`Object of a chat with ${shown(messages)} messages: ${Math.round(heap / 1_024)} KiB of heap\n`);
+  }
+}
+
+async function showProfiles(name: string, given: BenchArguments, wrk: string | null): Promise<number> {
+  const seconds = given.rounds * given.seconds;
+  const profiles = await profile(findCase(FULL, name), { ...given, seconds, wrk, folder: tmpdir(), log });
+  const total = profiles.reduce((sum, { functions }) => sum + samplesOf(functions), 0);
+  for (const { worker, path, functions } of profiles) {
+    const share = Math.round((100 * samplesOf(functions)) / total);
+    print(`\n${worker}: ${share} % of the samples\n\n${profileTable(functions)}\n\n${path}\n`);
+  }
+  return 0;
+}
+
+function machine() {
+  return { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version };
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+function log(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

@@ -1,5 +1,6 @@
 import { freePort } from "../../src/cli/local/port.ts";
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { openInspector } from "./inspector.ts";
 import { Place } from "./place.ts";
 import { authorized } from "./request.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
@@ -60,29 +61,12 @@ async function use(server: Server, { path, secret }: Chat, messages: number): Pr
   await ask("");
 }
 
-/** What V8 says of an isolate's heap after it has collected its garbage. */
+/** The bytes of JavaScript on an isolate's heap, after a collection of garbage. */
 async function heapOf(worker: string, port: number): Promise<number> {
-  const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Record<string, string>[];
-  const target = targets.find(({ title, id }) => `${title} ${id}`.endsWith(worker));
-  if (!target?.webSocketDebuggerUrl) throw new Error(`no inspector of ${worker}`);
-  const socket = new WebSocket(target.webSocketDebuggerUrl);
-  await new Promise((resolve, reject) => {
-    socket.addEventListener("open", resolve);
-    socket.addEventListener("error", reject);
-  });
-  let asked = 0;
-  const ask = (method: string) =>
-    new Promise<Record<string, number>>((resolve) => {
-      const id = ++asked;
-      socket.addEventListener("message", ({ data }) => {
-        const answer = JSON.parse(String(data));
-        if (answer.id === id) resolve(answer.result);
-      });
-      socket.send(JSON.stringify({ id, method }));
-    });
-  await ask("HeapProfiler.enable");
-  await ask("HeapProfiler.collectGarbage");
-  const { usedSize = Number.NaN } = await ask("Runtime.getHeapUsage");
-  socket.close();
+  const inspector = await openInspector(worker, port);
+  await inspector.call("HeapProfiler.enable");
+  await inspector.call("HeapProfiler.collectGarbage");
+  const { usedSize } = await inspector.call<{ usedSize: number }>("Runtime.getHeapUsage");
+  inspector.close();
   return usedSize;
 }

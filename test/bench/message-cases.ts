@@ -6,8 +6,8 @@ import {
   type Organization,
 } from "../support/world/factories.ts";
 import { caller } from "../support/world/world.ts";
-import { type Case, parley, unique } from "./cases.ts";
-import { LOGGED, ONE_CALL, ONE_WRITE, TWO_ALONE, TWO_CALLS } from "./floor-cases.ts";
+import { type Case, eachOnce, type Goal, inTurn, parley, same, type Traffic, unique } from "./cases.ts";
+import { LOGGED, ONE_CALL, ONE_WRITE, TWO_ALONE, TWO_CALLS, toBare } from "./floor-cases.ts";
 import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
 import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
@@ -17,28 +17,35 @@ import { lastPage, type Sizes, shown } from "./sizes.ts";
 const CALLERS = 100;
 /** Milliseconds in which a chat reports its activity. */
 const REST_A_CHAT = 30;
+const LISTS_FOR_A_SEND = 9;
+const SEND = "send";
 const HELLO_BODY = '{"content":"Hello"}';
 
 const LISTED = { floor: TWO_CALLS, literal: LITERAL_LIST };
+const ALONE: Goal = { to: TWO_ALONE, of: "p50", must: 1.2 };
 const SENT = { floor: ONE_WRITE, literal: LITERAL_SEND };
 
 export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
   const first: Case["make"] = (place) => list(place, chat);
-  const last = (messages: number, compared: Pick<Case, "floor" | "literal">) =>
+  const last = (messages: number, compared: Pick<Case, "floor" | "literal" | "goal">) =>
     parley(`list, last page of ${shown(messages)}`, compared, (place) =>
       list(place, messages, `?page=${lastPage(messages)}`),
     );
   return [
-    parley(`list, page 1 of ${shown(chat)}`, LISTED, first),
-    last(longChat, { floor: TWO_CALLS, literal: LITERAL_DEEP }),
+    parley(`list, page 1 of ${shown(chat)}`, { ...LISTED, goal: toBare(0.42, 0.5) }, first),
+    last(longChat, { floor: TWO_CALLS, literal: LITERAL_DEEP, goal: toBare(0.32, 0.42) }),
     { ...last(hugeChat, { floor: TWO_CALLS }), scale: true },
     parley("poll of an unchanged page", LISTED, (place) => poll(place, chat)),
-    parley(`list, ${keys} keys`, LISTED, async (place) => {
+    parley("one send among nine lists", { goal: toBare(0.28, 0.35) }, (place) => sendAmongLists(place, chat)),
+    parley(`list, ${keys} keys and chats`, { ...LISTED, goal: toBare(0.3, 0.36) }, async (place) => {
       const busy = await manyKeys(place, keys);
-      return { request: (n) => get(busy(n).path, busy(n).secret), status: 200 };
+      return inTurn(
+        busy.map(({ path, secret }) => get(path, secret)),
+        200,
+      );
     }),
     { ...parley("list, 100 callers", LISTED, first), connections: CALLERS },
-    { ...parley("list, one connection", { floor: TWO_ALONE }, first), connections: 1 },
+    { ...parley("list, one connection", { floor: TWO_ALONE, goal: ALONE }, first), connections: 1 },
     ...DELAYS.map((ms) => delayed("list, one connection", ms, 1, first)),
     ...DELAYS.map((ms) => delayed("list, 100 callers", ms, CALLERS, first)),
   ];
@@ -46,72 +53,73 @@ export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
 
 export function sendCases({ keys }: Sizes): Case[] {
   return [
-    parley("send", SENT, (place) => send(place, () => HELLO_BODY)),
-    { ...parley("send, 100 callers", SENT, (place) => send(place, () => HELLO_BODY)), connections: CALLERS },
-    parley("send with a template", SENT, async (place) => {
+    parley(SEND, { ...SENT, goal: toBare(0.2, 0.28) }, (place) => send(place, HELLO_BODY)),
+    { ...parley("send, 100 callers", SENT, (place) => send(place, HELLO_BODY)), connections: CALLERS },
+    parley("send with a template", { ...SENT, goal: { to: SEND, of: "rate", must: 0.9 } }, async (place) => {
       const organization = await createOrganization(place);
       const body = "Hello {{name}}, order {{order}} is on its way.";
       const templateId = await createTemplate(organization, { body });
       const variables = { name: "Ada", order: 17 };
-      return send(place, () => JSON.stringify({ content: "Shipped", templateId, variables }), {}, organization);
+      return send(place, JSON.stringify({ content: "Shipped", templateId, variables }), organization);
     }),
-    parley("send with an Idempotency-Key", SENT, (place) =>
-      send(place, () => HELLO_BODY, { "Idempotency-Key": () => unique() }),
-    ),
-    parley(`send, ${keys} keys`, { ...SENT, rest: keys * REST_A_CHAT }, async (place) => {
+    parley("send with an Idempotency-Key", SENT, async (place) => {
+      const { path, secret } = await keyAndChat(place, 0);
+      return eachOnce(() => post(path, HELLO_BODY, { ...authorized(secret), "Idempotency-Key": unique() }), 201);
+    }),
+    parley(`send, ${keys} keys and chats`, { ...SENT, rest: keys * REST_A_CHAT }, async (place) => {
       const busy = await manyKeys(place, keys);
-      return { request: (n) => post(busy(n).path, HELLO_BODY, authorized(busy(n).secret)), status: 201 };
+      return inTurn(
+        busy.map(({ path, secret }) => post(path, HELLO_BODY, authorized(secret))),
+        201,
+      );
     }),
-    delayed("send, one connection", DELAYS[0], 1, (place) => send(place, () => HELLO_BODY)),
+    delayed("send, one connection", DELAYS[0], 1, (place) => send(place, HELLO_BODY)),
   ];
 }
 
 export const REFUSALS: Case[] = [
-  parley("429: over the limit", { floor: LOGGED }, async (place) => {
+  parley("429: over the limit", { floor: LOGGED, goal: toBare(0.85, 0.95) }, async (place) => {
     const rateLimit = { limit: 1, windowSeconds: 3_600 };
     const { secret } = await createKey(await createOrganization(place), { rateLimit });
     await (await place.ask("/api/v1/key", { headers: authorized(secret) })).arrayBuffer();
-    return { request: () => get("/api/v1/chats", secret), status: 429 };
+    return same(get("/api/v1/chats", secret), 429);
   }),
-  parley("401: a forged key", { floor: LOGGED }, async (place) => {
+  parley("401: a forged key", { floor: LOGGED, goal: toBare(0.85) }, async (place) => {
     const { secret } = await createKey(await createOrganization(place));
     const forged = secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
-    return { request: () => get("/api/v1/chats", forged), status: 401 };
+    return same(get("/api/v1/chats", forged), 401);
   }),
-  parley("401: a revoked key", { floor: ONE_CALL }, async (place) => {
+  parley("401: a revoked key", { floor: ONE_CALL, goal: toBare(0.85) }, async (place) => {
     const { id, secret } = await createKey(await createOrganization(place));
     await caller(place, "/admin/v1", place.adminToken)("DELETE", `/keys/${id}`);
-    return { request: () => get("/api/v1/chats", secret), status: 401 };
+    return same(get("/api/v1/chats", secret), 401);
   }),
 ];
 
-async function list(place: Place, messages: number, query = "") {
+async function list(place: Place, messages: number, query = ""): Promise<Traffic> {
   const { path, secret } = await keyAndChat(place, messages);
-  const bytes = get(path + query, secret);
-  return { request: () => bytes, status: 200 };
+  return same(get(path + query, secret), 200);
 }
 
-async function poll(place: Place, messages: number) {
+/** One key and one chat, so each send makes the page of the lists after it a new one. */
+async function sendAmongLists(place: Place, messages: number): Promise<Traffic> {
+  const { path, secret } = await keyAndChat(place, messages);
+  const lists = Array.from({ length: LISTS_FOR_A_SEND }, () => get(path, secret));
+  return inTurn([...lists, post(path, HELLO_BODY, authorized(secret))], 200, 201);
+}
+
+async function poll(place: Place, messages: number): Promise<Traffic> {
   const { path, secret } = await keyAndChat(place, messages);
   const first = await place.ask(path, { headers: authorized(secret) });
   await first.arrayBuffer();
   const tag = first.headers.get("ETag");
-  if (tag === null) return { request: () => get(path, secret), status: 200, note: "no ETag: answered 200" };
-  return { request: () => get(path, secret, { "If-None-Match": tag }), status: 304 };
+  if (tag === null) throw new Error("A list has no ETag");
+  return same(get(path, secret, { "If-None-Match": tag }), 304);
 }
 
-async function send(
-  place: Place,
-  body: () => string,
-  headers: Record<string, () => string> = {},
-  organization?: Organization,
-) {
+async function send(place: Place, body: string, organization?: Organization): Promise<Traffic> {
   const { path, secret } = await keyAndChat(place, 0, organization);
-  const request = () => {
-    const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value()]));
-    return post(path, body(), { ...authorized(secret), ...own });
-  };
-  return { request, status: 201 };
+  return same(post(path, body, authorized(secret)), 201);
 }
 
 async function keyAndChat(place: Place, messages: number, given?: Organization) {
@@ -126,7 +134,7 @@ function delayed(name: string, ms: number, connections: number, make: Case["make
   return { name: `${name}, ${ms} ms a hop`, front: `delayed${ms}`, connections, make };
 }
 
-/** Keys, each with a chat of its own; the nth request is the next one's. */
+/** Keys, each with a chat of its own. */
 async function manyKeys(place: Place, count: number) {
   const organization = await createOrganization(place);
   const channel = await createChannel(organization);
@@ -136,5 +144,5 @@ async function manyKeys(place: Place, count: number) {
     const { secret } = await createKey(organization);
     all.push({ path: `/api/v1/chats/${chatId}/messages`, secret });
   }
-  return (n: number) => all[n % count] as { path: string; secret: string };
+  return all;
 }

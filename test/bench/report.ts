@@ -1,52 +1,61 @@
-import type { Case } from "./cases.ts";
-import { helloOf } from "./floor-cases.ts";
+import type { Case, Goal } from "./cases.ts";
+import { BARE, bareOf } from "./floor-cases.ts";
 import type { CaseTurns, Turn } from "./rounds.ts";
 import { median, spread } from "./statistics.ts";
 import type { Tally } from "./tally.ts";
 
+/** Of the bare route, in requests a second: below, the Node driver measures itself. */
+const HONEST_RATE = 18_000;
+
 /** The figures of one case: medians over the rounds. Rates in requests a second, times in ms, `cpu` in µs a request. */
-export interface Row {
+export interface Row extends Ratios {
   name: string;
   connections: number;
   rate: number;
-  /** How far the outermost round lies from the median, as a share of it. */
+  /** How far the outermost round is from the median, as a share of it. */
   spread: number;
   p50: number;
   p99: number;
   cpu: number | null;
-  /** Ratios of rates, each of one round, their median; null where there is nothing to compare with. */
-  toHello: number | null;
-  /** As `toHello`, of requests per second of the server's own time: what else the machine does changes it less. */
-  cpuToHello: number | null;
-  toFloor: number | null;
-  toLiteral: number | null;
   /** For each request, as counted. */
   counts: Tally | null;
-  /** How much of a core the driver used, at most. */
+  /** The largest share of a core that the driver used. */
   driverShare: number;
-  note: string | null;
   unexpected: string | null;
+}
+
+/** Each is the median of the rounds' ratios, and null if there is nothing to compare with. */
+interface Ratios {
+  toBare: number | null;
+  /** As `toBare`, but of requests for a second of the server's CPU time. A busy machine changes it less. */
+  cpuToBare: number | null;
+  toFloor: number | null;
+  toLiteral: number | null;
+  /** `byCpu` is the ratio of requests for a second of the server's CPU time. Null for a goal of p50. */
+  goal: (Goal & { measured: number; byCpu: number | null }) | null;
 }
 
 export interface Counted {
   each: Case;
   counts: Tally | null;
-  note: string | null;
 }
 
 export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
   const turnsOf = new Map(cases.map(({ each }) => [each.name, results.get(each)?.turns ?? []]));
-  return cases.map(({ each, counts, note }) => {
+  return cases.map(({ each, counts }) => {
     const { turns, unexpected } = results.get(each) ?? { turns: [], unexpected: null };
     const of = (pick: (turn: Turn) => number) => turns.map(pick);
-    const ratioTo = (other: string | undefined, of: (turn: Turn) => number = ({ rate }) => rate) => {
+    const ratioTo = (other: string | undefined, pick: (turn: Turn) => number = ({ rate }) => rate) => {
       const others = other === undefined || other === each.name ? [] : (turnsOf.get(other) ?? []);
-      const ratios = turns.flatMap((turn, round) => (others[round] ? [of(turn) / of(others[round])] : []));
+      const ratios = turns.flatMap((turn, round) => (others[round] ? [pick(turn) / pick(others[round])] : []));
       return ratios.length > 0 ? median(ratios) : null;
     };
-    const hello = helloOf(each.connections);
-    const isApart = each.last || each.front.startsWith("delayed");
-    const cpu = turns.some(({ cpu }) => cpu === null) ? null : median(of(({ cpu }) => cpu ?? 0));
+    const bare = each.last || each.front.startsWith("delayed") ? undefined : bareOf(each.connections);
+    const cpu = turns.some((turn) => turn.cpu === null) ? null : median(of((turn) => turn.cpu ?? 0));
+    const cpuRatioTo = (other: string | undefined) =>
+      cpu === null ? null : ratioTo(other, (turn) => 1 / (turn.cpu ?? Number.NaN));
+    const { goal } = each;
+    const measured = goal ? ratioTo(goal.to, (turn) => turn[goal.of]) : null;
     return {
       name: each.name,
       connections: each.connections,
@@ -55,14 +64,36 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
       p50: median(of(({ p50 }) => p50)),
       p99: median(of(({ p99 }) => p99)),
       cpu,
-      toHello: isApart ? null : ratioTo(hello),
-      cpuToHello: cpu === null || isApart ? null : ratioTo(hello, (turn) => 1 / (turn.cpu ?? Number.NaN)),
+      toBare: ratioTo(bare),
+      cpuToBare: cpuRatioTo(bare),
       toFloor: ratioTo(each.floor),
       toLiteral: ratioTo(each.literal),
+      goal:
+        goal && measured !== null
+          ? { ...goal, measured, byCpu: goal.of === "rate" ? cpuRatioTo(goal.to) : null }
+          : null,
       counts,
       driverShare: Math.max(...of(({ driverShare }) => driverShare)),
-      note,
       unexpected,
     };
   });
+}
+
+/** Why the Node driver's figures allow no ratios. Null if they do. */
+export function whyNoRatios(rows: Row[]): string | null {
+  const rate = rows.find(({ name }) => name === BARE)?.rate ?? 0;
+  if (rate >= HONEST_RATE) return null;
+  return (
+    `No ratios: the bare route made ${thousands(rate)} requests a second, fewer than ${thousands(HONEST_RATE)}. ` +
+    "The driver in Node needs about as much CPU for a request as the bare route, so ratios to it would be too high. " +
+    "Install wrk (`apt-get install wrk`) and run the bench again."
+  );
+}
+
+export function withoutRatios(rows: Row[]): Row[] {
+  return rows.map((row) => ({ ...row, toBare: null, cpuToBare: null, toFloor: null, toLiteral: null, goal: null }));
+}
+
+function thousands(value: number): string {
+  return Math.round(value).toLocaleString("en");
 }

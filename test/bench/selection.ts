@@ -1,16 +1,42 @@
+import { Mistake } from "../support/mistake.ts";
 import type { BenchArguments } from "./arguments.ts";
 import type { Case } from "./cases.ts";
 import { directoryCases } from "./directory-cases.ts";
-import { FLOORS, HELLO, helloOf } from "./floor-cases.ts";
+import { BARE, bareOf, FLOORS } from "./floor-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
 import type { Sizes } from "./sizes.ts";
 import { socketCases } from "./socket-cases.ts";
 import { WEBHOOKS } from "./webhook-cases.ts";
 
-/** The cases that were asked for, with those that they are compared to. */
-export function selectCases(sizes: Sizes, { only, scale }: Pick<BenchArguments, "only" | "scale">): Case[] {
-  const all = [
+/** The chosen cases, with the cases that they are compared to. */
+export function selectCases(
+  sizes: Sizes,
+  { only, goals, scale }: Pick<BenchArguments, "only" | "goals" | "scale">,
+): Case[] {
+  const all = allCases(sizes);
+  const chosen = all.filter(
+    (each) => (only === null || each.name.includes(only)) && (scale || !each.scale) && (!goals || each.goal),
+  );
+  const compared = new Set([BARE, ...chosen.flatMap((each) => comparedTo(each, goals))]);
+  return all.filter((each) => chosen.includes(each) || compared.has(each.name));
+}
+
+/**
+ * The one case with this name, or whose name contains the text.
+ * @throws Mistake if there is none, or more than one
+ */
+export function findCase(sizes: Sizes, text: string): Case {
+  const all = allCases(sizes);
+  const exact = all.filter(({ name }) => name === text);
+  const found = exact.length > 0 ? exact : all.filter(({ name }) => name.includes(text));
+  if (found.length === 1) return found[0] as Case;
+  const names = (found.length > 0 ? found : all).map(({ name }) => `  ${name}`).join("\n");
+  throw new Mistake(`"${text}" names ${found.length} cases. Give the name of one:\n${names}`);
+}
+
+function allCases(sizes: Sizes): Case[] {
+  return [
     ...FLOORS,
     ...literalCases(sizes),
     ...listCases(sizes),
@@ -20,8 +46,8 @@ export function selectCases(sizes: Sizes, { only, scale }: Pick<BenchArguments, 
     ...WEBHOOKS,
     ...socketCases(sizes),
   ];
-  const chosen = all.filter((each) => (only === null || each.name.includes(only)) && (scale || !each.scale));
-  const compared = new Set(chosen.flatMap(({ floor, literal, connections }) => [helloOf(connections), floor, literal]));
-  compared.add(HELLO);
-  return all.filter((each) => chosen.includes(each) || compared.has(each.name));
+}
+
+function comparedTo({ connections, floor, literal, goal }: Case, goals: boolean): (string | undefined)[] {
+  return goals ? [goal?.to] : [bareOf(connections), floor, literal, goal?.to];
 }

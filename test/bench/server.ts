@@ -21,22 +21,23 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** What all servers of a run have in common: a folder for data, the Workers' scripts, the service's secrets. */
+/** What all servers of a run share: a folder for data, the Workers' scripts, the service's secrets. */
 export interface Setup {
   folder: string;
   scripts: Scripts;
   secrets: Secrets;
 }
 
-/** The service with counters in it, or as it is deployed; and whether the faults that Workers log are shown. */
 export interface Way {
+  /** The service with counters in it, or as it is deployed. */
   counted: boolean;
+  /** Whether errors that the Workers log are shown. */
   heard: boolean;
-  /** The port by which its isolates may be looked into. */
+  /** The port of the inspector. Without it there is none. */
   inspector?: number;
 }
 
-/** Milliseconds that are put on each hop, for a Worker of its own each. */
+/** Milliseconds added to each hop. Each has a Worker of its own. */
 export const DELAYS = [20, 50, 100] as const;
 
 /**
@@ -95,8 +96,8 @@ export async function withServer<T>(setup: Setup, way: Way, work: (server: Serve
 }
 
 /**
- * A command for Workerd that leaves its process's id behind, and may drop what Workers log: Miniflare would parse each
- * line, on the core that the driver needs.
+ * A command that runs workerd and writes its process id to a file. `quiet` drops what Workers log: Miniflare would parse
+ * each line, on the core that the driver needs.
  */
 async function workerdIn(folder: string, { quiet }: { quiet: boolean }): Promise<string> {
   const miniflare = createRequire(import.meta.url).resolve("miniflare");

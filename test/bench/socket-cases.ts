@@ -1,10 +1,11 @@
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
 import { hashOf } from "../support/world/identity.ts";
-import { type Case, CONNECTIONS, parley } from "./cases.ts";
+import { type Case, CONNECTIONS, inTurn, parley } from "./cases.ts";
 import { drive, type Measured } from "./driver.ts";
 import type { Place } from "./place.ts";
 import { authorized, post } from "./request.ts";
 import { type Sizes, shown } from "./sizes.ts";
+import { quantile } from "./statistics.ts";
 
 /** Milliseconds in which a chat reports its activity, beside many others. */
 const REST_A_CHAT = 5;
@@ -22,7 +23,7 @@ export function socketCases({ visitors: count }: Sizes): Case[] {
         open ??= openAll(new URL(path, url), protocols);
         return deliver(url, await open, requests);
       };
-      return { request: (n) => requests[n % count] as string, status: 201, run };
+      return { ...inTurn(requests, 201), run };
     }),
   ];
 }
@@ -82,7 +83,7 @@ async function deliver(url: URL, listeners: Listeners, requests: string[]): Prom
     return requests[n] as string;
   };
   const start = performance.now();
-  const load = { url, connections: CONNECTIONS, request, status: 201 };
+  const load = { url, connections: CONNECTIONS, ...inTurn(requests, 201), request };
   const sent = await drive(load, { requests: requests.length });
   const timer = setTimeout(resolve, PATIENCE_MS);
   await received;
@@ -91,7 +92,8 @@ async function deliver(url: URL, listeners: Listeners, requests: string[]): Prom
   return {
     ...sent,
     seconds: (performance.now() - start) / 1_000,
-    latencies,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
     unexpected: sent.unexpected ?? (missing > 0 ? `${missing} messages did not arrive` : null),
   };
 }

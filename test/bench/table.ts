@@ -1,18 +1,21 @@
+import type { FunctionSamples } from "./profile.ts";
 import type { Row } from "./report.ts";
 
-/** Above this share of a core, the driver may be what is measured. */
+/** Above this share of a core, the driver may be the limit. */
 export const DRIVER_LIMIT = 0.85;
 
-const COLUMNS: [string, (row: Row) => string][] = [
-  ["case", ({ name, note }) => (note === null ? name : `${name} (${note})`)],
+type Column<T> = [title: string, show: (row: T) => string];
+
+const COLUMNS: Column<Row>[] = [
+  ["case", ({ name }) => name],
   ["requests/s", ({ rate }) => whole(rate)],
   ["±", ({ spread }) => `${whole(spread * 100)}%`],
   ["p50 ms", ({ p50 }) => p50.toFixed(2)],
   ["p99 ms", ({ p99 }) => p99.toFixed(2)],
   ["CPU µs", ({ cpu }) => (cpu === null ? "" : whole(cpu))],
   ["driver", ({ driverShare }) => `${whole(driverShare * 100)}%${driverShare > DRIVER_LIMIT ? "!" : ""}`],
-  ["CPU to hello", ({ cpuToHello }) => ratio(cpuToHello)],
-  ["to hello", ({ toHello }) => ratio(toHello)],
+  ["CPU to bare", ({ cpuToBare }) => ratio(cpuToBare)],
+  ["to bare", ({ toBare }) => ratio(toBare)],
   ["to floor", ({ toFloor }) => ratio(toFloor)],
   ["to literal", ({ toLiteral }) => ratio(toLiteral)],
   ["D1 trips", ({ counts }) => count(counts?.trips)],
@@ -22,10 +25,56 @@ const COLUMNS: [string, (row: Row) => string][] = [
   ["rows written", ({ counts }) => count(counts?.written)],
 ];
 
-/** The rows as a table of text, the first column to the left and figures to the right. */
+type Measured = { name: string; goal: NonNullable<Row["goal"]> };
+
+const GOAL_COLUMNS: Column<Measured>[] = [
+  ["goal", ({ name }) => name],
+  ["compared to", ({ goal }) => goal.to],
+  ["ratio of", ({ goal }) => goal.of],
+  ["measured", ({ goal }) => goal.measured.toFixed(3)],
+  ["by CPU", ({ goal }) => goal.byCpu?.toFixed(3) ?? ""],
+  ["must", ({ goal }) => `${goal.of === "rate" ? "≥" : "≤"} ${goal.must}`],
+  ["aim", ({ goal }) => ratio(goal.aim ?? null)],
+  ["", ({ goal }) => (isReached(goal) ? "" : "missed")],
+];
+
+/** Functions of a profile that are shown. */
+const SHOWN_FUNCTIONS = 25;
+
+/** The rows as a table of text. */
 export function table(rows: Row[]): string {
-  const lines = [COLUMNS.map(([title]) => title), ...rows.map((row) => COLUMNS.map(([, show]) => show(row)))];
-  const widths = COLUMNS.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return text(COLUMNS, rows);
+}
+
+/** The goals of the rows and what was measured. Empty if no row has a goal. */
+export function goalTable(rows: Row[]): string {
+  const measured = rows.flatMap(({ name, goal }) => (goal ? [{ name, goal }] : []));
+  return measured.length > 0 ? text(GOAL_COLUMNS, measured) : "";
+}
+
+/** The functions of a profile with the most samples, and their shares of all samples of the profile. */
+export function profileTable(functions: FunctionSamples[]): string {
+  const all = samplesOf(functions);
+  const columns: Column<FunctionSamples>[] = [
+    ["function", ({ name }) => name],
+    ["self", ({ samples }) => `${((100 * samples) / all).toFixed(1)}%`],
+    ["file", ({ file }) => file],
+  ];
+  return text(columns, functions.slice(0, SHOWN_FUNCTIONS));
+}
+
+export function samplesOf(functions: FunctionSamples[]): number {
+  return functions.reduce((sum, { samples }) => sum + samples, 0);
+}
+
+function isReached({ of, measured, must }: Measured["goal"]): boolean {
+  return of === "rate" ? measured >= must : measured <= must;
+}
+
+/** The first column is aligned left, the others right. */
+function text<T>(columns: Column<T>[], rows: T[]): string {
+  const lines = [columns.map(([title]) => title), ...rows.map((row) => columns.map(([, show]) => show(row)))];
+  const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
   return lines.map((line) => line.map(pad).join("  ").trimEnd()).join("\n");

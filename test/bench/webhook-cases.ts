@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { CREDENTIALS, createChannel, createOrganization } from "../support/world/factories.ts";
-import { type Case, parley, unique } from "./cases.ts";
+import { type Case, eachOnce, parley, unique } from "./cases.ts";
 import { ONE_WRITE } from "./floor-cases.ts";
 import { post } from "./request.ts";
 
@@ -10,7 +10,7 @@ const CONTACT = "491512345678";
 export const WEBHOOKS: Case[] = [
   parley("inbound WhatsApp webhook", { floor: ONE_WRITE }, async (place) => {
     const channel = await createChannel(await createOrganization(place), { kind: "whatsapp" });
-    return { request: () => signed(`/hooks/whatsapp/${channel.id}`, inbound()), status: 200 };
+    return eachOnce(() => signed(`/hooks/whatsapp/${channel.id}`, inbound()), 200);
   }),
 ];
 

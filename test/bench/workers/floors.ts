@@ -26,7 +26,7 @@ const LINE = JSON.stringify({ event: "request", route: "x".repeat(160) });
 
 /** What no service on this platform can undercut: a route, an object call, a stored row, a query, each by itself. */
 const app = new Hono<{ Bindings: FloorEnv }>()
-  .get("/hello", (c) => c.json(OK))
+  .get("/bare", (c) => c.json(OK))
   .get("/logged", (c) => {
     console.log(LINE);
     return c.json(OK);

@@ -1,0 +1,124 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "../../src/cli/local/port.ts";
+import { prepare, type RunSettings, withSetup } from "./bench.ts";
+import type { Scripts } from "./build.ts";
+import type { Case } from "./cases.ts";
+import { type Inspector, openInspector } from "./inspector.ts";
+import { type Front, withServer } from "./server.ts";
+
+const WARM_UP_SECONDS = 1;
+const SAMPLE_EVERY_MICROS = 200;
+
+/** The CPU profile of one isolate, as the Chrome DevTools Protocol has it. */
+interface CpuProfile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  /** The id of the node of each sample. */
+  samples: number[];
+}
+
+export interface FunctionSamples {
+  name: string;
+  /** The source file, or the module of the runtime. Empty for native functions. */
+  file: string;
+  /** Samples in the function itself, not in functions that it called. */
+  samples: number;
+}
+
+export interface Profiled {
+  worker: string;
+  /** The path of the profile. */
+  path: string;
+  /** The function with the most samples first. */
+  functions: FunctionSamples[];
+}
+
+/**
+ * Runs one case and writes a CPU profile of the isolate that takes the requests and of the isolate that runs the
+ * objects. The scripts are not minified, so functions keep their names.
+ * @throws Error if the case gets a wrong response
+ */
+export async function profile(each: Case, settings: RunSettings & { folder: string }): Promise<Profiled[]> {
+  const { seconds, folder, log } = settings;
+  return withSetup(settings, { minify: false }, async (setup, drive) => {
+    const [prepared] = await prepare(setup, [each], log);
+    if (!prepared) throw new Error("There is no case");
+    const { traffic } = prepared;
+    const workers = workersOf(each.front, setup.scripts);
+    const port = await freePort(0, "127.0.0.1");
+    return withServer(setup, { counted: false, heard: false, inspector: port }, async (server) => {
+      const load = { url: server.url(each.front), connections: each.connections, ...traffic };
+      const run = () => (traffic.run ? traffic.run(load.url) : drive(load, seconds));
+      await drive(load, WARM_UP_SECONDS);
+      const inspectors = await Promise.all(workers.map(({ name }) => openInspector(name, port)));
+      log("Profiling");
+      await Promise.all(inspectors.map(start));
+      const { unexpected } = await run();
+      const profiles = await Promise.all(inspectors.map(stop));
+      if (unexpected !== null) throw new Error(`${each.name} got a wrong response:\n${unexpected}`);
+      return Promise.all(
+        workers.map(async ({ name, script }, n) => {
+          const made = profiles[n] as CpuProfile;
+          const path = join(folder, `${fileName(each.name)}.${name}.cpuprofile`);
+          await writeFile(path, JSON.stringify(made));
+          return { worker: name, path, functions: functionsOf(made, filesOf(await readFile(script, "utf8"))) };
+        }),
+      );
+    });
+  });
+}
+
+/** The Worker that takes the requests, and the one that runs the objects. */
+function workersOf(front: Front, scripts: Scripts): { name: string; script: string }[] {
+  const isDelayed = front.startsWith("delayed");
+  const service = isDelayed ? "parley" : (front as "floors" | "literal" | "parley");
+  return [
+    { name: front, script: isDelayed ? scripts.delayed : scripts[service] },
+    { name: `${service}-objects`, script: scripts[service] },
+  ];
+}
+
+async function start(inspector: Inspector): Promise<void> {
+  await inspector.call("Profiler.enable");
+  await inspector.call("Profiler.setSamplingInterval", { interval: SAMPLE_EVERY_MICROS });
+  await inspector.call("Profiler.start");
+}
+
+async function stop(inspector: Inspector): Promise<CpuProfile> {
+  const { profile: made } = await inspector.call<{ profile: CpuProfile }>("Profiler.stop");
+  inspector.close();
+  return made;
+}
+
+/**
+ * The samples of each function. They are counted, not weighed by the time between them: while the other isolate runs,
+ * on the same thread, this one has no samples.
+ */
+function functionsOf({ nodes, samples }: CpuProfile, fileAt: (line: number) => string): FunctionSamples[] {
+  const byId = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const counts = new Map<string, FunctionSamples>();
+  for (const id of samples) {
+    const { functionName = "", url = "", lineNumber = -1 } = byId.get(id) ?? {};
+    if (functionName === "(idle)") continue;
+    // The runtime has modules of its own.
+    const file = url === "" || url.startsWith("node-internal:") ? url : fileAt(lineNumber);
+    const name = functionName || (url === "" ? "(native)" : `(anonymous, line ${lineNumber + 1})`);
+    const known = counts.get(`${name} ${file}`);
+    counts.set(`${name} ${file}`, { name, file, samples: (known?.samples ?? 0) + 1 });
+  }
+  return [...counts.values()].sort((one, other) => other.samples - one.samples);
+}
+
+/** esbuild writes the path of each source file before its code, as a comment. */
+function filesOf(script: string): (line: number) => string {
+  let file = "";
+  const files = script.split("\n").map((line) => {
+    file = /^\/\/ (\S+\.[cm]?[jt]sx?)$/.exec(line)?.[1] ?? file;
+    return file;
+  });
+  return (line) => files[line] ?? "";
+}
+
+function fileName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+}

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { type Case, same } from "./cases.ts";
+import { BARE, toBare } from "./floor-cases.ts";
+import { type Row, rowsOf, whyNoRatios, withoutRatios } from "./report.ts";
+import type { CaseTurns } from "./rounds.ts";
+import { goalTable, table } from "./table.ts";
+
+const one = (name: string, more: Partial<Case> = {}): Case => ({
+  name,
+  front: "parley",
+  connections: 16,
+  make: async () => same("", 200),
+  ...more,
+});
+
+/** The rows of a run of three rounds, in which each case had these rates. */
+function rowsWith(...rates: [Case, ...rates: number[]][]): Row[] {
+  const results = new Map<Case, CaseTurns>();
+  for (const [each, ...all] of rates) {
+    const turns = all.map((rate) => ({ rate, p50: 16_000 / rate, p99: 100, cpu: 1e6 / rate, driverShare: 0.3 }));
+    results.set(each, { turns, unexpected: null });
+  }
+  return rowsOf(
+    rates.map(([each]) => ({ each, counts: null })),
+    results,
+  );
+}
+
+test("a ratio is the median of the ratios within the rounds", () => {
+  const send = one("send", { goal: toBare(0.2, 0.28) });
+  const rows = rowsWith([one(BARE), 20_000, 10_000, 40_000], [send, 5_000, 1_000, 8_000]);
+  expect(rows[1]).toMatchObject({
+    rate: 5_000,
+    cpu: 200,
+    toBare: 0.2,
+    cpuToBare: 0.2,
+    goal: { measured: 0.2, byCpu: 0.2 },
+  });
+  expect(rows[0]?.toBare).toBeNull();
+});
+
+test("the table of goals has each goal with what was measured, and marks what is missed", () => {
+  const rows = rowsWith(
+    [one(BARE), 20_000],
+    [one("list", { goal: toBare(0.42, 0.5) }), 9_000],
+    [one("send", { goal: toBare(0.2) }), 3_900],
+    [one("slow", { goal: { to: "list", of: "p50", must: 1.2 } }), 7_000],
+    [one("fast", { goal: { to: "list", of: "p50", must: 1.2 } }), 8_000],
+  );
+  const cells = goalTable(rows)
+    .split("\n")
+    .map((line) => line.trim().split(/ {2,}/));
+  expect(cells).toEqual([
+    ["goal", "compared to", "ratio of", "measured", "by CPU", "must", "aim"],
+    ["list", BARE, "rate", "0.450", "0.450", "≥ 0.42", "0.50"],
+    ["send", BARE, "rate", "0.195", "0.195", "≥ 0.2", "missed"],
+    ["slow", "list", "p50", "1.286", "≤ 1.2", "missed"],
+    ["fast", "list", "p50", "1.125", "≤ 1.2"],
+  ]);
+});
+
+test("without wrk a bare route below 18,000 requests a second allows no ratios", () => {
+  const send = one("send", { floor: BARE, literal: BARE, goal: toBare(0.2) });
+  expect(whyNoRatios(rowsWith([one(BARE), 18_000], [send, 4_000]))).toBeNull();
+  const rows = rowsWith([one(BARE), 17_999], [send, 4_000]);
+  expect(whyNoRatios(rows)).toMatch(/^No ratios: the bare route made 17,999 requests a second, fewer than 18,000\./);
+  const shown = withoutRatios(rows);
+  expect(table(shown)).toContain("4,000");
+  expect(table(shown)).not.toContain("0.22");
+  expect(table(rows)).toContain("0.22");
+  expect(goalTable(shown)).toBe("");
+});
