@@ -39,7 +39,7 @@ function collected(channel: DurableObjectStub) {
 
 const alarmOf = (object: DurableObjectStub) => runInDurableObject(object, (_object, { storage }) => storage.getAlarm());
 
-test("a message's time goes from its chat to the channel and from there to the directory, in less than 10 s", async () => {
+test("a message's time reaches the directory through the channel in less than 10 s", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const channel = env.CHANNELS.getByName(organization.channelId);
@@ -53,7 +53,7 @@ test("a message's time goes from its chat to the channel and from there to the d
   expect(ofChat + ofChannel).toBeLessThan(10_000);
 });
 
-test("nothing is left to do when all is written: no rows and no alarm", async () => {
+test("after all activity is written, the channel keeps no rows and no alarm", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const channel = env.CHANNELS.getByName(organization.channelId);
@@ -63,7 +63,7 @@ test("nothing is left to do when all is written: no rows and no alarm", async ()
   expect(await alarmOf(chat.object)).toBeNull();
 });
 
-test("thirty chats are written in one statement", async () => {
+test("the activity of thirty chats is written in one statement", async () => {
   const organization = await newOrganization();
   const chats = await Promise.all(Array.from({ length: 30 }, () => activeChat(organization)));
   for (const chat of chats) await runDurableObjectAlarm(chat.object);
@@ -74,7 +74,7 @@ test("thirty chats are written in one statement", async () => {
   for (const chat of chats) expect(await lastMessageAt(chat.id)).toBe(chat.at);
 });
 
-test("more chats than one statement takes are written by the next alarm, which is at once", async () => {
+test("if there are more chats than fit in one statement, an immediate alarm writes the rest", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const channel = env.CHANNELS.getByName(organization.channelId);
@@ -92,7 +92,7 @@ test("more chats than one statement takes are written by the next alarm, which i
 });
 
 test.each(OUTAGES)(
-  "what the directory does not take stays for the next alarm, over an eviction too (%s error)",
+  "activity that the directory rejects is kept for the next alarm, even across an eviction (%s error)",
   async (outage) => {
     const organization = await newOrganization();
     const chat = await activeChat(organization);
@@ -112,7 +112,7 @@ test.each(OUTAGES)(
   },
 );
 
-test("a chat whose channel cannot be told tries again, over an eviction too", async () => {
+test("a chat repeats a failed report to its channel, even after an eviction", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   breakObjects("CHANNELS", "reportActivity");
@@ -125,7 +125,7 @@ test("a chat whose channel cannot be told tries again, over an eviction too", as
   expect(await lastMessageAt(chat.id)).toBe(chat.at);
 });
 
-test("the latest time wins, in whatever order they come", async () => {
+test("the latest time wins, whatever the order of the reports", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const channel = env.CHANNELS.getByName(organization.channelId);
@@ -139,7 +139,7 @@ test("the latest time wins, in whatever order they come", async () => {
   expect(await lastMessageAt(chat.id)).toBe(new Date(latest).toISOString());
 });
 
-test("a message that is stored by a clock behind that of its chat's making is news to the directory too", async () => {
+test("the directory learns of a message even if the clock was set back after the chat was created", async () => {
   const organization = await newOrganization();
   const made = await newChat(organization.api, organization.channelId);
   vi.setSystemTime(Date.now() - 500);
@@ -150,7 +150,7 @@ test("a message that is stored by a clock behind that of its chat's making is ne
   expect(await lastMessageAt(made.id)).toBe(message.createdAt);
 });
 
-test("a chat that is active while its channel writes is written again", async () => {
+test("activity during the channel's write is written again", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const channel = env.CHANNELS.getByName(organization.channelId);
@@ -162,7 +162,7 @@ test("a chat that is active while its channel writes is written again", async ()
   expect(await collected(channel)).toEqual({ rows: [{ id: chat.id, at: later }], alarm: Date.now() + 5_000 });
 });
 
-test("a message that comes while its chat reports keeps the chat's alarm", async () => {
+test("a message that arrives during a report keeps the chat's alarm", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   async function before() {

@@ -6,7 +6,7 @@ import { heldBy, NOTHING } from "../../support/stored.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-test("50 guessed chat ids are 404 and leave nothing in their objects", async () => {
+test("50 guessed chat ids get a 404, and their objects store nothing", async () => {
   const { api } = await newOrganization();
   const ids = Array.from({ length: 50 }, () => newId("cht", null));
   const answers = await Promise.all(
@@ -29,14 +29,14 @@ test.each([
   "cht_xaaaaaaaaaaaaaaa",
   "org_gaaaaaaaaaaaaaaa",
   "cht_gaaaaaaa%20aaaaaaa",
-])("what has not the form of a chat's id (%j) wakes no object", async (id) => {
+])("a malformed chat id (%j) wakes no object", async (id) => {
   const { api } = await newOrganization();
   const objects = vi.spyOn(env.CHATS, "getByName");
   expect((await api("GET", `/chats/${id}/messages`)).status).toBe(404);
   expect(objects).not.toHaveBeenCalled();
 });
 
-test("a chat that was made and not used yet has an object without storage", async () => {
+test("the object of a new chat stores nothing before its first use", async () => {
   const { api, channelId, keyId } = await newOrganization();
   const objects = vi.spyOn(env.CHATS, "getByName");
   const chat = await newChat(api, channelId);
@@ -46,13 +46,13 @@ test("a chat that was made and not used yet has an object without storage", asyn
   expect(keyId).toMatch(/^key_/);
 });
 
-test("making an organization, a channel and a key wakes no object", async () => {
+test("creating an organization, a channel and a key wakes no object", async () => {
   const objects = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
   await newOrganization();
   for (const spy of objects) expect(spy).not.toHaveBeenCalled();
 });
 
-test("a chat that its organization has not used yet is 404 to another, and not adopted by its asking", async () => {
+test("an unused chat is a 404 for another organization, whose request does not adopt it", async () => {
   const owner = await newOrganization();
   const stranger = await newOrganization();
   const chat = await newChat(owner.api, owner.channelId);
@@ -62,7 +62,7 @@ test("a chat that its organization has not used yet is 404 to another, and not a
   expect((await send(owner.api, chat.id)).seq).toBe(1);
 });
 
-test("a chat in use is unknown to another organization, whichever call it makes", async () => {
+test("a chat in use is unknown to another organization in every call", async () => {
   const owner = await newOrganization();
   const stranger = await newOrganization();
   const chat = await newChat(owner.api, owner.channelId);
@@ -76,7 +76,7 @@ test("a chat in use is unknown to another organization, whichever call it makes"
   expectError(await stranger.api("GET", `/chats/${chat.id}/messages/${message.id}`), 404, "chat_not_found");
 });
 
-test("an adoption that names another organization than the caller's adopts nothing", async () => {
+test("an identity of another organization than the caller's is not adopted", async () => {
   const { api, organizationId, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const object = env.CHATS.getByName(chat.id);

@@ -36,7 +36,7 @@ async function fill(chatId: string, first: Message, count: number): Promise<void
   await evictDurableObject(stub);
 }
 
-test("the ten-thousandth message that waits is accepted, the next is a 409", async () => {
+test("the ten-thousandth queued message is accepted, and the next one is a 409", async () => {
   const { post, api, chat } = await newQueue(9_999);
   const last = await post();
   expect([last.status, last.body.message.seq]).toEqual([201, 10_000]);
@@ -46,7 +46,7 @@ test("the ten-thousandth message that waits is accepted, the next is a 409", asy
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(10_000);
 });
 
-test("beside a chat whose queue is full the others of its channel run on", async () => {
+test("a full queue does not affect other chats of its channel", async () => {
   const { post, api, chat } = await newQueue(10_000);
   expectError(await post(), 409, "chat_backlog");
   const calls = fakeNetworks();
@@ -57,7 +57,7 @@ test("beside a chat whose queue is full the others of its channel run on", async
   expect(calls.filter(({ to }) => to === "4915154321").map(({ text }) => text)).toEqual(["I go"]);
 });
 
-test("a message that no longer waits makes room for one", async () => {
+test("a message that leaves a full queue makes room for another one", async () => {
   const { post, chat, first } = await newQueue(10_000);
   expectError(await post(), 409, "chat_backlog");
   await admin("POST", `/chats/${chat.id}/messages/${first.id}/redact`);
@@ -65,7 +65,7 @@ test("a message that no longer waits makes room for one", async () => {
   expectError(await post(), 409, "chat_backlog");
 });
 
-test("a full queue replays what an idempotency key stored, and uses no other up", async () => {
+test("a chat with a full queue replays used idempotency keys, and uses up no new ones", async () => {
   const { api, organizationId } = await newOrganization();
   const chat = await newChat(api, await newChannel(organizationId, "telegram"), "4915112345");
   const post = (key: string) =>
@@ -78,14 +78,14 @@ test("a full queue replays what an idempotency key stored, and uses no other up"
   expect((await post("second")).headers.get("Idempotent-Replayed")).toBeNull();
 });
 
-test("messages that were sent do not count: a web chat has no backlog", async () => {
+test("sent messages don't count towards the queue, so a web chat has no backlog", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await fill(chat.id, await send(api, chat.id), 10_000);
   expect((await send(api, chat.id)).seq).toBe(10_001);
 });
 
-test("a chat whose storage is nearly full is a 409, and is read as ever", async () => {
+test("a chat with nearly full storage answers sends with a 409, and can still be read", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await send(api, chat.id);
@@ -100,7 +100,7 @@ test("a chat whose storage is nearly full is a 409, and is read as ever", async 
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(1);
 });
 
-test("the queue of a chat is shown without reading the messages behind the one in turn", async () => {
+test("showing a chat's queue reads only the message at its head", async () => {
   const { chat, first } = await newQueue(5_000);
   const read = async () => (await admin("GET", `/chats/${chat.id}`)).body.queue;
   const rows = await rowsRead(env.CHATS.getByName(chat.id), async () => {
@@ -109,7 +109,7 @@ test("the queue of a chat is shown without reading the messages behind the one i
   expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThan(10);
 });
 
-test("the depth of a queue leaves out messages that were redacted in it, and messages that a contact wrote", async () => {
+test("the depth of a queue doesn't count redacted messages and the contact's messages", async () => {
   fakeNetworks(status(503));
   const chat = await conversation("telegram");
   const depth = async () => {
@@ -137,7 +137,7 @@ test("the depth of a queue leaves out messages that were redacted in it, and mes
   expect(await depth()).toBe(0);
 });
 
-test("the depth of a queue leaves out a message that its network tells of before its turn", async () => {
+test("the depth of a queue doesn't count a message that got a status before its turn", async () => {
   fakeNetworks(status(503));
   const chat = await conversation("whatsapp");
   const sent = [

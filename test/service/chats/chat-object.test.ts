@@ -20,7 +20,7 @@ async function someChat() {
   return { ...organization, chatId: chat.id, object, list };
 }
 
-test("an evicted chat lists what it listed before, and numbers on", async () => {
+test("an evicted chat lists the same messages, and continues its numbers", async () => {
   const { api, chatId, object, list } = await someChat();
   for (const content of ["one", "two", "three"]) await send(api, chatId, { content });
   const before = await list();
@@ -30,7 +30,7 @@ test("an evicted chat lists what it listed before, and numbers on", async () => 
   expect((await send(api, chatId)).seq).toBe(4);
 });
 
-test("memory is a copy: after an eviction storage wins", async () => {
+test("after an eviction, an object reads its state from storage", async () => {
   const { api, chatId, object, list } = await someChat();
   await send(api, chatId, { content: "one" });
   await send(api, chatId, { content: "two" });
@@ -48,7 +48,7 @@ test("memory is a copy: after an eviction storage wins", async () => {
   expect((await send(api, chatId)).seq).toBe(4);
 });
 
-test("an eviction amid sends at once loses no message that was answered and leaves no gap", async () => {
+test("an eviction during concurrent sends loses no acknowledged message and leaves no gap", async () => {
   const { api, chatId, object, list } = await someChat();
   const before = await send(api, chatId);
   const first = Array.from({ length: 10 }, (_, i) => send(api, chatId, { content: `a${i}` }));
@@ -61,7 +61,7 @@ test("an eviction amid sends at once loses no message that was answered and leav
   expect(new Set(messages.map((message: Message) => message.id))).toEqual(new Set(sent.map((message) => message.id)));
 });
 
-test("50 sends at once are numbered 1 to 50, each as it was answered", async () => {
+test("50 concurrent sends get the numbers 1 to 50, as their responses say", async () => {
   const { api, chatId, list } = await someChat();
   const sent = await Promise.all(Array.from({ length: 50 }, (_, i) => send(api, chatId, { content: `No. ${i}` })));
   const inOrder = sent.toSorted((one, other) => other.seq - one.seq);
@@ -75,7 +75,7 @@ function stored(answers: SendAnswer[] | Unknown): SendAnswer[] {
   return answers;
 }
 
-test("sends of one call are stored in their order, each with its own answer, and a refused one costs the others nothing", async () => {
+test("the drafts of one call are stored in order, each with its own answer, and a refused draft does not affect the others", async () => {
   const { api, chatId, organizationId, object, list } = await someChat();
   await send(api, chatId);
   const keyed = { idempotencyHash: "k", fingerprint: "f" };
@@ -93,7 +93,7 @@ test("sends of one call are stored in their order, each with its own answer, and
   expect((await list()).messages.map((message: { seq: number }) => message.seq)).toEqual([4, 3, 2, 1]);
 });
 
-test("a send that is repeated with the same message id stores nothing twice and answers the same", async () => {
+test("a repeated send with the same message id is stored once and gets the same answer", async () => {
   const { api, chatId, organizationId, object, list } = await someChat();
   await send(api, chatId);
   const repeated = draft("Once");
@@ -106,7 +106,7 @@ test("a send that is repeated with the same message id stores nothing twice and 
   expect((await send(api, chatId)).seq).toBe(3);
 });
 
-test("a send that is repeated with an idempotency key is no replay of itself", async () => {
+test("a repeated call with an idempotency key does not count as a replay", async () => {
   const { api, chatId, organizationId, object } = await someChat();
   await send(api, chatId);
   const repeated = draft("Once", { idempotencyHash: "k", fingerprint: "f" });
@@ -117,7 +117,7 @@ test("a send that is repeated with an idempotency key is no replay of itself", a
   expect(await object.send(organizationId, [other], null)).toEqual([{ ...answer, replayed: true }]);
 });
 
-test("stamps never run backwards when the clock jumps back, nor after an eviction in between", async () => {
+test("times never run backwards if the clock is set back, even after an eviction", async () => {
   const noon = Date.parse("2026-11-20T12:00:00.000Z");
   vi.useFakeTimers({ toFake: ["Date"], now: noon });
   const { api, chatId, object, list } = await someChat();
@@ -134,7 +134,7 @@ test("stamps never run backwards when the clock jumps back, nor after an evictio
   expect((await api("GET", `/chats/${chatId}`)).body.chat.lastMessageAt).toBe(at(noon + 1));
 });
 
-test("an object whose schema is newer than the code goes on", async () => {
+test("an object with a newer schema than the code continues to work", async () => {
   const { api, chatId, object, list } = await someChat();
   await send(api, chatId);
   await runInDurableObject(object, (_object, { storage }) => {
@@ -148,7 +148,7 @@ test("an object whose schema is newer than the code goes on", async () => {
   await runInDurableObject(object, (_object, { storage }) => expect(storage.kv.get("schema")).toBe(99));
 });
 
-test("a chat that was adopted is told its identity by nobody again", async () => {
+test("an adopted chat ignores further identities", async () => {
   const { api, chatId, organizationId, object } = await someChat();
   await send(api, chatId);
   const thief = await newOrganization();
@@ -169,7 +169,7 @@ test("a chat that was adopted is told its identity by nobody again", async () =>
 const FIRST = "create table notes (id integer primary key, body text not null)";
 const SECOND = "alter table notes add column author text";
 
-test("an object runs the schema steps that it lacks, once each, and keeps its data", async () => {
+test("an object runs each missing schema step once, and keeps its data", async () => {
   await runInDurableObject(env.CHATS.getByName("cht_gschemasteps000"), (_object, { storage }) => {
     prepareSchema(storage, [FIRST]);
     storage.sql.exec("insert into notes (body) values ('kept')");
@@ -179,7 +179,7 @@ test("an object runs the schema steps that it lacks, once each, and keeps its da
   });
 });
 
-test("a step that fails leaves the schema as it was", async () => {
+test("a failed schema step changes nothing", async () => {
   await runInDurableObject(env.CHATS.getByName("cht_gschemasteps001"), (_object, { storage }) => {
     prepareSchema(storage, [FIRST]);
     expect(() => prepareSchema(storage, [FIRST, SECOND, "alter table nothing add column x text"])).toThrow("nothing");
@@ -207,12 +207,12 @@ test.each([
   ["the first message", "delete from messages where seq = 1"],
   ["the newest message, of which the list of chats knows", "delete from messages where seq = 5"],
   ["all messages", "delete from messages"],
-])("a list that has lost %s is a 503, and none that is shorter", async (_name, statement) => {
+])("a list that lacks %s is a 503, not a shorter list", async (_name, statement) => {
   const list = await damagedBy(statement);
   expectError(await list(), 503, "unavailable");
 });
 
-test("a page whose messages are whole is listed, though others of the chat are lost", async () => {
+test("an intact page is listed even if other messages of the chat are lost", async () => {
   const list = await damagedBy("delete from messages where seq = 1");
   const { status, body } = await list("?limit=3");
   expect([status, body.messages.map(({ seq }: { seq: number }) => seq)]).toEqual([200, [5, 4, 3]]);

@@ -42,7 +42,7 @@ function latestFirst(chats: Chat[]): string[] {
   return [...chats].sort((one, other) => (key(one) < key(other) ? 1 : -1)).map((chat) => chat.id);
 }
 
-test("an organization without chats has an empty list", async () => {
+test("an organization without chats gets an empty list", async () => {
   const { api } = await newOrganization();
   const answer = await api("GET", "/chats");
   expect(answer.body).toEqual({
@@ -51,14 +51,14 @@ test("an organization without chats has an empty list", async () => {
   });
 });
 
-test("chats without messages are listed by when they were made, as they were answered", async () => {
+test("chats without messages are listed by creation time, newest first", async () => {
   const { api, chats } = await newOrganizationWith(3);
   const answer = await api("GET", "/chats");
   expect(idsOf(answer)).toEqual(latestFirst(chats));
   expect(answer.body.chats).toEqual(expect.arrayContaining(chats));
 });
 
-test("a message brings its chat to the top of the list, with its time", async () => {
+test("a message moves its chat to the top of the list, and sets its time", async () => {
   const { api, chats } = await newOrganizationWith(3);
   const [oldest] = chats as [Chat];
   const message = await send(api, oldest.id);
@@ -68,7 +68,7 @@ test("a message brings its chat to the top of the list, with its time", async ()
   expect(idsOf(answer)).toEqual([oldest.id, ...latestFirst(chats.slice(1))]);
 });
 
-test("the pages of a list join to the whole list", async () => {
+test("all pages of a list together are the whole list", async () => {
   const { api, chats } = await newOrganizationWith(5);
   const pages = await Promise.all([1, 2, 3, 4].map((page) => api("GET", `/chats?page=${page}&limit=2`)));
   expect(pages.flatMap(idsOf)).toEqual(latestFirst(chats));
@@ -77,7 +77,7 @@ test("the pages of a list join to the whole list", async () => {
   );
 });
 
-test("a walk with before joins to the whole list, though a chat arrives", async () => {
+test("pages read with before are the whole list, even if a chat is created meanwhile", async () => {
   const { api, channelId, chats } = await newOrganizationWith(4);
   const first = await api("GET", "/chats?limit=2");
   await newChat(api, channelId);
@@ -86,7 +86,7 @@ test("a walk with before joins to the whole list, though a chat arrives", async 
   expect(second.body.pagination).toEqual({ limit: 2, total: 5, hasMore: false });
 });
 
-test("before says that there is more", async () => {
+test("hasMore is true if there are more chats before the page", async () => {
   const { api, chats } = await newOrganizationWith(4);
   const [newest, next] = latestFirst(chats);
   const answer = await api("GET", `/chats?limit=1&before=${newest}`);
@@ -104,7 +104,7 @@ test.each(["whatsapp", "telegram", "web"] as const)("the filter channel=%s selec
   expect(answer.body.pagination.total).toBe(1);
 });
 
-test("a channel's id selects its chats", async () => {
+test("the filter channel with an id selects that channel's chats", async () => {
   const { api, organizationId, chats, channelId } = await newOrganizationWith(2);
   const other = await newChannel(organizationId, "web");
   const chat = await newChat(api, other);
@@ -112,7 +112,7 @@ test("a channel's id selects its chats", async () => {
   expect(await ids(api, `?channel=${channelId}`)).toEqual(latestFirst(chats));
 });
 
-test("contact selects an exact address, on every channel or on one", async () => {
+test("the filter contact selects an exact address, on all channels or on one", async () => {
   const { api, organizationId, channelId } = await newOrganization();
   const other = await newChannel(organizationId, "telegram");
   const web = await newChat(api, channelId, "4915112345");
@@ -125,7 +125,7 @@ test("contact selects an exact address, on every channel or on one", async () =>
   expect(answer.body.pagination).toEqual({ page: 1, limit: 1, total: 2, totalPages: 2, hasMore: true });
 });
 
-test("a further address of a chat finds it, and the first stays its address", async () => {
+test("a chat is found by a further address, and still shows its first address", async () => {
   const { api, chats } = await newOrganizationWith(1);
   const [chat] = chats as [Chat];
   const insert = "insert into chat_addresses (channel_id, address, chat_id) values (?, ?, ?)";
@@ -135,7 +135,7 @@ test("a further address of a chat finds it, and the first stays its address", as
   expect(await ids(api, `?contact=${chat.contact.address}`)).toEqual([chat.id]);
 });
 
-test.each(["channel", "contact"])("the filters go with before: %s", async (filter) => {
+test.each(["channel", "contact"])("before works with the filter %s", async (filter) => {
   const { api, organizationId, channelId, chats } = await newOrganizationWith(2);
   await newChat(api, await newChannel(organizationId, "telegram"), "4915112345");
   const [newest, oldest] = latestFirst(chats);
@@ -144,7 +144,7 @@ test.each(["channel", "contact"])("the filters go with before: %s", async (filte
   expect(await ids(api, `?${query}&before=${newest}`)).toEqual([oldest]);
 });
 
-test("the filter channel selects no chat if the organization has no such channel", async () => {
+test("the filter channel selects nothing if the organization has no such channel", async () => {
   const { api } = await newOrganizationWith(1);
   for (const channel of ["whatsapp", "chn_g000000000000000"]) {
     const answer = await api("GET", `/chats?channel=${channel}`);
@@ -152,12 +152,15 @@ test("the filter channel selects no chat if the organization has no such channel
   }
 });
 
-test.each(["%25", "contact-_", "%00", "%27%20or%201=1%20--", "%E0%A4%A"])("contact=%s selects none", async (text) => {
-  const { api } = await newOrganizationWith(1);
-  expect(await ids(api, `?contact=${text}`)).toEqual([]);
-});
+test.each(["%25", "contact-_", "%00", "%27%20or%201=1%20--", "%E0%A4%A"])(
+  "contact=%s selects no chat",
+  async (text) => {
+    const { api } = await newOrganizationWith(1);
+    expect(await ids(api, `?contact=${text}`)).toEqual([]);
+  },
+);
 
-test("a page that begins past 10,000 chats is a 400 that points to before, the last one that may be is empty", async () => {
+test("a page past 10,000 chats is a 400 that recommends before, and the last valid page is empty", async () => {
   const { api } = await newOrganizationWith(1);
   expect(await ids(api, "?page=500&limit=20")).toEqual([]);
   expect(await ids(api, "?page=10000&limit=1")).toEqual([]);
@@ -184,14 +187,14 @@ test.each([
   expectFaults(await api("GET", `/chats?${query}`), path);
 });
 
-test("a message's id is no cursor for chats", async () => {
+test("a message's id is not a valid cursor for chats", async () => {
   const { api, chats } = await newOrganizationWith(1);
   const message = await send(api, (chats[0] as Chat).id);
   for (const id of [message.id, newId("cht", null)]) expectFaults(await api("GET", `/chats?before=${id}`), "before");
 });
 
 test.each(["", "&page=1", "&limit=5", "&before=:chat"])(
-  "a list of chats after a chat is a 400 that names it%s",
+  "GET /chats with after is a 400 that names it%s",
   async (more) => {
     const { api, chats } = await newOrganizationWith(1);
     const { id } = chats[0] as Chat;
@@ -199,7 +202,7 @@ test.each(["", "&page=1", "&limit=5", "&before=:chat"])(
   },
 );
 
-test("a filter that is empty is said to be", async () => {
+test("an empty filter is a 400 that says so", async () => {
   const { api } = await newOrganization();
   const answer = await api("GET", "/chats?channel=&contact=");
   expect(answer.body.errors).toEqual([

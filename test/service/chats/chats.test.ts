@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { expectError, expectFaults, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
 
-test("a new chat is a 201 with all its fields, and is read as it was answered", async () => {
+test("POST /chats returns a 201 with all fields, and GET returns the same chat", async () => {
   const { api, channelId } = await newOrganization();
   const contact = { address: "ada@acme.test", name: "Ada" };
   const answer = await api("POST", "/chats", { channelId, contact, metadata: { plan: "gold" } });
@@ -20,13 +20,13 @@ test("a new chat is a 201 with all its fields, and is read as it was answered", 
   expect((await api("GET", `/chats/${answer.body.chat.id}`)).body).toEqual(answer.body);
 });
 
-test("a contact without a name has none, and metadata that is not given is empty", async () => {
+test("without a name and metadata, a chat has the name null and empty metadata", async () => {
   const { api, channelId } = await newOrganization();
   const answer = await api("POST", "/chats", { channelId, contact: { address: "ada", name: null }, metadata: null });
   expect(answer.body.chat).toMatchObject({ contact: { address: "ada", name: null }, metadata: {} });
 });
 
-test("the same address on the same channel again is a 200 with the first name and metadata", async () => {
+test("the same address on the same channel again returns a 200 with the first chat's name and metadata", async () => {
   const { api, channelId } = await newOrganization();
   const ask = (name: string) =>
     api("POST", "/chats", { channelId, contact: { address: "ada", name }, metadata: { name } });
@@ -36,14 +36,14 @@ test("the same address on the same channel again is a 200 with the first name an
   expect(second.body).toEqual(first.body);
 });
 
-test("the same address on another channel is another chat", async () => {
+test("the same address on another channel gets another chat", async () => {
   const { api, organizationId, channelId } = await newOrganization();
   const other = await newChannel(organizationId, "web");
   const [one, two] = [await newChat(api, channelId, "ada"), await newChat(api, other, "ada")];
   expect(one.id).not.toBe(two.id);
 });
 
-test("twenty creations of one address at once make one chat, and one 201", async () => {
+test("twenty concurrent requests for one address create one chat, and one of them gets a 201", async () => {
   const { api, channelId } = await newOrganization();
   const body = { channelId, contact: { address: "ada" } };
   const answers = await Promise.all(Array.from({ length: 20 }, () => api("POST", "/chats", body)));
@@ -74,7 +74,7 @@ test.each([
   expectFaults(await api("POST", "/chats", { channelId, contact: { address } }), "contact.address");
 });
 
-test("two ways to write a WhatsApp number are one chat", async () => {
+test("two spellings of a WhatsApp number lead to one chat", async () => {
   const { api, organizationId } = await newOrganization();
   const channelId = await newChannel(organizationId, "whatsapp");
   const chat = await newChat(api, channelId, "+49 151 12345");
@@ -109,7 +109,7 @@ test.each([
   expectFaults(await api("POST", "/chats", { channelId, ...body }), path);
 });
 
-test("a chat on a channel that is not there is a 404, even where the address would be wrong", async () => {
+test("a chat on an unknown channel is a 404, even if the address is invalid", async () => {
   const { api } = await newOrganization();
   const answer = await api("POST", "/chats", { channelId: newId("chn", null), contact: { address: "web_1" } });
   expectError(answer, 404, "channel_not_found", "Channel not found");
@@ -132,7 +132,7 @@ test.each(["cht_1", "1", "msg_g000000000000000", "cht_G000000000000000", "%00", 
   },
 );
 
-test("a chat that is read knows its last message at once", async () => {
+test("GET of a chat shows the time of its last message at once", async () => {
   const { api, channelId } = await newOrganization();
   const { id } = await newChat(api, channelId);
   await send(api, id);

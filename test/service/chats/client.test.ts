@@ -10,12 +10,12 @@ const [example] = Object.values(
 
 afterEach(() => vi.unstubAllGlobals());
 
-test("a guide shows the client's example as it is type-checked and run here", () => {
+test("the guide contains the client's example exactly as it is type-checked and run here", () => {
   const copied = example?.replace(/"[./]+src\/openapi\/client\/types\.ts"/, '"./parley.ts"');
   expect(guide).toContain(`\n\`\`\`ts\n${copied ?? "no file"}\`\`\`\n`);
 });
 
-test("the guide's client sends one message for an order", async () => {
+test("the guide's client sends one message per order", async () => {
   vi.stubGlobal("fetch", (request: Request) => exports.default.fetch(request));
   const { organizationId, api, channelId } = await newOrganization();
   const { id } = await newChat(api, channelId);

@@ -36,7 +36,7 @@ async function usedChat() {
   return { ...organization, chatId, adoption, object: env.CHATS.getByName(chatId) };
 }
 
-test("an erased chat holds a mark alone, and after ten minutes nothing", async () => {
+test("a deleted chat stores only a tombstone, and after ten minutes nothing", async () => {
   const { object } = await usedChat();
   await object.erase();
   expect(await heldBy(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
@@ -44,7 +44,7 @@ test("an erased chat holds a mark alone, and after ten minutes nothing", async (
   expect(await heldBy(object)).toEqual(NOTHING);
 });
 
-test("a caller who read the directory before a chat was erased does not bring it back, over an eviction too", async () => {
+test("a caller who read the directory before the deletion can't recreate the chat, even after an eviction", async () => {
   const { object, organizationId, adoption } = await usedChat();
   await object.erase();
   expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
@@ -53,14 +53,14 @@ test("a caller who read the directory before a chat was erased does not bring it
   expect(await heldBy(object)).toMatchObject(TOMBSTONE);
 });
 
-test("a chat that is erased while it reports its activity keeps its mark and the mark's end", async () => {
+test("a chat that is deleted while it reports its activity keeps its tombstone and the tombstone's alarm", async () => {
   const { object, chatId } = await usedChat();
   aroundCall("CHANNELS", "reportActivity", { after: () => env.CHATS.getByName(chatId).erase() });
   await runDurableObjectAlarm(object);
   expect(await heldBy(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
 });
 
-test("a chat that is erased and opened again while it reports its activity reports that of its own", async () => {
+test("a chat that is deleted and created again during a report reports its own activity", async () => {
   const { api, object, chatId, channelId, organizationId, adoption } = await usedChat();
   await send(api, chatId);
   const channel = env.CHANNELS.getByName(channelId);
@@ -85,7 +85,7 @@ test("a chat that is erased and opened again while it reports its activity repor
   expect(await lastMessageAt(chatId)).toBe(Date.parse(createdAt));
 });
 
-test("a channel that is erased while it writes its chats' activity stays empty", async () => {
+test("a channel that is deleted while it writes its chats' activity stays empty", async () => {
   const { object, channelId } = await usedChat();
   const channel = env.CHANNELS.getByName(channelId);
   await runDurableObjectAlarm(object);
@@ -94,7 +94,7 @@ test("a channel that is erased while it writes its chats' activity stays empty",
   expect(await heldBy(channel)).toEqual(NOTHING);
 });
 
-test("an erased channel and an erased key hold nothing, and erasing them again is fine", async () => {
+test("a deleted channel and a deleted key store nothing, and deleting them again succeeds", async () => {
   const { object, channelId, keyId } = await usedChat();
   const channel = env.CHANNELS.getByName(channelId);
   const key = env.KEYS.getByName(keyId);
@@ -107,7 +107,7 @@ test("an erased channel and an erased key hold nothing, and erasing them again i
   }
 });
 
-test("a request that asks the directory while its key is erased is refused, and leaves nothing", async () => {
+test("a request that reads the directory while its key is deleted is refused, and stores nothing", async () => {
   const { organizationId } = await newOrganization();
   const { key } = await newKey(organizationId);
   const object = env.KEYS.getByName(key.id);

@@ -24,7 +24,7 @@ async function newSender() {
   return { ...organization, chat, post, total };
 }
 
-test("the same key again is a 201 with the first message, and says that it is a replay", async () => {
+test("a used key returns a 201 with the first message, marked as a replay", async () => {
   const { post, total } = await newSender();
   const first = await post("order-7");
   const second = await post("order-7");
@@ -34,7 +34,7 @@ test("the same key again is a 201 with the first message, and says that it is a 
   expect(await total()).toBe(1);
 });
 
-test("twenty sends at once with one key make one message, and nineteen replays of it", async () => {
+test("twenty concurrent sends with one key store one message, and nineteen are replays", async () => {
   const { post, total } = await newSender();
   const answers = await Promise.all(Array.from({ length: 20 }, () => post("order-7")));
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
@@ -43,7 +43,7 @@ test("twenty sends at once with one key make one message, and nineteen replays o
   expect(await total()).toBe(1);
 });
 
-test("a body that means the same is the same request, however it is written", async () => {
+test("bodies with the same meaning are the same request, whatever their spelling", async () => {
   const { post, total } = await newSender();
   await post("order-7", { content: "Hello", metadata: { a: "1", b: "2" }, variables: { x: "1", y: 2 } });
   for (const body of [
@@ -59,7 +59,7 @@ test("a body that means the same is the same request, however it is written", as
   expect(await total()).toBe(1);
 });
 
-test("another body under a used key is a 422 and stores nothing", async () => {
+test("another body with a used key is a 422 and stores nothing", async () => {
   const { post, total } = await newSender();
   await post("order-7");
   for (const body of [
@@ -74,13 +74,13 @@ test("another body under a used key is a 422 and stores nothing", async () => {
   expect(await total()).toBe(1);
 });
 
-test("naming the default sender is another request than naming none", async () => {
+test("a request with the default sender differs from a request without a sender", async () => {
   const { post, ownerId } = await newSender();
   await post("order-7");
   expectError(await post("order-7", { content: "Hello", senderId: ownerId }), 422, "idempotency_mismatch");
 });
 
-test("a message is replayed after its sender and its template are gone", async () => {
+test("a message is replayed even after its sender and its template were deleted", async () => {
   const { post, organizationId, ownerId } = await newSender();
   const templateId = await newTemplate(organizationId, "Hi {{name}}");
   const body = { content: "Hi", senderId: ownerId, templateId, variables: { name: "Ada" } };
@@ -93,7 +93,7 @@ test("a message is replayed after its sender and its template are gone", async (
   expectError(await post("order-8", body), 404, "sender_not_found");
 });
 
-test("a template that changed so that the body no longer fills it is still replayed", async () => {
+test("a message is replayed even if its variables no longer fill the changed template", async () => {
   const { post, organizationId } = await newSender();
   const templateId = await newTemplate(organizationId, "Hi {{name}}");
   const body = { content: "Hi", templateId, variables: { name: "Ada" } };
@@ -106,7 +106,7 @@ test.each([
   ["an invalid body", { content: "" }, 400],
   ["a sender that is no member", { content: "Hello", senderId: "mbr_nobody" }, 404],
   ["a template that is none", { content: "Hello", templateId: "tpl_none" }, 404],
-])("a send that is refused for %s uses no key up", async (_, refused, status) => {
+])("a send that is refused for %s does not use up its key", async (_, refused, status) => {
   const { post } = await newSender();
   expect((await post("order-7", refused)).status).toBe(status);
   const answer = await post("order-7");
@@ -131,7 +131,7 @@ test("two chats do not share an idempotency key", async () => {
   expect(second.body.message.id).not.toBe(first.body.message.id);
 });
 
-test("a key of 1 and one of 255 characters are accepted", async () => {
+test("keys of 1 and of 255 characters are accepted", async () => {
   const { post, total } = await newSender();
   expect((await post("k")).status).toBe(201);
   expect((await post("k".repeat(255))).status).toBe(201);
@@ -158,13 +158,13 @@ test.each([
   expect(await total()).toBe(2);
 });
 
-test("without a key each send is a message of its own", async () => {
+test("without a key, each send stores another message", async () => {
   const { api, chat, total } = await newSender();
   for (const _ of [1, 2]) await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" });
   expect(await total()).toBe(2);
 });
 
-test("a key works for a chat that its object has not seen, and after the object forgot", async () => {
+test("a key works in a chat that was not adopted yet, and after an eviction", async () => {
   const { api, channelId } = await newSender();
   const fresh = await newChat(api, channelId);
   const post = () => api("POST", `/chats/${fresh.id}/messages`, { content: "Hello" }, { "Idempotency-Key": "order-7" });
@@ -173,7 +173,7 @@ test("a key works for a chat that its object has not seen, and after the object 
   expect((await post()).text).toBe(first.text);
 });
 
-test("a key is known after thirty days, by an object that forgot and with another body too", async () => {
+test("a key is still known after thirty days and an eviction, also for another body", async () => {
   const { post, total, chat } = await newSender();
   const first = await post("order-7");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 30 * 86_400_000 });
@@ -184,7 +184,7 @@ test("a key is known after thirty days, by an object that forgot and with anothe
   expect(await total()).toBe(1);
 });
 
-test("two Idempotency-Key headers are a 400, because the runtime joins them to one with a comma", async () => {
+test("two Idempotency-Key headers are a 400, because the runtime joins them with a comma", async () => {
   const { post, total } = await newSender();
   const two = new Headers([
     ["Idempotency-Key", "order-7"],

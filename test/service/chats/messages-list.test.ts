@@ -26,7 +26,7 @@ function numbers(answer: Answer): number[] {
   return answer.body.messages.map((message: { seq: number }) => message.seq);
 }
 
-test("a list is most recent first, 20 a page unless the query says otherwise", async () => {
+test("a list has the newest messages first, and 20 per page by default", async () => {
   const { list, sent } = await newChatWith(21);
   const answer = await list("");
   expect(answer.body.messages).toEqual(sent.slice(1).reverse());
@@ -57,20 +57,20 @@ test("a chat without messages is an empty page", async () => {
   });
 });
 
-test("before gives the newest messages before the cursor", async () => {
+test("before selects the newest messages before the cursor", async () => {
   const { list, sent } = await newChatWith(5);
   const answer = await list(`?before=${sent[4]?.id}&limit=2`);
   expect(numbers(answer)).toEqual([4, 3]);
   expect(answer.body.pagination).toEqual({ limit: 2, total: 5, hasMore: true });
 });
 
-test("before the first message lies nothing", async () => {
+test("before the first message, the page is empty", async () => {
   const { list, sent } = await newChatWith(2);
   const answer = await list(`?before=${sent[0]?.id}`);
   expect(answer.body).toEqual({ messages: [], pagination: { limit: 20, total: 2, hasMore: false } });
 });
 
-test("a walk with before sees each message once while others arrive", async () => {
+test("pages read with before contain each message once, even if others arrive", async () => {
   const { api, chat, list } = await newChatWith(5);
   const seen = numbers(await list("?limit=2"));
   let answer = await list("?limit=2");
@@ -82,14 +82,14 @@ test("a walk with before sees each message once while others arrive", async () =
   expect(seen).toEqual([5, 4, 3, 2, 1]);
 });
 
-test("after gives the oldest messages after the cursor, listed most recent first", async () => {
+test("after selects the oldest messages after the cursor, listed newest first", async () => {
   const { list, sent } = await newChatWith(5);
   const answer = await list(`?after=${sent[0]?.id}&limit=2`);
   expect(numbers(answer)).toEqual([3, 2]);
   expect(answer.body.pagination).toEqual({ limit: 2, total: 5, hasMore: true });
 });
 
-test("a walk with after ends with hasMore false and skips none", async () => {
+test("pages read with after skip no message, and the last one has hasMore false", async () => {
   const { list, sent } = await newChatWith(6);
   const first = await list(`?after=${sent[0]?.id}&limit=3`);
   const second = await list(`?after=${first.body.messages[0].id}&limit=3`);
@@ -97,7 +97,7 @@ test("a walk with after ends with hasMore false and skips none", async () => {
   expect(second.body.pagination).toEqual({ limit: 3, total: 6, hasMore: false });
 });
 
-test("after the newest message lies nothing", async () => {
+test("after the newest message, the page is empty", async () => {
   const { list, sent } = await newChatWith(2);
   const answer = await list(`?after=${sent[1]?.id}`);
   expect(answer.body).toEqual({ messages: [], pagination: { limit: 20, total: 2, hasMore: false } });
@@ -109,7 +109,7 @@ test.each([
   ["?limit=101", "limit"],
   ["?before=a&before=a", "before"],
   ["?after=", "after"],
-])("the query %s is a 400 that names %s, whether there is such a chat or not", async (query, path) => {
+])("the query %s is a 400 that names %s, whether the chat exists or not", async (query, path) => {
   const { api } = await newOrganization();
   expectFaults(await api("GET", `/chats/${newId("cht", null)}/messages${query}`), path);
 });
@@ -128,7 +128,7 @@ test("before together with after is a 400", async () => {
   expectFaults(await list(`?before=${sent[1]?.id}&after=${sent[0]?.id}`), "after");
 });
 
-test.each(["before", "after"])("a %s that is no message, or one of another chat, is a 400", async (cursor) => {
+test.each(["before", "after"])("%s with an unknown message, or a message of another chat, is a 400", async (cursor) => {
   const { api, channelId, list } = await newChatWith(1);
   const elsewhere = await send(api, (await newChat(api, channelId)).id);
   for (const id of [elsewhere.id, newId("msg", null), "1", "\0", "msg_' or '1' = '1"]) {
@@ -136,7 +136,7 @@ test.each(["before", "after"])("a %s that is no message, or one of another chat,
   }
 });
 
-test("a hundred of the longest messages are one page", async () => {
+test("a hundred of the longest messages fit in one page", async () => {
   const { api, chat, list } = await newChatWith(0);
   const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`key${index}`, "x".repeat(500)]));
   await Promise.all(Array.from({ length: 100 }, () => send(api, chat.id, { content: "\0".repeat(4_096), metadata })));
@@ -144,14 +144,14 @@ test("a hundred of the longest messages are one page", async () => {
   expect(numbers(answer)).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
 });
 
-test("one message is read by its id", async () => {
+test("GET of a message's id returns the message", async () => {
   const { api, chat, sent } = await newChatWith(2);
   const answer = await api("GET", `/chats/${chat.id}/messages/${sent[0]?.id}`);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({ message: sent[0] });
 });
 
-test("a message of another chat of the same organization is not found in this one", async () => {
+test("a message is not found in another chat of the same organization", async () => {
   const { api, channelId, sent } = await newChatWith(1);
   const other = await newChat(api, channelId);
   const answer = await api("GET", `/chats/${other.id}/messages/${sent[0]?.id}`);
@@ -178,7 +178,7 @@ function expectNotModified(answer: Answer): void {
   expect(answer.text).toBe("");
 }
 
-test("a page that the client has is 304 without a body, with its tag and the key's limits", async () => {
+test("a page that the client has cached is a 304 without a body, with its tag and the key's limits", async () => {
   const { poll } = await polled();
   const tag = tagOf(await poll());
   const again = await poll(tag);
@@ -196,7 +196,7 @@ test.each([
   expectNotModified(await poll(made(tagOf(await poll()))));
 });
 
-test("another tag, or none, is answered the page", async () => {
+test("with another tag or without one, the response is the page", async () => {
   const { poll } = await polled();
   const page = await poll();
   for (const tag of [undefined, "", '"other"', tagOf(page).slice(1, -1)]) {
@@ -206,14 +206,14 @@ test("another tag, or none, is answered the page", async () => {
   }
 });
 
-test("a tag means the same after the chat's object was evicted", async () => {
+test("a tag stays valid after an eviction of the chat's object", async () => {
   const { chatId, poll } = await polled();
   const tag = tagOf(await poll());
   await evictDurableObject(env.CHATS.getByName(chatId));
   expectNotModified(await poll(tag));
 });
 
-test("a new message, a redacted one and another page each have another tag", async () => {
+test("a new message, a redaction and another page each change the tag", async () => {
   const { api, chatId, poll } = await polled();
   const tags = [tagOf(await poll())];
   const message = await send(api, chatId);
@@ -232,7 +232,7 @@ test("every list of a chat has a tag, by page and by cursor", async () => {
   }
 });
 
-test("a list of chats that the client has is 304 too", async () => {
+test("a list of chats that the client has cached is a 304 too", async () => {
   const { api, channelId } = await polled();
   const tag = tagOf(await api("GET", "/chats"));
   expectNotModified(await api("GET", "/chats", undefined, { "If-None-Match": tag }));
@@ -240,7 +240,7 @@ test("a list of chats that the client has is 304 too", async () => {
   expect((await api("GET", "/chats", undefined, { "If-None-Match": tag })).status).toBe(200);
 });
 
-test("a refused key is told nothing of whether a page changed", async () => {
+test("a refused key does not learn whether a page changed", async () => {
   const { poll } = await polled();
   const tag = tagOf(await poll());
   const stranger = await polled();

@@ -44,7 +44,7 @@ test.each([
   ["an empty body", ""],
   ["an array", '[{"content":"Hello"}]'],
   ["broken JSON", '{"content":"Hello"'],
-])("%s is no JSON object", async (_, body) => {
+])("%s is not a JSON object", async (_, body) => {
   const { post, total } = await newPoster();
   const answer = await post(body);
   expectFaults(answer, "");
@@ -52,7 +52,7 @@ test.each([
   expect(await total()).toBe(0);
 });
 
-test("a byte order mark is no part of the body", async () => {
+test("a byte order mark is ignored", async () => {
   const { post } = await newPoster();
   expect((await post('\ufeff{"content":"Hello"}')).status).toBe(201);
 });
@@ -60,7 +60,7 @@ test("a byte order mark is no part of the body", async () => {
 test.each([
   ["with a Content-Length", (text: string) => text, (bytes: number) => ({ "Content-Length": String(bytes) })],
   ["as a chunked stream", chunked, () => ({ "Transfer-Encoding": "chunked" })],
-])("64 KiB %s are accepted, one byte more is a 413 and stores nothing", async (_, body, headers) => {
+])("64 KiB %s are accepted, and one byte more is a 413 and stores nothing", async (_, body, headers) => {
   const { post, total } = await newPoster();
   expect((await post(body(bodyOf(LIMIT)), headers(LIMIT))).status).toBe(201);
   const answer = await post(body(bodyOf(LIMIT + 1)), headers(LIMIT + 1));
@@ -86,7 +86,7 @@ test("a body that is too large for POST /chats is a 413 too", async () => {
 });
 
 test.each(["unknown", "metadata", "variables", "content", "type"])(
-  "thirty thousand brackets in %s do no harm",
+  "thirty thousand brackets in %s are handled",
   async (field) => {
     const { post } = await newPoster();
     const answer = await post(`{"${field}":${"[".repeat(30_000)}${"]".repeat(30_000)},"senderId":null}`);
@@ -103,18 +103,18 @@ test("five thousand variables are accepted and ignored", async () => {
   expect((await post({ content: "Hello", variables })).status).toBe(201);
 });
 
-test("of a field that stands twice the last one counts", async () => {
+test("if a field occurs twice, the last value counts", async () => {
   const { post } = await newPoster();
   expect((await post('{"content":"First","content":"Last"}')).body.message.content).toBe("Last");
 });
 
-test("a body that is no UTF-8 is a 400, not another text", async () => {
+test("a body that is not UTF-8 is a 400, and is not converted", async () => {
   const { post } = await newPoster();
   const bytes = new Uint8Array([...new TextEncoder().encode('{"content":"'), 0xff, 0xfe, 0x22, 0x7d]);
   expectFaults(await post(new Blob([bytes]).stream()), "");
 });
 
-test("a body that breaks off is a 400, not a fault of ours", async () => {
+test("an incomplete body is a 400, not a 500", async () => {
   const { post } = await newPoster();
   const broken = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode('{"content":"')),
@@ -134,7 +134,7 @@ test.each(["gzip", "br", "GZIP", "identity, gzip", "nonsense"])(
   },
 );
 
-test("the Content-Encoding identity is none", async () => {
+test("the Content-Encoding identity is accepted", async () => {
   const { post } = await newPoster();
   expect((await post({ content: "Hello" }, { "Content-Encoding": "identity" })).status).toBe(201);
 });

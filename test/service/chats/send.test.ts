@@ -37,7 +37,7 @@ test.each(["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"])("the type
   expect(message).toMatchObject({ type, content: "As it is", text: "As it is", templateId: null, mediaUrl: null });
 });
 
-test("the sequence of a chat is 1, 2, 3 without a gap, whatever was refused in between", async () => {
+test("a chat's sequence has no gaps, whatever was refused in between", async () => {
   const { api, chat, post } = await newSender();
   await send(api, chat.id);
   await post({ content: "" });
@@ -45,7 +45,7 @@ test("the sequence of a chat is 1, 2, 3 without a gap, whatever was refused in b
   expect((await sendMany(api, chat.id, 2)).map((message) => message.seq)).toEqual([2, 3]);
 });
 
-test("the first member sends where no sender is named, and any member where it is", async () => {
+test("without a senderId the first member sends, and with one that member", async () => {
   const { api, chat, organizationId, ownerId } = await newSender();
   const path = `/organizations/${organizationId}/members`;
   const second = created(await admin("POST", path, { name: "Grace" })).member.id;
@@ -53,7 +53,7 @@ test("the first member sends where no sender is named, and any member where it i
   expect((await send(api, chat.id, { senderId: second })).senderId).toBe(second);
 });
 
-test("sends that wait together are each checked for their own sender and template", async () => {
+test("sends in one batch are each checked for their own sender and template", async () => {
   const { organizationId, chat, ownerId } = await newSender();
   const { secret } = await newKey(organizationId);
   const ask = newSharingIsolate();
@@ -79,7 +79,7 @@ test("sends that wait together are each checked for their own sender and templat
   ]);
 });
 
-test("a template is filled, and its message is a TEMPLATE whatever type says", async () => {
+test("a template is filled, and its message has the type TEMPLATE whatever the request says", async () => {
   const { api, chat, organizationId } = await newSender();
   const templateId = await newTemplate(organizationId, "Hi {{name}}, {{ count }} of {{count}} for {{name}}{ok}");
   const variables = { name: "Ada {{count}}", count: 2.5, unknown: "ignored" };
@@ -93,7 +93,7 @@ test("a template is filled, and its message is a TEMPLATE whatever type says", a
   });
 });
 
-test("content stays required with a template", async () => {
+test("content is required even with a template", async () => {
   const { post, organizationId } = await newSender();
   const answer = await post({ templateId: await newTemplate(organizationId, "Hi") });
   expectError(answer, 400, "missing_field", "content is required");
@@ -110,7 +110,7 @@ test.each([
   expectFaults(await post({ content: "Hi", templateId, ...body }), ...paths);
 });
 
-test("a filled template may have 4,096 characters and no more", async () => {
+test("a filled template can have up to 4,096 characters", async () => {
   const { api, chat, post, organizationId } = await newSender();
   const templateId = await newTemplate(organizationId, "{{text}}!");
   const longest = { templateId, variables: { text: "x".repeat(4_095) } };
@@ -130,13 +130,13 @@ test.each([
   expect(answer.body).toEqual({ error: "content is required", code: "missing_field" });
 });
 
-test("a body without content that is wrong elsewhere too gets shape A with every fault", async () => {
+test("a body without content and with other faults gets shape A with every fault", async () => {
   const answer = await (await newSender()).post({ type: "POEM", mediaUrl: "http://parley.test/" });
   expectFaults(answer, "content", "type", "mediaUrl");
 });
 
 test.each(["Lone \ud800", "Nul \0", "Right-to-left \u202e", " padded ", "\u2028 x"])(
-  "content %j comes back as it was sent",
+  "content %j is returned as it was sent",
   async (content) => {
     const { api, chat } = await newSender();
     const { id } = await send(api, chat.id, { content });
@@ -145,7 +145,7 @@ test.each(["Lone \ud800", "Nul \0", "Right-to-left \u202e", " padded ", "\u2028 
   },
 );
 
-test("fields that the service does not know are ignored", async () => {
+test("unknown fields are ignored", async () => {
   const { api, chat } = await newSender();
   const unknown = {
     id: "msg_mine",
@@ -164,27 +164,30 @@ test.each([
   ["20 pairs", Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, ""]))],
   ["a key of 40 characters and a value of 500", { ["k".repeat(40)]: "v".repeat(500) }],
   ["dots, spaces and names of Object's own", { "a.b c": "1", constructor: "2", toString: "3" }],
-])("metadata with %s comes back as it was sent", async (_, metadata) => {
+])("metadata with %s is returned as it was sent", async (_, metadata) => {
   const { api, chat } = await newSender();
   expect((await send(api, chat.id, { metadata })).metadata).toEqual(metadata);
 });
 
-test.each(["web", "telegram"] as const)("sends on a %s channel that are all refused set no alarm", async (kind) => {
-  fakeNetworks();
-  const { api, organizationId } = await newOrganization();
-  const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");
-  const object = env.CHATS.getByName(chat.id);
-  const post = (body: object) => api("POST", `/chats/${chat.id}/messages`, { content: "Hello", ...body });
-  const refused = await Promise.all([
-    post({ senderId: "mbr_gaaaaaaaaaaaaaaa" }),
-    post({ templateId: "tpl_gaaaaaaaaaaaaaaa" }),
-    post({ senderId: "mbr_gbbbbbbbbbbbbbbb" }),
-  ]);
-  for (const answer of refused) expect(answer.status, answer.text).toBe(404);
-  expect(await alarmOf(object)).toBeNull();
-  expect((await post({})).status).toBe(201);
-  expect(await alarmOf(object)).not.toBeNull();
-});
+test.each(["web", "telegram"] as const)(
+  "on a %s channel, a call whose sends are all refused sets no alarm",
+  async (kind) => {
+    fakeNetworks();
+    const { api, organizationId } = await newOrganization();
+    const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");
+    const object = env.CHATS.getByName(chat.id);
+    const post = (body: object) => api("POST", `/chats/${chat.id}/messages`, { content: "Hello", ...body });
+    const refused = await Promise.all([
+      post({ senderId: "mbr_gaaaaaaaaaaaaaaa" }),
+      post({ templateId: "tpl_gaaaaaaaaaaaaaaa" }),
+      post({ senderId: "mbr_gbbbbbbbbbbbbbbb" }),
+    ]);
+    for (const answer of refused) expect(answer.status, answer.text).toBe(404);
+    expect(await alarmOf(object)).toBeNull();
+    expect((await post({})).status).toBe(201);
+    expect(await alarmOf(object)).not.toBeNull();
+  },
+);
 
 test("a message on a web channel is SENT when it is stored, and listed with all its fields", async () => {
   const { api, channelId, ownerId } = await newOrganization();
@@ -268,17 +271,20 @@ test.each([
   ["x", 1],
   ["ü", 2],
   ["語", 3],
-] as const)("metadata of chats and messages may have 4 KiB as JSON, counted in bytes: %s", async (letter, size) => {
-  for (const ask of await routes()) {
-    const longest = pairsOf(4_096, letter, size);
-    const { status, body } = await ask(longest);
-    expect(status).toBe(201);
-    expect((body.chat ?? body.message).metadata).toEqual(longest);
-    expectFaults(await ask(pairsOf(4_097, letter, size)), "metadata");
-  }
-});
+] as const)(
+  "metadata of chats and messages can have up to 4 KiB as JSON, counted in bytes: %s",
+  async (letter, size) => {
+    for (const ask of await routes()) {
+      const longest = pairsOf(4_096, letter, size);
+      const { status, body } = await ask(longest);
+      expect(status).toBe(201);
+      expect((body.chat ?? body.message).metadata).toEqual(longest);
+      expectFaults(await ask(pairsOf(4_097, letter, size)), "metadata");
+    }
+  },
+);
 
-test("metadata that is too long in two ways is one fault", async () => {
+test("metadata that exceeds two limits is one fault", async () => {
   const pairs = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`key${at}`, "x".repeat(500)]));
   for (const ask of await routes()) expectFaults(await ask(pairs), "metadata");
 });

@@ -11,7 +11,7 @@ stopTheClock();
 
 const WRONG = "a".repeat(64);
 
-test("calls of Telegram's that are not genuine are refused, and leave no trace", async () => {
+test("forged calls from Telegram are refused, and nothing is stored", async () => {
   const at = await place("telegram");
   const other = await place("telegram");
   const secret = at.channel.webhook.verifyToken;
@@ -39,7 +39,7 @@ test("calls of Telegram's that are not genuine are refused, and leave no trace",
   expect(await listDurableObjectIds(env.CHATS)).toHaveLength(before);
 });
 
-test("calls of Meta's that are not genuine are refused, and leave no trace", async () => {
+test("forged calls from Meta are refused, and nothing is stored", async () => {
   const at = await place("whatsapp");
   const body = JSON.stringify({
     object: "whatsapp_business_account",
@@ -66,7 +66,7 @@ test("calls of Meta's that are not genuine are refused, and leave no trace", asy
   taken(await post(good));
 });
 
-test("Meta's handshake is answered with its challenge, and refused with 403", async () => {
+test("Meta's handshake is answered with its challenge, or refused with a 403", async () => {
   const { channel } = await place("whatsapp");
   const shake = (query: Record<string, string>, id = channel.id) =>
     call("GET", `/hooks/whatsapp/${id}?${String(new URLSearchParams(query))}`);
@@ -91,7 +91,7 @@ test("Meta's handshake is answered with its challenge, and refused with 403", as
   expectError(await shake(right, (await place("telegram")).channel.id), 403, "handshake_refused");
 });
 
-test("a kind that is no network has no webhook, and a network that does not shake hands no GET", async () => {
+test("a kind without a network has no webhook, and a network without a handshake has no GET", async () => {
   const { channel } = await place("telegram");
   for (const kind of ["web", "pigeon", "toString", "__proto__", "Telegram"]) {
     for (const method of ["GET", "POST"]) {
@@ -107,7 +107,7 @@ function swapCase(text: string): string {
   return [...text].map((char) => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase())).join("");
 }
 
-test("of a call for a channel that there is not, or of another kind, no body is read", async () => {
+test("the body of a call for an unknown channel, or a channel of another kind, is not read", async () => {
   const { channelId: web } = await newOrganization();
   for (const id of ["chn_gaaaaaaaaaaaaaaa", web]) {
     let bytes = 0;

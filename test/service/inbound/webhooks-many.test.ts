@@ -30,7 +30,7 @@ async function counts({ organizationId, channel, api }: Place): Promise<number[]
   );
 }
 
-test("a webhook of 300 contacts is stored whole, with 20 contacts under way at once", async () => {
+test("a webhook with 300 contacts is stored completely, 20 contacts at a time", async () => {
   const at = await place("whatsapp");
   const values = Array.from({ length: 300 }, (_, i) => whatsappText({ wa_id: newContact() }, `No. ${i}`));
   const most = watchUnderWay("CHATS", "receive");
@@ -39,7 +39,7 @@ test("a webhook of 300 contacts is stored whole, with 20 contacts under way at o
   expect(await counts(at)).toEqual(Array.from({ length: 300 }, () => 1));
 });
 
-test("of a webhook of 45 contacts each is stored that can be, wherever those stand that can't", async () => {
+test("if some of a webhook's 45 contacts can't be stored, all others are stored", async () => {
   const at = await place("whatsapp");
   const values = Array.from({ length: 45 }, (_, i) => whatsappText({ wa_id: newContact() }, `No. ${i}`));
   breakObjects("CHATS", "receive", (number) => number === 2 || number === 31);
@@ -50,7 +50,7 @@ test("of a webhook of 45 contacts each is stored that can be, wherever those sta
   expect(await counts(at)).toEqual(Array.from({ length: 45 }, () => 1));
 });
 
-test("messages of one contact keep their order though the first is held up and all others go by", async () => {
+test("messages of one contact keep their order even if the first is delayed", async () => {
   const at = await place("whatsapp");
   const from = newContact();
   const values = Array.from({ length: 40 }, (_, i) =>
@@ -68,7 +68,7 @@ test("messages of one contact keep their order though the first is held up and a
   expect((await at.texts())[from]).toEqual([0, 5, 10, 15, 20, 25, 30, 35].map((i) => `No. ${i}`));
 });
 
-test("20 webhooks, each called five times in any order over 16 connections, are 20 messages", async () => {
+test("20 webhooks, each sent five times in any order over 16 connections, store 20 messages", async () => {
   const at = await place("telegram");
   const contacts = Array.from({ length: 4 }, newContact);
   const updates = Array.from({ length: 20 }, (_, i) => telegramText(contacts[i % 4] ?? "", `No. ${i}`));
@@ -85,7 +85,7 @@ test("20 webhooks, each called five times in any order over 16 connections, are 
 });
 
 test.each(["telegram", "whatsapp"] as const)(
-  "what %s calls again because our answer got lost on its way is stored once",
+  "a call that %s repeats because our answer was lost is stored once",
   async (kind) => {
     const at = await place(kind);
     const from = newContact();
@@ -105,7 +105,7 @@ test.each(["telegram", "whatsapp"] as const)(
 );
 
 test.each(OUTAGES)(
-  "a first message whose chat was made, but whose answer was lost (%s error), makes no second one",
+  "a first message whose chat was created but whose answer was lost (%s error) creates no second chat",
   async (outage) => {
     const at = await place("telegram");
     const update = telegramText(newContact(), "Once");
@@ -120,7 +120,7 @@ test.each(OUTAGES)(
   },
 );
 
-test.each([0, 1])("a body in chunks that says no length is held to 4 MiB: %i bytes more", async (more) => {
+test.each([0, 1])("a chunked body without a length is limited to 4 MiB: %i bytes more", async (more) => {
   const { channel, chats } = await place("telegram");
   const bytes = new TextEncoder().encode(
     JSON.stringify(telegramText(newContact(), "Big")).padEnd(4 * 1_024 * 1_024 + more),
@@ -133,7 +133,7 @@ test.each([0, 1])("a body in chunks that says no length is held to 4 MiB: %i byt
   expect(await chats()).toHaveLength(1 - more);
 });
 
-test("a page of a hundred of the longest texts is still listed", async () => {
+test("a page of a hundred of the longest texts can be listed", async () => {
   const at = await place("whatsapp");
   const from = newContact();
   // As JSON each of its characters is six.
@@ -148,7 +148,7 @@ test("a page of a hundred of the longest texts is still listed", async () => {
   expect(answer.body.messages).toHaveLength(100);
 });
 
-test("what can't be understood is logged once for each kind of it, however often it comes", async () => {
+test("unknown items are logged once for each kind, however many there are", async () => {
   const at = await place("whatsapp");
   const lines = vi.spyOn(console, "log");
   taken(await fromMeta(at.channel, [{ messages: Array.from({ length: 1_000 }, () => 0) }, { statuses: [0] }]));

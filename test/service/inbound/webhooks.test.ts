@@ -19,7 +19,7 @@ function textOf({ channel }: Pick<Place, "channel">, kind: Kind, from: string, t
 
 const KINDS = ["telegram", "whatsapp"] as const;
 
-test.each(KINDS)("what a contact writes on %s is stored before the answer, with the contact's name", async (kind) => {
+test.each(KINDS)("a contact's message on %s is stored before the answer, with the contact's name", async (kind) => {
   const at = await place(kind);
   const from = newContact();
   taken(await textOf(at, kind, from, "Hi there")());
@@ -39,7 +39,7 @@ test.each(KINDS)("what a contact writes on %s is stored before the answer, with 
   });
 });
 
-test.each(KINDS)("the same webhook of %s ten times at once stores one row, and again later", async (kind) => {
+test.each(KINDS)("the same webhook from %s, sent ten times at once and again later, stores one row", async (kind) => {
   const at = await place(kind);
   const from = newContact();
   const tell = textOf(at, kind, from, "Once");
@@ -50,7 +50,7 @@ test.each(KINDS)("the same webhook of %s ten times at once stores one row, and a
   expect(await at.texts()).toEqual({ [from]: ["Once"] });
 });
 
-test.each(KINDS)("twenty first messages of a new contact on %s make one chat", async (kind) => {
+test.each(KINDS)("twenty first messages of a new contact on %s create one chat", async (kind) => {
   const at = await place(kind);
   const from = newContact();
   const tells = Array.from({ length: 20 }, (_, i) => textOf(at, kind, from, `Text ${i}`));
@@ -61,7 +61,7 @@ test.each(KINDS)("twenty first messages of a new contact on %s make one chat", a
 });
 
 test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as const)))(
-  "%s hears 503 while the directory is down (%s error), and nothing is doubled when it calls again",
+  "%s gets a 503 while the directory is down (%s error), and its repeat stores nothing twice",
   async (kind, outage) => {
     const at = await place(kind);
     const from = newContact();
@@ -81,7 +81,7 @@ test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as cons
 );
 
 test.each(KINDS)(
-  "%s hears 503 while a chat's object is away, and the other contacts' messages are stored",
+  "%s gets a 503 while a chat's object does not answer, and other contacts' messages are stored",
   async (kind) => {
     const at = await place(kind);
     const [one, other] = [newContact(), newContact()];
@@ -118,7 +118,7 @@ test.each(FAULTS)("the webhook of a message is answered after %s: %i", async (_w
   expect(Object.values(await at.texts())).toEqual([["Hi"]]);
 });
 
-test("an item that can't be stored does not keep the others of its call from being stored", async () => {
+test("an item that can't be stored does not block the other items of its call", async () => {
   const at = await place("whatsapp");
   const values = Array.from({ length: 5 }, (_, i) => whatsappText({ wa_id: newContact() }, `No. ${i}`));
   breakObjects("CHATS", "receive", (number) => number === 3);
@@ -142,7 +142,7 @@ test("several messages of one contact in one call keep their order", async () =>
   expect(await at.texts()).toEqual({ [from]: values.map((_, i) => `No. ${i}`) });
 });
 
-test("a contact is the same by each address that Meta has told, in whatever call", async () => {
+test("all addresses that Meta has sent for a contact lead to the same chat", async () => {
   const at = await place("whatsapp");
   const [wa_id, user_id] = [newContact(), "DE.1349120865530274"];
   taken(await fromMeta(at.channel, [whatsappText({ wa_id, user_id }, "Both")]));
@@ -154,7 +154,7 @@ test("a contact is the same by each address that Meta has told, in whatever call
   }
 });
 
-test("a contact who is known by a user id alone is known by the number that comes later", async () => {
+test("a contact known only by a user id is also found by a number that arrives later", async () => {
   const at = await place("whatsapp");
   const [wa_id, user_id] = [newContact(), "DE.2222"];
   taken(await fromMeta(at.channel, [whatsappText({ user_id }, "A username alone", { name: "@ada" })]));
@@ -163,7 +163,7 @@ test("a contact who is known by a user id alone is known by the number that come
   expect(await at.texts()).toEqual({ [user_id]: ["A username alone", "With a number", "By the number alone"] });
 });
 
-test("a user without a number is answered by the user id", async () => {
+test("messages to a user without a number go to the user id", async () => {
   const calls = fakeNetworks();
   const at = await place("whatsapp");
   taken(await fromMeta(at.channel, [whatsappText({ user_id: "DE.3333" }, "Hi")]));
@@ -218,7 +218,7 @@ test("items go to the channel that has the number now", async () => {
   expect(await reader(at, second.id).texts()).toEqual({ [from]: ["7200"] });
 });
 
-test("items for a number that is unknown, another app's or another organization's are acknowledged and stored nowhere", async () => {
+test("items for an unknown number, or a number of another app or organization, are acknowledged and not stored", async () => {
   const at = await place("whatsapp");
   const otherApp = { phoneNumberId: "333", appSecret: "another-app" };
   const sibling = await newNetworkChannel(at.organizationId, "whatsapp", { credentials: otherApp });
@@ -233,7 +233,7 @@ test("items for a number that is unknown, another app's or another organization'
   expect(await Promise.all(places.map((each) => each.chats()))).toEqual([[], [], []]);
 });
 
-test.each(KINDS)("a contact whose chat was erased begins a new one on %s", async (kind) => {
+test.each(KINDS)("a contact whose chat was deleted begins a new one on %s", async (kind) => {
   const at = await place(kind);
   const from = newContact();
   taken(await textOf(at, kind, from, "Old")());
@@ -244,7 +244,7 @@ test.each(KINDS)("a contact whose chat was erased begins a new one on %s", async
   expect((await at.chat()).id).not.toBe(old.id);
 });
 
-test.each(KINDS)("a webhook of a channel of %s's that was erased is not genuine any more", async (kind) => {
+test.each(KINDS)("a webhook for a deleted %s channel is refused", async (kind) => {
   const at = await place(kind);
   taken(await textOf(at, kind, newContact(), "Old")());
   await admin("DELETE", `/channels/${at.channel.id}`);
@@ -252,7 +252,7 @@ test.each(KINDS)("a webhook of a channel of %s's that was erased is not genuine 
   expectError(await textOf(at, kind, newContact(), "Late")(), 401, "webhook_not_genuine");
 });
 
-test.each(["from", "to"])("a group that Telegram moves stays one chat, told by the %s group", async (side) => {
+test.each(["from", "to"])("a group that Telegram migrates stays one chat, reported by the %s group", async (side) => {
   const calls = fakeNetworks();
   const at = await place("telegram");
   const [old, next] = ["-500", "-100500"];
@@ -270,7 +270,7 @@ test.each(["from", "to"])("a group that Telegram moves stays one chat, told by t
   expect(calls[0]?.to).toBe(next);
 });
 
-test.each(OUTAGES)("a group's move that can't be stored is told again (%s error)", async (outage) => {
+test.each(OUTAGES)("a group's migration that can't be stored is repeated (%s error)", async (outage) => {
   const at = await place("telegram");
   taken(await fromTelegram(at.channel, telegramText("-600", "Before")));
   const told = telegramText("-600", "", { text: undefined, migrate_to_chat_id: -100600 });
@@ -282,7 +282,7 @@ test.each(OUTAGES)("a group's move that can't be stored is told again (%s error)
   expect(await at.texts()).toEqual({ "-600": ["Before", "After"] });
 });
 
-test("a chat that the company began is the one that the contact answers in", async () => {
+test("a contact's answer goes to the chat that the company created", async () => {
   const at = await place("whatsapp");
   const from = newContact();
   const chat = await newChat(at.api, at.channel.id, `+${from}`);
@@ -291,7 +291,7 @@ test("a chat that the company began is the one that the contact answers in", asy
   expect(await at.texts()).toEqual({ [from]: ["An answer"] });
 });
 
-test("kinds that messages here don't have are stored as a description", async () => {
+test("unsupported kinds of messages are stored as a description", async () => {
   const at = await place("telegram");
   const from = newContact();
   taken(await fromTelegram(at.channel, telegramText(from, "", { text: undefined, sticker: { emoji: "🎉" } })));
@@ -303,7 +303,7 @@ test("kinds that messages here don't have are stored as a description", async ()
   expect(await whatsapp.texts()).toEqual({ [from]: ["[Location] 52, 13"] });
 });
 
-test("genuine calls with nothing to store in them are acknowledged", async () => {
+test("genuine calls with nothing to store are acknowledged", async () => {
   const telegram = await place("telegram");
   const updates = [{ update_id: 1, edited_message: {} }, {}, [], "text", null, 7];
   for (const update of updates) taken(await fromTelegram(telegram.channel, JSON.stringify(update)));
@@ -316,7 +316,7 @@ test("genuine calls with nothing to store in them are acknowledged", async () =>
   expect([await telegram.chats(), await whatsapp.chats()]).toEqual([[], []]);
 });
 
-test("a body of 4 MiB is taken, one of a byte more is too large", async () => {
+test("a body of 4 MiB is accepted, and one byte more is too large", async () => {
   const at = await place("telegram");
   const update = JSON.stringify(telegramText(newContact(), "Big"));
   const size = 4 * 1_024 * 1_024;
@@ -325,7 +325,7 @@ test("a body of 4 MiB is taken, one of a byte more is too large", async () => {
   expect(Object.values(await at.texts())).toEqual([["Big"]]);
 });
 
-test("rotated credentials count with the first call, in both directions", async () => {
+test("rotated credentials take effect with the first call, in both directions", async () => {
   const at = await place("whatsapp");
   const value = () => whatsappText({ wa_id: newContact() }, "Hi");
   taken(await fromMeta(at.channel, [value()]));
@@ -335,7 +335,7 @@ test("rotated credentials count with the first call, in both directions", async 
   expectError(await fromMeta(at.channel, [value()]), 401, "webhook_not_genuine");
 });
 
-test("inbound media is stored with the address of our own route", async () => {
+test("inbound media is stored with the URL of our own route", async () => {
   const at = await place("telegram");
   const document = { file_id: "BQAC-file", mime_type: "application/pdf", file_name: "a.pdf" };
   taken(await fromTelegram(at.channel, telegramText(newContact(), "", { text: undefined, document, caption: "Look" })));
@@ -347,7 +347,7 @@ test("inbound media is stored with the address of our own route", async () => {
   expect(text).not.toContain("BQAC-file");
 });
 
-test("a chat that begins with the notice of a changed number is written to under the new one", async () => {
+test("messages to a chat that begins with a notice of a changed number go to the new number", async () => {
   const at = await place("whatsapp");
   const [from, to] = [newContact(), newContact()];
   const system = { body: "Ann changed numbers", wa_id: to, type: "user_changed_number" };
@@ -360,7 +360,7 @@ test("a chat that begins with the notice of a changed number is written to under
   expect(calls.map((call) => call.to)).toEqual([to]);
 });
 
-test("a document is stored however long its name is, and the name is cut", async () => {
+test("a document with a long name is stored, and the name is cut", async () => {
   const at = await place("whatsapp");
   const document = { id: "MEDIA", filename: "a".repeat(3_000_000), mime_type: "application/pdf", caption: "Look" };
   const message = { from: newContact(), id: "wamid.document", type: "document", document };

@@ -17,7 +17,7 @@ const WRONG = [
 ];
 
 test.each(WRONG)(
-  "with $what nothing is taken that can't be read, and all is as it was with the right ones",
+  "with $what, nothing unreadable is accepted, and everything works again with the right ones",
   async ({ bindings }) => {
     const { organizationId, chatId, address, channelId, channel, messages } = await conversation("telegram");
     const { secret } = await newKey(organizationId);
@@ -69,7 +69,7 @@ test.each([
   ["telegram", { botToken: "123456:AAH-another-bot-token" }],
   ["whatsapp", { phoneNumberId: "1555", accessToken: "EAA-another-access-token", appSecret: "another-app-secret" }],
 ] as const)(
-  "a %s channel whose CREDENTIALS_KEY is lost works again when it is given all its secrets",
+  "a %s channel whose CREDENTIALS_KEY was lost works again after all its secrets are set",
   async (kind, all) => {
     const calls = fakeNetworks();
     const chat = await conversation(kind);
@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test("one that is given some of its secrets alone stays as it is: 503, for the others can't be read", async () => {
+test("setting only some of the secrets is a 503 and changes nothing, because the others can't be read", async () => {
   const { channelId } = await conversation("whatsapp");
   await loseSecrets(channelId);
   const row = () => env.DB.prepare("select * from channels where id = ?").bind(channelId).first();
@@ -95,14 +95,14 @@ test("one that is given some of its secrets alone stays as it is: 503, for the o
   expect(await row()).toEqual(before);
 });
 
-test("all new secrets leave the webhook's token as it is where that opens", async () => {
+test("setting all secrets keeps the webhook's token if it can be decrypted", async () => {
   const { channelId, channel } = await conversation("telegram");
   const patch = { credentials: { botToken: "123456:AAH-another-bot-token" } };
   const changed = (await admin("PATCH", `/channels/${channelId}`, patch)).body.channel;
   expect(changed.webhook).toEqual(channel.webhook);
 });
 
-test("a message whose channel's secrets open under no known key waits, and goes out when they do", async () => {
+test("a message waits while its channel's secrets can't be decrypted, and is sent when they can", async () => {
   const calls = fakeNetworks();
   const chat = await conversation("telegram");
   const { channelId } = chat;

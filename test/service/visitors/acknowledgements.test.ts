@@ -50,7 +50,7 @@ function placeOf(object: DurableObjectStub): Promise<unknown> {
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
 test.each(["RECEIVED", "FAILED"])(
-  "messages that are %s are walked over once, and after an eviction not again",
+  "messages that are %s are read once, and not again after an eviction",
   async (status) => {
     const { page, object, rowsRead } = await longChat(2_000, status);
     page.send({ type: "delivered", seq: 2_001 });
@@ -66,7 +66,7 @@ test.each(["RECEIVED", "FAILED"])(
   },
 );
 
-test("a large backlog is taken in steps, all of it", async () => {
+test("a large backlog is acknowledged completely, in steps", async () => {
   const { page, rowsRead } = await longChat(1_700, "SENT");
   const read = await rowsRead(async () => {
     page.send({ type: "read", seq: 5_000 });
@@ -87,7 +87,7 @@ test("a large backlog is taken in steps, all of it", async () => {
   ).toBe(0);
 });
 
-test("what was acknowledged in an erased chat says nothing of the one after it", async () => {
+test("acknowledgements of a deleted chat don't affect its successor", async () => {
   const { api, channelId } = await newOrganization();
   const token = newToken();
   for (const _ of ["the first chat", "the second"]) {

@@ -32,7 +32,7 @@ async function outcome(channelId: string, protocols: string[], origin?: string):
   return first.type === "ready" ? "ready" : first.closed;
 }
 
-test("a user whom the site vouches for is the same contact on any device", async () => {
+test("a user with a valid hash is the same contact on every device", async () => {
   const { api, channelId, secret } = await newSite();
   const protocols = asUser("müller@example.com 🦀", await signUser("müller@example.com 🦀", secret));
   const { page: phone } = await visit(channelId, { protocols });
@@ -68,7 +68,7 @@ function signUser7(secret: string): Promise<string> {
 /** A second that lies so far ahead, as Unix seconds. */
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
 
-test("a dated hash lets its user in until it expires, and a socket that is open then stays open", async () => {
+test("a hash with an expiry is accepted until then, and an open socket stays open afterwards", async () => {
   const { channelId, secret } = await newSite();
   const expires = inSeconds(60);
   const protocols = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);
@@ -80,7 +80,7 @@ test("a dated hash lets its user in until it expires, and a socket that is open 
   expect(await page.write("a")).toMatchObject({ type: "stored" });
 });
 
-test("a dated and an undated hash lead to the same contact", async () => {
+test("hashes with and without an expiry lead to the same contact", async () => {
   const { channelId, secret } = await newSite();
   const expires = inSeconds(60);
   const dated = asUser("user-7", await signUserUntil("user-7", expires, secret), expires);
@@ -155,7 +155,7 @@ test.each([
   expect(await outcome(channelId, protocols)).toBe(4401);
 });
 
-test("a socket that the directory leads to another contact's chat is refused, and sees nothing of it", async () => {
+test("a socket that the directory leads to another contact's chat is refused, and sees no messages", async () => {
   const { api, channelId, secret } = await newSite();
   const victim = asUser("user-7", await signUser("user-7", secret));
   await (await visit(channelId, { protocols: victim })).page.write("a", "Private");
@@ -170,7 +170,7 @@ test.each([
   ["address", { address: "user-8" }],
   ["organization", { organizationId: newId("org", null) }],
   ["channel", { channelId: newId("chn", null) }],
-])("a socket of another %s that waited in a chat's object is closed when the chat begins", async (_, other) => {
+])("a socket of another %s that was open in a chat's object is closed when the chat is created", async (_, other) => {
   const { api, channelId, secret } = await newSite();
   const { page: own } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)) });
   const chatId = await webChatId(channelId, "user-7");
@@ -187,7 +187,7 @@ test.each([
   expect(await own.next()).toMatchObject({ message: { text: "For the user alone" } });
 });
 
-test("a token opens no other channel's chat", async () => {
+test("a token does not open a chat on another channel", async () => {
   const { organizationId, channelId } = await newSite();
   const token = newToken();
   await (await visit(channelId, { token })).page.write("a");
@@ -195,7 +195,7 @@ test("a token opens no other channel's chat", async () => {
   expect((await visit(other, { token })).ready).toMatchObject({ chatId: null, messages: [] });
 });
 
-test("a rotated identity secret works at once, and the one before through its overlap", async () => {
+test("a rotated identity secret works at once, and the previous one until the overlap ends", async () => {
   const { channelId, secret } = await newSite();
   const before = asUser("user-7", await signUser("user-7", secret));
   expect(await outcome(channelId, before)).toBe("ready");
@@ -208,7 +208,7 @@ test("a rotated identity secret works at once, and the one before through its ov
   expect([await outcome(channelId, after), await outcome(channelId, before)]).toEqual(["ready", 4401]);
 });
 
-test("a secret that was rotated without an overlap lets nobody in after a second", async () => {
+test("after a rotation without overlap, the previous secret is refused after a second", async () => {
   const { channelId, secret } = await newSite();
   const before = asUser("user-7", await signUser("user-7", secret));
   await outcome(channelId, before);
@@ -217,7 +217,7 @@ test("a secret that was rotated without an overlap lets nobody in after a second
   expect(await outcome(channelId, before)).toBe(4401);
 });
 
-test("without a key that opens the secret a user is told to try later, and a token's holder is let in", async () => {
+test("if the secret can't be decrypted, a user is told to try later, and an anonymous visitor is accepted", async () => {
   const { channelId, secret } = await newSite();
   const protocols = asUser("user-7", await signUser("user-7", secret));
   const { app } = await import("../../../src/app.ts");
@@ -261,7 +261,7 @@ test.each([
   expect(await outcome(channelId, ["parley.v1", `token.${newToken()}`], origin)).toBe(expected);
 });
 
-test("an origin that has just been allowed is let in at once", async () => {
+test("a newly allowed origin is accepted at once", async () => {
   const { channelId } = await newSite({ allowedOrigins: LIST });
   const protocols = ["parley.v1", `token.${newToken()}`];
   expect(await outcome(channelId, protocols, LIST[0])).toBe("ready");
@@ -269,7 +269,7 @@ test("an origin that has just been allowed is let in at once", async () => {
   expect(await outcome(channelId, protocols, "https://new.example")).toBe("ready");
 });
 
-test("no channel, a channel of another kind, and what is no id, are 4404 and wake no object", async () => {
+test("an unknown channel, a channel of another kind and a malformed id get 4404 and wake no object", async () => {
   const { organizationId } = await newOrganization();
   const objects = [env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
   const ids = [newId("chn", null), await newChannel(organizationId, "telegram"), "chn_", organizationId];
@@ -283,7 +283,7 @@ test.each(["-1", "1.5", "x", "", "1".repeat(16)])("after=%s closes the socket", 
   expect(await (await connect(channelId, { after })).closed).toBe(1008);
 });
 
-test("headers of the visitor's own do not pass for what the Worker found out", async () => {
+test("a visitor can't set the headers that the Worker sets", async () => {
   const { channelId } = await newSite();
   const victim = newToken();
   const { page } = await visit(channelId, { token: victim });
@@ -294,7 +294,7 @@ test("headers of the visitor's own do not pass for what the Worker found out", a
   expect(seen).toMatchObject({ chatId: null, messages: [] });
 });
 
-test("no token reaches the log or the chat's object", async () => {
+test("tokens reach neither the log nor the chat's object", async () => {
   const { channelId, secret } = await newSite();
   const lines: unknown[] = [];
   for (const method of ["log", "warn", "error"] as const) {
@@ -308,7 +308,7 @@ test("no token reaches the log or the chat's object", async () => {
   expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${token}|user-7|Private|192\\.0\\.2\\.200|web_`));
 });
 
-test("the page is served with its policy, and follows the settings", async () => {
+test("the page has its security policy, and follows the settings", async () => {
   const { channelId } = await newSite({ allowedOrigins: LIST });
   const page = await call("GET", `/web/${channelId}`);
   expect([page.status, page.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -317,14 +317,14 @@ test("the page is served with its policy, and follows the settings", async () =>
   expect(page.text).toContain(`data-channel="${channelId}" data-name="Acme support"`);
 });
 
-test("the page of no channel is 404, alike for one of another kind", async () => {
+test("the page of an unknown channel is a 404, and so is the page of a channel of another kind", async () => {
   const { organizationId } = await newOrganization();
   for (const id of [newId("chn", null), await newChannel(organizationId, "telegram"), "nothing"]) {
     expectError(await call("GET", `/web/${id}`), 404, "channel_not_found");
   }
 });
 
-test("no other method reaches the page or the socket", async () => {
+test("the page and the socket accept no other methods", async () => {
   const { channelId } = await newSite();
   for (const path of [`/web/${channelId}`, `/web/${channelId}/socket`]) {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
@@ -333,7 +333,7 @@ test("no other method reaches the page or the socket", async () => {
   }
 });
 
-test("a socket's answer names the protocol only where it was offered", async () => {
+test("the upgrade response names the protocol only if the client offered it", async () => {
   const { channelId } = await newSite();
   const response = await upgrade(channelId, { protocols: ["other"] });
   expect(response.headers.get("Sec-WebSocket-Protocol")).toBeNull();

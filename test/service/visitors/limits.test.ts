@@ -15,7 +15,7 @@ async function newVisitor() {
   return { ...organization, token, object, ...(await visit(organization.channelId, { token })) };
 }
 
-test("a visitor writes one message a second, and hears when to go on", async () => {
+test("a visitor can write one message a second, and is told when to continue", async () => {
   const { page } = await newVisitor();
   await page.write("a");
   expect(await page.write("b")).toEqual({
@@ -31,7 +31,7 @@ test("a visitor writes one message a second, and hears when to go on", async () 
   expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 
-test("the pace is the visitor's, in whichever tab and after an eviction", async () => {
+test("the rate limit applies to the visitor, in all tabs and after an eviction", async () => {
   const { page, channelId, token, object } = await newVisitor();
   const { page: other } = await visit(channelId, { token });
   await page.write("a");
@@ -40,7 +40,7 @@ test("the pace is the visitor's, in whichever tab and after an eviction", async 
   expect(await other.write("b")).toMatchObject({ type: "refused", code: "rate_limited" });
 });
 
-test("messages that come at once are stored in their order until the pace is reached", async () => {
+test("concurrent messages are stored in order until the rate limit is reached", async () => {
   const { page, channelId, token } = await newVisitor();
   for (const id of ["a", "b", "c"]) page.send({ type: "message", id, content: id });
   const types = [(await page.next()).type, (await page.next()).type, (await page.next()).type];
@@ -56,7 +56,7 @@ async function newUser() {
   return { channelId, protocols, ...(await visit(channelId, { protocols })) };
 }
 
-test("two first messages that wait for the directory together do not pass the pace together", async () => {
+test("two first messages that wait for the directory don't both pass the rate limit", async () => {
   const { page } = await newUser();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   aroundQueries(async (_, run) => {
@@ -71,7 +71,7 @@ test("two first messages that wait for the directory together do not pass the pa
   expect(await page.next()).toMatchObject({ type: "refused", id: "b", code: "rate_limited" });
 });
 
-test("a visitor writes 60 messages an hour, and the 61st when the first is an hour old", async () => {
+test("a visitor can write 60 messages an hour, and the 61st when the first is an hour old", async () => {
   const { page } = await newVisitor();
   for (let n = 1; n <= 60; n++) {
     expect(await page.write(`${n}`)).toMatchObject({ type: "stored", seq: n });
@@ -88,7 +88,7 @@ test.each([
   ["nothing", "", "missing_field"],
   ["white space", " \n\t\u3000", "missing_field"],
   ["4,097 characters", "x".repeat(4_097), "validation_failed"],
-])("content of %s is refused, and the socket stays", async (_, content, code) => {
+])("content of %s is refused, and the socket stays open", async (_, content, code) => {
   const { page } = await newVisitor();
   expect(await page.write("a", content)).toMatchObject({ type: "refused", id: "a", code, retryAfter: null });
   expect(await page.write("a", "x")).toMatchObject({ type: "stored" });
@@ -133,13 +133,13 @@ test.each([
   expect((await api("GET", `/chats?channel=${channelId}`)).body.chats).toEqual([]);
 });
 
-test("a frame of 16 KiB is taken, and fields that we do not know are ignored", async () => {
+test("a frame of 16 KiB is accepted, and unknown fields are ignored", async () => {
   const { page } = await newVisitor();
   const frame = (filling: string) => `{"type":"ping","later":"${filling}"}`;
   expect(await page.ask(frame("x".repeat(16 * 1_024 - frame("").length)))).toEqual({ type: "pong" });
 });
 
-test("a socket that sends more than 50 frames a second is closed, and its visitor's other one stays", async () => {
+test("a socket that sends more than 50 frames a second is closed, and the visitor's other socket stays open", async () => {
   const { page, channelId, token } = await newVisitor();
   const { page: other } = await visit(channelId, { token });
   for (let n = 0; n < 51; n++) page.send({ type: "read", seq: n });
@@ -147,13 +147,13 @@ test("a socket that sends more than 50 frames a second is closed, and its visito
   expect(await other.rest()).toEqual([]);
 });
 
-test("a socket that asks for more than four pages of the past in a second is closed", async () => {
+test("a socket that requests more than four older pages in a second is closed", async () => {
   const { page } = await newVisitor();
   for (let n = 0; n < 4; n++) expect(await page.ask({ type: "older", before: 1 })).toMatchObject({ type: "older" });
   expect(await page.ask({ type: "older", before: 1 })).toEqual({ closed: 1013 });
 });
 
-test("a page that does not wait for answers is hung up on once 20 messages wait, and those are taken", async () => {
+test("a socket is closed if more than 20 of its messages are waiting, and those 20 are processed", async () => {
   const { page, channelId, protocols } = await newUser();
   const { page: other } = await visit(channelId, { protocols });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ test("a page that does not wait for answers is hung up on once 20 messages wait,
   expect(await other.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 
-test("a socket too many sleeps as the others do, and nothing that it sends is taken", async () => {
+test("a socket beyond the limit sleeps like the others, and its frames are ignored", async () => {
   const { channelId, token, object } = await newVisitor();
   for (let n = 2; n <= 5; n++) await visit(channelId, { token });
   const slept = await runInDurableObject(object, async (_object, state) => {
@@ -186,7 +186,7 @@ test("a socket too many sleeps as the others do, and nothing that it sends is ta
   expect(await (await connect(channelId, { token })).closed).toBe(1013);
 });
 
-test("a sixth socket takes the place of one that has given no sign of life for three minutes", async () => {
+test("a sixth socket replaces a socket that was silent for three minutes", async () => {
   const { page, channelId, token } = await newVisitor();
   for (let n = 0; n < 4; n++) await visit(channelId, { token });
   pass(180_000);
@@ -196,7 +196,7 @@ test("a sixth socket takes the place of one that has given no sign of life for t
   expect(await page.closed).toBe(1013);
 });
 
-test("a sixth socket of a visitor is closed with 1013, over an eviction too, and another visitor's is not", async () => {
+test("a visitor's sixth socket is closed with 1013, even after an eviction, and another visitor's is not", async () => {
   const { channelId, token, object } = await newVisitor();
   for (let n = 2; n <= 5; n++) await visit(channelId, { token });
   expect(await (await connect(channelId, { token })).closed).toBe(1013);
@@ -211,7 +211,7 @@ async function begin(channelId: string, from: string): Promise<{ page: Page; ans
   return { page, answer: await page.write("first") };
 }
 
-test("5 new chats a minute come from one address, and a sixth hears when to try again", async () => {
+test("one address can open 5 new chats a minute, and the sixth is told when to try again", async () => {
   const { channelId } = await newOrganization();
   const from = "192.0.2.1";
   for (let n = 0; n < 5; n++) {
@@ -233,7 +233,7 @@ test("5 new chats a minute come from one address, and a sixth hears when to try 
   expect((await begin(channelId, from)).answer.type).toBe("refused");
 });
 
-test("who may open no further chat is told so without the directory or the channel for 5 s, then they are asked again", async () => {
+test("a refused new chat is refused again for 5 s without asking the directory or the channel", async () => {
   const { channelId } = await newOrganization();
   const from = "192.0.2.3";
   for (let n = 0; n < 5; n++) await begin(channelId, from);
@@ -253,14 +253,14 @@ test("who may open no further chat is told so without the directory or the chann
   expect(await page.write("first")).toMatchObject({ type: "stored" });
 });
 
-test("the addresses of one /64 count as one, and those of the next do not", async () => {
+test("the addresses of one /64 count as one address, and the next /64 counts separately", async () => {
   const { channelId } = await newOrganization();
   for (let n = 1; n <= 5; n++) await begin(channelId, `2001:db8:0:1::${n}`);
   expect((await begin(channelId, "2001:db8:0:1:ffff:ffff:ffff:ffff")).answer.type).toBe("refused");
   expect((await begin(channelId, "2001:db8:0:2::1")).answer.type).toBe("stored");
 });
 
-test("a chat that is there already counts for nobody", async () => {
+test("existing chats don't count towards the limit", async () => {
   const { channelId } = await newOrganization();
   const from = "192.0.2.9";
   const token = newToken();
@@ -272,7 +272,7 @@ test("a chat that is there already counts for nobody", async () => {
   expect(await moved.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 
-test("the addresses of new chats are kept for a minute and no longer", async () => {
+test("the addresses of new chats are stored for a minute", async () => {
   const { channelId } = await newOrganization();
   await begin(channelId, "192.0.2.77");
   const channel = env.CHANNELS.getByName(channelId);
@@ -287,7 +287,7 @@ test("the addresses of new chats are kept for a minute and no longer", async () 
 });
 
 test.each(OUTAGES)(
-  "while the directory is down a first message is refused for now, and costs one place among the five (%s error)",
+  "while the directory is down, a first message gets unavailable, and its repeats count as one new chat (%s error)",
   async (outage) => {
     const { channelId } = await newOrganization();
     const from = "192.0.2.11";
@@ -304,7 +304,7 @@ test.each(OUTAGES)(
   },
 );
 
-test("who may open no further chat is welcome in one that the company has begun meanwhile", async () => {
+test("a visitor beyond the limit can write in a chat that the company created meanwhile", async () => {
   const { api, channelId, secret } = await newSite();
   const from = "192.0.2.12";
   const { page } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)), from });
@@ -313,7 +313,7 @@ test("who may open no further chat is welcome in one that the company has begun 
   expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
 });
 
-test.each(OUTAGES)("a chat in use takes messages while the directory is down (%s error)", async (outage) => {
+test.each(OUTAGES)("a chat in use stores messages while the directory is down (%s error)", async (outage) => {
   const { page } = await newVisitor();
   await page.write("a");
   pass(1_000);
@@ -321,14 +321,14 @@ test.each(OUTAGES)("a chat in use takes messages while the directory is down (%s
   expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 
-test("a channel's object that cannot be reached refuses for now, and nobody is let past it", async () => {
+test("if the channel's object does not answer, new chats get unavailable", async () => {
   const { page, api } = await newVisitor();
   breakObjects("CHANNELS", "admitNewChat");
   expect(await page.write("a")).toMatchObject({ type: "refused", code: "unavailable", retryAfter: 5 });
   expect((await api("GET", "/chats")).body.chats).toEqual([]);
 });
 
-test("a chat's object that cannot be reached closes the socket with 1013", async () => {
+test("if the chat's object does not answer, the socket is closed with 1013", async () => {
   const { channelId } = await newOrganization();
   breakObjects("CHATS", "fetch");
   expect(await (await connect(channelId)).closed).toBe(1013);

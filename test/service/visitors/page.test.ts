@@ -6,7 +6,7 @@ import { newSite } from "../../support/sockets.ts";
 
 const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
-test("a browser that asks for a channel that does not exist gets a readable page with status 404", async () => {
+test("a browser that requests an unknown channel gets a readable page with status 404", async () => {
   for (const id of [newId("chn", null), "nonsense"]) {
     const response = await exports.default.fetch(`https://parley.test/web/${id}`, { headers: BROWSER });
     const { status, headers } = response;
@@ -39,18 +39,21 @@ test.each<[string[], string | undefined, boolean]>([
   [[SHOP], "https://parley.test", true],
   [[SHOP], "https://other.example", false],
   [[SHOP], "null", false],
-])("with %j allowed, a widget on %s hears whether the chat can be shown: %s", async (allowedOrigins, origin, shown) => {
-  const { channelId } = await newSite({ allowedOrigins });
-  const headers = origin === undefined ? {} : { Origin: origin };
-  const answer = await call("GET", `/web/${channelId}/availability`, { headers });
-  expect([answer.status, answer.body]).toEqual([200, { available: shown }]);
-  // Any site may read it, or the widget could not tell a refusal from a lost connection.
-  expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
-  expect(answer.headers.get("Cache-Control")).toBe("private, max-age=60");
-  expect(answer.headers.get("Vary")).toBe("Origin");
-});
+])(
+  "with %j allowed, a widget on %s learns whether the chat can be shown: %s",
+  async (allowedOrigins, origin, shown) => {
+    const { channelId } = await newSite({ allowedOrigins });
+    const headers = origin === undefined ? {} : { Origin: origin };
+    const answer = await call("GET", `/web/${channelId}/availability`, { headers });
+    expect([answer.status, answer.body]).toEqual([200, { available: shown }]);
+    // Any site may read it, or the widget could not tell a refusal from a lost connection.
+    expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
+    expect(answer.headers.get("Cache-Control")).toBe("private, max-age=60");
+    expect(answer.headers.get("Vary")).toBe("Origin");
+  },
+);
 
-test("the chat of a channel that does not exist can't be shown anywhere", async () => {
+test("the chat of an unknown channel can't be shown anywhere", async () => {
   const answer = await call("GET", `/web/${newId("chn", null)}/availability`, { headers: { Origin: SHOP } });
   expect([answer.status, answer.body]).toEqual([200, { available: false }]);
 });

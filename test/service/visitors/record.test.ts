@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a channel's record holds its opened credentials and its organization's region", async () => {
+test("a channel's record has its decrypted credentials and its organization's region", async () => {
   const { organizationId } = await newOrganization({ region: "weur" });
   const body = { kind: "telegram", name: "Bot", credentials: { botToken: "1:abcdefgh" }, settings: { perSecond: 3 } };
   const { channel } = created(await admin("POST", `/organizations/${organizationId}/channels`, body));
@@ -32,7 +32,7 @@ test("a channel's record holds its opened credentials and its organization's reg
   expect(await record?.identitySecrets(Date.now())).toEqual([]);
 });
 
-test("a record is held for 10 seconds, and no longer", async () => {
+test("a record is cached for 10 seconds", async () => {
   const { channelId } = await newOrganization();
   const first = await channelRecord(env, channelId);
   const roundTrips = countRoundTrips();
@@ -44,14 +44,14 @@ test("a record is held for 10 seconds, and no longer", async () => {
   expect(roundTrips()).toBe(1);
 });
 
-test("a clock that was set back makes no record last", async () => {
+test("a record does not stay cached longer if the clock is set back", async () => {
   const { channelId } = await newOrganization();
   const first = await channelRecord(env, channelId);
   vi.setSystemTime(Date.now() - 1);
   expect(await channelRecord(env, channelId)).not.toBe(first);
 });
 
-test("a fresh record is read where the held one is a second old, and held from then on", async () => {
+test("a fresh record is read if the cached one is a second old, and then cached", async () => {
   const { channelId } = await newOrganization();
   await channelRecord(env, channelId);
   await admin("PATCH", `/channels/${channelId}`, { name: "Renamed" });
@@ -63,7 +63,7 @@ test("a fresh record is read where the held one is a second old, and held from t
   expect((await channelRecord(env, channelId))?.name).toBe("Renamed");
 });
 
-test("a record of now is read at once, and held from now on", async () => {
+test("a current record is read at once, and then cached", async () => {
   const { channelId } = await newOrganization();
   await channelRecord(env, channelId);
   await admin("PATCH", `/channels/${channelId}`, { name: "Renamed" });
@@ -72,7 +72,7 @@ test("a record of now is read at once, and held from now on", async () => {
 });
 
 test.each(OUTAGES)(
-  "those who ask at once share one read, and a failure of it fails none after them (%s error)",
+  "concurrent callers share one read, and its failure does not affect later callers (%s error)",
   async (outage) => {
     const { channelId } = await newOrganization();
     const roundTrips = countRoundTrips();
@@ -89,7 +89,7 @@ test.each(OUTAGES)(
   },
 );
 
-test("a read that never ends, as of a request that was cancelled, holds nobody up for long", async () => {
+test("a read that never ends, for example of a cancelled request, delays other callers only briefly", async () => {
   const { channelId } = await newOrganization();
   aroundQueries((query, run) => (query === 1 ? new Promise(() => undefined) : run()));
   void channelRecord(env, channelId);
@@ -114,7 +114,7 @@ async function renamedAmidRead(channelId: string) {
   return { slow, release };
 }
 
-test("a read that began before a change is not held in place of one that began after it", async () => {
+test("a read that started before a change does not replace a later one in the cache", async () => {
   const { channelId } = await newOrganization();
   const { slow, release } = await renamedAmidRead(channelId);
   expect((await channelRecord(env, channelId, { fresh: "now" }))?.name).toBe("Renamed");
@@ -123,7 +123,7 @@ test("a read that began before a change is not held in place of one that began a
   expect((await channelRecord(env, channelId))?.name).toBe("Renamed");
 });
 
-test("forged calls read the directory once a second, however old the record is", async () => {
+test("forged calls read the directory at most once a second, however old the record is", async () => {
   const { channelId } = await newOrganization();
   await channelRecord(env, channelId);
   const roundTrips = countRoundTrips();
@@ -137,7 +137,7 @@ test("forged calls read the directory once a second, however old the record is",
   expect(roundTrips()).toBe(13);
 });
 
-test("forged calls that come together read the directory once, and a genuine one among them shares what was read", async () => {
+test("concurrent forged calls read the directory once, and a genuine call among them uses the same read", async () => {
   const { channelId } = await newOrganization();
   await channelRecord(env, channelId);
   await admin("PATCH", `/channels/${channelId}`, { name: "Renamed" });
@@ -149,7 +149,7 @@ test("forged calls that come together read the directory once, and a genuine one
   expect(roundTrips()).toBe(1);
 });
 
-test.each(OUTAGES)("forged calls read a directory that is down once a second (%s error)", async (outage) => {
+test.each(OUTAGES)("forged calls read a failing directory at most once a second (%s error)", async (outage) => {
   const { channelId } = await newOrganization();
   await channelRecord(env, channelId);
   breakDirectory(outage);
@@ -160,21 +160,21 @@ test.each(OUTAGES)("forged calls read a directory that is down once a second (%s
   expect(roundTrips()).toBe(1);
 });
 
-test("a channel that is being erased is absent, as one that never was", async () => {
+test("a channel that is being deleted is treated as unknown", async () => {
   const { channelId } = await newOrganization();
   await env.DB.prepare("update channels set erasing_at = 1 where id = ?").bind(channelId).run();
   expect(await channelRecord(env, channelId)).toBeNull();
   expect(await channelRecord(env, newId("chn", null))).toBeNull();
 });
 
-test("what is absent is asked once in 10 seconds, and what has not an id's form never", async () => {
+test("an unknown channel is looked up once in 10 seconds, and a malformed id never", async () => {
   const roundTrips = countRoundTrips();
   const id = newId("chn", null);
   for (const asked of [id, id, "chn_", newId("cht", null)]) expect(await channelRecord(env, asked)).toBeNull();
   expect(roundTrips()).toBe(1);
 });
 
-test("an isolate holds a thousand records, and drops the oldest", async () => {
+test("an isolate caches a thousand records, and drops the oldest", async () => {
   const { channelId } = await newOrganization();
   const first = await channelRecord(env, channelId);
   for (let n = 0; n < 999; n++) await channelRecord(env, newId("chn", null));
@@ -198,7 +198,7 @@ function tokenVerifier(channelId: string) {
 
 const OLD = "123456:telegram-bot-token";
 
-test("a rotated secret works with its first call, and is held from then on", async () => {
+test("a rotated secret works in its first call, and is then cached", async () => {
   const { organizationId } = await newOrganization();
   const channelId = await newChannel(organizationId, "telegram");
   const { tried, verify } = tokenVerifier(channelId);
@@ -211,7 +211,7 @@ test("a rotated secret works with its first call, and is held from then on", asy
   expect([tried.length, roundTrips()]).toEqual([4, 0]);
 });
 
-test("a secret that is rotated within a second of a forged call works when the second is over", async () => {
+test("a secret that is rotated within a second after a forged call works when the second is over", async () => {
   const { organizationId } = await newOrganization();
   const channelId = await newChannel(organizationId, "telegram");
   const { verify } = tokenVerifier(channelId);
@@ -222,7 +222,7 @@ test("a secret that is rotated within a second of a forged call works when the s
   expect(await verify("1:new-secret")).toBe("good");
 });
 
-test("a call that fails with what a read from before the change found is verified once more", async () => {
+test("a call that fails with an outdated record is verified again", async () => {
   const { channelId } = await newOrganization();
   const { slow, release } = await renamedAmidRead(channelId);
   const found = verifyChannel(env, channelId, async ({ name }) => (name === "Renamed" ? "good" : null));
@@ -231,12 +231,12 @@ test("a call that fails with what a read from before the change found is verifie
   expect((await found)?.verified).toBe("good");
 });
 
-test("a verification for no channel is null", async () => {
+test("the verification for an unknown channel is null", async () => {
   expect(await verifyChannel(env, newId("chn", null), async () => true)).toBeNull();
 });
 
 test.each(OUTAGES)(
-  "credentials that open under no key are an outage, and a directory that is down is one (%s error)",
+  "credentials that can't be decrypted are an outage, and so is a failing directory (%s error)",
   async (outage) => {
     const { organizationId } = await newOrganization();
     const channelId = await newChannel(organizationId, "telegram");
@@ -249,7 +249,7 @@ test.each(OUTAGES)(
   },
 );
 
-test("a web channel needs no key to be read, for a page shows none of its secrets", async () => {
+test("a web channel can be read without the key, because a page needs none of its secrets", async () => {
   const { channelId } = await newOrganization();
   const record = await channelRecord({ ...env, CREDENTIALS_KEY: "" }, channelId);
   expect(record).toMatchObject({ kind: "web", credentials: {}, verifyToken: null });

@@ -30,7 +30,7 @@ async function pulse(page: Page): Promise<"alive" | number> {
   return answer.type === "pong" ? "alive" : answer.closed;
 }
 
-test("a socket of a secret that was rotated away ends within 10 seconds, at its next frame, which is not taken", async () => {
+test("a socket of a rotated secret is closed within 10 seconds, at its next frame, which is ignored", async () => {
   const { channelId, chatId, api, page } = await newUser();
   await rotate(channelId);
   pass(9_999);
@@ -41,7 +41,7 @@ test("a socket of a secret that was rotated away ends within 10 seconds, at its 
   expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
 });
 
-test("a message of the company's does not reach a socket of a secret that was rotated away", async () => {
+test("a message from the company does not reach a socket of a rotated secret", async () => {
   const { channelId, chatId, api, page } = await newUser();
   await rotate(channelId);
   pass(10_000);
@@ -49,7 +49,7 @@ test("a message of the company's does not reach a socket of a secret that was ro
   expect(await page.next()).toEqual({ closed: 4401 });
 });
 
-test("a channel knows of a rotation at once, however lately one of its chats asked", async () => {
+test("a channel knows of a rotation at once, even right after a check", async () => {
   const { channelId, page } = await newUser();
   const other = asUser("user-8", await signUser("user-8", (await rotate(channelId, 60)).body.identitySecret));
   const { page: asks } = await visit(channelId, { protocols: other });
@@ -59,7 +59,7 @@ test("a channel knows of a rotation at once, however lately one of its chats ask
   expect(await pulse(page)).toBe(4401);
 });
 
-test("a socket stays through the overlap of its secret's successor, and ends within 10 seconds after it", async () => {
+test("a socket stays open during the overlap of its secret, and is closed within 10 seconds after it", async () => {
   const { channelId, page } = await newUser();
   const { body } = await rotate(channelId, 60);
   const protocols = asUser("user-7", await signUser("user-7", body.identitySecret));
@@ -70,7 +70,7 @@ test("a socket stays through the overlap of its secret's successor, and ends wit
   expect([await pulse(page), await pulse(successor)]).toEqual([4401, "alive"]);
 });
 
-test("a rotated secret ends no socket of a token's holder", async () => {
+test("the rotation of a secret does not close sockets of anonymous visitors", async () => {
   const { channelId } = await newSite();
   const { page } = await visit(channelId);
   await rotate(channelId);
@@ -78,7 +78,7 @@ test("a rotated secret ends no socket of a token's holder", async () => {
   expect(await pulse(page)).toBe("alive");
 });
 
-test("a socket of an origin that is allowed no more ends, and those of others stay", async () => {
+test("a socket of an origin that was removed is closed, and others stay open", async () => {
   const [gone, stays] = ["https://gone.example", "https://stays.example"];
   const { channelId } = await newSite({ allowedOrigins: [gone, stays] });
   const token = newToken();
@@ -92,7 +92,7 @@ test("a socket of an origin that is allowed no more ends, and those of others st
   expect(await pulse(pages[1] as Page)).toBe("alive");
 });
 
-test("a socket ends over an eviction of its object too", async () => {
+test("a socket is closed even after an eviction of its object", async () => {
   const { channelId, chatId, page } = await newUser();
   await rotate(channelId);
   pass(10_000);
@@ -100,7 +100,7 @@ test("a socket ends over an eviction of its object too", async () => {
   expect(await pulse(page)).toBe(4401);
 });
 
-test("a page that was only opened ends as the others do", async () => {
+test("the socket of a page without a chat is closed too", async () => {
   const { channelId } = await newSite({ allowedOrigins: ["https://gone.example"] });
   const { page } = await visit(channelId, { origin: "https://gone.example" });
   await allow(channelId, ["https://other.example"]);
@@ -108,7 +108,7 @@ test("a page that was only opened ends as the others do", async () => {
   expect(await pulse(page)).toBe(4403);
 });
 
-test("the channel is asked once in 10 seconds, however many frames pass, and the directory as seldom", async () => {
+test("the channel and the directory are read once in 10 seconds, however many frames pass", async () => {
   const { channelId, chatId, api, page, protocols } = await newUser();
   const { page: other } = await visit(channelId, { protocols });
   await send(api, chatId);
@@ -123,7 +123,7 @@ test("the channel is asked once in 10 seconds, however many frames pass, and the
   expect([channelCalls.mock.calls.length, roundTrips()]).toEqual([3, 3]);
 });
 
-test("a chat without an open socket asks nobody", async () => {
+test("a chat without an open socket makes no check", async () => {
   const { chatId, api, page } = await newUser();
   await send(api, chatId);
   await page.close();
@@ -133,7 +133,7 @@ test("a chat without an open socket asks nobody", async () => {
   expect(channelCalls).not.toHaveBeenCalled();
 });
 
-test("what comes while the channel is asked is told afterwards, in its order, and to each page once", async () => {
+test("frames that arrive during a check are sent afterwards, in order, and to each page once", async () => {
   const { channelId, chatId, api, page, protocols } = await newUser();
   pass(10_000);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -149,7 +149,7 @@ test("what comes while the channel is asked is told afterwards, in its order, an
   expect(await late.next()).toMatchObject({ type: "message", message: { text: "three" } });
 });
 
-test("while nobody can say whether a socket is welcome it stays for an hour, and is then told to try later", async () => {
+test("while the check fails, a socket stays open for an hour, and is then told to try later", async () => {
   const { page } = await newUser();
   breakObjects("CHANNELS", "socketPolicy");
   pass(3_599_000);
@@ -158,20 +158,23 @@ test("while nobody can say whether a socket is welcome it stays for an hour, and
   expect(await pulse(page)).toBe(1013);
 });
 
-test.each(OUTAGES)("while the directory is down a channel tells what it knew last (%s error)", async (outage) => {
-  const { channelId, page } = await newUser();
-  pass(10_000);
-  expect(await pulse(page)).toBe("alive");
-  breakDirectory(outage);
-  pass(60_000);
-  expect(await pulse(page)).toBe("alive");
-  vi.restoreAllMocks();
-  await rotate(channelId);
-  pass(10_000);
-  expect(await pulse(page)).toBe(4401);
-});
+test.each(OUTAGES)(
+  "while the directory is down, a channel answers with what it knew last (%s error)",
+  async (outage) => {
+    const { channelId, page } = await newUser();
+    pass(10_000);
+    expect(await pulse(page)).toBe("alive");
+    breakDirectory(outage);
+    pass(60_000);
+    expect(await pulse(page)).toBe("alive");
+    vi.restoreAllMocks();
+    await rotate(channelId);
+    pass(10_000);
+    expect(await pulse(page)).toBe(4401);
+  },
+);
 
-test("a rotation that its channel could not be told counts ten seconds later", async () => {
+test("a rotation that could not be reported to its channel takes effect ten seconds later", async () => {
   const { channelId, page } = await newUser();
   pass(10_000);
   expect(await pulse(page)).toBe("alive");
@@ -182,7 +185,7 @@ test("a rotation that its channel could not be told counts ten seconds later", a
   expect(await pulse(page)).toBe(4401);
 });
 
-test("a secret that no key opens ends users' sockets after an hour, and none of a token's holders", async () => {
+test("if a secret can't be decrypted, users' sockets are closed after an hour, and anonymous ones stay open", async () => {
   const { channelId, page } = await newUser();
   const { page: stranger } = await visit(channelId);
   await env.DB.prepare("update channels set identity_secret = 'unreadable' where id = ?").bind(channelId).run();
@@ -190,7 +193,7 @@ test("a secret that no key opens ends users' sockets after an hour, and none of 
   expect([await pulse(page), await pulse(stranger)]).toEqual([1013, "alive"]);
 });
 
-test("an origin longer than any host's is not let in, and the company writes on to the chat's other pages", async () => {
+test("an overlong origin is refused, and the chat's other pages still get messages", async () => {
   const { channelId, chatId, api, page, protocols } = await newUser();
   const origin = `https://${"a".repeat(20_000)}.example`;
   expect(await (await connect(channelId, { protocols, origin })).closed).toBe(4403);
@@ -199,7 +202,7 @@ test("an origin longer than any host's is not let in, and the company writes on 
   expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
 });
 
-test("a socket of which too much would have to be kept is not among the chat's open ones", async () => {
+test("a socket with too much data is not accepted, and the chat's other pages still get messages", async () => {
   const { chatId, api, page } = await newUser();
   const [visitor] = await runInDurableObject(env.CHATS.getByName(chatId), (_object, state) =>
     state.getWebSockets().map((socket) => socket.deserializeAttachment() as Visitor),
@@ -211,7 +214,7 @@ test("a socket of which too much would have to be kept is not among the chat's o
   expect(await page.next()).toMatchObject({ message: { text: "Hello" } });
 });
 
-test("a frame that is too large is not held until the channel has answered", async () => {
+test("a frame that is too large closes its socket without waiting for the check", async () => {
   const { page } = await newUser();
   pass(10_000);
   aroundCall("CHANNELS", "socketPolicy", { before: () => page.closed });
@@ -219,7 +222,7 @@ test("a frame that is too large is not held until the channel has answered", asy
   expect(await page.closed).toBe(1009);
 });
 
-test("while the channel is asked a hundred frames are held, and whoever sends more is told to try later", async () => {
+test("a hundred frames can wait for a check, and a socket that sends more is told to try later", async () => {
   const { channelId, page, protocols } = await newUser();
   const pages = [
     page,

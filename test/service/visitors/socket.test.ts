@@ -31,7 +31,7 @@ async function newVisitor() {
   return { ...organization, token, object, messages };
 }
 
-test("opening the page's socket creates nothing, in the directory or in an object", async () => {
+test("opening the socket stores nothing, neither in the directory nor in an object", async () => {
   const { api, channelId, token, object } = await newVisitor();
   const { page, ready } = await visit(channelId, { token });
   expect(ready).toEqual({ type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 });
@@ -43,14 +43,14 @@ test("opening the page's socket creates nothing, in the directory or in an objec
   expect(await heldBy(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
 });
 
-test("the server picks the protocol, and the socket's answer names no other", async () => {
+test("the upgrade response names only the server's protocol", async () => {
   const { channelId } = await newVisitor();
   const response = await upgrade(channelId);
   expect(response.headers.get("Sec-WebSocket-Protocol")).toBe("parley.v1");
   response.webSocket?.accept();
 });
 
-test("the first message makes the chat, with the visitor's address, and is stored", async () => {
+test("the first message creates the chat with the visitor's address, and is stored", async () => {
   const { api, channelId, token, messages } = await newVisitor();
   const { page } = await visit(channelId, { token });
   const stored = await page.write("one", "Hello?");
@@ -74,7 +74,7 @@ test("the first message makes the chat, with the visitor's address, and is store
   ]);
 });
 
-test("a message of the company reaches every open tab, without what is the company's own", async () => {
+test("a message from the company reaches every open tab, without internal fields", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page: one } = await visit(channelId, { token });
   const { page: other } = await visit(channelId, { token });
@@ -98,7 +98,7 @@ test("a visitor's message is acknowledged to its own tab and shown in the other"
   expect([await one.rest(), await other.rest()]).toEqual([[], []]);
 });
 
-test("tabs meet in one chat before there is one: two first messages at once are one chat, one after the other", async () => {
+test("two concurrent first messages from two tabs create one chat, and are stored one after the other", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page: one } = await visit(channelId, { token });
   const { page: other } = await visit(channelId, { token });
@@ -113,7 +113,7 @@ test("tabs meet in one chat before there is one: two first messages at once are 
   expect((await api("GET", "/chats")).body.pagination.total).toBe(1);
 });
 
-test("a chat that the company makes for a user meets the socket that was open before", async () => {
+test("a socket that was open before the company created the chat gets its messages", async () => {
   const { api, channelId, secret } = await newSite();
   const protocols = asUser("user-7", await signUser("user-7", secret));
   const { page, ready } = await visit(channelId, { protocols });
@@ -129,7 +129,7 @@ test("a chat that the company makes for a user meets the socket that was open be
   expect(await page.write("a")).toMatchObject({ type: "stored", seq: 2 });
 });
 
-test("a message that is sent again after a reconnect is stored once and answered alike, at any pace", async () => {
+test("a message that is repeated after a reconnect is stored once and gets the same response, whatever the rate limit", async () => {
   const { channelId, token, messages } = await newVisitor();
   const { page } = await visit(channelId, { token });
   const first = await page.write("one", "Once");
@@ -140,7 +140,7 @@ test("a message that is sent again after a reconnect is stored once and answered
   expect(await messages(ready.chatId)).toHaveLength(1);
 });
 
-test("a message that is sent again is answered over an eviction too, and other tabs do not see it twice", async () => {
+test("a repeated message gets the same response after an eviction, and other tabs don't see it twice", async () => {
   const { channelId, token, object } = await newVisitor();
   const { page } = await visit(channelId, { token });
   const { page: other } = await visit(channelId, { token });
@@ -151,7 +151,7 @@ test("a message that is sent again is answered over an eviction too, and other t
   expect(await other.rest()).toEqual([]);
 });
 
-test("the same client id in another chat is another message", async () => {
+test("the same client id in another chat stores another message", async () => {
   const { channelId } = await newVisitor();
   const stored = await Promise.all([1, 2].map(async () => (await visit(channelId)).page.write("same")));
   expect(stored.map(({ seq }) => seq)).toEqual([1, 1]);
@@ -173,7 +173,7 @@ test("sockets sleep through an eviction, and frames in both directions wake thei
   expect(await other.next()).toEqual({ type: "status", seq: 2, status: "READ" });
 });
 
-test("a ping is answered, in the platform's spelling and in any other", async () => {
+test("a ping is answered, whatever its spelling", async () => {
   const { channelId, token, object } = await newVisitor();
   const { page } = await visit(channelId, { token });
   expect(await page.ask('{"type":"ping"}')).toEqual({ type: "pong" });
@@ -182,7 +182,7 @@ test("a ping is answered, in the platform's spelling and in any other", async ()
   expect(await page.ask('{"type":"ping"}')).toEqual({ type: "pong" });
 });
 
-test("a page catches up from the last number that it has, and asks for the past, oldest first, 100 at a time", async () => {
+test("a page catches up from its last number and requests older messages, oldest first, 100 at a time", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
   await page.write("a");
@@ -202,12 +202,12 @@ test("a page catches up from the last number that it has, and asks for the past,
   expect([await older(1), await older(10_000)]).toEqual([[], range(6, 105)]);
 });
 
-test("who has no chat yet has no past", async () => {
+test("a visitor without a chat has no older messages", async () => {
   const { page } = await visit((await newVisitor()).channelId);
   expect(await page.ask({ type: "older", before: 7 })).toEqual({ type: "older", messages: [] });
 });
 
-test("what a page catches up with is what it would have been told", async () => {
+test("a page that catches up gets the same messages as an open page", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
   await page.write("a");
@@ -220,7 +220,7 @@ test("what a page catches up with is what it would have been told", async () => 
   expect(JSON.stringify(message)).not.toMatch(/metadata|senderId|templateId|variables/);
 });
 
-test("a page that has more than there is is told where the chat stands", async () => {
+test("a page whose number is too high learns the chat's newest number", async () => {
   const { channelId, token } = await newVisitor();
   await (await visit(channelId, { token })).page.write("a");
   expect((await visit(channelId, { token, after: 999 })).ready).toMatchObject({
@@ -230,7 +230,7 @@ test("a page that has more than there is is told where the chat stands", async (
   });
 });
 
-test("web messages are SENT when stored, DELIVERED and READ when a page says so, and never go back", async () => {
+test("web messages are SENT when stored, DELIVERED and READ when acknowledged, and never move back", async () => {
   const { api, channelId, token, messages } = await newVisitor();
   const { page } = await visit(channelId, { token });
   await page.write("a");
@@ -254,7 +254,7 @@ test("web messages are SENT when stored, DELIVERED and READ when a page says so,
   expect(await statuses()).toEqual(["RECEIVED", "READ", "READ", "READ"]);
 });
 
-test("a change of status moves updatedAt, and createdAt never", async () => {
+test("a change of status changes updatedAt, but not createdAt", async () => {
   const { api, channelId, token, messages } = await newVisitor();
   const { page } = await visit(channelId, { token });
   await page.write("a");
@@ -270,7 +270,7 @@ test("a change of status moves updatedAt, and createdAt never", async () => {
   });
 });
 
-test("a redacted message is blanked on the open pages too", async () => {
+test("a redacted message is redacted on open pages too", async () => {
   const { channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
   const { messageId } = await page.write("a", "My card number");
@@ -282,7 +282,7 @@ test("a redacted message is blanked on the open pages too", async () => {
   });
 });
 
-test("a page that was away while a message was redacted is told of it when it comes back", async () => {
+test("a page that was disconnected during a redaction gets the redacted message when it connects again", async () => {
   const { channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
   const { messageId } = await page.write("a", "My card number");
@@ -295,7 +295,7 @@ test("a page that was away while a message was redacted is told of it when it co
   expect(await fresh.rest()).toEqual([]);
 });
 
-test("an erased chat's sockets are closed, and its visitor begins a new one", async () => {
+test("a deleted chat's sockets are closed, and its visitor can begin a new chat", async () => {
   const { api, channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
   const { page: other } = await visit(channelId, { token });
@@ -311,7 +311,7 @@ test("an erased chat's sockets are closed, and its visitor begins a new one", as
   expect((await api("GET", "/chats")).body.pagination.total).toBe(1);
 });
 
-test("an erased channel's chats hang up, and a page that was only opened is told at its first message", async () => {
+test("a deleted channel's chats close their sockets, and a page without a chat learns it at its first message", async () => {
   const { channelId, token } = await newVisitor();
   const { page } = await visit(channelId, { token });
   const { page: silent } = await visit(channelId);
@@ -325,7 +325,7 @@ test("an erased channel's chats hang up, and a page that was only opened is told
   expect(await (await connect(channelId, { token })).closed).toBe(4404);
 });
 
-test("a client's close is answered, and its place is free again", async () => {
+test("a client's close is answered, and makes room for another socket", async () => {
   const { channelId, token } = await newVisitor();
   const pages = [];
   for (let n = 0; n < 5; n++) pages.push((await visit(channelId, { token })).page);
@@ -335,7 +335,7 @@ test("a client's close is answered, and its place is free again", async () => {
   await visit(channelId, { token });
 });
 
-test("a close is answered if a page is left to hear the answer: with or without a code, but not a lost connection", async () => {
+test("a close is answered with or without a code, but a lost connection is not", async () => {
   const { channelId, token, object } = await newVisitor();
   for (let n = 0; n < 3; n++) await visit(channelId, { token });
   const answers = await runInDurableObject(object, async (chat: ChatObject, state) => {
@@ -348,7 +348,7 @@ test("a close is answered if a page is left to hear the answer: with or without 
   expect(answers).toEqual([true, false, false]);
 });
 
-test("an upgrade that is none is a 400", async () => {
+test("a request without an upgrade is a 400", async () => {
   const { channelId } = await newVisitor();
   const response = await upgrade(channelId, { headers: { Upgrade: "h2c" } });
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([400, "validation_failed"]);
