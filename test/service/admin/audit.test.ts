@@ -14,7 +14,7 @@ import {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** One of everything, and no secret that a later assertion could not find again. */
+/** One resource of every kind, with secrets that a later assertion can search for. */
 async function everything() {
   const organization = await newOrganization();
   const { api, organizationId, channelId } = organization;
@@ -36,7 +36,7 @@ async function everything() {
 }
 type Everything = Awaited<ReturnType<typeof everything>>;
 
-/** The lines of the log that a call leaves. */
+/** The log lines of a call. */
 async function linesOf(run: () => ReturnType<typeof admin>) {
   const log = vi.spyOn(console, "log");
   const answer = await run();
@@ -49,7 +49,7 @@ async function linesOf(run: () => ReturnType<typeof admin>) {
 
 type Body = Record<string, { id: string }>;
 
-/** Each write: its method, its registered path, what it is called with, and whose id its line names. */
+/** Each write: its method, its registered path, its request, and the id in its line. */
 const WRITES: [
   string,
   string,
@@ -134,7 +134,7 @@ const WRITES: [
 ];
 
 test.each(WRITES)(
-  "%s %s leaves one audit line, which names its route and id and nothing that it was told",
+  "%s %s logs one audit line with its route and id, and nothing from the request",
   async (method, route, request, idOf) => {
     const ids = await everything();
     const [path, body] = request(ids);
@@ -171,7 +171,7 @@ const READS: [string, (ids: Everything) => string][] = [
   ["/keys/:id/usage", (ids) => `/keys/${ids.keyId}/usage`],
 ];
 
-test("no read leaves an audit line, and each leaves one line for its request", async () => {
+test("a read logs no audit line, and one line for its request", async () => {
   const ids = await everything();
   for (const [route, path] of READS) {
     const { answer, lines, audits } = await linesOf(() => admin("GET", path(ids)));
@@ -187,20 +187,23 @@ test.each<[string, (ids: Everything) => string]>([
   ["organizations", (ids) => ids.organizationId],
   ["channels", (ids) => ids.channelId],
   ["chats", (ids) => ids.chatId],
-])("a deletion in %s that broke off leaves one audit line, and so does the one that ends it", async (list, idOf) => {
-  const ids = await everything();
-  const route = `/admin/v1/${list}/:id`;
-  breakObjects("CHATS", "erase");
-  const broken = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
-  vi.restoreAllMocks();
-  expect(broken.answer.status).toBe(503);
-  expect(broken.audits).toEqual([expect.objectContaining({ method: "DELETE", route, id: idOf(ids) })]);
-  const ended = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
-  expect(ended.answer.status).toBe(200);
-  expect(ended.audits).toHaveLength(1);
-});
+])(
+  "a deletion in %s that fails halfway logs one audit line, and so does the one that completes it",
+  async (list, idOf) => {
+    const ids = await everything();
+    const route = `/admin/v1/${list}/:id`;
+    breakObjects("CHATS", "erase");
+    const broken = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
+    vi.restoreAllMocks();
+    expect(broken.answer.status).toBe(503);
+    expect(broken.audits).toEqual([expect.objectContaining({ method: "DELETE", route, id: idOf(ids) })]);
+    const ended = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
+    expect(ended.answer.status).toBe(200);
+    expect(ended.audits).toHaveLength(1);
+  },
+);
 
-/** Writes of which no statement of the directory is a part, or that leave their line first. */
+/** Writes without a statement in the directory, or that log their line first. */
 const ELSEWHERE = ["/chats/:id/messages/:messageId/redact", "/reseal"];
 
 test.each(
@@ -219,7 +222,7 @@ test.each(
   expect(audits).toEqual([{ event: "audit", requestId, method, route: `/admin/v1${route}`, id, outcome: "unknown" }]);
 });
 
-test("a redaction whose answer is lost leaves an audit line of unknown outcome", async () => {
+test("a redaction whose response is lost logs an audit line with the outcome unknown", async () => {
   const { chatId, messageId } = await everything();
   breakObjects("CHATS", "redact");
   const { answer, audits } = await linesOf(() => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`));
@@ -227,7 +230,7 @@ test("a redaction whose answer is lost leaves an audit line of unknown outcome",
   expect(audits).toEqual([expect.objectContaining({ id: messageId, outcome: "unknown" })]);
 });
 
-test("a read that fails leaves no audit line", async () => {
+test("a failed read logs no audit line", async () => {
   const { organizationId } = await everything();
   breakDirectory("bare");
   for (const method of ["GET", "HEAD"]) {
@@ -236,13 +239,13 @@ test("a read that fails leaves no audit line", async () => {
   }
 });
 
-test("a call without the operator's token that fails leaves no audit line", async () => {
+test("a failed call without the operator's token logs no audit line", async () => {
   const bindings = { ADMIN_TOKEN: "" };
   const { answer, audits } = await linesOf(() => admin("POST", "/organizations", {}, bindings));
   expect([answer.status, audits]).toEqual([503, []]);
 });
 
-test("a write that was refused leaves no audit line", async () => {
+test("a refused write logs no audit line", async () => {
   const { ownerId, organizationId, keyId } = await newOrganization();
   await admin("DELETE", `/keys/${keyId}`);
   const refused: [string, string, object?][] = [
@@ -259,7 +262,7 @@ test("a write that was refused leaves no audit line", async () => {
   }
 });
 
-test("a client of the public API leaves no audit line", async () => {
+test("a request to the public API logs no audit line", async () => {
   const { api, channelId, organizationId } = await newOrganization();
   const { audits } = await linesOf(() => api("POST", "/chats", { channelId, contact: { address: "someone" } }));
   expect(audits).toEqual([]);

@@ -29,7 +29,7 @@ test.each([
   ["telegram", TELEGRAM, { botToken: "wxyz" }, { perSecond: 25 }],
   ["whatsapp", WHATSAPP, { phoneNumberId: "9876", accessToken: "abcd", appSecret: "efgh" }, { perSecond: 80 }],
 ] as const)(
-  "a %s channel is shown with its webhook and the ends of its credentials",
+  "a %s channel is returned with its webhook and the last characters of its credentials",
   async (kind, credentials, ends, settings) => {
     const { organizationId, answer } = await post({ kind, name: "Support", credentials });
     const { channel } = created(answer);
@@ -82,7 +82,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
   }
 });
 
-test("every channel gets a verify token of its own", async () => {
+test("every channel gets its own verify token", async () => {
   const { organizationId } = await newOrganization();
   const ids = await Promise.all([1, 2, 3].map(() => newChannel(organizationId, "telegram")));
   const channels = await Promise.all(ids.map((id) => admin("GET", `/channels/${id}`)));
@@ -116,7 +116,7 @@ test.each<[object, string[]]>([
   [{ kind: "telegram", name: "T", credentials: TELEGRAM, settings: { perSecond: 1.5 } }, ["settings.perSecond"]],
   [{ kind: "signal", name: "S" }, ["kind"]],
   [{ kind: "web", name: "x".repeat(257) }, ["name"]],
-])("POST channel %j is 400 and names %j", async (body, faults) => {
+])("POST channel %j is a 400 for %j", async (body, faults) => {
   const { answer } = await post(body);
   expectError(answer, 400, "validation_failed");
   expect(paths(answer)).toEqual(faults);
@@ -128,12 +128,12 @@ test.each([
   [{ kind: "telegram", name: "Bot" }, "credentials.botToken is required"],
   [{ kind: "telegram", name: "Bot", credentials: { botToken: null } }, "credentials.botToken is required"],
   [{ kind: "whatsapp", name: "W", credentials: { ...WHATSAPP, appSecret: " " } }, "credentials.appSecret is required"],
-])("POST channel %j answers: %s", async (body, text) => {
+])("POST channel %j returns: %s", async (body, text) => {
   const { answer } = await post(body);
   expect([answer.status, answer.body]).toEqual([400, { error: text, code: "missing_field" }]);
 });
 
-test("settings that are chosen are kept, and null is the default again", async () => {
+test("chosen settings are stored, and null restores the default", async () => {
   const { answer } = await post({ kind: "telegram", name: "Bot", credentials: TELEGRAM, settings: { perSecond: 3 } });
   const { channel } = created(answer);
   const patch = async (body: object) => (await admin("PATCH", `/channels/${channel.id}`, body)).body.channel;
@@ -148,7 +148,7 @@ test("settings that are chosen are kept, and null is the default again", async (
   );
 });
 
-test("a web channel's allowed origins are kept, changed and cleared", async () => {
+test("a web channel's allowed origins are stored, changed and cleared", async () => {
   const allowedOrigins = ["https://a.test", "http://localhost:3000"];
   const { answer } = await post({ kind: "web", name: "Site", settings: { allowedOrigins } });
   const { id, settings } = created(answer).channel;
@@ -161,7 +161,7 @@ test("a web channel's allowed origins are kept, changed and cleared", async () =
   expect(await patch({ settings: { allowedOrigins: null } })).toEqual({ allowedOrigins: [] });
 });
 
-test("a PATCH leaves what it does not name: the other credentials, the verify token, the settings", async () => {
+test("a PATCH doesn't change other credentials, the verify token or other settings", async () => {
   const { answer } = await post({ kind: "whatsapp", name: "W", credentials: WHATSAPP, settings: { perSecond: 9 } });
   const { channel } = created(answer);
   const changed = await admin("PATCH", `/channels/${channel.id}`, {
@@ -179,7 +179,7 @@ test.each<[object, string]>([
   [{ settings: { perSecond: 1_001 } }, "settings.perSecond"],
   [{ settings: 7 }, "settings"],
   [{ name: 7 }, "name"],
-])("PATCH channel %j is 400, names %s and changes nothing", async (body, path) => {
+])("PATCH channel %j is a 400 for %s and changes nothing", async (body, path) => {
   const { organizationId } = await newOrganization();
   const id = await newChannel(organizationId, "telegram");
   const before = (await admin("GET", `/channels/${id}`)).body;
@@ -189,7 +189,7 @@ test.each<[object, string]>([
   expect((await admin("GET", `/channels/${id}`)).body).toEqual(before);
 });
 
-test("a kind never changes, and neither does what a body adds of its own", async () => {
+test("a PATCH can't change the kind, and ignores unknown fields", async () => {
   const { organizationId } = await newOrganization();
   const id = await newChannel(organizationId, "telegram");
   const before = (await admin("GET", `/channels/${id}`)).body;
@@ -216,7 +216,7 @@ const FIELDS = [
   ["whatsapp", "phoneNumberId", { fields: WHATSAPP, start: "1555" }],
 ] as const;
 
-test.each(FIELDS)("a %s channel takes only visible ASCII as its %s", async (kind, field, { fields, start }) => {
+test.each(FIELDS)("a %s channel accepts only visible ASCII as its %s", async (kind, field, { fields, start }) => {
   const { organizationId, answer } = await post({ kind, name: "Support", credentials: fields });
   const { channel } = created(answer);
   for (const unfit of UNFIT) {

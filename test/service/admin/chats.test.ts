@@ -11,7 +11,7 @@ async function waitingChat() {
   return { ...organization, chat };
 }
 
-test("the operator opens a chat as a client does, and the same address again is the same chat", async () => {
+test("the operator creates a chat like a client, and the same address gets the same chat", async () => {
   const { organizationId, channelId, api } = await newOrganization();
   const body = { channelId, contact: { address: "anna", name: "Anna" }, metadata: { tier: "gold" } };
   const path = `/organizations/${organizationId}/chats`;
@@ -30,7 +30,7 @@ test("the operator opens a chat as a client does, and the same address again is 
   expect([public_.status, public_.body]).toEqual([200, { chat }]);
 });
 
-test("the operator's chat belongs to the organization in the path: its channels and no others", async () => {
+test("the operator's chat belongs to the organization in the path, and can only use its channels", async () => {
   const mine = await newOrganization();
   const other = await newOrganization();
   const body = { channelId: other.channelId, contact: { address: "anna" } };
@@ -43,7 +43,7 @@ test("the operator's chat belongs to the organization in the path: its channels 
   expect(answer.body.errors[0].path).toBe("contact.address");
 });
 
-test("GET /chats/{id} shows the chat and an empty queue when nothing waits", async () => {
+test("GET /chats/{id} returns the chat and an empty queue if nothing waits", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   expect((await admin("GET", `/chats/${chat.id}`)).body).toEqual({ chat, queue: IDLE });
@@ -54,7 +54,7 @@ test("GET /chats/{id} shows the chat and an empty queue when nothing waits", asy
   });
 });
 
-test("the queue counts what waits and says since when", async () => {
+test("the queue has the number of waiting messages and the time of the oldest", async () => {
   const { api, chat } = await waitingChat();
   const first = await send(api, chat.id);
   await send(api, chat.id);
@@ -63,7 +63,7 @@ test("the queue counts what waits and says since when", async () => {
   expect(Object.keys(body.queue).sort()).toEqual(["depth", "lastError", "nextAttemptAt", "oldest"]);
 });
 
-test("redacting blanks what a message said and leaves its id, its place and its times", async () => {
+test("a redaction removes a message's text and keeps its id, its seq and its times", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await send(api, chat.id, { content: "before" });
@@ -84,7 +84,7 @@ test("redacting blanks what a message said and leaves its id, its place and its 
   expect(pagination.total).toBe(3);
 });
 
-test("a template's variables and text are redacted too", async () => {
+test("a redaction also removes a template's variables and text", async () => {
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const body = { name: "hi", language: "en", body: "Hi {{name}}" };
@@ -95,7 +95,7 @@ test("a template's variables and text are redacted too", async () => {
   expect(JSON.parse(text).message).toMatchObject({ templateId: template.id, variables: null, text: "" });
 });
 
-test("redacting again is 404, and so is redacting what there is not", async () => {
+test("a second redaction is a 404, and so is the redaction of an unknown message", async () => {
   const { api, channelId } = await newOrganization();
   const [chat, other] = [await newChat(api, channelId), await newChat(api, channelId)];
   const message = await send(api, chat.id);
@@ -107,7 +107,7 @@ test("redacting again is 404, and so is redacting what there is not", async () =
   expectError(await redact("cht_gaaaaaaaaaaaaaaa", message.id), 404, "chat_not_found");
 });
 
-test("the Idempotency-Key of a redacted message answers with it, whatever the body, and sends nothing anew", async () => {
+test("the Idempotency-Key of a redacted message returns it whatever the body, and sends nothing", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const post = (content: string) =>
@@ -122,7 +122,7 @@ test("the Idempotency-Key of a redacted message answers with it, whatever the bo
   expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(1);
 });
 
-test("a message that waits leaves the queue when it is redacted, and is FAILED", async () => {
+test("a waiting message leaves the queue when it is redacted, and is FAILED", async () => {
   const { api, chat } = await waitingChat();
   const first = await send(api, chat.id, { content: "canary" });
   const second = await send(api, chat.id);
@@ -137,7 +137,7 @@ test("a message that waits leaves the queue when it is redacted, and is FAILED",
   expect((await send(api, chat.id)).seq).toBe(3);
 });
 
-test("a message that is redacted by three operators in the same millisecond is redacted once", async () => {
+test("a message that three operators redact in the same millisecond is redacted once", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const message = await send(api, chat.id);
@@ -148,7 +148,7 @@ test("a message that is redacted by three operators in the same millisecond is r
   expect(answers.map(({ status }) => String(status)).sort()).toEqual(["200", "404", "404"]);
 });
 
-test("a deleted chat answers with its record, is gone for everyone, and its address begins a new one", async () => {
+test("a deleted chat is returned, is gone for everyone, and its address gets a new chat", async () => {
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId, "anna");
   const message = await send(api, chat.id);

@@ -76,7 +76,7 @@ function expectUnavailable(answer: Answer): void {
 }
 
 test.each(CASES)(
-  "with $variable $fault the routes that need it are 503 before they ask who is there",
+  "with $variable $fault, the routes that need it are 503 before they authenticate",
   async ({ variable, value, routes }) => {
     const bindings = { [variable]: value };
     const errors = vi.spyOn(console, "error");
@@ -92,7 +92,7 @@ test.each(CASES)(
   },
 );
 
-test("a secret that is missing stops nothing that does not need it", async () => {
+test("a missing secret doesn't affect routes that don't need it", async () => {
   const { organizationId, channelId, api } = await newOrganization();
   const { key } = (await api("GET", "/key")).body;
   const without = (variable: Variable, path: string) => admin("GET", path, undefined, { [variable]: undefined });
@@ -105,12 +105,12 @@ test("a secret that is missing stops nothing that does not need it", async () =>
   }
 });
 
-test("the public API does without the operator's token and without the key that seals", async () => {
+test("the public API works without the operator's token and without the sealing key", async () => {
   const bindings = { ADMIN_TOKEN: "", CREDENTIALS_KEY: "" };
   expectError(await call("GET", "/api/v1/key", { bindings }), 401, "missing_authorization");
 });
 
-test("previous secrets that are empty are none", async () => {
+test("an empty previous secret counts as unset", async () => {
   const bindings = { KEY_SECRET_PREVIOUS: "", CREDENTIALS_KEY_PREVIOUS: "" };
   expectError(await call("GET", "/api/v1/key", { bindings }), 401, "missing_authorization");
   expect((await admin("POST", "/reseal", undefined, bindings)).status).toBe(200);
@@ -126,7 +126,7 @@ test.each([
   ["RATE_LIMIT_WINDOW_SECONDS", "3601"],
   ["RATE_LIMIT_WINDOW_SECONDS", "1 minute"],
 ] as const)(
-  "with %s=%s a key that takes the default limit is 503, and the log names the variable",
+  "with %s=%s, creating a key with the default limit is a 503, and the log names the variable",
   async (variable, value) => {
     const { organizationId, keyId } = await newOrganization();
     const bindings = { [variable]: value };
@@ -141,7 +141,7 @@ test.each([
 );
 
 test.each(["ftp://telegram.test", "telegram.test", "nonsense"])(
-  "with a network at %s what calls it is 503, and the log names the variable",
+  "with a network at %s, a call to it is a 503, and the log names the variable",
   async (value) => {
     const id = await newChannel((await newOrganization()).organizationId, "telegram");
     const errors = vi.spyOn(console, "error");
@@ -151,7 +151,7 @@ test.each(["ftp://telegram.test", "telegram.test", "nonsense"])(
   },
 );
 
-test("the configured rate limit is the default of new keys and of cleared ones", async () => {
+test("the configured rate limit is the default for new keys, and for keys without their own", async () => {
   const { organizationId, keyId } = await newOrganization();
   const bindings = { RATE_LIMIT: "7", RATE_LIMIT_WINDOW_SECONDS: "9" };
   const made = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Key" }, bindings);
@@ -159,7 +159,7 @@ test("the configured rate limit is the default of new keys and of cleared ones",
   for (const { body } of [made, cleared]) expect(body.key.rateLimit).toEqual({ limit: 7, windowSeconds: 9 });
 });
 
-test("without a configured rate limit the default is 300 in 60 seconds", async () => {
+test("without a configured rate limit, the default is 300 in 60 seconds", async () => {
   const { organizationId } = await newOrganization();
   const bindings = { RATE_LIMIT: "", RATE_LIMIT_WINDOW_SECONDS: "" };
   const { body } = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Key" }, bindings);

@@ -15,7 +15,7 @@ import {
 
 export const CANARY = "canary-7f3a";
 
-/** An organization that holds something of every kind, the canary wherever there is room for it. */
+/** An organization with a resource of every kind, and the canary wherever a text is stored. */
 export async function fullOrganization() {
   const organization = await newOrganization({ name: CANARY });
   const { organizationId, channelId, api } = organization;
@@ -44,7 +44,7 @@ export type Full = Awaited<ReturnType<typeof fullOrganization>>;
 
 const TABLES = ["organizations", "members", "channels", "templates", "chats", "chat_addresses", "api_keys"];
 
-/** The directory's rows that name one of `ids`, by table. */
+/** The directory's rows that contain one of `ids`, by table. */
 export async function rowsThatName(...ids: string[]): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   for (const table of TABLES) {
@@ -58,7 +58,7 @@ export async function rowsThatName(...ids: string[]): Promise<Record<string, num
   return found;
 }
 
-/** What objects hold besides the mark of a chat that was erased. */
+/** The stored data of objects, except the mark of an erased chat. */
 export async function held(objects: DurableObjectStub[]) {
   const all = await Promise.all(
     objects.map((object) =>

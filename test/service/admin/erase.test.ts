@@ -23,7 +23,7 @@ import { CANARY, expectAllErased, fullOrganization, held, objectsOf, rowsThatNam
 
 afterEach(() => vi.restoreAllMocks());
 
-test("a deleted organization answers with its record, and nothing of it is left anywhere", async () => {
+test("a deleted organization is returned, and nothing of it is left anywhere", async () => {
   const full = await fullOrganization();
   const { organization } = (await admin("GET", `/organizations/${full.organizationId}`)).body;
   expect(Object.keys(await rowsThatName(full.organizationId)).length).toBe(6);
@@ -33,7 +33,7 @@ test("a deleted organization answers with its record, and nothing of it is left 
   await expectAllErased(full);
 });
 
-test("a deletion leaves another organization as it was", async () => {
+test("a deletion does not change another organization", async () => {
   const [gone, stays] = [await fullOrganization(), await fullOrganization()];
   const before = [await rowsThatName(stays.organizationId), await held(objectsOf(stays))];
   await admin("DELETE", `/organizations/${gone.organizationId}`);
@@ -57,14 +57,14 @@ const failBatch =
   };
 
 test.each<[string, Break]>([
-  ["a key's object cannot be erased", () => breakObjects("KEYS", "erase", (call) => call === 2)],
-  ["the keys' rows cannot be deleted", refuseRows(/^delete from "api_keys"/)],
-  ["the second chat's object cannot be reached", () => breakObjects("CHATS", "erase", (call) => call === 2)],
-  ["the chats' rows cannot be deleted", failBatch(2)],
-  ["a channel's object cannot be reached", () => breakObjects("CHANNELS", "erase", (call) => call === 2)],
-  ["the channels' rows cannot be deleted", refuseRows(/^delete from "channels"/)],
-  ["the last rows cannot be deleted", failBatch(3)],
-])("a deletion that breaks off because %s is finished by repeating it", async (_name, breakIt) => {
+  ["a key's object can't be erased", () => breakObjects("KEYS", "erase", (call) => call === 2)],
+  ["the keys' rows can't be deleted", refuseRows(/^delete from "api_keys"/)],
+  ["the second chat's object can't be reached", () => breakObjects("CHATS", "erase", (call) => call === 2)],
+  ["the chats' rows can't be deleted", failBatch(2)],
+  ["a channel's object can't be reached", () => breakObjects("CHANNELS", "erase", (call) => call === 2)],
+  ["the channels' rows can't be deleted", refuseRows(/^delete from "channels"/)],
+  ["the last rows can't be deleted", failBatch(3)],
+])("a deletion that fails because %s is completed by repeating it", async (_name, breakIt) => {
   const full = await fullOrganization();
   breakIt("bare");
   const first = await admin("DELETE", `/organizations/${full.organizationId}`);
@@ -74,7 +74,7 @@ test.each<[string, Break]>([
   await expectAllErased(full);
 });
 
-test("from the first step of its deletion on an organization's keys are refused and nothing new joins it", async () => {
+test("from the first step of a deletion, an organization's keys are refused and nothing can be added to it", async () => {
   const full = await fullOrganization();
   const { organizationId, channelId } = full;
   breakObjects("CHATS", "erase");
@@ -92,7 +92,7 @@ test("from the first step of its deletion on an organization's keys are refused 
     expectError(await admin("POST", `/organizations/${organizationId}/${list}`, body), 404, code);
 });
 
-test("a key whose object could not be reached may live on until the deletion is repeated, and no longer", async () => {
+test("a key whose object could not be reached is valid at most until the deletion is repeated", async () => {
   const full = await fullOrganization();
   breakObjects("KEYS", "erase");
   expectError(await admin("DELETE", `/organizations/${full.organizationId}`), 503, "unavailable");
@@ -102,7 +102,7 @@ test("a key whose object could not be reached may live on until the deletion is 
   await expectAllErased(full);
 });
 
-test("a key that no object knows is refused from the mark of its organization's deletion on", async () => {
+test("a key whose object has no record is refused from the mark of the deletion on", async () => {
   const { organizationId } = await newOrganization();
   const { secret } = await newKey(organizationId);
   breakObjects("KEYS", "erase");
@@ -119,7 +119,7 @@ const ADDITIONS: [string, object][] = [
 ];
 
 test.each(ADDITIONS)(
-  "what is added to %s while the organization is deleted is refused as after it",
+  "an addition to %s during the deletion of the organization is refused as after it",
   async (list, body) => {
     const { organizationId } = await newOrganization();
     const rows = await rowsThatName(organizationId);
@@ -136,7 +136,7 @@ test.each(ADDITIONS)(
   },
 );
 
-test.each(ADDITIONS)("what is added to %s just before the organization is gone is refused too", async (list, body) => {
+test.each(ADDITIONS)("an addition to %s just before the organization is gone is refused too", async (list, body) => {
   const { organizationId } = await newOrganization();
   let isFirst = true;
   aroundQueries(async (_query, run) => {
@@ -152,7 +152,7 @@ test.each(ADDITIONS)("what is added to %s just before the organization is gone i
   expect(await rowsThatName(organizationId)).toEqual({});
 });
 
-test("a chat that is half erased is handed out no more, counted no more and listed no more", async () => {
+test("a chat that is half erased is not returned, counted or listed", async () => {
   const { api, channelId, organizationId } = await newOrganization();
   const [stays, half] = [await newChat(api, channelId), await newChat(api, channelId)];
   breakObjects("CHATS", "erase");
@@ -178,7 +178,7 @@ test("a chat that is half erased is handed out no more, counted no more and list
   expect((await api("GET", "/chats")).body.pagination.total).toBe(2);
 });
 
-test("the chats of a channel that is half erased are listed and counted no more", async () => {
+test("the chats of a half-erased channel are not listed or counted", async () => {
   const { api, channelId, organizationId } = await newOrganization();
   const telegramId = await newChannel(organizationId, "telegram");
   const [stays, half] = [await newChat(api, channelId), await newChat(api, telegramId, "4711")];
@@ -192,7 +192,7 @@ test("the chats of a channel that is half erased are listed and counted no more"
   }
 });
 
-test("more than 500 keys and channels are erased over several requests, each of which gets further", async () => {
+test("more than 500 keys and channels are erased over several requests, and each one continues", async () => {
   const { channelId, organizationId, keyId } = await newOrganization();
   const many = "with recursive n (i) as (select 1 union all select i + 1 from n where i < 300)";
   const id = "'_g' || substr('00000000000' || i, -11) || substr(?1, -4)";
@@ -211,7 +211,7 @@ test("more than 500 keys and channels are erased over several requests, each of 
     [env.KEYS, keyId],
     [env.CHANNELS, channelId],
   ] as const) {
-    // The others were never used, and 600 objects that hold nothing would be slow to make.
+    // The others were never used, and it would be slow to create 600 empty objects.
     const getByName = objects.getByName.bind(objects) as (...named: unknown[]) => unknown;
     const unused = { erase: async () => ++erased };
     vi.spyOn(objects, "getByName").mockImplementation(((...named: [string]) =>
@@ -226,7 +226,7 @@ test("more than 500 keys and channels are erased over several requests, each of 
   expect(await rowsThatName(organizationId)).toEqual({});
 });
 
-test("a deleted channel takes its chats and their queues with it, and no other's", async () => {
+test("a deleted channel takes its chats and their queues with it, and no others", async () => {
   const full = await fullOrganization();
   const { api, telegramId, organizationId, chatIds } = full;
   const { channel } = (await admin("GET", `/channels/${telegramId}`)).body;
@@ -249,10 +249,10 @@ test("a deleted channel takes its chats and their queues with it, and no other's
 });
 
 test.each<[string, Outage, Break]>([
-  ["a chat's object cannot be reached", "bare", () => breakObjects("CHATS", "erase")],
+  ["a chat's object can't be reached", "bare", () => breakObjects("CHATS", "erase")],
   ...OUTAGES.map((outage): [string, Outage, Break] => ["the rows cannot be deleted", outage, failBatch(2)]),
 ])(
-  "a chat whose deletion breaks off because %s (%s error) answers nobody, and is erased by repeating it",
+  "a chat whose deletion fails because %s (%s error) can't be used, and is erased by repeating it",
   async (_name, outage, breakIt) => {
     const { api, channelId } = await newOrganization();
     const chat = await newChat(api, channelId);
@@ -288,7 +288,7 @@ test("a chat that is used while it is deleted is not adopted again", async () =>
   expect(await held([env.CHATS.getByName(chat.id)])).toEqual([]);
 });
 
-test("more than 500 chats are erased over several requests, of which all but the last are 503", async () => {
+test("more than 500 chats are erased over several requests, and all but the last are 503", async () => {
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await send(api, chat.id, { content: CANARY });
@@ -304,7 +304,7 @@ test("more than 500 chats are erased over several requests, of which all but the
     ).bind(channelId),
     env.DB.prepare("update channels set chat_count = chat_count + 520 where id = ?").bind(channelId),
   ]);
-  // The others were never used, and 520 objects that hold nothing would be slow to make.
+  // The others were never used, and it would be slow to create 520 empty objects.
   const getByName = env.CHATS.getByName.bind(env.CHATS);
   const unused = { erase: () => Promise.resolve() } as unknown as ReturnType<typeof getByName>;
   vi.spyOn(env.CHATS, "getByName").mockImplementation((...named) =>
@@ -313,7 +313,7 @@ test("more than 500 chats are erased over several requests, of which all but the
   const first = await admin("DELETE", `/organizations/${organizationId}`);
   expectError(first, 503, "unavailable");
   expect(Number(first.headers.get("Retry-After"))).toBeGreaterThan(0);
-  // Of 500 objects the first was the key.
+  // The first of the 500 objects was the key.
   expect((await rowsThatName(organizationId)).chats).toBe(22);
   expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200);
   expect(await rowsThatName(organizationId, channelId)).toEqual({});

@@ -7,7 +7,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const MANY = 6_000;
 
-/** An organization with a small channel, and a second channel of the same kind with many chats that were active later. */
+/** An organization with a small channel, and another channel of the same kind with many chats with later activity. */
 async function withBigChannel() {
   const { organizationId, channelId, api } = await newOrganization();
   for (let i = 0; i < 25; i++) await newChat(api, channelId);
@@ -24,7 +24,7 @@ async function withBigChannel() {
   return { organizationId, channelId, bigId, api };
 }
 
-/** How many rows D1 reads for a request. */
+/** The number of rows that D1 reads for a request. */
 async function rowsRead(api: Client, path: string): Promise<number> {
   const batch = env.DB.batch.bind(env.DB);
   let rows = 0;
@@ -59,7 +59,7 @@ test("a page of chats reads no more rows while a channel with many chats is eras
   expect([body.chats.length, body.pagination.total]).toEqual([25, 25]);
 });
 
-test("an erasure that breaks off while it marks the chats goes on when it is repeated", async () => {
+test("an erasure that fails while it marks the chats continues when it is repeated", async () => {
   const { bigId } = await withBigChannel();
   const marked = () =>
     env.DB.prepare("select count(*) as n from chats where channel_id = ? and erasing_at is not null")

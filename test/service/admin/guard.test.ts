@@ -5,7 +5,7 @@ import { type Answer, admin, call, expectError, newKey, newOrganization } from "
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Every route of the operator's API that is registered, with ids that no one has. */
+/** Every registered route of the operator's API, with ids that don't exist. */
 const ROUTES = app.routes
   .filter(({ method, path }) => method !== "ALL" && path.startsWith("/admin/v1/"))
   .map(({ method, path }) => [method, path] as const)
@@ -13,7 +13,7 @@ const ROUTES = app.routes
 
 const LEFT_OUT = ["/admin/v1/channels/:id/webhook"];
 
-/** The routes of the contract's section 2. */
+/** The documented routes. */
 const CONTRACT = [
   "POST /organizations",
   "GET /organizations",
@@ -59,21 +59,21 @@ const IDS: Record<string, string> = {
   messages: "msg",
 };
 
-/** `path` with well-formed ids of nothing. */
+/** `path` with well-formed ids that don't exist. */
 function fill(path: string): string {
   return path.replaceAll(/(\w+)\/:\w+/g, (_, plural: string) => `${plural}/${IDS[plural]}_gaaaaaaaaaaaaaaa`);
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-test("the operator's routes are those of the contract", () => {
+test("the operator's routes are the documented ones", () => {
   const routes = ROUTES.filter(([, path]) => !LEFT_OUT.includes(path)).map(
     ([method, path]) => `${method} ${path.replace("/admin/v1", "")}`,
   );
   expect(routes.sort()).toEqual(CONTRACT.toSorted());
 });
 
-test.each(ROUTES)("%s %s is 401 for whoever does not show the operator's token", async (method, path) => {
+test.each(ROUTES)("%s %s is 401 without the operator's token", async (method, path) => {
   const { organizationId } = await newOrganization();
   const { secret } = await newKey(organizationId);
   const answer = (headers: Record<string, string>) => call(method, fill(path), { headers });
@@ -101,18 +101,18 @@ test.each(ROUTES)("%s %s is 401 for whoever does not show the operator's token",
   }
 });
 
-test("a path that is no route is 401 to a stranger and 404 to the operator", async () => {
+test("an unknown path is 401 without the operator's token, and 404 with it", async () => {
   for (const path of ["/no-such-route", "/", "", "/organizations/org_x/no-such-list"]) {
     expectError(await call("GET", `/admin/v1${path}`), 401, "missing_authorization");
     expectError(await admin("GET", path), 404, "not_found", /^Not found$/);
   }
 });
 
-test("the operator's token opens nothing of the public API", async () => {
+test("the operator's token is not accepted by the public API", async () => {
   expectError(await call("GET", "/api/v1/key", { headers: bearer(env.ADMIN_TOKEN) }), 401, "invalid_api_key");
 });
 
-test("Bearer counts in any case", async () => {
+test("the scheme Bearer is case-insensitive", async () => {
   for (const scheme of ["bearer", "BEARER", "BeArEr"]) {
     expect(
       (await call("GET", "/admin/v1/organizations", { headers: { Authorization: `${scheme} ${env.ADMIN_TOKEN}` } }))
@@ -130,7 +130,7 @@ const BODIES: Record<string, object> = {
   keys: { name: "Key" },
 };
 
-test.each(WITH_ID)("%s %s is 404 for what there is not, in the endpoint's own shape", async (method, path) => {
+test.each(WITH_ID)("%s %s is a 404 with an error for an unknown id", async (method, path) => {
   const [, plural = "", last = ""] = /^\/admin\/v1\/(\w+)\/:id\/?(.*)$/.exec(path) ?? [];
   const body = method === "PATCH" ? { name: "New" } : BODIES[last];
   const needsChannel =
@@ -151,18 +151,21 @@ test.each(WITH_ID)("%s %s is 404 for what there is not, in the endpoint's own sh
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const PATHS = [...new Set(ROUTES.map(([, path]) => path))];
 
-test.each(PATHS)("%s answers other methods with 405 and those that it has, to the operator alone", async (path) => {
-  const allowed = ROUTES.filter(([, other]) => other === path).map(([method]) => method as string);
-  const expected = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed;
-  for (const method of METHODS.filter((other) => !allowed.includes(other))) {
-    const answer = await call(method, fill(path), { headers: bearer(env.ADMIN_TOKEN) });
-    expectError(answer, 405, "method_not_allowed", /^Method not allowed$/);
-    expect(answer.headers.get("Allow")?.split(", ").sort()).toEqual(expected.toSorted());
-    expectError(await call(method, fill(path)), 401, "missing_authorization");
-  }
-});
+test.each(PATHS)(
+  "%s responds to other methods with 405 and the allowed ones, but only to the operator",
+  async (path) => {
+    const allowed = ROUTES.filter(([, other]) => other === path).map(([method]) => method as string);
+    const expected = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed;
+    for (const method of METHODS.filter((other) => !allowed.includes(other))) {
+      const answer = await call(method, fill(path), { headers: bearer(env.ADMIN_TOKEN) });
+      expectError(answer, 405, "method_not_allowed", /^Method not allowed$/);
+      expect(answer.headers.get("Allow")?.split(", ").sort()).toEqual(expected.toSorted());
+      expectError(await call(method, fill(path)), 401, "missing_authorization");
+    }
+  },
+);
 
-test("HEAD answers as GET, without a body", async () => {
+test("HEAD responds like GET, without a body", async () => {
   const { organizationId } = await newOrganization();
   for (const path of ["/organizations", `/organizations/${organizationId}`]) {
     const head = await admin("HEAD", path);
@@ -170,7 +173,7 @@ test("HEAD answers as GET, without a body", async () => {
   }
 });
 
-test("every answer to the operator has a request id and must not be stored", async () => {
+test("every response to the operator has a request id and is not cached", async () => {
   const { organizationId } = await newOrganization();
   const answers: Answer[] = [
     await admin("GET", "/organizations"),
@@ -192,7 +195,7 @@ test("a body over 64 KiB is 413", async () => {
   expectError(await admin("POST", "/organizations", body), 413, "body_too_large");
 });
 
-test("an error of ours is 500, says nothing of its cause, and the log says it with the request's id", async () => {
+test("an internal error is a 500 that hides its cause, and the log has the cause with the request's id", async () => {
   vi.spyOn(env.DB, "prepare").mockImplementation(() => {
     throw new TypeError("a canary of ours");
   });

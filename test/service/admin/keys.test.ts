@@ -18,7 +18,7 @@ async function someKey(body: Record<string, unknown> = {}) {
   return { organizationId, key, secret, status, rotate };
 }
 
-test("a key that is given only its name has all permissions, any address, the default limit and no quota", async () => {
+test("a key with only a name has all permissions, any address, the default limit and no quota", async () => {
   const { organizationId } = await newOrganization();
   const answer = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Shop" });
   const { key } = created(answer);
@@ -51,12 +51,12 @@ const CHOSEN = {
   expiresAt: "2030-01-01T01:00:00+01:00",
 };
 
-test("what a key is given is shown, its expiry in UTC", async () => {
+test("a key is returned with its fields, and its expiry in UTC", async () => {
   const { key } = await someKey(CHOSEN);
   expect(key).toMatchObject({ ...CHOSEN, expiresAt: "2030-01-01T00:00:00.000Z" });
 });
 
-test("in a new key null is the same as nothing", async () => {
+test("in a new key, null means absent", async () => {
   const nothing = { permissions: null, ipAllowlist: null, rateLimit: null, monthlyQuota: null, expiresAt: null };
   const { key } = await someKey(nothing);
   expect(key).toMatchObject({
@@ -73,14 +73,14 @@ test.each<[string, unknown]>([
   ["rateLimit", { limit: 300, windowSeconds: 60 }],
   ["monthlyQuota", null],
   ["expiresAt", null],
-])("a PATCH with null clears %s to its default and leaves the rest", async (field, cleared) => {
+])("a PATCH with null resets %s and changes nothing else", async (field, cleared) => {
   const { key } = await someKey(CHOSEN);
   const { body } = await admin("PATCH", `/keys/${key.id}`, { [field]: null });
   expect(body).toEqual({ key: { ...key, [field]: cleared } });
   expect((await admin("GET", `/keys/${key.id}`)).body).toEqual(body);
 });
 
-test("a PATCH of nothing, or of what a key does not have, changes nothing", async () => {
+test("an empty PATCH, or one with unknown fields, changes nothing", async () => {
   const { key } = await someKey(CHOSEN);
   for (const body of [
     {},
@@ -91,7 +91,7 @@ test("a PATCH of nothing, or of what a key does not have, changes nothing", asyn
   }
 });
 
-test("a key without permissions may ask about itself and nothing else", async () => {
+test("a key without permissions can only read itself", async () => {
   const { secret } = await someKey({ permissions: [] });
   expect((await client(secret)("GET", "/key")).status).toBe(200);
   for (const [method, path, permission] of [
@@ -118,7 +118,7 @@ const FAULTS: [object, string][] = [
   [{ expiresAt: 1_900_000_000 }, "expiresAt"],
 ];
 
-test.each(FAULTS)("a key with %j is 400 and names %s, when it is made and when it is changed", async (body, path) => {
+test.each(FAULTS)("a key with %j is a 400 for %s, on creation and on change", async (body, path) => {
   const { organizationId, key } = await someKey();
   const made = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Test", ...body });
   const changed = await admin("PATCH", `/keys/${key.id}`, body);
@@ -129,7 +129,7 @@ test.each(FAULTS)("a key with %j is 400 and names %s, when it is made and when i
   expect((await admin("GET", `/keys/${key.id}`)).body).toEqual({ key });
 });
 
-test("a key without a name is 400 in the endpoint's own shape", async () => {
+test("a key without a name is a 400 with an error", async () => {
   const { organizationId, key } = await someKey();
   const answers = [
     await admin("POST", `/organizations/${organizationId}/keys`, {}),
@@ -141,7 +141,7 @@ test("a key without a name is 400 in the endpoint's own shape", async () => {
   }
 });
 
-test("a revoked key answers with its record, and again with the same", async () => {
+test("a revoked key is returned, and a second time without changes", async () => {
   const { key, status } = await someKey();
   const first = await admin("DELETE", `/keys/${key.id}`);
   expect([first.status, first.body]).toEqual([200, { key: { ...key, revokedAt: TIME } }]);
@@ -151,14 +151,14 @@ test("a revoked key answers with its record, and again with the same", async () 
   expect((await admin("GET", `/keys/${key.id}/usage`)).status).toBe(200);
 });
 
-test("a PATCH does not bring a revoked key back", async () => {
+test("a PATCH does not restore a revoked key", async () => {
   const { key, status } = await someKey();
   await admin("DELETE", `/keys/${key.id}`);
   expect((await admin("PATCH", `/keys/${key.id}`, { revokedAt: null, expiresAt: null })).status).toBe(200);
   expect(await status()).toBe(401);
 });
 
-test("a rotated key is the same key with another secret, and the old one is dead at once", async () => {
+test("a rotated key has the same id and another secret, and the old one is invalid immediately", async () => {
   const { key, secret, status, rotate } = await someKey(CHOSEN);
   const rotated = await rotate();
   expect(rotated).toEqual({ key, secret: expect.stringMatching(/^ply_/) });
@@ -167,7 +167,7 @@ test("a rotated key is the same key with another secret, and the old one is dead
   expect(await status()).toBe(401);
 });
 
-test("through an overlap both secrets live, and the key says until when", async () => {
+test("during an overlap both secrets are valid, and the key shows its end", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { key, status, rotate } = await someKey();
   const until = Date.now() + 600_000;
@@ -181,7 +181,7 @@ test("through an overlap both secrets live, and the key says until when", async 
   expect((await admin("GET", `/keys/${key.id}`)).body.key.previousSecretExpiresAt).toBeNull();
 });
 
-test("at most two secrets live: a rotation of a secret in use ends the overlap before it", async () => {
+test("at most two secrets are valid: rotating a used secret ends the overlap before it", async () => {
   const { secret, status, rotate } = await someKey();
   const second = (await rotate({ overlapSeconds: 600 })).secret;
   expect(await status(second)).toBe(200);
@@ -191,7 +191,7 @@ test("at most two secrets live: a rotation of a secret in use ends the overlap b
   expect([await status(second), await status(third), await status(fourth)]).toEqual([401, 401, 200]);
 });
 
-test("a rotation that is repeated because its answer was lost leaves the secret in use its overlap", async () => {
+test("a rotation that is repeated because its response was lost keeps the overlap of the secret in use", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { secret, status, rotate } = await someKey();
   expect(await status()).toBe(200);
@@ -208,7 +208,7 @@ test("a rotation that is repeated because its answer was lost leaves the secret 
 });
 
 test.each([0, 60, 6_000])(
-  "a repetition with an overlap of %i s leaves the secret in use the first overlap",
+  "a repeated rotation with an overlap of %i s keeps the first overlap of the secret in use",
   async (overlapSeconds) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const { status, rotate } = await someKey();
@@ -219,7 +219,7 @@ test.each([0, 60, 6_000])(
   },
 );
 
-test("after a rotation without an overlap a repetition revives no secret, whatever overlap it asks for", async () => {
+test("after a rotation without an overlap, a repeated rotation restores no secret, whatever its overlap", async () => {
   const { secret, status, rotate } = await someKey();
   expect(await status()).toBe(200);
   const lost = await rotate();
@@ -228,10 +228,10 @@ test("after a rotation without an overlap a repetition revives no secret, whatev
   expect([await status(secret), await status(lost.secret), await status(last)]).toEqual([401, 401, 200]);
 });
 
-test("a secret in use is known as such by its key's object after an eviction, and after many other requests", async () => {
+test("the key's object remembers that a secret is in use, after an eviction and many other requests", async () => {
   const { key, secret, status, rotate } = await someKey();
   const second = (await rotate({ overlapSeconds: 600 })).secret;
-  // The object has reserved units for the next requests, so that it need not write for each.
+  // The object has reserved units for the next requests, so it doesn't write for each one.
   for (let n = 0; n < 4; n++) expect(await status(secret)).toBe(200);
   expect(await status(second)).toBe(200);
   expect(await status(secret)).toBe(200);
@@ -240,7 +240,7 @@ test("a secret in use is known as such by its key's object after an eviction, an
   expect([await status(secret), await status(second), await status(third)]).toEqual([401, 200, 200]);
 });
 
-test("a new secret that was only refused is not in use", async () => {
+test("a new secret whose requests were all refused is not in use", async () => {
   const { key, secret, status, rotate } = await someKey({ monthlyQuota: 0 });
   const second = (await rotate({ overlapSeconds: 600 })).secret;
   expect(await status(second)).toBe(403);
@@ -273,7 +273,7 @@ test("a rotation keeps the counts, the limits and the expiry", async () => {
   expect(headers.get("X-RateLimit-Remaining")).toBe("5");
 });
 
-test("a revoked or expired key is rotated no more", async () => {
+test("a revoked or expired key can't be rotated", async () => {
   const revoked = await someKey();
   await admin("DELETE", `/keys/${revoked.key.id}`);
   const expired = await someKey({ expiresAt: "2020-01-01T00:00:00Z" });
@@ -306,7 +306,7 @@ test.each<[unknown, number]>([
 });
 
 test.each(["9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+01:00", "1969-12-31T23:59:59Z"])(
-  "a key can't expire at %s, which no answer could tell",
+  "a key can't expire at %s, which no response could show",
   async (expiresAt) => {
     const { organizationId } = await newOrganization();
     expectFaults(await admin("POST", `/organizations/${organizationId}/keys`, { name: "K", expiresAt }), "expiresAt");

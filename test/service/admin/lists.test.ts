@@ -5,7 +5,7 @@ type Make = (organizationId: string, i: number) => Promise<string>;
 
 const made = async (answer: ReturnType<typeof admin>, what: string) => created(await answer)[what].id as string;
 
-/** What a new organization has of each kind, and how it comes to have one more. */
+/** The resources of a new organization by kind, and how to create another one. */
 const LISTS: [string, number, Make][] = [
   ["members", 1, (id, i) => made(admin("POST", `/organizations/${id}/members`, { name: `No. ${i}` }), "member")],
   ["channels", 1, (id) => newChannel(id, "telegram")],
@@ -66,7 +66,7 @@ test("organizations are listed oldest first, the new one last", async () => {
   expect(last.pagination).toMatchObject({ hasMore: false, totalPages: pagination.total });
 });
 
-test("a list shows nothing of another organization", async () => {
+test("a list contains nothing of another organization", async () => {
   const mine = await newOrganization();
   const other = await newOrganization();
   for (const [plural, , make] of LISTS) {
@@ -95,7 +95,7 @@ const QUERIES = [
 ];
 
 test.each(["", ...LISTS.map(([plural]) => `/${plural}`)])(
-  "a place that is out of bounds or no integer is 400 for /organizations/{id}%s",
+  "a page or limit that is out of bounds or not an integer is a 400 for /organizations/{id}%s",
   async (plural) => {
     const { organizationId } = await newOrganization();
     const path = plural === "" ? "/organizations" : `/organizations/${organizationId}${plural}`;
@@ -107,7 +107,7 @@ test.each(["", ...LISTS.map(([plural]) => `/${plural}`)])(
   },
 );
 
-test("the chats of an organization take the filters and the cursor of the public list", async () => {
+test("the chats of an organization support the filters and the cursor of the public list", async () => {
   const { organizationId, channelId, api } = await newOrganization();
   const telegram = await newChannel(organizationId, "telegram");
   const open = async (channel: string, address: string) =>

@@ -5,7 +5,7 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const paths = (answer: { body: { errors: { path: string }[] } }) =>
   answer.body.errors.map((fault) => fault.path).sort();
 
-test("an organization is made with its first member, and shown with all its fields", async () => {
+test("an organization is created with its first member, and returned with all its fields", async () => {
   const owner = { name: "Ada", email: "ada@acme.test" };
   const answer = await admin("POST", "/organizations", { name: "Acme", owner, jurisdiction: "eu", region: "weur" });
   const { organization, member } = created(answer);
@@ -28,7 +28,7 @@ test("an organization is made with its first member, and shown with all its fiel
   expect((await admin("GET", `/organizations/${organization.id}/members`)).body.members).toEqual([member]);
 });
 
-test("what an organization is not given is null, and a null is not given", async () => {
+test("an absent field of an organization is null, and null means absent", async () => {
   const owner = { name: "Ada", email: null };
   const answer = await admin("POST", "/organizations", { name: "Acme", owner, jurisdiction: null, region: null });
   expect(created(answer)).toMatchObject({
@@ -42,7 +42,7 @@ test.each([
   ["eu", "e"],
   ["us", "u"],
 ])(
-  "all ids of an organization of the jurisdiction %s have the letter %s, and it works",
+  "all ids of an organization with the jurisdiction %s have the letter %s, and it works",
   async (jurisdiction, letter) => {
     const { organizationId, ownerId, channelId, keyId, api } = await newOrganization(
       jurisdiction ? { jurisdiction } : {},
@@ -68,7 +68,7 @@ test.each<[object, string[]]>([
     { owner: { email: "nobody" }, jurisdiction: "fr", region: "mars" },
     ["jurisdiction", "name", "owner.email", "owner.name", "region"],
   ],
-])("POST /organizations of %j is 400 and names %j", async (body, faults) => {
+])("POST /organizations with %j is a 400 for %j", async (body, faults) => {
   const answer = await admin("POST", "/organizations", body);
   expectError(answer, 400, "validation_failed", /^Validation failed$/);
   expect(paths(answer)).toEqual(faults);
@@ -80,19 +80,19 @@ test.each<[object, string]>([
   [{ name: " \t", owner: { name: "Ada" } }, "name is required"],
   [{ name: "Acme" }, "owner is required"],
   [{ name: "Acme", owner: { email: "ada@acme.test" } }, "owner.name is required"],
-])("POST /organizations of %j answers: %s", async (body, text) => {
+])("POST /organizations with %j returns: %s", async (body, text) => {
   const answer = await admin("POST", "/organizations", body);
   expectError(answer, 400, "missing_field");
   expect(answer.body).toEqual({ error: text, code: "missing_field" });
 });
 
-test.each(["", "no JSON", "[]", "null", '"text"'])("a body that is %j is no JSON object: 400", async (body) => {
+test.each(["", "no JSON", "[]", "null", '"text"'])("a body that is %j is not a JSON object: 400", async (body) => {
   const answer = await admin("POST", "/organizations", body);
   expectError(answer, 400, "validation_failed");
   expect(answer.body.errors).toEqual([{ path: "", message: expect.any(String) }]);
 });
 
-test("a member is added, listed after those before, and removed with its record", async () => {
+test("a member is added at the end of the list, and returned when it is removed", async () => {
   const { organizationId, ownerId } = await newOrganization();
   const { member } = created(
     await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob", email: "bob@acme.test" }),
@@ -112,14 +112,14 @@ test("a member is added, listed after those before, and removed with its record"
   expect((await listed()).map(({ id }: { id: string }) => id)).toEqual([ownerId]);
 });
 
-test("the last member of an organization cannot be removed", async () => {
+test("the last member of an organization can't be removed", async () => {
   const { ownerId, api, channelId } = await newOrganization();
   expectError(await admin("DELETE", `/members/${ownerId}`), 409, "last_member");
   const { chat } = created(await api("POST", "/chats", { channelId, contact: { address: "someone" } }));
   expect((await api("POST", `/chats/${chat.id}/messages`, { content: "Hi" })).body.message.senderId).toBe(ownerId);
 });
 
-test("of two last members that are removed at once one stays", async () => {
+test("if the last two members are removed at the same time, one stays", async () => {
   const { organizationId, ownerId } = await newOrganization();
   const { member } = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" }));
   const answers = await Promise.all([ownerId, member.id].map((id) => admin("DELETE", `/members/${id}`)));
@@ -130,7 +130,7 @@ test.each<[object, string]>([
   [{ name: "x".repeat(257) }, "name"],
   [{ name: "Bob", email: "@" }, "email"],
   [{ name: "Bob", email: `${"x".repeat(320)}@acme.test` }, "email"],
-])("a member %j is 400 and names %s", async (body, path) => {
+])("a member %j is a 400 for %s", async (body, path) => {
   const { organizationId } = await newOrganization();
   const answer = await admin("POST", `/organizations/${organizationId}/members`, body);
   expectError(answer, 400, "validation_failed");

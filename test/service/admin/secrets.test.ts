@@ -43,7 +43,7 @@ async function web() {
   return { id: channel.id as string, identitySecret: identitySecret as string };
 }
 
-test("no credential, verify token or identity secret lies in the directory as plain text", async () => {
+test("the directory contains no credential, verify token or identity secret as plain text", async () => {
   const channel = await whatsapp();
   const site = await web();
   await admin("POST", `/channels/${site.id}/identity-secret`, { overlapSeconds: 60 });
@@ -59,7 +59,7 @@ test("no credential, verify token or identity secret lies in the directory as pl
   }
 });
 
-test("what is sealed opens at its place under the current key, and holds what was given", async () => {
+test("a sealed text opens in its row and column with the current key, and has the given value", async () => {
   const { id, webhook } = await whatsapp();
   const row = await rowOf(id);
   expect(JSON.parse(await open(keys(), { id, column: "credentials" }, row.credentials))).toEqual(CREDENTIALS);
@@ -99,7 +99,7 @@ test("the same credentials are sealed differently each time", async () => {
   expect((await rowOf(one.id)).credentials).not.toBe((await rowOf(other.id)).credentials);
 });
 
-test("an answer never holds more of a credential than its last four characters", async () => {
+test("a response never has more of a credential than its last four characters", async () => {
   const { id, organizationId } = await whatsapp();
   const answers = [
     await admin("GET", `/channels/${id}`),
@@ -110,7 +110,7 @@ test("an answer never holds more of a credential than its last four characters",
   for (const { text } of answers) expect(text).not.toContain("canary");
 });
 
-test("a rotated identity secret is another one, and without an overlap the old one is gone", async () => {
+test("a rotated identity secret is new, and without an overlap the old one is gone", async () => {
   const { id, identitySecret } = await web();
   const rotated = created(await admin("POST", `/channels/${id}/identity-secret`));
   expect(rotated).toEqual({ identitySecret: expect.stringMatching(/^[0-9A-Za-z]{32}$/) });
@@ -120,7 +120,7 @@ test("a rotated identity secret is another one, and without an overlap the old o
   expect([row.identity_previous, row.identity_previous_until]).toEqual([null, null]);
 });
 
-test("through an overlap the identity secret before is kept, and only the last one before", async () => {
+test("during an overlap, only the last identity secret before the current one is stored", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { id, identitySecret } = await web();
   const second = created(await admin("POST", `/channels/${id}/identity-secret`, { overlapSeconds: 90 })).identitySecret;
@@ -135,7 +135,7 @@ test("through an overlap the identity secret before is kept, and only the last o
 });
 
 test.each([{ overlapSeconds: -1 }, { overlapSeconds: 1.5 }, { overlapSeconds: "60" }, { overlapSeconds: 2_592_001 }])(
-  "an identity secret with %j is 400 and stays",
+  "an identity secret with %j is 400 and does not change",
   async (body) => {
     const { id } = await web();
     const before = await rowOf(id);
@@ -152,10 +152,10 @@ test("only a web channel has an identity secret", async () => {
   expectError(await admin("POST", `/channels/${id}/identity-secret`), 400, "validation_failed");
 });
 
-/** This file's channels are sealed under many keys: a test of `reseal` begins with none. */
+/** This file's channels are sealed with many keys, so a test of `reseal` begins without channels. */
 const withoutChannels = () => env.DB.prepare("delete from channels").run();
 
-test("after reseal everything opens without the key before, and the previous values are what they were", async () => {
+test("after a reseal everything opens without the previous key, and has its previous value", async () => {
   await withoutChannels();
   const channel = await whatsapp();
   const site = await web();
@@ -167,7 +167,7 @@ test("after reseal everything opens without the key before, and the previous val
 
   const answer = await admin("POST", "/reseal", undefined, rotated);
 
-  // The organizations of the two were made with a web channel each.
+  // Each organization was created with a web channel.
   expect([answer.status, answer.body]).toEqual([200, { resealed: 4, unreadable: [] }]);
   const alone = { CREDENTIALS_KEY: rotated.CREDENTIALS_KEY };
   expect((await admin("GET", `/channels/${channel.id}`, undefined, alone)).body).toEqual({ channel });
@@ -183,7 +183,7 @@ test("after reseal everything opens without the key before, and the previous val
   );
 });
 
-test.each(OUTAGES)("a reseal that broke off (%s error) can be repeated, and once more after that", async (outage) => {
+test.each(OUTAGES)("a reseal that failed halfway (%s error) can be repeated, more than once", async (outage) => {
   await withoutChannels();
   const { organizationId } = await newOrganization();
   const ids = await Promise.all([1, 2, 3, 4].map(() => newChannel(organizationId, "telegram")));
@@ -198,7 +198,7 @@ test.each(OUTAGES)("a reseal that broke off (%s error) can be repeated, and once
   }
 });
 
-test("a reseal leaves alone what opens under the current key already", async () => {
+test("a reseal does not change what the current key already opens", async () => {
   await withoutChannels();
   const channel = await whatsapp();
   const before = await rowOf(channel.id);
@@ -206,7 +206,7 @@ test("a reseal leaves alone what opens under the current key already", async () 
   expect(await rowOf(channel.id)).toEqual(before);
 });
 
-test("two changes of one channel's credentials and settings at once are both kept", async () => {
+test("two concurrent changes of one channel's credentials and settings are both stored", async () => {
   const { id } = await whatsapp();
   const patches = [
     { credentials: { accessToken: "canary-second-token" } },
@@ -233,7 +233,7 @@ test("two changes of one channel's credentials and settings at once are both kep
   });
 });
 
-test("two settings that are changed at once are both kept", async () => {
+test("two concurrent changes of settings are both stored", async () => {
   const { id } = await web();
   const settings = { allowedOrigins: ["https://one.test"] };
   let isFirst = true;
@@ -248,7 +248,7 @@ test("two settings that are changed at once are both kept", async () => {
   expect((await admin("PATCH", `/channels/${id}`, { settings: {} })).body.channel.settings).toEqual(settings);
 });
 
-test("of two identity secrets that are made at once both verify through the overlap", async () => {
+test("two identity secrets that are created at the same time are both valid during the overlap", async () => {
   const { id } = await web();
   const answers = await Promise.all(
     [1, 2].map(() => admin("POST", `/channels/${id}/identity-secret`, { overlapSeconds: 60 })),
@@ -261,7 +261,7 @@ test("of two identity secrets that are made at once both verify through the over
   expect(new Set(living)).toEqual(new Set(answers.map((answer) => created(answer).identitySecret)));
 });
 
-test("a channel that others change all the time is answered 503, and not for ever", async () => {
+test("a PATCH of a channel that others change constantly ends with a 503", async () => {
   const { id } = await web();
   aroundQueries(async (_query, run) => {
     const read = await run();
@@ -271,12 +271,12 @@ test("a channel that others change all the time is answered 503, and not for eve
   expectError(await admin("PATCH", `/channels/${id}`, { name: "New" }), 503, "unavailable");
 });
 
-test("a channel that is changed while it is resealed is resealed all the same", async () => {
+test("a channel that changes during its reseal is still resealed", async () => {
   await withoutChannels();
   const { id } = await whatsapp();
   const rotated = { CREDENTIALS_KEY: newSecret(), CREDENTIALS_KEY_PREVIOUS: env.CREDENTIALS_KEY };
   const changed = await seal(keys(rotated.CREDENTIALS_KEY), { id, column: "credentials" }, JSON.stringify(CREDENTIALS));
-  // The PATCH lands right after the rows were read.
+  // The PATCH arrives after the rows were read.
   aroundQueries(async (query, run) => {
     const rows = await run();
     if (query === 1) await env.DB.prepare("update channels set credentials = ? where id = ?").bind(changed, id).run();
@@ -287,7 +287,7 @@ test("a channel that is changed while it is resealed is resealed all the same", 
   expect((await admin("GET", `/channels/${id}`, undefined, alone)).status).toBe(200);
 });
 
-test("a sealed text that opens under no known key hides no channel, stops no reseal and no deletion", async () => {
+test("a sealed text that no key opens hides no channel, and stops no reseal and no deletion", async () => {
   const { organizationId } = await newOrganization();
   const lost = await newChannel(organizationId, "telegram");
   await env.DB.prepare("update channels set verify_token = credentials where id = ?").bind(lost).run();

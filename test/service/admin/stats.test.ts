@@ -6,14 +6,14 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("the numbers of an unknown organization are a 404, and a page past the end is empty", async () => {
+test("the statistics of an unknown organization are a 404, and a page past the end is empty", async () => {
   expect((await admin("GET", "/stats?organization=org_gaaaaaaaaaaaaaaa")).status).toBe(404);
   const { organizationId } = await newOrganization();
   const { body } = await admin("GET", `/stats?organization=${organizationId}&page=9`);
   expect(body).toMatchObject({ channels: [], keys: [], pagination: { page: 9, total: 1, hasMore: false } });
 });
 
-test("reading the numbers asks no object", async () => {
+test("reading the statistics calls no object", async () => {
   const { organizationId } = await newOrganization();
   const spies = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
   await statsOf(organizationId);

@@ -14,7 +14,7 @@ async function post(changes: object = {}) {
   return { organizationId, answer };
 }
 
-test("a template is shown with the variables that it needs, each once, in order", async () => {
+test("a template is returned with the names of its variables, each once, in order", async () => {
   const { organizationId, answer } = await post();
   const { template } = created(answer);
   expect(answer.body).toEqual({
@@ -50,7 +50,7 @@ test.each<[object, string]>([
   [{ body: 7 }, "body"],
   [{ name: "x".repeat(513) }, "name"],
   [{ language: "x".repeat(33) }, "language"],
-])("a template with %j is 400 and names %s, when it is made and when it is changed", async (changes, path) => {
+])("a template with %j is a 400 for %s, on creation and on change", async (changes, path) => {
   const { organizationId, answer } = await post();
   const { id } = created(answer).template;
   const made = await admin("POST", `/organizations/${organizationId}/templates`, { ...BODY, ...changes });
@@ -62,17 +62,14 @@ test.each<[object, string]>([
   expect((await admin("GET", `/templates/${id}`)).body).toEqual(answer.body);
 });
 
-test.each(["name", "language", "body"])(
-  "a template without its %s is 400 in the endpoint's own shape",
-  async (field) => {
-    for (const value of [undefined, null, "  "]) {
-      const { answer } = await post({ [field]: value });
-      expect([answer.status, answer.body]).toEqual([400, { error: `${field} is required`, code: "missing_field" }]);
-    }
-  },
-);
+test.each(["name", "language", "body"])("a template without its %s is a 400 with an error", async (field) => {
+  for (const value of [undefined, null, "  "]) {
+    const { answer } = await post({ [field]: value });
+    expect([answer.status, answer.body]).toEqual([400, { error: `${field} is required`, code: "missing_field" }]);
+  }
+});
 
-test("a PATCH changes what it names, and the variables with the body", async () => {
+test("a PATCH changes the fields in its body, and the variables with the text", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { answer } = await post();
   const { template } = created(answer);
@@ -83,13 +80,13 @@ test("a PATCH changes what it names, and the variables with the body", async () 
   expect((await admin("GET", `/templates/${template.id}`)).body).toEqual(changed.body);
 });
 
-test("a null in a template's PATCH is 400, for it has no default to go back to", async () => {
+test("null in a template's PATCH is a 400, because a template has no defaults", async () => {
   const { answer } = await post();
   const { id } = created(answer).template;
   expectError(await admin("PATCH", `/templates/${id}`, { body: null }), 400, "missing_field", /^body is required$/);
 });
 
-test("a deleted template answers with its record, is gone, and its messages keep what they said", async () => {
+test("a deleted template is returned and gone, and its messages keep their text", async () => {
   const { organizationId, channelId, api } = await newOrganization();
   const { template } = created(await admin("POST", `/organizations/${organizationId}/templates`, BODY));
   const { chat } = created(await api("POST", "/chats", { channelId, contact: { address: "someone" } }));

@@ -11,10 +11,10 @@ stopTheClock();
 
 const NAMESPACES = ["KEYS", "CHATS", "CHANNELS"] as const;
 
-/** Counts what is billed from here on: calls of objects, and rows that these objects and the directory write. */
+/** Counts what is billed from here on: calls to objects, and rows that the objects and the directory write. */
 async function meter(objects: DurableObjectStub[]) {
   for (const object of objects) {
-    // Its storage is watched for as long as the object lives.
+    // Its storage is watched until the object is destroyed.
     await runInDurableObject(object, (_object, state) => countRows(state, () => true));
   }
   const spies = NAMESPACES.map((namespace) => vi.spyOn(env[namespace], "getByName"));
@@ -29,7 +29,7 @@ async function meter(objects: DurableObjectStub[]) {
   };
 }
 
-test("what a lone message through a network costs, from its send to the last that is told of it", async () => {
+test("the cost of a single message on a network, from the send to the last status", async () => {
   fakeNetworks(acceptAs("wamid.1"));
   const chat = await conversation("whatsapp");
   const objects = [env.KEYS.getByName(chat.keyId), chat.object(), env.CHANNELS.getByName(chat.channelId)] as const;
@@ -42,7 +42,7 @@ test("what a lone message through a network costs, from its send to the last tha
   await send(chat.api, chat.chatId);
   await chat.run();
   await settle();
-  // Its numbers are written in a minute from here on, which is its own.
+  // Also writes the key's numbers, which would otherwise happen a minute later.
   await runDurableObjectAlarm(ofKey);
   pass(60_000);
   await send(chat.api, chat.chatId);
@@ -60,7 +60,7 @@ test("what a lone message through a network costs, from its send to the last tha
     taken(await tellStatus(chat, id, status, { id: "wamid.1" }));
   }
   expect(await read()).toEqual({ calls: 3, rows: 2, directory: 0 });
-  // Two alarms, the second for up to 500 chats.
+  // Two alarms. The second one can cover up to 500 chats.
   await settle();
   expect(await read()).toEqual({ calls: 1, rows: 14, directory: 5 });
 });

@@ -8,7 +8,7 @@ import { breakDirectory, OUTAGES, outageError } from "../../support/faults.ts";
 type Fetch = () => Promise<Response>;
 type Binding = new (line: { fetch: Fetch }) => D1Database;
 
-/** The runtime's own D1 binding, over a line to the database that the test makes. */
+/** The runtime's own D1 binding, with a connection to the database that the test makes. */
 function overLine(fetch: Fetch): Env {
   const Runtime = Object.getPrototypeOf(env.DB).constructor as Binding;
   return { ...env, DB: new Runtime({ fetch }) };
@@ -28,17 +28,13 @@ const READS: [string, (broken: Env) => Promise<unknown>][] = [
 
 const LINES: [string, Fetch, boolean][] = [
   ["a connection that is lost", broken, true],
-  [
-    "an error that the platform keeps to itself",
-    () => Promise.reject(new Error("internal error; reference = 1")),
-    true,
-  ],
+  ["an internal error of the platform", () => Promise.reject(new Error("internal error; reference = 1")), true],
   ["another Worker's error", () => Promise.reject(Object.assign(new Error("reset"), { remote: true })), true],
   ["a response that is cut off", cutOff, true],
   ["a response that is not JSON", async () => new Response("<html>"), true],
-  ["a database that is overloaded", failing("D1 DB is overloaded. Requests queued for too long."), true],
-  ["a database that is full", failing("database or disk is full: SQLITE_FULL"), true],
-  ["a statement that is wrong", failing("no such table: x: SQLITE_ERROR"), false],
+  ["an overloaded database", failing("D1 DB is overloaded. Requests queued for too long."), true],
+  ["a full database", failing("database or disk is full: SQLITE_FULL"), true],
+  ["a wrong statement", failing("no such table: x: SQLITE_ERROR"), false],
   ["a row that breaks a constraint", failing("UNIQUE constraint failed: x.id: SQLITE_CONSTRAINT"), false],
 ];
 
@@ -51,14 +47,14 @@ test.each(LINES.flatMap(([what, line, isDown]) => READS.map(([name, read]) => ({
   },
 );
 
-test("a value that D1 does not take is no outage", async () => {
+test("a value that D1 refuses is not an outage", async () => {
   const statement = () => database(env).prepare("select ?1").bind({}).first();
   const error = await Promise.try(statement).catch((thrown: unknown) => thrown);
   expect(String(error)).toContain("D1_TYPE_ERROR");
   expect(isOutage(error)).toBe(false);
 });
 
-test.each(OUTAGES)("the tests inject an outage as the runtime's binding throws it: %s", async (outage) => {
+test.each(OUTAGES)("the tests inject outages in the form of the runtime's binding: %s", async (outage) => {
   const { DB } = overLine(outage === "bare" ? broken : cutOff);
   const error = (await DB.prepare("select 1")
     .first()
@@ -67,7 +63,7 @@ test.each(OUTAGES)("the tests inject an outage as the runtime's binding throws i
   expect({ ...error, message: error.message }).toEqual({ ...injected, message: injected.message });
 });
 
-test.each(OUTAGES)("an outage that an object meets is known as one to the object's caller: %s", async (outage) => {
+test.each(OUTAGES)("the caller of an object recognizes an outage inside the object: %s", async (outage) => {
   breakDirectory(outage);
   const id = newId("key", null);
   const error: unknown = await env.KEYS.getByName(id)

@@ -12,7 +12,7 @@ import { newContact, place } from "../inbound/webhook-place.ts";
 
 stopTheClock();
 
-test("a chat is made, or found again, in one round trip; the channel is asked for at its first use", async () => {
+test("a chat is created or found in one round trip, and the channel is read on its first use", async () => {
   const { api, channelId } = await newOrganization();
   const make = (address: string) => api("POST", "/chats", { channelId, contact: { address } });
   await api("GET", "/key");
@@ -22,7 +22,7 @@ test("a chat is made, or found again, in one round trip; the channel is asked fo
   expect([(await make("one")).status, roundTrips()]).toEqual([200, 4]);
 });
 
-/** A channel whose record this isolate holds, and what a webhook for it costs: calls of chats and of the directory. */
+/** A channel whose record is cached, and the cost of a webhook for it: calls to chats and to the directory. */
 async function calledChannel() {
   const at = await place("whatsapp");
   taken(await fromMeta(at.channel, [{}]));
@@ -38,7 +38,7 @@ async function calledChannel() {
   };
 }
 
-test("a webhook from an address that the isolate knows asks the chat alone", async () => {
+test("a webhook from an address that the isolate knows calls only the chat", async () => {
   const { costOf, chat } = await calledChannel();
   const wa_id = newContact();
   await costOf(whatsappText({ wa_id }, "First"));
@@ -46,12 +46,12 @@ test("a webhook from an address that the isolate knows asks the chat alone", asy
   await chat();
 });
 
-test("a webhook from a new contact asks the directory once and the chat once", async () => {
+test("a webhook from a new contact calls the directory once and the chat once", async () => {
   const { costOf } = await calledChannel();
   expect(await costOf(whatsappText({ wa_id: newContact() }, "Hi"))).toEqual({ chats: 1, directory: 1 });
 });
 
-test("the directory is told of a new contact's addresses once", async () => {
+test("the directory receives a new contact's addresses once", async () => {
   const { costOf, chat } = await calledChannel();
   const who = { wa_id: newContact(), user_id: "DE.77" };
   expect(await costOf(whatsappText(who, "Hi"))).toEqual({ chats: 1, directory: 1 });
@@ -63,7 +63,7 @@ test("the directory is told of a new contact's addresses once", async () => {
   expect(untold).toEqual([undefined, undefined]);
 });
 
-/** Sends a message and lets it be delivered, so that nothing is under way any more. */
+/** Sends a message and waits for its delivery. */
 async function sendThrough(api: Client, chatId: string) {
   const message = await send(api, chatId);
   await runDurableObjectAlarm(env.CHATS.getByName(chatId));
@@ -71,7 +71,7 @@ async function sendThrough(api: Client, chatId: string) {
 }
 
 test.each(["not used yet", "used"])(
-  "a webhook from a contact whose chat the company made, %s, asks the directory once and the chat once",
+  "a webhook from a contact whose chat the company created, %s, calls the directory once and the chat once",
   async (use) => {
     fakeNetworks();
     const { costOf, api, channel } = await calledChannel();
@@ -82,7 +82,7 @@ test.each(["not used yet", "used"])(
   },
 );
 
-test("a status with our ids asks the chat alone", async () => {
+test("a status with our ids calls only the chat", async () => {
   fakeNetworks();
   const { costOf, api, channel } = await calledChannel();
   const { id: chatId } = await newChat(api, channel.id, newContact());
@@ -91,7 +91,7 @@ test("a status with our ids asks the chat alone", async () => {
   expect(await costOf(status)).toEqual({ chats: 1, directory: 0 });
 });
 
-test("a visitor's first message asks the directory once, and those that follow never", async () => {
+test("a visitor's first message calls the directory once, and later ones never", async () => {
   const { channelId } = await newOrganization();
   const { page } = await visit(channelId);
   const roundTrips = countRoundTrips();
@@ -102,7 +102,7 @@ test("a visitor's first message asks the directory once, and those that follow n
   expect(roundTrips()).toBe(1);
 });
 
-test("the first message of a visitor whom the company wrote to asks the directory never", async () => {
+test("the first message of a visitor whom the company wrote to does not call the directory", async () => {
   const { api, channelId, secret } = await newSite();
   const chat = await newChat(api, channelId, "user-7");
   await send(api, chat.id);
@@ -112,7 +112,7 @@ test("the first message of a visitor whom the company wrote to asks the director
   expect(roundTrips()).toBe(0);
 });
 
-test("an anonymous visitor's socket reads nothing from the directory while the isolate holds the channel", async () => {
+test("an anonymous visitor's socket does not read the directory if the channel is cached", async () => {
   const { channelId } = await newOrganization();
   const token = newToken();
   await (await visit(channelId, { token })).page.write("a");
@@ -122,7 +122,7 @@ test("an anonymous visitor's socket reads nothing from the directory while the i
   expect(roundTrips()).toBe(0);
 });
 
-test("sockets to a channel that does not exist read the directory once", async () => {
+test("sockets to an unknown channel read the directory once", async () => {
   const channelId = newId("chn", null);
   const roundTrips = countRoundTrips();
   for (let n = 0; n < 5; n++) expect(await (await connect(channelId)).closed).toBe(4404);

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A chat whose key and whose own object have been used. */
+/** A chat whose key and object have been used. */
 async function warmChat() {
   const organization = await newOrganization();
   const chat = await newChat(organization.api, organization.channelId);
@@ -23,23 +23,23 @@ async function warmChat() {
 test.each<
   [string, number, (at: string, ids: { ownerId: string; templateId: string }) => ["GET" | "POST", string, object?]]
 >([
-  ["a warm list asks", 0, (at) => ["GET", `${at}/messages`]],
-  ["a warm list from a cursor asks", 0, (at) => ["GET", `${at}/messages?page=3&limit=1`]],
-  ["a warm read of a message asks", 0, (at) => ["GET", `${at}/messages/msg_gaaaaaaaaaaaaaaa`]],
-  ["a warm send asks", 0, (at) => ["POST", `${at}/messages`, { content: "Hello" }]],
+  ["a warm list calls", 0, (at) => ["GET", `${at}/messages`]],
+  ["a warm list from a cursor calls", 0, (at) => ["GET", `${at}/messages?page=3&limit=1`]],
+  ["a warm read of a message calls", 0, (at) => ["GET", `${at}/messages/msg_gaaaaaaaaaaaaaaa`]],
+  ["a warm send calls", 0, (at) => ["POST", `${at}/messages`, { content: "Hello" }]],
   [
-    "a send with a sender asks",
+    "a send with a sender calls",
     1,
     (at, { ownerId }) => ["POST", `${at}/messages`, { content: "Hello", senderId: ownerId }],
   ],
   [
-    "a send with sender and template asks",
+    "a send with sender and template calls",
     1,
     (at, { ownerId, templateId }) => ["POST", `${at}/messages`, { content: "Hi", senderId: ownerId, templateId }],
   ],
-  ["a list of chats asks", 1, () => ["GET", "/chats"]],
-  ["a walk over chats asks", 1, (at) => ["GET", `/chats?before=${at.slice("/chats/".length)}`]],
-  ["GET /key asks", 0, () => ["GET", "/key"]],
+  ["a list of chats calls", 1, () => ["GET", "/chats"]],
+  ["a walk through chats calls", 1, (at) => ["GET", `/chats?before=${at.slice("/chats/".length)}`]],
+  ["GET /key calls", 0, () => ["GET", "/key"]],
 ])("%s the directory %i times", async (_name, roundTrips, request) => {
   const { api, chatId, ownerId, organizationId } = await warmChat();
   const body = { name: "hello", language: "en", body: "Hello" };
@@ -50,7 +50,7 @@ test.each<
   expect(counted()).toBe(roundTrips);
 });
 
-test("a warm list and a warm send call two objects, one call each", async () => {
+test("a warm list and a warm send call two objects, once each", async () => {
   const { api, chatId } = await warmChat();
   const calls = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
   await api("GET", `/chats/${chatId}/messages`);
@@ -59,7 +59,7 @@ test("a warm list and a warm send call two objects, one call each", async () => 
   expect(calls.map((spy) => spy.mock.calls.length)).toEqual([2, 2, 0]);
 });
 
-test("a first call to a chat asks the directory once, and never again", async () => {
+test("the first call to a chat reads the directory once, and later ones never", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const roundTrips = countRoundTrips();
@@ -70,14 +70,14 @@ test("a first call to a chat asks the directory once, and never again", async ()
   expect(roundTrips()).toBe(1);
 });
 
-test("a list that this key was answered before asks key and chat at the same time", async () => {
+test("a list that this key has read before calls key and chat at the same time", async () => {
   const { api, chatId } = await warmChat();
   await api("GET", `/chats/${chatId}/messages`);
   admitAfterChat();
   expect((await api("GET", `/chats/${chatId}/messages`)).status).toBe(200);
 });
 
-test("a revoked key gets nothing of a chat that it has read", async () => {
+test("a revoked key can't read a chat that it read before", async () => {
   const { api, chatId, keyId } = await warmChat();
   await api("GET", `/chats/${chatId}/messages`);
   expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
@@ -86,7 +86,7 @@ test("a revoked key gets nothing of a chat that it has read", async () => {
   expect(answer.text).not.toContain("messages");
 });
 
-test("a key over its limit asks no object for a second, and then asks again", async () => {
+test("a key over its limit calls no object for a second, and then calls again", async () => {
   const { organizationId } = await newOrganization();
   const { secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 3_600 } });
   const api = client(secret);
@@ -102,7 +102,7 @@ test("a key over its limit asks no object for a second, and then asks again", as
   expect(calls.map((spy) => spy.mock.calls.length)).toEqual([1, 0, 0]);
 });
 
-test("a refusal is remembered no longer than its window", async () => {
+test("a refusal is cached no longer than its window", async () => {
   const { organizationId } = await newOrganization();
   const { secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 1 } });
   const api = client(secret);
@@ -113,7 +113,7 @@ test("a refusal is remembered no longer than its window", async () => {
   expect((await api("GET", "/key")).status).toBe(200);
 });
 
-test("a key that has listed chats asks its object and the directory at the same time, unless it is refused", async () => {
+test("a key that has listed chats calls its object and the directory at the same time, unless it is refused", async () => {
   const { organizationId } = await newOrganization();
   const { secret } = await newKey(organizationId, { rateLimit: { limit: 2, windowSeconds: 3_600 } });
   const api = client(secret);
@@ -139,7 +139,7 @@ test("a key that has listed chats asks its object and the directory at the same 
   expect(asked.mock.calls.length).toBe(before);
 });
 
-test("a key over its limit asks no object for a second for a chat that it has read either", async () => {
+test("a key over its limit also calls no object for a second for a chat that it read before", async () => {
   const { organizationId, chatId } = await warmChat();
   const { secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 3_600 } });
   const list = () => client(secret)("GET", `/chats/${chatId}/messages`);
@@ -149,7 +149,7 @@ test("a key over its limit asks no object for a second for a chat that it has re
   expect(calls.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 0]);
 });
 
-test("a secret that was rotated away asks no object for a second, as a revoked key's does not", async () => {
+test("a secret that was rotated out calls no object for a second, like a revoked key's", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   const old = client(secret);

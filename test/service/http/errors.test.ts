@@ -15,7 +15,7 @@ import {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Asserts the whole body, so that no second shape and no further field is in it, and its type. */
+/** Compares the whole body, so that it has no second text and no other field, and its content type. */
 function expectBody(answer: Answer, status: number, body: object): void {
   expect({ status: answer.status, body: answer.body }, answer.text).toEqual({ status, body });
   expect(answer.headers.get("Content-Type")).toMatch(/^application\/json\b/);
@@ -47,7 +47,7 @@ test.each(["nonsense", "ply_", `ply_g${"0".repeat(53)}`, "ply_../../etc"])("the 
   });
 });
 
-test("a key that never was, one with a wrong check, a revoked and an expired one hear the same", async () => {
+test("an unknown key, a key with a wrong checksum, a revoked key and an expired key get the same response", async () => {
   const { organizationId } = await newOrganization();
   const [cut, revoked, expired] = await Promise.all([1, 2, 3].map(() => newKey(organizationId)));
   await admin("DELETE", `/keys/${revoked?.key.id}`);
@@ -67,31 +67,31 @@ test("a key that never was, one with a wrong check, a revoked and an expired one
   }
 });
 
-test.each(["bearer", "BEARER", "bEaReR"])("the scheme %s counts as Bearer", async (scheme) => {
+test.each(["bearer", "BEARER", "bEaReR"])("the scheme %s is accepted as Bearer", async (scheme) => {
   const { secret } = await newKey((await newOrganization()).organizationId);
   const answer = await call("GET", "/api/v1/key", { headers: { Authorization: `${scheme} ${secret}` } });
   expect(answer.status, answer.text).toBe(200);
 });
 
-test("a key without the permission is a 403 that names it", async () => {
+test("a key without the permission gets a 403 that names it", async () => {
   const { secret } = await newKey((await newOrganization()).organizationId, { permissions: ["chats:read"] });
   const answer = await client(secret)("POST", "/chats", {});
   expectBody(answer, 403, { message: "The API key lacks the permission chats:write", code: "permission_denied" });
 });
 
-test("an address that is not on the list is a 403 that names it", async () => {
+test("an address outside the allow-list gets a 403 that names it", async () => {
   const { secret } = await newKey((await newOrganization()).organizationId, { ipAllowlist: ["192.0.2.0/24"] });
   const answer = await client(secret)("GET", "/chats", undefined, { "CF-Connecting-IP": "198.51.100.7" });
   expectBody(answer, 403, { message: "The address 198.51.100.7 is not allowed", code: "ip_not_allowed" });
 });
 
-test("a used-up month is a 403", async () => {
+test("a used-up quota is a 403", async () => {
   const api = client((await newKey((await newOrganization()).organizationId, { monthlyQuota: 1 })).secret);
   expect((await api("GET", "/key")).status).toBe(200);
   expectBody(await api("GET", "/key"), 403, { message: "Monthly quota exceeded", code: "quota_exceeded" });
 });
 
-test("a used-up window is a 429 that says when the next begins", async () => {
+test("a used-up window is a 429 that says when the next one starts", async () => {
   const rateLimit = { limit: 1, windowSeconds: 3_600 };
   const api = client((await newKey((await newOrganization()).organizationId, { rateLimit })).secret);
   const first = await api("GET", "/key");
@@ -105,7 +105,7 @@ test("a used-up window is a 429 that says when the next begins", async () => {
   expect(wait).toBeLessThanOrEqual(3_600);
 });
 
-test("a 400 of shape A lists each fault by path and message", async () => {
+test("a validation error is a 400 that lists each fault with its path and message", async () => {
   const { api, channelId } = await newOrganization();
   const body = { channelId, contact: { address: "ada", name: 1 }, metadata: { plan: 1 } };
   expectBody(await api("POST", "/chats", body), 400, {
@@ -117,7 +117,7 @@ test("a 400 of shape A lists each fault by path and message", async () => {
   });
 });
 
-test("a body that is no JSON object is a 400 of shape A", async () => {
+test("a body that is not a JSON object is a 400 with a message", async () => {
   const { api } = await newOrganization();
   expectBody(await api("POST", "/chats", "[]"), 400, {
     message: "The request body must be a JSON object",
@@ -126,7 +126,7 @@ test("a body that is no JSON object is a 400 of shape A", async () => {
   });
 });
 
-test("a missing field is a 400 of shape B", async () => {
+test("a missing field is a 400 with an error", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   const answer = await api("POST", `/chats/${chat.id}/messages`, {});
@@ -143,13 +143,13 @@ test.each([
   ["PUT", "/", undefined, "Not found", "not_found"],
   ["GET", "/chats/", undefined, "Not found", "not_found"],
   ["GET", "/CHATS", undefined, "Not found", "not_found"],
-])("%s %s with %j is a 404 of shape B: %s", async (method, path, body, error, code) => {
+])("%s %s with %j is a 404 with an error: %s", async (method, path, body, error, code) => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   expectBody(await api(method, path.replace(":chat", chat.id), body), 404, { error, code });
 });
 
-test("a path outside of every prefix is a 404 without a key", async () => {
+test("a path outside all prefixes is a 404 without a key", async () => {
   expectBody(await call("GET", "/nowhere"), 404, { error: "Not found", code: "not_found" });
 });
 
@@ -159,7 +159,7 @@ test.each([
   ["/chats/:chat/messages", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
   ["/chats/:chat/messages/msg_1", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
   ["/key", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
-])("%s allows %s, and is a 405 of shape B for any other method", async (path, allow, methods) => {
+])("%s allows %s, and any other method is a 405", async (path, allow, methods) => {
   const { api } = await newOrganization();
   for (const method of methods) {
     const answer = await api(method, path.replace(":chat", newId("cht", null)));
@@ -168,13 +168,13 @@ test.each([
   }
 });
 
-test("a method override in a header changes no method", async () => {
+test("a method override in a header has no effect", async () => {
   const { api } = await newOrganization();
   const answer = await api("GET", "/chats", undefined, { "X-HTTP-Method-Override": "DELETE" });
   expect(answer.status).toBe(200);
 });
 
-test("a fault of ours is a 500 that tells the client nothing of its cause, and the log all", async () => {
+test("an internal error is a 500 that hides its cause from the client and logs it", async () => {
   const { api } = await newOrganization();
   const logged = vi.spyOn(console, "error").mockReturnValue();
   vi.spyOn(env.DB, "batch").mockRejectedValue(new TypeError("the canary sang"));
@@ -186,7 +186,7 @@ test("a fault of ours is a 500 that tells the client nothing of its cause, and t
   );
 });
 
-test("a key object that cannot be reached is a 503 with Retry-After, never a 401", async () => {
+test("an unreachable key object is a 503 with Retry-After, never a 401", async () => {
   const { api } = await newOrganization();
   vi.spyOn(console, "error").mockReturnValue();
   vi.spyOn(env.KEYS, "getByName").mockImplementation(() => {
@@ -197,22 +197,25 @@ test("a key object that cannot be reached is a 503 with Retry-After, never a 401
   expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
 });
 
-test("healthz answers without a key, and has no other method", async () => {
+test("healthz responds without a key, and has no other method", async () => {
   const answer = await call("GET", "/healthz");
   expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
   expectError(await call("POST", "/healthz"), 405, "method_not_allowed");
 });
 
-test.each([undefined, "*/*", "application/json"])("GET / with Accept %s names the documents", async (accept) => {
-  const answer = await call("GET", "/", accept === undefined ? {} : { headers: { Accept: accept } });
-  expect([answer.status, answer.body]).toEqual([
-    200,
-    { name: "Parley", docs: "/docs", openapi: "/api/v1/openapi.json", health: "/healthz" },
-  ]);
-  expect(answer.headers.get("Vary")).toBe("Accept");
-});
+test.each([undefined, "*/*", "application/json"])(
+  "GET / with Accept %s returns links to the documents",
+  async (accept) => {
+    const answer = await call("GET", "/", accept === undefined ? {} : { headers: { Accept: accept } });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { name: "Parley", docs: "/docs", openapi: "/api/v1/openapi.json", health: "/healthz" },
+    ]);
+    expect(answer.headers.get("Vary")).toBe("Accept");
+  },
+);
 
-test("GET / leads a browser to the documentation", async () => {
+test("GET / redirects a browser to the documentation", async () => {
   const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
   const { status, headers } = await call("GET", "/", { headers: { Accept: accept } });
   expect([status, headers.get("Location"), headers.get("Vary")]).toEqual([302, "/docs", "Accept"]);

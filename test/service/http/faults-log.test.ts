@@ -8,7 +8,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const CANARY = "canary-7f3a";
 
-/** Everything that is logged from here on, as text, but audit lines: they name the id in the path. */
+/** Everything that is logged from here on, as text, except audit lines, which contain the id of the path. */
 function logged(): () => string {
   const spies = (["error", "warn", "log"] as const).map((level) => vi.spyOn(console, level).mockReturnValue());
   const isAudit = ([line]: unknown[]) => (line as { event?: string }).event === "audit";
@@ -22,22 +22,19 @@ test.each<[string, object]>([
     "templates",
     { name: CANARY, language: "en", body: `${CANARY}\nparams: ${CANARY}\n    at ${CANARY} (index.js:1:1)` },
   ],
-])(
-  "a statement that adds to %s and fails is logged with its cause, and without what it was given",
-  async (list, body) => {
-    const { organizationId } = await newOrganization();
-    breakStatements("bare", /^insert/);
-    const lines = logged();
-    expectError(await admin("POST", `/organizations/${organizationId}/${list}`, body), 503, "unavailable");
-    expect(lines()).toContain("Failed query: insert into");
-    expect(lines()).toContain("caused by Error: Network connection lost.");
-    expect(lines()).toMatch(/\\n +at /);
-    for (const told of [CANARY, "192.0.2.77", organizationId, "params:"]) expect(lines()).not.toContain(told);
-  },
-);
+])("a failed statement that adds to %s is logged with its cause and without its parameters", async (list, body) => {
+  const { organizationId } = await newOrganization();
+  breakStatements("bare", /^insert/);
+  const lines = logged();
+  expectError(await admin("POST", `/organizations/${organizationId}/${list}`, body), 503, "unavailable");
+  expect(lines()).toContain("Failed query: insert into");
+  expect(lines()).toContain("caused by Error: Network connection lost.");
+  expect(lines()).toMatch(/\\n +at /);
+  for (const told of [CANARY, "192.0.2.77", organizationId, "params:"]) expect(lines()).not.toContain(told);
+});
 
 test.each(OUTAGES)(
-  "a key that is read while the directory is down is logged with the cause, and without what it asked for (%s error)",
+  "a failed read of a key during an outage of the directory is logged with the cause and without the parameters (%s error)",
   async (outage) => {
     const { organizationId } = await newOrganization();
     const { secret } = await newKey(organizationId);
@@ -50,7 +47,7 @@ test.each(OUTAGES)(
   },
 );
 
-test("an object that cannot be told of a change is logged with what the platform said", async () => {
+test("if an object can't be told of a change, the platform's error is logged", async () => {
   const { keyId } = await newOrganization();
   breakObjects("KEYS", "beginChange");
   const lines = logged();
@@ -58,7 +55,7 @@ test("an object that cannot be told of a change is logged with what the platform
   expect(lines()).toContain("Network connection lost.");
 });
 
-test("a fault in an object's own code is a 500, and no call to try again", async () => {
+test("a fault in an object's own code is a 500 without Retry-After", async () => {
   const { api } = await newOrganization();
   vi.spyOn(env.DB, "prepare").mockImplementation(() => {
     throw new TypeError("the canary sang");
@@ -70,7 +67,7 @@ test("a fault in an object's own code is a 500, and no call to try again", async
   expect(lines()).toContain("TypeError: the canary sang");
 });
 
-test("a statement that is wrong inside an object is a 500", async () => {
+test("a wrong statement inside an object is a 500", async () => {
   const { api } = await newOrganization();
   const prepare = env.DB.prepare.bind(env.DB);
   vi.spyOn(env.DB, "prepare").mockImplementation(() => prepare("select no_such_column"));
@@ -78,7 +75,7 @@ test("a statement that is wrong inside an object is a 500", async () => {
   expectError(await api("GET", "/key"), 500, "internal_error");
 });
 
-test("an object that misses its configuration is a 503, and the log names the variable", async () => {
+test("an object without its configuration is a 503, and the log names the variable", async () => {
   const { api } = await newOrganization();
   vi.spyOn(env.DB, "prepare").mockImplementation(() => {
     throw unavailable("configuration: KEY_SECRET is required");

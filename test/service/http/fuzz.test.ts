@@ -29,24 +29,24 @@ const number = fc.constantFrom(0, -0, -1, 1.5, 1e308, 2 ** 53, Number.MIN_VALUE)
 const anything = fc.oneof(text, number, fc.constantFrom(null, true, [], {}), fc.jsonValue());
 const pairs = fc.dictionary(text, fc.oneof({ weight: 4, arbitrary: text }, anything), { noNullPrototype: true });
 
-/** Mostly `value`, sometimes anything. */
+/** Usually `value`, sometimes anything. */
 function mostly<T>(value: fc.Arbitrary<T>) {
   return fc.oneof({ weight: 4, arbitrary: value }, { weight: 1, arbitrary: anything });
 }
 
-/** A body in the words of the contract, or nearly. */
+/** A body with the fields of the documents, or similar ones. */
 function bodies(fields: Record<string, fc.Arbitrary<unknown>>) {
   return fc.record({ ...fields, unknown: anything }, { requiredKeys: [] }).map((body) => JSON.stringify(body));
 }
 
-/** Never a fault of ours, and one shape of error. */
+/** Not an internal error, and one text field. */
 function expectSound(answer: Answer, allowed: number[]): void {
   expect(allowed, answer.text).toContain(answer.status);
   const shapes = [answer.body.message, answer.body.error].filter((field) => typeof field === "string");
   expect(shapes.length, answer.text).toBe(answer.status < 400 ? 0 : 1);
 }
 
-test("no body of a send is met with a 500, and what is accepted is read as it was answered", async () => {
+test("no body of a send causes a 500, and an accepted message reads as it was returned", async () => {
   const send = bodies({
     content: mostly(fc.constant("Hello")),
     type: mostly(fc.constantFrom("TEXT", "IMAGE", "TEMPLATE")),
@@ -69,7 +69,7 @@ test("no body of a send is met with a 500, and what is accepted is read as it wa
   expectSound(await api("GET", `/chats/${chatId}/messages?limit=100`), [200]);
 });
 
-test("no body of a new chat is met with a 500", async () => {
+test("no body of a new chat causes a 500", async () => {
   const chat = bodies({
     channelId: mostly(fc.constant(channelId)),
     contact: mostly(fc.record({ address: mostly(text), name: mostly(text) }, { requiredKeys: ["address"] })),
@@ -82,7 +82,7 @@ test("no body of a new chat is met with a 500", async () => {
   expectSound(await api("GET", "/chats?limit=100"), [200]);
 });
 
-test("no query and no id in a path is met with a 500", async () => {
+test("no query and no id in a path causes a 500", async () => {
   const part = fc.oneof(text, fc.stringMatching(/^\d{1,17}$/), fc.constantFrom("1", "20", chatId)).map(encoded);
   const name = fc.constantFrom("page", "limit", "before", "after", "channel", "contact", "__proto__");
   const query = fc
@@ -104,7 +104,7 @@ test("no query and no id in a path is met with a 500", async () => {
   );
 });
 
-/** Percent-encoded; a lone surrogate, which has no such form, as a broken one. */
+/** Percent-encodes text. A lone surrogate can't be encoded, and becomes an invalid sequence. */
 function encoded(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : "%ED%A0";
 }

@@ -19,13 +19,13 @@ function guide(name: string): string {
   return guides[`../../../src/docs/${name}.md`] ?? "";
 }
 
-/** A guide from a heading to the next. */
+/** The part of a guide from a heading to the next one. */
 function section(name: string, heading: string): string {
   const [, after = ""] = guide(name).split(`\n${heading}\n`);
   return after.split(/\n#+ /)[0] ?? "";
 }
 
-/** The cells of the rows of a text's tables that begin with a cell of the form `first`. */
+/** The cells of the table rows that begin with a cell of the form `first`. */
 function rows(first: RegExp, text: string): string[][] {
   return text
     .split("\n")
@@ -52,12 +52,12 @@ function routesOf(prefix: string): string[] {
 test.each([
   ["using-the-api", "/api/v1"],
   ["operating", "/admin/v1"],
-])("the guide %s lists the routes below %s that there are", (name, prefix) => {
+])("the guide %s lists exactly the routes below %s", (name, prefix) => {
   const listed = rows(ROUTE, section(name, "## Routes")).map(([route = ""]) => route.replaceAll("`", ""));
   expect(listed.sort()).toEqual(routesOf(prefix));
 });
 
-test("each public route wants the permission that the guide names", async () => {
+test("each public route needs the permission that the guide names", async () => {
   const { organizationId } = await newOrganization();
   const { secret } = await newKey(organizationId, { permissions: [] });
   const listed = rows(ROUTE, section("using-the-api", "## Routes"));
@@ -88,7 +88,7 @@ test("a guide lists every error with its status and the field of its text", () =
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(known));
 });
 
-test("a guide lists every permission of a key, and each setting", () => {
+test("a guide lists every permission and every setting of a key", () => {
   const listed = rows(/^`\w+`$/, section("operating", "## Keys"));
   const settings = Object.keys(keyPatch.shape).filter((name) => name !== "name");
   expect(listed.map(([name = ""]) => name.replaceAll("`", "")).sort()).toEqual(settings.sort());
@@ -137,7 +137,7 @@ test("a guide lists every close code of the visitors' socket with its reason", (
   expect(listed.sort()).toEqual([...new Set(known.map(({ code, reason }) => `${code} ${reason}`))].sort());
 });
 
-test("a guide's layout names what lies in src", () => {
+test("the layout in a guide lists the contents of src", () => {
   const code = Object.keys(import.meta.glob("../../../src/**/*.ts")).filter((path) => !path.endsWith(".d.ts"));
   const found = [...code, ...Object.keys(guides)];
   const known = found.map((path) => path.replace(/^(?:\.\.\/)+src\/([^/]+\/?).*$/, "$1"));
@@ -146,17 +146,17 @@ test("a guide's layout names what lies in src", () => {
   expect(new Set(listed)).toEqual(new Set(known));
 });
 
-test("a guide lists the commands that there are", () => {
+test("a guide lists exactly the commands that exist", () => {
   const listed = rows(/^`npm .*`$/, section("contributing", "## Commands")).map(([command = ""]) =>
     command.replace(/^`npm (run )?(.*)`$/, "$2"),
   );
   const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
-  // Parts of `check`, and what npm runs by itself.
+  // Parts of `check`, and scripts that npm runs itself.
   const known = Object.keys(scripts).filter((name) => !name.startsWith("check:") && !name.startsWith("pre"));
   expect(listed.sort()).toEqual(known.sort());
 });
 
-test("every file that the guide for contributors names exists", () => {
+test("every file that the contributors' guide names exists", () => {
   const code = Object.keys(import.meta.glob("../../../src/**/*.ts")).map((path) =>
     path.replace(/^(?:\.\.\/)+src\//, ""),
   );

@@ -13,7 +13,7 @@ const LIMIT_HEADERS = [
   "x-ratelimit-reset",
 ];
 
-/** Answers of every kind to requests whose key was good, by what they show. */
+/** Responses of every kind to requests with a valid key, by what they show. */
 async function authenticatedAnswers(): Promise<[string, Answer][]> {
   const { api, channelId, organizationId } = await newOrganization();
   const chat = await newChat(api, channelId);
@@ -24,24 +24,24 @@ async function authenticatedAnswers(): Promise<[string, Answer][]> {
   const path = `/chats/${chat.id}/messages`;
   return [
     ["200", await api("GET", "/key")],
-    ["200 of chats", await api("GET", "/chats")],
-    ["200 of messages", await api("GET", path)],
+    ["200 with chats", await api("GET", "/chats")],
+    ["200 with messages", await api("GET", path)],
     ["200 to HEAD", await api("HEAD", path)],
     ["201", await api("POST", path, { content: "Hello" })],
-    ["400 of shape A", await api("GET", `${path}?page=0`)],
-    ["400 of shape B", await api("POST", path, {})],
-    ["403 of the address", await narrow("GET", "/chats")],
-    ["403 of the permission", await narrow("GET", "/chats", undefined, { "CF-Connecting-IP": "192.0.2.1" })],
-    ["403 of the quota", await spent("GET", "/key")],
-    ["404 of a chat", await api("GET", "/chats/cht_1")],
-    ["404 of a route", await api("GET", "/nowhere")],
+    ["400 with a message", await api("GET", `${path}?page=0`)],
+    ["400 with an error", await api("POST", path, {})],
+    ["403 for the address", await narrow("GET", "/chats")],
+    ["403 for the permission", await narrow("GET", "/chats", undefined, { "CF-Connecting-IP": "192.0.2.1" })],
+    ["403 for the quota", await spent("GET", "/key")],
+    ["404 for a chat", await api("GET", "/chats/cht_1")],
+    ["404 for a route", await api("GET", "/nowhere")],
     ["405", await api("OPTIONS", "/chats")],
     ["413", await api("POST", path, "x".repeat(70_000))],
     ["429", await limited("GET", "/key")],
   ];
 }
 
-test("every authenticated answer, success or error, carries the limits and is stored by no cache", async () => {
+test("every authenticated response, success or error, has the limits and is not cached", async () => {
   for (const [name, { headers, status }] of await authenticatedAnswers()) {
     expect(String(status), name).toBe(name.slice(0, 3));
     expect(headers.get("Cache-Control"), name).toBe("no-store");
@@ -49,7 +49,7 @@ test("every authenticated answer, success or error, carries the limits and is st
   }
 });
 
-test("the two ways to tell the limits agree", async () => {
+test("both forms of the rate limit headers agree", async () => {
   const rateLimit = { limit: 50, windowSeconds: 120 };
   const api = client((await newKey((await newOrganization()).organizationId, { rateLimit })).secret);
   const { headers } = await api("GET", "/key");
@@ -68,7 +68,7 @@ const SAFE = {
   "x-content-type-options": "nosniff",
 };
 
-test("every answer but a page is kept by no cache, guessed the kind of by no browser, and framed by no site", async () => {
+test("no response except a page can be cached, sniffed or framed", async () => {
   const { channel } = await place("whatsapp");
   const { verifyToken } = channel.webhook;
   const shake = `hub.mode=subscribe&hub.challenge=1&hub.verify_token=${verifyToken}`;
@@ -77,7 +77,7 @@ test("every answer but a page is kept by no cache, guessed the kind of by no bro
     ["405", await call("POST", "/healthz")],
     ["404", await call("GET", "/nowhere")],
     ["401", await call("GET", "/api/v1/chats")],
-    ["401 of a key", await client("ply_wrong")("GET", "/chats")],
+    ["401 for a key", await client("ply_wrong")("GET", "/chats")],
     ["operator", await admin("GET", "/organizations")],
     ["operator's 400", await admin("GET", "/organizations?page=0")],
     ["operator's 401", await call("GET", "/admin/v1/organizations")],
@@ -91,7 +91,7 @@ test("every answer but a page is kept by no cache, guessed the kind of by no bro
   for (const [name, { headers }] of answers) expect(Object.fromEntries(headers), name).toMatchObject(SAFE);
 });
 
-test("a page says by itself who may frame it and what may run in it, and a socket is told no less", async () => {
+test("a page sets its own rules for framing and scripts, and a socket has the default headers", async () => {
   const { channelId } = await newOrganization();
   const page = await call("GET", `/web/${channelId}`);
   expect(page.headers.get("Content-Security-Policy")).toMatch(
@@ -109,12 +109,12 @@ test("a page says by itself who may frame it and what may run in it, and a socke
   expect(headers.get("Strict-Transport-Security")).toBe("max-age=31536000");
 });
 
-test("by http nothing is said of https", async () => {
+test("a response over http has no header about https", async () => {
   const answer = await exports.default.fetch("http://parley.test/healthz");
   expect([await answer.json(), answer.headers.get("Strict-Transport-Security")]).toEqual([{ ok: true }, null]);
 });
 
-test("every answer has a request id of its own, whatever the client sent", async () => {
+test("every response has its own request id, whatever the client sends", async () => {
   const answers = await Promise.all([
     call("GET", "/healthz", { headers: { "X-Request-Id": "mine" } }),
     call("POST", "/healthz"),
@@ -136,7 +136,7 @@ test.each([
   ["a key", "/key", 200],
   ["a 400", "/chats?page=0", 400],
   ["a 404", "/chats/cht_1", 404],
-])("HEAD answers as GET to %s, without the body", async (_, path, status) => {
+])("HEAD responds like GET to %s, without the body", async (_, path, status) => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await send(api, chat.id);
@@ -149,7 +149,7 @@ test.each([
   expect(head.headers.get("Content-Type")).toBe(get.headers.get("Content-Type"));
 });
 
-test("no answer allows another website to read it", async () => {
+test("no response lets another site read it", async () => {
   const { api } = await newOrganization();
   const headers = { Origin: "https://evil.test", "Access-Control-Request-Method": "GET" };
   for (const method of ["GET", "OPTIONS"]) {
@@ -158,7 +158,7 @@ test("no answer allows another website to read it", async () => {
   }
 });
 
-test("GET /key tells what the key is, may do and has used", async () => {
+test("GET /key returns the key, its permissions and its usage", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId, { permissions: [], monthlyQuota: 10 });
   const api = client(secret);

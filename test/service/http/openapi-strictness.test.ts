@@ -20,7 +20,7 @@ beforeAll(async () => {
   };
 });
 
-/** A request of someone who may make it. */
+/** A request of a caller who can make it. */
 function post(path: string, body: object) {
   const token = path.startsWith("/admin") ? env.ADMIN_TOKEN : secret;
   return call("POST", path, { body, headers: { Authorization: `Bearer ${token}` } });
@@ -36,7 +36,7 @@ const whatsapp = (credentials: object) => {
   return ["channels", { kind: "whatsapp", name: "W", credentials: { ...all, ...credentials } }] as const;
 };
 
-/** The body with the test's own channel. */
+/** The body, with the test's own channel. */
 const filled = (body: object) => ("channelId" in body ? { ...body, channelId } : body);
 
 test.each([
@@ -59,12 +59,12 @@ test.each([
   whatsapp({ accessToken: "1234567" }),
   whatsapp({ appSecret: "1234567" }),
   whatsapp({ phoneNumberId: "+1555" }),
-])("what the server refuses is not in the document: %s %j", async (name, body) => {
+])("a value that the server refuses is invalid in the document: %s %j", async (name, body) => {
   expect((await post(paths[name], filled(body))).status).toBe(400);
   expect(faultsOfBody("POST", paths[name], filled(body))).not.toEqual([]);
 });
 
-// `call` compares what was accepted to the document.
+// `call` compares the accepted request to the document.
 test.each([
   message("https://files.example/a.png?b=c#d"),
   message("HTTPS://files.example/ä.png"),
@@ -78,11 +78,11 @@ test.each([
   key("::ffff:192.0.2.1"),
   key("::"),
   whatsapp({ accessToken: "12345678", appSecret: "12345678" }),
-])("what the server accepts is in the document: %s %j", async (name, body) => {
+])("a value that the server accepts is valid in the document: %s %j", async (name, body) => {
   expect([200, 201]).toContain((await post(paths[name], filled(body))).status);
 });
 
-test("no field has a list of types, but for null: generators don't read one", () => {
+test("no field has a list of types, except with null: generators don't support one", () => {
   const lists = [...JSON.stringify(DOCUMENTS).matchAll(/"type":\[([^\]]*)\]/g)].map(([, types = ""]) => types);
   expect(lists.length).toBeGreaterThan(0);
   expect(lists.filter((types) => !/^"\w+","null"$/.test(types))).toEqual([]);

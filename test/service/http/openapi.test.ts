@@ -13,7 +13,7 @@ import { admin, client, newChat, newKey, newOrganization } from "../../support/h
 const { version } = JSON.parse(manifest) as { version: string };
 const OPERATIONS = Object.values(DOCUMENTS).flatMap(operationsOf);
 
-/** Every registered route below a prefix, as a document names it. */
+/** Every registered route below a prefix, in the form of the documents. */
 function routesBelow(prefix: string): string[] {
   const routes = app.routes.filter(({ method, path }) => method !== "ALL" && path.startsWith(prefix));
   return [...new Set(routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`))].sort();
@@ -24,7 +24,7 @@ function constOf(schema: Schema | undefined): string {
   return typeof code === "object" ? code.const : "";
 }
 
-/** The codes of an operation's answers, by its name. */
+/** The codes of an operation's responses, by their names. */
 function codesOf(name: string): string[] {
   const known = OPERATIONS.find((each) => each.name === name);
   const { schemas = {}, responses = {} }: Partial<OpenApi["components"]> = known?.document.components ?? {};
@@ -35,14 +35,14 @@ function codesOf(name: string): string[] {
   return named.map(([, schema = ""]) => constOf(schemas[schema])).sort();
 }
 
-test("the committed documents are what the schemas say", () => {
+test("the committed documents match the schemas", () => {
   expect(JSON.parse(JSON.stringify(documents(version)))).toEqual(DOCUMENTS);
 });
 
 test.each([
   ["public", "/api/v1"],
   ["operator", "/admin/v1"],
-] as const)("the %s document has the routes below %s, and no others", (name, prefix) => {
+] as const)("the %s document has exactly the routes below %s", (name, prefix) => {
   const described = operationsOf(DOCUMENTS[name]).map((operation) => operation.name);
   const ofPrefix = described.filter((route) => route.includes(` ${prefix}/`));
   expect(ofPrefix.sort()).toEqual(routesBelow(prefix));
@@ -50,7 +50,7 @@ test.each([
   expect(others).toEqual(name === "public" ? ["GET /web/{channelId}", "GET /"] : []);
 });
 
-test("each error is on an operation that answers it, those aside that no operation answers", () => {
+test("each error is on an operation, except those of requests without an operation", () => {
   const described = new Set<string>(OPERATIONS.flatMap(({ name }) => codesOf(name)));
   const ofWebhooks = ["webhook_not_genuine", "handshake_refused"];
   expect([...described, ...UNMATCHED_CODES, ...ofWebhooks].sort()).toEqual(Object.keys(ERRORS).sort());
@@ -81,7 +81,7 @@ test("a code that a route throws is on its operation", () => {
   expect(codesOf("DELETE /admin/v1/members/{id}")).toEqual(expect.arrayContaining(["last_member", "member_not_found"]));
 });
 
-test("an error's example has its text where its shape says, and never in both fields", () => {
+test("an error's example has its text only in the field of its shape", () => {
   for (const { components } of Object.values(DOCUMENTS)) {
     for (const { content } of Object.values(components.responses)) {
       const examples = content?.["application/json"]?.examples ?? {};
@@ -93,7 +93,7 @@ test("an error's example has its text where its shape says, and never in both fi
   }
 });
 
-test("each public operation names the permission that its route wants", async () => {
+test("each public operation names the permission that its route needs", async () => {
   const { organizationId } = await newOrganization();
   const bare = client((await newKey(organizationId, { permissions: [] })).secret);
   for (const { name, operation } of operationsOf(DOCUMENTS.public)) {
@@ -106,7 +106,7 @@ test("each public operation names the permission that its route wants", async ()
   }
 });
 
-test("the codes of a message that failed are those of the guide", () => {
+test("the codes of failed messages are those of the guide", () => {
   const [, table = ""] = guide.split("| code of a FAILED message |");
   const listed = [...(table.split("\n\n")[0] ?? "").matchAll(/^\| (.*?) \|/gm)].flatMap(
     ([, cell = ""]) => cell.match(/\w+/g) ?? [],
@@ -117,13 +117,13 @@ test("the codes of a message that failed are those of the guide", () => {
     expect(described).toContain(code);
 });
 
-test("no document holds what only one party may know", () => {
+test("no document contains a secret", () => {
   for (const document of Object.values(DOCUMENTS)) {
     expect(JSON.stringify(document)).not.toMatch(/ply_[geu]\w{53}/);
   }
 });
 
-/** What went through the Worker when a chat was read. */
+/** The request and the response of reading a chat. */
 async function exchange(change: Partial<Exchange> = {}): Promise<Exchange> {
   const { api, channelId } = await newOrganization();
   const path = `/chats/${(await newChat(api, channelId)).id}`;
@@ -141,11 +141,11 @@ async function exchange(change: Partial<Exchange> = {}): Promise<Exchange> {
   };
 }
 
-test("an answer that the documents describe passes", async () => {
+test("a response that the documents describe passes", async () => {
   compareToDocuments(await exchange());
 });
 
-test("an answer with a field too many, too few or of another type fails", async () => {
+test("a response with an extra field, a missing field or a wrong type fails", async () => {
   const good = await exchange();
   const { chat } = good.received as { chat: Record<string, unknown> };
   const { metadata: _, ...less } = chat;
@@ -164,7 +164,7 @@ test("an answer with a field too many, too few or of another type fails", async 
   }
 });
 
-test("an answer with another status, content type, body or header fails", async () => {
+test("a response with another status, content type, body or header fails", async () => {
   const good = await exchange();
   const { headers } = good.response;
   const without = (name: string) => new Headers([...headers].filter(([each]) => each !== name));
@@ -186,7 +186,7 @@ test("an answer with another status, content type, body or header fails", async 
   }
 });
 
-test("an error of another operation, of the other shape or under another status fails", async () => {
+test("an error of another operation, with the other text field or under another status fails", async () => {
   const good = await exchange();
   const answered = (status: number, received: object): Exchange => {
     const { headers } = good.response;
@@ -205,7 +205,7 @@ test("an error of another operation, of the other shape or under another status 
   }
 });
 
-test("a request that was taken and is not as the documents say fails", async () => {
+test("an accepted request that the documents don't describe fails", async () => {
   const { api, channelId, organizationId } = await newOrganization();
   const path = `/api/v1/chats/${(await newChat(api, channelId)).id}/messages`;
   const { headers, body, text } = await api("POST", path.slice("/api/v1".length), { content: "Hello" });

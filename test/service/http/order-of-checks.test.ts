@@ -6,7 +6,7 @@ const ALLOWED = { "CF-Connecting-IP": "192.0.2.1" };
 const REFUSED = { "CF-Connecting-IP": "198.51.100.1" };
 const USED_UP = { rateLimit: { limit: 1, windowSeconds: 3_600 }, monthlyQuota: 1 };
 
-/** A key that admits 192.0.2.1 alone, after one admitted request. */
+/** A key that allows only 192.0.2.1, after one accepted request. */
 async function newUsedKey(settings: Record<string, unknown>) {
   const { organizationId } = await newOrganization();
   const api = client((await newKey(organizationId, { ipAllowlist: ["192.0.2.1"], ...settings })).secret);
@@ -48,7 +48,7 @@ test("the quota is checked before the route, the method and the input", async ()
   expectError(await api("POST", "/chats", "[", ALLOWED), 403, "quota_exceeded");
 });
 
-test("route and method are checked before the input", async () => {
+test("the route and the method are checked before the input", async () => {
   const { api } = await newOrganization();
   expectError(await api("POST", "/nowhere", "["), 404, "not_found");
   expectError(await api("PUT", "/chats", "["), 405, "method_not_allowed");
@@ -56,7 +56,7 @@ test("route and method are checked before the input", async () => {
   expectError(await api("PUT", "/chats", "x".repeat(70_000)), 405, "method_not_allowed");
 });
 
-test("the input is checked before the existence", async () => {
+test("the input is checked before the resource is looked up", async () => {
   const { api } = await newOrganization();
   const path = `/chats/${newId("cht", null)}/messages`;
   expectError(await api("POST", path, "["), 400, "validation_failed");
@@ -69,7 +69,7 @@ test("the input is checked before the existence", async () => {
   expectError(await api("POST", "/chats", chat), 400, "validation_failed");
 });
 
-test("the chat is looked for before the sender and the template", async () => {
+test("the chat is looked up before the sender and the template", async () => {
   const { api } = await newOrganization();
   const body = { content: "Hi", senderId: newId("mbr", null), templateId: newId("tpl", null) };
   expectError(await api("POST", `/chats/${newId("cht", null)}/messages`, body), 404, "chat_not_found");

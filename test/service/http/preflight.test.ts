@@ -8,7 +8,7 @@ const PREFLIGHT = {
 };
 
 test.each(["/api/v1/chats", "/api/v1/nothing", "/admin/v1/organizations", "/admin/v1/nothing"])(
-  "a browser's preflight to %s is told that browsers can't call the API",
+  "a browser's preflight to %s is refused with the reason",
   async (path) => {
     const answer = await call("OPTIONS", path, { headers: PREFLIGHT });
     expectError(answer, 405, "method_not_allowed", /^Browsers can't call this API/);
@@ -17,7 +17,7 @@ test.each(["/api/v1/chats", "/api/v1/nothing", "/admin/v1/organizations", "/admi
   },
 );
 
-test("OPTIONS that is no preflight is asked for a key first, like any other method", async () => {
+test("OPTIONS that is not a preflight needs a key, like any other method", async () => {
   expectError(await call("OPTIONS", "/api/v1/chats"), 401, "missing_authorization");
   const headers = { ...PREFLIGHT, Authorization: "Bearer ply_wrong" };
   expectError(await call("OPTIONS", "/api/v1/chats", { headers }), 401, "invalid_api_key");

@@ -13,7 +13,7 @@ const PREFIXES: Record<string, string> = {
   keys: "key",
 };
 
-/** Every route of both APIs, with well-formed ids of nothing. */
+/** Every route of both APIs, with well-formed ids that don't exist. */
 const ROUTES = app.routes
   .filter(({ method, path }) => method !== "ALL" && /^\/(api|admin)\/v1\/./.test(path))
   .map(({ method, path }) => {
@@ -30,17 +30,17 @@ beforeAll(async () => {
   narrow = (await newKey(organizationId, { permissions: [] })).secret;
 });
 
-/** Calls a route as someone who may, without a body. */
+/** Calls a route without a body, with the key or token that it needs. */
 function ask(method: string, path: string) {
   const token = path.startsWith("/admin") ? env.ADMIN_TOKEN : secret;
   return call(method, path, { headers: { Authorization: `Bearer ${token}` } });
 }
 
-test("the routes of both APIs are checked", () => {
+test("the routes of both APIs are covered", () => {
   expect(ROUTES.length).toBeGreaterThan(35);
 });
 
-test.each(ROUTES)("%s %s refuses a query parameter that the route does not have", async (method, path) => {
+test.each(ROUTES)("%s %s refuses an unknown query parameter", async (method, path) => {
   expectFaults(await ask(method, `${path}?colour=red`), "colour");
   expectFaults(
     await ask(method, `${path}?__proto__=1&colour=&colour=red&constructor`),
@@ -59,7 +59,7 @@ test.each([
   ["/api/v1/chats/cht_gaaaaaaaaaaaaaaa/messages", "before=", "before"],
   ["/admin/v1/stats", "organization=", "organization"],
   ["/admin/v1/organizations", "page=1&page=2", "page"],
-])("GET %s?%s names %s", async (path, query, name) => {
+])("GET %s?%s is refused for %s", async (path, query, name) => {
   expectFaults(await ask("GET", `${path}?${query}`), name);
 });
 
@@ -73,7 +73,7 @@ test.each(["sms", "WEB", "Whatsapp", "cht_gaaaaaaaaaaaaaaa", "chn_", "' or 1=1 -
   },
 );
 
-test("a question mark alone is no parameter", async () => {
+test("a question mark without parameters is accepted", async () => {
   expect((await ask("GET", "/api/v1/key?")).status).toBe(200);
   expect((await ask("GET", "/api/v1/chats?&")).status).toBe(200);
 });

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The lines `request` that are logged from here on. */
+/** The `request` lines that are logged from here on. */
 function requestLines(): Record<string, unknown>[] {
   const lines: Record<string, unknown>[] = [];
   vi.spyOn(console, "log").mockImplementation((line: unknown) => {
@@ -15,7 +15,7 @@ function requestLines(): Record<string, unknown>[] {
   return lines;
 }
 
-test("a request leaves one line of these fields alone, and its route stands for its address", async () => {
+test("a request logs one line with exactly these fields, and with its route instead of its address", async () => {
   const { api, keyId, organizationId, channelId } = await newOrganization();
   const chat = await newChat(api, channelId, "a-private-address");
   const lines = requestLines();

@@ -12,7 +12,7 @@ import {
   sendMany,
 } from "../../support/harness.ts";
 
-/** What D1's Time Travel does: takes the directory back to this moment. The objects stay as they are. */
+/** Restores the directory to this moment, like D1's Time Travel. The objects don't change. */
 async function bookmark(): Promise<() => Promise<void>> {
   const listed = env.DB.prepare(
     "select name from sqlite_master where type = 'table' and name not like '%\\_cf\\_%' escape '\\' and name not like 'sqlite%'",
@@ -34,7 +34,7 @@ async function bookmark(): Promise<() => Promise<void>> {
   };
 }
 
-test("a web chat made after the moment that was restored goes on with its messages when its contact comes again", async () => {
+test("a web chat created after the restored moment continues with its messages when its contact returns", async () => {
   const { api, channelId } = await newOrganization();
   const restore = await bookmark();
   const chat = await newChat(api, channelId, "ada");
@@ -46,7 +46,7 @@ test("a web chat made after the moment that was restored goes on with its messag
   expect((await api("GET", "/chats")).body.chats).toMatchObject([{ id: chat.id }]);
 });
 
-test("a network's chat made after it is read by its id alone, can't be deleted, and its contact gets another", async () => {
+test("a network's chat created after it can be read by its id, can't be deleted, and its contact gets another chat", async () => {
   const { api, organizationId } = await newOrganization();
   const channelId = await newChannel(organizationId, "telegram");
   const restore = await bookmark();
@@ -59,7 +59,7 @@ test("a network's chat made after it is read by its id alone, can't be deleted, 
   expect((await newChat(api, channelId, "4711")).id).not.toBe(chat.id);
 });
 
-test("a chat erased after it comes back without its messages, and is deleted again", async () => {
+test("a chat erased after it returns without its messages, and can be deleted again", async () => {
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId, "ada");
   await send(api, chat.id);
@@ -72,7 +72,7 @@ test("a chat erased after it comes back without its messages, and is deleted aga
   expect((await api("GET", "/chats")).body.chats).toEqual([]);
 });
 
-test("a key revoked after it is good again until it is revoked again; one made after it is unknown", async () => {
+test("a key revoked after it is valid until it is revoked again, and a key created after it is unknown", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   const restore = await bookmark();

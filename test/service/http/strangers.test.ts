@@ -17,10 +17,13 @@ afterEach(() => {
 });
 
 let addresses = 0;
-/** An address that no other test calls from. */
+/** An address that no other test uses. */
 const newAddress = () => `10.9.${++addresses >> 8}.${addresses & 255}`;
 
-/** The platform's count, which lets so many of each name pass; the names that it was asked about, each for fifty. */
+/**
+ * A fake rate limiter that allows a number of calls for each name. Returns the names of the calls, each for fifty
+ * requests.
+ */
 function countTo(limit: number): string[] {
   const names: string[] = [];
   vi.spyOn(env.STRANGERS, "limit").mockImplementation(async ({ key }) => {
@@ -30,7 +33,7 @@ function countTo(limit: number): string[] {
   return names;
 }
 
-/** Does it as often as leaves an address uncounted, after so many counts: the next time is the one that is counted. */
+/** Repeats a request until the next one of its address is counted. */
 async function uncounted(run: () => Promise<unknown>, counts = 0): Promise<void> {
   for (let n = 1; n < COUNTED_TOGETHER * (counts + 1); n++) await run();
 }
@@ -46,7 +49,7 @@ function expectTooMany(answer: Answer): void {
   expect(answer.headers.get("WWW-Authenticate")).toBeNull();
 }
 
-test("the platform's own count has a name, and lets the first of an address pass", async () => {
+test("the platform's rate limiter exists, and allows the first request of an address", async () => {
   expect(await env.STRANGERS.limit({ key: `test ${crypto.randomUUID()}` })).toEqual({ success: true });
 });
 
@@ -56,7 +59,7 @@ test.each<[string, string, () => Promise<string | undefined>, string]>([
   ["a revoked key", "/api/v1/key", revokedKey, "invalid_api_key"],
   ["no token", "/admin/v1/organizations", async () => undefined, "missing_authorization"],
   ["a wrong token", "/admin/v1/organizations", async () => "Bearer guessed", "invalid_api_key"],
-])("with %s an address is heard so many times, and then told to wait", async (_, path, authorization, code) => {
+])("an address with %s is blocked after a number of requests", async (_, path, authorization, code) => {
   const headers = from(newAddress(), await authorization());
   countTo(1);
   await uncounted(async () => expectError(await call("GET", path, { headers }), 401, code), 1);
@@ -64,7 +67,7 @@ test.each<[string, string, () => Promise<string | undefined>, string]>([
   expectError(await call("GET", path, { headers: { ...headers, ...from(newAddress()) } }), 401, code);
 });
 
-test("an address that is told to wait is counted no more for ten seconds, and then at once", async () => {
+test("a blocked address is not counted for ten seconds, and then immediately", async () => {
   const names = countTo(1);
   const headers = from(newAddress());
   const ask = () => call("GET", "/api/v1/chats", { headers });
@@ -77,7 +80,7 @@ test("an address that is told to wait is counted no more for ten seconds, and th
   expect(names).toHaveLength(3);
 });
 
-test("a good key is let in from an address that is told to wait, and is counted nowhere", async () => {
+test("a valid key is accepted from a blocked address, and is not counted", async () => {
   const { secret } = await newKey((await newOrganization()).organizationId);
   const names = countTo(0);
   const address = newAddress();
@@ -89,7 +92,7 @@ test("a good key is let in from an address that is told to wait, and is counted 
   expect(names).toEqual([`api ${address}`]);
 });
 
-test("the operator's token is compared with nothing from an address that is told to wait", async () => {
+test("the operator's token is not compared for a blocked address", async () => {
   countTo(0);
   const address = newAddress();
   const right = from(address, `Bearer ${env.ADMIN_TOKEN}`);
@@ -102,7 +105,7 @@ test("the operator's token is compared with nothing from an address that is told
   expect((await call("GET", "/admin/v1/organizations", { headers: right })).status).toBe(200);
 });
 
-test("of 400 tokens that are guessed from one address no more are compared than are counted", async () => {
+test("with 400 guessed tokens from one address, only the counted ones are compared", async () => {
   vi.spyOn(console, "log").mockReturnValue();
   const names = countTo(5);
   const address = newAddress();
@@ -118,11 +121,11 @@ test("of 400 tokens that are guessed from one address no more are compared than 
     [401, heard],
     [429, 400 - heard],
   ]);
-  // The one that was too many was compared, and then it was told to wait.
+  // The request over the limit was compared, and then blocked.
   expect([names.length, digests.mock.calls.length]).toEqual([6, 2 * (heard + 1)]);
 });
 
-test("whoever calls the API wrongly may still be the operator, and a visitor", async () => {
+test("an address that is blocked from the API can still use the operator's API and the web chat", async () => {
   const { channelId } = await newOrganization();
   const names = countTo(1);
   const address = newAddress();
@@ -136,7 +139,7 @@ test("whoever calls the API wrongly may still be the operator, and a visitor", a
   expect(names).toEqual([`api ${address}`, `api ${address}`, `web ${address}`]);
 });
 
-test("the addresses of one subscriber are counted as one, and those without one together", async () => {
+test("the addresses of one subscriber share a counter, and so do requests without an address", async () => {
   const names = countTo(9);
   const ask = (headers: Record<string, string>) => call("GET", "/api/v1/chats", { headers });
   await uncounted(() => ask(from("2001:db8:1:2::3")));
@@ -148,7 +151,7 @@ test("the addresses of one subscriber are counted as one, and those without one 
   expect(names).toEqual(["api 20010db800010002::/64", "api 192.0.2.1", "api "]);
 });
 
-test("a count that can't be had refuses nobody and lets nobody in", async () => {
+test("if the rate limiter fails, no one is blocked, and no one gets access", async () => {
   vi.spyOn(env.STRANGERS, "limit").mockRejectedValue(new Error("Network connection lost."));
   const errors = vi.spyOn(console, "error").mockReturnValue();
   const headers = from(newAddress());
@@ -160,7 +163,7 @@ test("a count that can't be had refuses nobody and lets nobody in", async () => 
   expect(JSON.stringify(errors.mock.calls)).toContain("abuse_limit_failed");
 });
 
-test("forged webhooks are heard so many times from one address, which then reaches the channels in use alone", async () => {
+test("forged webhooks from one address are blocked, and then only channels in use can be reached from it", async () => {
   const at = await place("telegram");
   const other = await place("telegram");
   const address = newAddress();
@@ -185,14 +188,14 @@ test("forged webhooks are heard so many times from one address, which then reach
   }
   expectTooMany(await fromTelegram(other.channel, update, genuine(other)));
   expect(roundTrips()).toBe(0);
-  // Its network calls for others from the same address.
+  // The network calls for other channels from the same address.
   taken(await fromTelegram(at.channel, telegramText(newContact(), "Hello"), genuine(at)));
   taken(
     await fromTelegram(other.channel, update, { "X-Telegram-Bot-Api-Secret-Token": other.channel.webhook.verifyToken }),
   );
 });
 
-test("handshakes that are refused are counted", async () => {
+test("refused handshakes are counted", async () => {
   const { channel } = await place("whatsapp");
   countTo(1);
   const shake = () => call("GET", `/hooks/whatsapp/${channel.id}?hub.mode=subscribe`, { headers: from(address) });
@@ -201,7 +204,7 @@ test("handshakes that are refused are counted", async () => {
   expectTooMany(await shake());
 });
 
-test("pages are opened so many times from one address, and nothing is asked for those beyond", async () => {
+test("after a number of pages, an address is blocked, and its pages need no calls", async () => {
   const { channelId } = await newOrganization();
   countTo(1);
   const headers = from(newAddress());
@@ -212,7 +215,7 @@ test("pages are opened so many times from one address, and nothing is asked for 
   expect(roundTrips()).toBe(0);
 });
 
-test("a socket too many is closed with 1013, as its page can read, and calls no object", async () => {
+test("a socket over the limit is closed with 1013, which the page can read, and calls no object", async () => {
   const { channelId } = await newOrganization();
   countTo(1);
   const address = newAddress();

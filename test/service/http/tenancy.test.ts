@@ -12,7 +12,7 @@ interface Tenant {
   api: Client;
   organizationId: string;
   channel: string;
-  /** A chat that has been used, and one that only the directory knows. */
+  /** A chat that was used, and a chat that only the directory knows. */
   chat: string;
   coldChat: string;
   message: string;
@@ -41,7 +41,7 @@ async function newTenant(): Promise<Tenant> {
   };
 }
 
-/** Two like organizations: `ours` makes the requests, `theirs` is what they reach for. */
+/** Two similar organizations: `ours` makes the requests, and `theirs` owns the resources that they ask for. */
 let ours: Tenant;
 let theirs: Tenant;
 // A day ahead of the platform's clock, so that no alarm runs in between.
@@ -54,7 +54,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-/** A request that names an id: the other organization's, or one that is nobody's. */
+/** A request with an id that belongs to the other organization, or that doesn't exist. */
 interface Swap {
   id: "chat" | "coldChat" | "message" | "sender" | "template" | "channel" | "address";
   method?: "GET" | "HEAD" | "POST";
@@ -165,12 +165,12 @@ const PREFIXES: Record<Exclude<Swap["id"], "address">, IdPrefix> = {
 
 const CHANGING = ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
 
-/** All of an answer that a client could tell two apart by. */
+/** Everything in a response that could tell a client the two cases apart. */
 function seen({ status, text, headers }: Answer) {
   return { status, text, headers: [...headers].filter(([name]) => !CHANGING.includes(name)) };
 }
 
-/** How often a request asks the directory and each kind of object. */
+/** The number of calls that a request makes to the directory and to each kind of object. */
 async function countHops(ask: () => Promise<Answer>): Promise<[Answer, number[]]> {
   const roundTrips = countRoundTrips();
   const calls = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
@@ -180,7 +180,7 @@ async function countHops(ask: () => Promise<Answer>): Promise<[Answer, number[]]
   return [answer, hops];
 }
 
-/** Everything the directory and the chats of an organization hold. */
+/** All data of an organization in the directory and in its chats. */
 async function everything({ chat, coldChat }: Tenant) {
   const tables = ["organizations", "members", "channels", "templates", "chats", "chat_addresses", "api_keys"];
   const rows = await env.DB.batch(tables.map((table) => env.DB.prepare(`select * from ${table}`)));
@@ -195,7 +195,7 @@ async function everything({ chat, coldChat }: Tenant) {
 }
 
 test.each(Object.entries(SWAPS))(
-  "%s: another organization's id is answered as one that is nobody's, and changes nothing",
+  "%s: another organization's id gets the same response as an unknown id, and changes nothing",
   async (_, { id, method = "GET", path, body: bodyOf, headers, status }) => {
     const ask = (text: string) => ours.api(method, path(text), bodyOf?.(text), headers);
     const before = await everything(theirs);
@@ -207,13 +207,13 @@ test.each(Object.entries(SWAPS))(
 
     expect(foreign.status, foreign.text).toBe(status);
     expect(seen(foreign)).toEqual(seen(nobodys));
-    // Nor does the time that they take tell them apart by a call more.
+    // The two cases also need the same number of calls, so their time does not differ.
     expect(hopsOfForeign).toEqual(hopsOfNobodys);
     expect(await everything(theirs)).toEqual(before);
   },
 );
 
-test("every route of the API with an id in its path is among them, and every field of a body that is an id", () => {
+test("the requests cover every route with an id in its path, and every field with an id in a body", () => {
   const text = Object.values(SWAPS).map(({ method = "GET", path, body }) => {
     const asked = path("cht_x")
       .split("?")[0]
@@ -231,7 +231,7 @@ test("every route of the API with an id in its path is among them, and every fie
   for (const field of ids) expect(text.map(({ body }) => body).join()).toContain(`"${field}"`);
 });
 
-test("the same requests with an organization's own ids do find what is there", async () => {
+test("the same requests with the organization's own ids find the resources", async () => {
   const tenant = await newTenant();
   const found = await Promise.all([
     tenant.api("GET", `/chats/${tenant.chat}`),
@@ -244,7 +244,7 @@ test("the same requests with an organization's own ids do find what is there", a
   expect(found[3]?.body.chats).toHaveLength(1);
 });
 
-test("an organization's list holds its own chats alone, and counts them alone", async () => {
+test("an organization's list contains and counts only its own chats", async () => {
   for (const tenant of [ours, theirs]) {
     const { body: listed } = await tenant.api("GET", "/chats");
     expect(listed.chats.map((chat: { id: string }) => chat.id).sort()).toEqual([tenant.chat, tenant.coldChat].sort());
@@ -252,13 +252,13 @@ test("an organization's list holds its own chats alone, and counts them alone", 
   }
 });
 
-test("a key that has read its own chat reads no other with it", async () => {
+test("a chat that its own key has read is still a 404 for another organization", async () => {
   await ours.api("GET", ofOurs());
   expect((await theirs.api("GET", ofOurs())).status).toBe(404);
   expect((await ours.api("GET", ofOurs())).status).toBe(200);
 });
 
-test("asking for chats that are nobody's stores nothing", async () => {
+test("requests for unknown chats store nothing", async () => {
   const id = newId("cht", null);
   for (const path of [`/chats/${id}`, `/chats/${id}/messages`]) await ours.api("GET", path);
   await ours.api("POST", `/chats/${id}/messages`, hello());

@@ -8,7 +8,7 @@ import { newKeyText } from "../../../src/keys/key-text.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 
-/** The routes that answer without a key or a token. What else does not demand one is a fault by existing. */
+/** The routes that need no key or token. Any other route without one is a fault. */
 const PUBLIC = [
   "GET /",
   "GET /healthz",
@@ -19,7 +19,7 @@ const PUBLIC = [
   "GET /web/:channelId/socket",
 ];
 
-/** What each route of the public API demands; null where any valid key will do. */
+/** The permission that each public route needs. Null: any valid key. */
 const NEEDS: Record<string, string | null> = {
   "GET /api/v1/chats": "chats:read",
   "POST /api/v1/chats": "chats:write",
@@ -33,12 +33,12 @@ const NEEDS: Record<string, string | null> = {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** Every registered route once, `GET /chats/:id`; what stands before all of them and answers nothing is left out. */
+/** Every registered route once, such as `GET /chats/:id`, without middleware. */
 const ROUTES = [...new Set(app.routes.map(({ method, path }) => `${method} ${path}`))].filter(
   (route) => route !== "ALL /*",
 );
 
-/** A request that the route matches, with ids that are well-formed and nobody's. */
+/** A request that matches the route, with well-formed ids that don't exist. */
 function requestOf(route: string): { method: string; path: string } {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
@@ -48,7 +48,7 @@ function requestOf(route: string): { method: string; path: string } {
   return { method: method === "ALL" ? "GET" : method, path };
 }
 
-/** The routes that do not answer a 401 of shape A to these headers. */
+/** The routes that don't respond with a 401 to these headers. */
 async function routesOpenTo(headers: Record<string, string>): Promise<string[]> {
   const open: string[] = [];
   for (const route of ROUTES) {
@@ -68,12 +68,12 @@ function altered(text: string): string {
   return text.slice(0, -1) + (text.endsWith("A") ? "B" : "A");
 }
 
-test("both prefixes have routes to walk", () => {
+test("both prefixes have routes", () => {
   expect(ROUTES).toEqual(expect.arrayContaining(["GET /api/v1/chats", "POST /admin/v1/organizations"]));
   expect(ROUTES.length).toBeGreaterThan(40);
 });
 
-test("every route demands a key or a token", async () => {
+test("every route needs a key or a token", async () => {
   expect(await routesOpenTo({})).toEqual(PUBLIC);
 });
 
@@ -86,11 +86,11 @@ test.each([
   ["a wrong token", async () => `Bearer ${altered(env.ADMIN_TOKEN)}`],
   ["an empty token", async () => "Bearer "],
   ["undefined", async () => "Bearer undefined"],
-])("no route opens to %s", async (_, authorization) => {
+])("no route accepts %s", async (_, authorization) => {
   expect(await routesOpenTo({ Authorization: await authorization() })).toEqual(PUBLIC);
 });
 
-test("a revoked key opens no route", async () => {
+test("no route accepts a revoked key", async () => {
   const { key, secret } = await newKey((await newOrganization()).organizationId);
   await admin("DELETE", `/keys/${key.id}`);
   expect(await routesOpenTo({ Authorization: `Bearer ${secret}` })).toEqual(PUBLIC);
@@ -100,7 +100,7 @@ test.each<[string, (id: string, organizationId: string) => Promise<unknown>]>([
   ["expired", (id) => admin("PATCH", `/keys/${id}`, { expiresAt: "2020-01-01T00:00:00Z" })],
   ["rotated away", (id) => admin("POST", `/keys/${id}/rotate`)],
   ["gone with its organization", (_id, organizationId) => admin("DELETE", `/organizations/${organizationId}`)],
-])("a key that is %s opens no route", async (_, end) => {
+])("no route accepts a key that is %s", async (_, end) => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   expect((await client(secret)("GET", "/key")).status).toBe(200);
@@ -108,14 +108,14 @@ test.each<[string, (id: string, organizationId: string) => Promise<unknown>]>([
   expect(await routesOpenTo({ Authorization: `Bearer ${secret}` })).toEqual(PUBLIC);
 });
 
-test("an API key opens no operator's route, and the operator's token none of the API", async () => {
+test("the operator's routes accept no API key, and the public routes don't accept the operator's token", async () => {
   const byKey = await routesOpenTo({ Authorization: `Bearer ${await newSecret()}` });
   expect(byKey.filter((route) => route.includes(" /admin/"))).toEqual([]);
   const byToken = await routesOpenTo({ Authorization: `Bearer ${env.ADMIN_TOKEN}` });
   expect(byToken.filter((route) => route.includes(" /api/") && !PUBLIC.includes(route))).toEqual([]);
 });
 
-test("no key comes in a query, a cookie or another header", async () => {
+test("a key in a query, a cookie or another header is not accepted", async () => {
   const [secret, path] = [await newSecret(), "/api/v1/chats"];
   for (const name of ["Cookie", "X-API-Key", "Proxy-Authorization", "X-Authorization"]) {
     const value = name === "Cookie" ? `Authorization=Bearer ${secret}` : `Bearer ${secret}`;
@@ -124,7 +124,7 @@ test("no key comes in a query, a cookie or another header", async () => {
   expectError(await call("GET", `${path}?Authorization=Bearer%20${secret}`), 401, "missing_authorization");
 });
 
-test("under both prefixes every method, on a route or on none, demands a key or a token", async () => {
+test("under both prefixes, every method on any path needs a key or a token", async () => {
   const guarded = ROUTES.filter((route) => /\/(api|admin)\/v1/.test(route));
   const paths = new Set(guarded.map((route) => requestOf(route).path));
   const open: string[] = [];
@@ -136,7 +136,7 @@ test("under both prefixes every method, on a route or on none, demands a key or 
   expect(open).toEqual([]);
 });
 
-/** The statuses of every method on what needs no key, of which none has an id that anyone has; 101 is a socket. */
+/** The statuses of every method on the routes without a key, with ids that don't exist. 101 is a socket. */
 const STRANGE: Record<string, Record<string, number>> = {
   "/": { GET: 200, HEAD: 200 },
   "/healthz": { GET: 200, HEAD: 200 },
@@ -147,7 +147,7 @@ const STRANGE: Record<string, Record<string, number>> = {
   "/web/:channelId/socket": { GET: 101, HEAD: 400 },
 };
 
-test("what needs no key has no more methods than it needs, and no HEAD or OPTIONS is met with a fault", async () => {
+test("the routes without a key have only the methods that they need, and HEAD and OPTIONS cause no 500", async () => {
   const open = ROUTES.filter((route) => !/\/(api|admin)\/v1|^ALL /.test(route)).map((route) =>
     route.slice(route.indexOf(" ") + 1),
   );
@@ -155,7 +155,7 @@ test("what needs no key has no more methods than it needs, and no HEAD or OPTION
   for (const [pattern, statuses] of Object.entries(STRANGE)) {
     for (const method of METHODS) {
       const path = pattern.replace(":channelId", newId("chn", null));
-      // Through the app itself: the tests' runtime makes a GET of whatever asks for a socket.
+      // Calls the app directly, because the tests' runtime turns every upgrade request into a GET.
       const asked = { headers: { Upgrade: "websocket" }, bindings: {} };
       const { status, headers, text } = await call(method, path, asked);
       expect([method, pattern, status]).toEqual([method, pattern, statuses[method] ?? 405]);
@@ -165,13 +165,13 @@ test("what needs no key has no more methods than it needs, and no HEAD or OPTION
   }
 });
 
-test("every route of the API stands in the table of permissions", () => {
+test("every public route is in the table of permissions", () => {
   const routes = ROUTES.filter((route) => route.includes(" /api/") && !/^ALL /.test(route) && !PUBLIC.includes(route));
   expect(routes.sort()).toEqual(Object.keys(NEEDS).sort());
 });
 
 test.each(Object.entries(NEEDS).filter(([, permission]) => permission !== null))(
-  "%s is refused to a key with every permission but %s, and not to one with it alone",
+  "%s refuses a key with every permission except %s, and accepts a key with only that one",
   async (route, permission) => {
     const { method, path } = requestOf(route);
     const others = PERMISSIONS.filter((each) => each !== permission);
@@ -182,11 +182,11 @@ test.each(Object.entries(NEEDS).filter(([, permission]) => permission !== null))
   },
 );
 
-test("a key without any permission reads itself", async () => {
+test("a key without permissions can read itself", async () => {
   expect((await client(await newSecret({ permissions: [] }))("GET", "/key")).status).toBe(200);
 });
 
-test("a route that answers without a permission line answers with an error", async () => {
+test("a route that responds without `requirePermission` returns an error", async () => {
   const forgetful = new Hono<{ Bindings: Env }>()
     .use(authenticate())
     .get("/forgotten", (c) => c.text("everyone's secrets"));

@@ -14,26 +14,26 @@ test.each([
   ["192.0.2.0/24", "::ffff:c000:207", 200],
   ["2001:db8::/32", "2001:db9::1", 403],
   ["192.0.2.7", "203.0.113.9, 192.0.2.7", 403],
-])("with the rule %s a request from %s is %i", async (rule, address, status) => {
+])("with the rule %s, a request from %s is %i", async (rule, address, status) => {
   const { from } = await listed([rule]);
   const answer = await from({ "CF-Connecting-IP": address });
   expect(answer.status, answer.text).toBe(status);
   if (status === 403) expectError(answer, 403, "ip_not_allowed", address);
 });
 
-test("a key with a list refuses a request that has no address", async () => {
+test("a key with an allow-list refuses a request without an address", async () => {
   const { from } = await listed(["0.0.0.0/0", "::/0"]);
   expectError(await from({}), 403, "ip_not_allowed");
 });
 
-test("a key without a list takes a request from anywhere, and without an address too", async () => {
+test("a key without an allow-list accepts a request from any address, and without one", async () => {
   const { from } = await listed([]);
   expect((await from({})).status).toBe(200);
   expect((await from({ "CF-Connecting-IP": "203.0.113.9" })).status).toBe(200);
 });
 
 test.each(["X-Forwarded-For", "X-Real-IP", "True-Client-IP", "Forwarded", "X-Client-IP", "CF-Connecting-IPv6"])(
-  "what %s says of the client's address is ignored",
+  "the client's address in %s is ignored",
   async (header) => {
     const { from } = await listed(["192.0.2.7"]);
     expectError(await from({ [header]: "192.0.2.7" }), 403, "ip_not_allowed");
@@ -42,7 +42,7 @@ test.each(["X-Forwarded-For", "X-Real-IP", "True-Client-IP", "Forwarded", "X-Cli
   },
 );
 
-test("an address is refused before a missing permission is, and after a wrong key is", async () => {
+test("an address is checked after the key and before the permission", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId, { ipAllowlist: ["192.0.2.7"], permissions: [] });
   expectError(await client(secret)("GET", "/chats"), 403, "ip_not_allowed");
@@ -53,7 +53,7 @@ test("an address is refused before a missing permission is, and after a wrong ke
 });
 
 test.each(["", "192.0.2.256", "192.0.2.7/33", "2001:db8::/129", "fe80::1%eth0", "example.com"])(
-  "the rule %j is 400 and names its place in the list",
+  "the rule %j is a 400 with its index in the list",
   async (rule) => {
     const { id } = await listed([]);
     const answer = await admin("PATCH", `/keys/${id}`, { ipAllowlist: ["192.0.2.7", rule] });

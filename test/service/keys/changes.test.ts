@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A key of a new organization that its object knows already. */
+/** A key of a new organization that its object knows. */
 async function warmKey(body: Record<string, unknown> = {}) {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId, body);
@@ -21,8 +21,8 @@ async function warmKey(body: Record<string, unknown> = {}) {
 
 const FAULTS: [string, (id: string) => Promise<void> | void][] = [
   ["", () => {}],
-  [", also when its object cannot be told afterwards", () => breakObjects("KEYS", "endChange")],
-  [", also when its object is evicted before it", (id) => evictDurableObject(env.KEYS.getByName(id))],
+  [", also if its object does not hear of the end", () => breakObjects("KEYS", "endChange")],
+  [", also if its object is evicted before it", (id) => evictDurableObject(env.KEYS.getByName(id))],
 ];
 
 const CHANGES: [string, (id: string) => ReturnType<typeof admin>, number, string][] = [
@@ -30,14 +30,14 @@ const CHANGES: [string, (id: string) => ReturnType<typeof admin>, number, string
   ["expired", (id) => admin("PATCH", `/keys/${id}`, { expiresAt: "2020-01-01T00:00:00Z" }), 401, "invalid_api_key"],
   ["narrowed", (id) => admin("PATCH", `/keys/${id}`, { permissions: ["messages:send"] }), 403, "permission_denied"],
   [
-    "bound to addresses",
+    "restricted to addresses",
     (id) => admin("PATCH", `/keys/${id}`, { ipAllowlist: ["192.0.2.0/24"] }),
     403,
     "ip_not_allowed",
   ],
-  ["given a spent quota", (id) => admin("PATCH", `/keys/${id}`, { monthlyQuota: 1 }), 403, "quota_exceeded"],
+  ["given a used-up quota", (id) => admin("PATCH", `/keys/${id}`, { monthlyQuota: 1 }), 403, "quota_exceeded"],
   [
-    "given a spent limit",
+    "given a used-up rate limit",
     (id) => admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 1, windowSeconds: 60 } }),
     429,
     "rate_limited",
@@ -82,7 +82,7 @@ const WRITES: [string, (id: string) => ReturnType<typeof admin>][] = [
   ["a rotation", (id) => admin("POST", `/keys/${id}/rotate`, { overlapSeconds: 60 })],
 ];
 
-test.each(WRITES)("%s of which the key's object cannot be told is 503 and changes nothing", async (_name, write) => {
+test.each(WRITES)("%s is a 503 and changes nothing if the key's object can't be reached", async (_name, write) => {
   const { id, api } = await warmKey();
   const before = (await admin("GET", `/keys/${id}`)).body;
   breakObjects("KEYS", "beginChange");
@@ -95,11 +95,11 @@ test.each(WRITES)("%s of which the key's object cannot be told is 503 and change
 });
 
 test.each(WRITES.flatMap(([name, write]) => OUTAGES.map((outage) => [name, outage, write] as const)))(
-  "%s that the directory does not take (%s error) changes nothing and can be repeated",
+  "%s that the directory refuses (%s error) changes nothing and can be repeated",
   async (_name, outage, write) => {
     const { id, api } = await warmKey();
     const before = (await admin("GET", `/keys/${id}`)).body;
-    // The read of the row passes, and the write that follows it fails.
+    // The read of the row succeeds, and the write after it fails.
     aroundQueries((query, run) => (query > 1 ? Promise.reject(outageError(outage)) : run()));
     expectError(await write(id), 503, "unavailable");
     vi.restoreAllMocks();
@@ -109,7 +109,7 @@ test.each(WRITES.flatMap(([name, write]) => OUTAGES.map((outage) => [name, outag
   },
 );
 
-test("a key is refused from the very moment at which it expires", async () => {
+test("a key is refused from the moment it expires", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const expires = Date.now() + 30_000;
   const { api } = await warmKey({ expiresAt: new Date(expires).toISOString() });
@@ -120,7 +120,7 @@ test("a key is refused from the very moment at which it expires", async () => {
 });
 
 test.each(OUTAGES)(
-  "a revoked key stays revoked while the directory is down: 503 or 401, never 200 (%s error)",
+  "a revoked key stays revoked during an outage of the directory: 503 or 401, never 200 (%s error)",
   async (outage) => {
     const { id, api } = await warmKey();
     expect((await admin("DELETE", `/keys/${id}`)).status).toBe(200);
@@ -131,7 +131,7 @@ test.each(OUTAGES)(
   },
 );
 
-test.each([60_000, 1_800_000])("a removed member sends no message by default %i ms later", async (later) => {
+test.each([60_000, 1_800_000])("a removed member is not the default sender %i ms later", async (later) => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { api, organizationId, ownerId, channelId } = await newOrganization();
   const { body } = await api("POST", "/chats", { channelId, contact: { address: "someone" } });
@@ -159,7 +159,7 @@ test("a member of an organization with 5,000 keys is removed without a call to a
   expect(calls).not.toHaveBeenCalled();
 });
 
-test("a change whose first step takes so long that its objects may end it by themselves is not made", async () => {
+test("a change is not made if its first step takes so long that its objects may end it by themselves", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { id, api } = await warmKey();
   aroundCall("KEYS", "beginChange", { after: () => vi.setSystemTime(Date.now() + 21_000) });

@@ -15,7 +15,7 @@ async function keyWith(body: Record<string, unknown>) {
   return { id: key.id, api: client(secret), evict: () => evictDurableObject(env.KEYS.getByName(key.id)) };
 }
 
-/** How many of `count` requests that are made at once have each status. */
+/** How many of `count` concurrent requests have each status. */
 async function burst(count: number, ...clients: Client[]): Promise<Record<number, number>> {
   const requests = Array.from({ length: count }, (_, i) => (clients[i % clients.length] as Client)("GET", "/key"));
   const statuses: Record<number, number> = {};
@@ -23,48 +23,51 @@ async function burst(count: number, ...clients: Client[]): Promise<Record<number
   return statuses;
 }
 
-test("of 500 requests at once on a window of 100 exactly 100 pass", async () => {
+test("of 500 concurrent requests in a window of 100, exactly 100 pass", async () => {
   const { api } = await keyWith({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
   expect(await burst(500, api)).toEqual({ 200: 100, 429: 400 });
 });
 
-test("of 60 requests at once on a quota of 25 exactly 25 pass", async () => {
+test("of 60 concurrent requests with a quota of 25, exactly 25 pass", async () => {
   const { api } = await keyWith({ monthlyQuota: 25 });
   expect(await burst(60, api)).toEqual({ 200: 25, 403: 35 });
 });
 
-test("of 200 requests at once on the last unit of a quota exactly 1 passes", async () => {
+test("of 200 concurrent requests for the last unit of a quota, exactly 1 passes", async () => {
   const { api } = await keyWith({ monthlyQuota: 1 });
   expect(await burst(200, api)).toEqual({ 200: 1, 403: 199 });
 });
 
-test.each([1, 25])("a call of the key's object whose answer is lost is repeated, and counts %i once", async (quota) => {
-  const { id, api } = await keyWith({ monthlyQuota: quota, rateLimit: { limit: 100, windowSeconds: 3_600 } });
-  for (let n = 1; n < quota; n++) expect((await api("GET", "/key")).status).toBe(200);
-  const lost = Object.assign(new Error("Network connection lost."), { retryable: true });
-  aroundCall("KEYS", "admit", { after: () => Promise.reject(lost) });
-  const answer = await api("GET", "/key");
-  expect(answer.status, answer.text).toBe(200);
-  expect(answer.headers.get("X-RateLimit-Remaining")).toBe(String(100 - quota));
-  expect((await admin("GET", `/keys/${id}/usage`)).body.usage).toMatchObject({ used: quota });
-  expect((await api("GET", "/key")).status).toBe(403);
-});
+test.each([1, 25])(
+  "a call to the key's object whose response is lost is repeated, and counts %i once",
+  async (quota) => {
+    const { id, api } = await keyWith({ monthlyQuota: quota, rateLimit: { limit: 100, windowSeconds: 3_600 } });
+    for (let n = 1; n < quota; n++) expect((await api("GET", "/key")).status).toBe(200);
+    const lost = Object.assign(new Error("Network connection lost."), { retryable: true });
+    aroundCall("KEYS", "admit", { after: () => Promise.reject(lost) });
+    const answer = await api("GET", "/key");
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers.get("X-RateLimit-Remaining")).toBe(String(100 - quota));
+    expect((await admin("GET", `/keys/${id}/usage`)).body.usage).toMatchObject({ used: quota });
+    expect((await api("GET", "/key")).status).toBe(403);
+  },
+);
 
-test("a big quota ends exactly too, whatever was reserved ahead", async () => {
+test("a large quota ends exactly too, whatever was reserved", async () => {
   const { id, api } = await keyWith({ monthlyQuota: 250, rateLimit: { limit: 1_000, windowSeconds: 3_600 } });
   expect(await burst(200, api)).toEqual({ 200: 200 });
   expect(await burst(100, api)).toEqual({ 200: 50, 403: 50 });
   expect((await admin("GET", `/keys/${id}/usage`)).body.usage).toMatchObject({ used: 250, window: { remaining: 750 } });
 });
 
-test("remaining counts down without a gap or a repeat over requests at once", async () => {
+test("remaining decreases without gaps or repeats over concurrent requests", async () => {
   const { api } = await keyWith({ rateLimit: { limit: 50, windowSeconds: 3_600 } });
   const answers = await Promise.all(Array.from({ length: 50 }, () => api("GET", "/key")));
   const remaining = answers.map((answer) => Number(answer.headers.get("X-RateLimit-Remaining")));
   expect(remaining.sort((one, other) => one - other)).toEqual(Array.from({ length: 50 }, (_, i) => i));
 });
 
-test("a window holds over evictions: never more than its limit, and at most one block is lost by each", async () => {
+test("a window holds its limit over evictions, and each eviction loses at most one block", async () => {
   const limit = 100;
   const { api, evict } = await keyWith({ rateLimit: { limit, windowSeconds: 3_600 } });
   let admitted = 0;
@@ -77,7 +80,7 @@ test("a window holds over evictions: never more than its limit, and at most one 
   expect(admitted).toBeGreaterThanOrEqual(limit - 3 * (limit * 0.05));
 });
 
-test("below one request a second an eviction loses nothing", async () => {
+test("below one request a second, an eviction loses nothing", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { api, evict } = await keyWith({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
   for (let left = 99; left > 89; left--) {
@@ -88,7 +91,7 @@ test("below one request a second an eviction loses nothing", async () => {
   }
 });
 
-test("a quota holds over evictions: never more is granted, and at most 1 % of what was left is lost", async () => {
+test("a quota holds over evictions, and each one loses at most 1 % of what is left", async () => {
   const { api, evict } = await keyWith({ monthlyQuota: 300, rateLimit: { limit: 1_000, windowSeconds: 3_600 } });
   let admitted = (await burst(100, api))[200] ?? 0;
   await evict();
@@ -97,7 +100,7 @@ test("a quota holds over evictions: never more is granted, and at most 1 % of wh
   expect(admitted).toBeGreaterThanOrEqual(297);
 });
 
-test("a small quota loses nothing by an eviction", async () => {
+test("an eviction loses nothing of a small quota", async () => {
   const { api, evict } = await keyWith({ monthlyQuota: 20 });
   expect(await burst(10, api)).toEqual({ 200: 10 });
   await evict();
@@ -112,13 +115,13 @@ test("two secrets of one key share one window and one month", async () => {
   expect(await burst(40, api, client(secret))).toEqual({ 200: 10, 429: 30 });
 });
 
-test("a key whose limit is changed under load admits no more than the new limit says", async () => {
+test("a key whose limit is changed under load accepts no more than the new limit", async () => {
   const { id, api } = await keyWith({ rateLimit: { limit: 40, windowSeconds: 3_600 } });
   const [before] = await Promise.all([
     burst(100, api),
     admin("PATCH", `/keys/${id}`, { rateLimit: { limit: 60, windowSeconds: 3_600 } }),
   ]);
-  // A refusal is remembered for a second.
+  // A refusal is cached for a second.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_001 });
   const after = await burst(100, api);
   expect((before[200] ?? 0) + (after[200] ?? 0)).toBe(60);

@@ -21,17 +21,17 @@ async function warmKey(body: Record<string, unknown> = {}) {
   return { id: key.id, organizationId, api, admitted, object: env.KEYS.getByName(key.id) };
 }
 
-/** What the object holds on disk. */
+/** The object's stored data. */
 function stored(object: DurableObjectStub): Promise<Record<string, unknown>> {
   return runInDurableObject(object, (_object, state) => Object.fromEntries(state.storage.kv.list()));
 }
 
-/** Runs what requests have left to be done in the background. */
+/** Runs the background work of earlier requests. */
 async function settle(object: DurableObjectStub): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await runInDurableObject(object, () => env.DB.prepare("select 1").all());
 }
 
-test.each(OUTAGES)("an evicted object goes on from its storage, without the directory (%s error)", async (outage) => {
+test.each(OUTAGES)("an evicted object continues from its storage, without the directory (%s error)", async (outage) => {
   const { object, api } = await warmKey({ rateLimit: { limit: 10, windowSeconds: 3_600 } });
   await evictDurableObject(object);
   breakDirectory(outage);
@@ -40,7 +40,7 @@ test.each(OUTAGES)("an evicted object goes on from its storage, without the dire
   expect(answer.headers.get("X-RateLimit-Remaining")).toBe("8");
 });
 
-test("memory is a copy: after an eviction storage wins", async () => {
+test("memory is a copy: after an eviction, storage wins", async () => {
   const { object, api } = await warmKey({ rateLimit: { limit: 10, windowSeconds: 3_600 } });
   const remaining = async () => (await api("GET", "/key")).headers.get("X-RateLimit-Remaining");
   await runInDurableObject(object, (_object, { storage }) => {
@@ -50,7 +50,7 @@ test("memory is a copy: after an eviction storage wins", async () => {
   expect(await remaining()).toBe("3");
 });
 
-test("an object holds three values and no more: the record, the counts and the changes under way", async () => {
+test("an object stores exactly three values: the record, the counts and the current changes", async () => {
   const { object, id } = await warmKey();
   expect(Object.keys(await stored(object)).sort()).toEqual(["counters", "record"]);
   await object.beginChange("a");
@@ -60,14 +60,14 @@ test("an object holds three values and no more: the record, the counts and the c
   expect(await object.describe(id)).toMatchObject({ key: { id }, usage: { used: 1 } });
 });
 
-test("a warm object asks the directory nothing", async () => {
+test("a warm object does not read the directory", async () => {
   const { admitted } = await warmKey();
   const roundTrips = countRoundTrips();
   expect(await admitted()).toBe(200);
   expect(roundTrips()).toBe(0);
 });
 
-test("a record older than 45 s is refreshed in the background, once for requests that come together", async () => {
+test("a record older than 45 s is refreshed in the background, once for concurrent requests", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { admitted, object } = await warmKey();
   vi.advanceTimersByTime(45_000 - 1);
@@ -83,7 +83,7 @@ test("a record older than 45 s is refreshed in the background, once for requests
 });
 
 test.each(OUTAGES)(
-  "a record is served for up to an hour while the directory is down, and then it is 503 (%s error)",
+  "during an outage of the directory a record is used for up to an hour, and then the result is 503 (%s error)",
   async (outage) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const { api, admitted, object } = await warmKey();
@@ -100,7 +100,7 @@ test.each(OUTAGES)(
   },
 );
 
-test.each(OUTAGES)("a key expires while the directory is down (%s error)", async (outage) => {
+test.each(OUTAGES)("a key expires during an outage of the directory (%s error)", async (outage) => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { api } = await warmKey({ expiresAt: new Date(Date.now() + 10 * MINUTE).toISOString() });
   breakDirectory(outage);
@@ -108,31 +108,28 @@ test.each(OUTAGES)("a key expires while the directory is down (%s error)", async
   expectError(await api("GET", "/key"), 401, "invalid_api_key");
 });
 
-test.each(OUTAGES)(
-  "a key whose record is not known while the directory is down is 503, never 401 (%s error)",
-  async (outage) => {
-    const { organizationId } = await newOrganization();
-    const { secret } = await newKey(organizationId);
-    breakDirectory(outage);
-    expectError(await client(secret)("GET", "/key"), 503, "unavailable");
-    vi.restoreAllMocks();
-    expect((await client(secret)("GET", "/key")).status).toBe(200);
-  },
-);
+test.each(OUTAGES)("an unknown key during an outage of the directory is 503, never 401 (%s error)", async (outage) => {
+  const { organizationId } = await newOrganization();
+  const { secret } = await newKey(organizationId);
+  breakDirectory(outage);
+  expectError(await client(secret)("GET", "/key"), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await client(secret)("GET", "/key")).status).toBe(200);
+});
 
-test("while a change is under way every request reads the directory and keeps nothing", async () => {
+test("during a change, every request reads the directory and caches nothing", async () => {
   const { object, admitted } = await warmKey();
   await object.beginChange("a");
   const roundTrips = countRoundTrips();
   for (const read of [1, 2, 3]) {
     expect(await admitted()).toBe(200);
-    // Once to be admitted, and once to say what the key is.
+    // Once to check the key, and once to return it.
     expect(roundTrips()).toBe(2 * read);
   }
   expect(await stored(object)).not.toHaveProperty("record");
 });
 
-test("a change that is never ended counts from the directory's commit on, also after an eviction", async () => {
+test("a change that never ends applies from the directory's commit on, also after an eviction", async () => {
   const { id, object, api, admitted } = await warmKey();
   await object.beginChange("a");
   expect(await admitted()).toBe(200);
@@ -142,7 +139,7 @@ test("a change that is never ended counts from the directory's commit on, also a
   expectError(await api("GET", "/key"), 401, "invalid_api_key");
 });
 
-test("a change that is never ended ends by itself after a minute", async () => {
+test("a change that never ends is ended after a minute", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
   const { object, admitted } = await warmKey();
   await object.beginChange("a");
@@ -153,7 +150,7 @@ test("a change that is never ended ends by itself after a minute", async () => {
   expect(roundTrips()).toBe(0);
 });
 
-test("of two changes at once the one that ends first does not end the other", async () => {
+test("if two changes overlap, the end of one does not end the other", async () => {
   const { id, object, api, admitted } = await warmKey();
   await object.beginChange("a");
   await object.beginChange("b");
@@ -165,7 +162,7 @@ test("of two changes at once the one that ends first does not end the other", as
   expect(await stored(object)).not.toHaveProperty("changing");
 });
 
-test("a repeated step of a change changes nothing", async () => {
+test("a repeated step of a change has no effect", async () => {
   const { object, admitted } = await warmKey();
   await object.beginChange("a");
   await object.beginChange("a");
@@ -176,7 +173,7 @@ test("a repeated step of a change changes nothing", async () => {
   expect(await admitted()).toBe(200);
 });
 
-test("what was read from the directory before a change is not kept after it", async () => {
+test("a record that was read before a change is not cached after it", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   const object = env.KEYS.getByName(key.id);
@@ -195,7 +192,7 @@ test("what was read from the directory before a change is not kept after it", as
   expectError(await client(secret)("GET", "/chats"), 401, "invalid_api_key");
 });
 
-test("twenty changes at once leave one of them, and no change under way", async () => {
+test("twenty concurrent changes leave the result of one, and no change in progress", async () => {
   const { id, object, admitted } = await warmKey();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) => admin("PATCH", `/keys/${id}`, { name: `Name ${i}` })),
@@ -207,7 +204,7 @@ test("twenty changes at once leave one of them, and no change under way", async 
   expect((await object.describe(id))?.key.name).toBe(name);
 });
 
-test("of three rotations at once the last secret lives beside the one in use", async () => {
+test("after three concurrent rotations, the last secret is valid beside the one in use", async () => {
   const { id, admitted } = await warmKey();
   const rotated = await Promise.all([1, 2, 3].map(() => admin("POST", `/keys/${id}/rotate`, { overlapSeconds: 60 })));
   const statuses = await Promise.all(
@@ -217,7 +214,7 @@ test("of three rotations at once the last secret lives beside the one in use", a
   expect(await admitted()).toBe(200);
 });
 
-test("asking a key's object about a key that there is not leaves nothing in it", async () => {
+test("asking a key's object about an unknown key stores nothing in it", async () => {
   const id = newId("key", null);
   const object = env.KEYS.getByName(id);
   expect(await object.describe(id)).toBeNull();
@@ -231,7 +228,7 @@ test("asking a key's object about a key that there is not leaves nothing in it",
   expect(await stored(object)).toEqual({});
 });
 
-test("several requests that ask as one are granted as many as are left", async () => {
+test("requests that share a call are granted as many units as are left", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId, { rateLimit: { limit: 5, windowSeconds: 60 } });
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))).toHex();
@@ -248,18 +245,15 @@ test("several requests that ask as one are granted as many as are left", async (
   expect(await ask(3)).toMatchObject({ outcome: "refused", reason: "rate_limited" });
 });
 
-test.each(OUTAGES)(
-  "a refresh that fails is made again after ten seconds, not at each request (%s error)",
-  async (outage) => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const { admitted } = await warmKey();
-    vi.advanceTimersByTime(MINUTE);
-    breakDirectory(outage);
-    const raw = vi.mocked(Object.getPrototypeOf(env.DB.prepare("select 1")).raw);
-    for (const reads of [1, 1, 1, 2]) {
-      expect(await admitted()).toBe(200);
-      expect(raw).toHaveBeenCalledTimes(reads);
-      vi.advanceTimersByTime(4_000);
-    }
-  },
-);
+test.each(OUTAGES)("a failed refresh is repeated after ten seconds, not at each request (%s error)", async (outage) => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { admitted } = await warmKey();
+  vi.advanceTimersByTime(MINUTE);
+  breakDirectory(outage);
+  const raw = vi.mocked(Object.getPrototypeOf(env.DB.prepare("select 1")).raw);
+  for (const reads of [1, 1, 1, 2]) {
+    expect(await admitted()).toBe(200);
+    expect(raw).toHaveBeenCalledTimes(reads);
+    vi.advanceTimersByTime(4_000);
+  }
+});

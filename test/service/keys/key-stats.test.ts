@@ -12,7 +12,7 @@ import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
 
-/** A key with a limit, and what asks with it. */
+/** A key with a limit, and a client that uses it. */
 async function limitedKey(body: object) {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId, { ...body });
@@ -32,7 +32,7 @@ async function keyStats({ organizationId, keyId }: { organizationId: string; key
 
 const NO_REFUSALS = { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 0, rate_limited: 0, quota_exceeded: 0 };
 
-test("a key's requests are counted, admitted and refused, those too that are refused from memory", async () => {
+test("a key's accepted and refused requests are counted, including refusals from memory", async () => {
   const key = await limitedKey({ rateLimit: { limit: 3, windowSeconds: 60 }, permissions: ["chats:read"] });
   expect(await keyStats(key)).toMatchObject({ admitted: 0, refused: NO_REFUSALS, updatedAt: null });
   for (const path of ["/key", "/chats", "/chats/cht_gaaaaaaaaaaaaaaa/messages", "/key"]) await key.api("GET", path);
@@ -40,7 +40,7 @@ test("a key's requests are counted, admitted and refused, those too that are ref
   for (let n = 0; n < 4; n++) expect((await key.api("GET", "/key")).status).toBe(429);
   expect(calls).toHaveBeenCalledTimes(1);
   pass(1_001);
-  // The key's object hears of the three that were refused without it.
+  // The key's object hears of the three refusals that it did not make.
   expect((await key.api("GET", "/key")).status).toBe(429);
   await runDurableObjectAlarm(key.object());
   expect(await keyStats(key)).toMatchObject({
@@ -50,14 +50,14 @@ test("a key's requests are counted, admitted and refused, those too that are ref
   });
 });
 
-/** A client of an isolate whose timers the test runs: those that wait to tell the key's object of refusals. */
+/** A client in an isolate whose timers the test runs: those that report refusals to the key's object. */
 function clientOnFakeTimers(secret: string) {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
   const ask = newIsolate();
   return async () => (await ask(secret, "GET", "/api/v1/key")).status;
 }
 
-/** Lets the timers of two seconds end. @returns when the key's object has been told of refusals */
+/** Lets the timers of two seconds end. @returns when the key's object has received the refusals */
 async function refusalsTold(): Promise<void> {
   const told = Promise.withResolvers<void>();
   aroundCall("KEYS", "countRefused", { after: told.resolve });
@@ -66,7 +66,7 @@ async function refusalsTold(): Promise<void> {
   vi.restoreAllMocks();
 }
 
-test("refusals that are given from memory are counted two seconds later, though the key never asks again", async () => {
+test("refusals from memory are counted two seconds later, even if the key makes no other request", async () => {
   const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
   const status = clientOnFakeTimers(key.secret);
   expect(await status()).toBe(200);
@@ -80,7 +80,7 @@ test("refusals that are given from memory are counted two seconds later, though 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("refusals from memory that go with the key's next call are told no second time", async () => {
+test("refusals that are reported with the key's next call are not reported again", async () => {
   const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
   const status = clientOnFakeTimers(key.secret);
   for (let n = 0; n < 4; n++) await status();
@@ -93,7 +93,7 @@ test("refusals from memory that go with the key's next call are told no second t
   expect((await keyStats(key)).refused.rate_limited).toBe(4);
 });
 
-test("refusals from memory that the key's object is told of twice, because an answer was lost, are counted once", async () => {
+test("refusals that are reported twice because a response was lost are counted once", async () => {
   const key = await limitedKey({});
   await admin("DELETE", `/keys/${key.keyId}`);
   const status = clientOnFakeTimers(key.secret);
@@ -117,7 +117,7 @@ test("refusals from memory that the key's object is told of twice, because an an
   expect((await keyStats(key)).refused).toEqual({ ...NO_REFUSALS, invalid_api_key: 9 });
 });
 
-test("refusals of a key that does not exist are told to nobody, and leave nothing", async () => {
+test("refusals of an unknown key are not reported, and store nothing", async () => {
   const id = newId("key", null);
   const status = clientOnFakeTimers(await newKeyText(id, configured(env, "KEY_SECRET")));
   const calls = vi.spyOn(env.KEYS, "getByName");
@@ -127,7 +127,7 @@ test("refusals of a key that does not exist are told to nobody, and leave nothin
   expect(await heldBy(env.KEYS.getByName(id))).toEqual(NOTHING);
 });
 
-test("a refusal that comes late forgets none that was given from memory meanwhile", async () => {
+test("a late refusal does not discard refusals that were made from memory in the meantime", async () => {
   const key = await limitedKey({ rateLimit: { limit: 1, windowSeconds: 60 } });
   const object = key.object();
   await key.api("GET", "/key");
@@ -144,7 +144,7 @@ test("a refusal that comes late forgets none that was given from memory meanwhil
   expect((await keyStats(key)).refused.rate_limited).toBe(4);
 });
 
-test("a revoked key's requests, a wrong address's and those over the quota are counted as what they are", async () => {
+test("requests with a revoked key, a wrong address or a used-up quota are counted by their reasons", async () => {
   const key = await limitedKey({ monthlyQuota: 1 });
   for (let n = 0; n < 3; n++) await key.api("GET", "/key");
   await admin("PATCH", `/keys/${key.keyId}`, { ipAllowlist: ["192.0.2.1"], monthlyQuota: null });
@@ -158,7 +158,7 @@ test("a revoked key's requests, a wrong address's and those over the quota are c
   });
 });
 
-test("what a key's own request stores waits a minute, what is in memory alone is stored after 5 s", async () => {
+test("counts that a request stores are copied after a minute, and counts in memory are stored after 5 s", async () => {
   const key = await limitedKey({});
   const alarm = () => alarmOf(key.object()).then((at) => (at ?? 0) - Date.now());
   await key.api("GET", "/key");
@@ -166,13 +166,13 @@ test("what a key's own request stores waits a minute, what is in memory alone is
   pass(2_000);
   await key.api("GET", "/key");
   expect(await alarm()).toBe(58_000);
-  // From here on units are reserved ahead.
+  // From here on, units are reserved.
   await key.api("GET", "/key");
   await key.api("GET", "/key");
   expect(await alarm()).toBe(5_000);
 });
 
-test("a key that is used all the time writes to the directory once a minute", async () => {
+test("a busy key writes to the directory once a minute", async () => {
   const key = await limitedKey({});
   let written = 0;
   const prepare = env.DB.prepare.bind(env.DB);
@@ -193,7 +193,7 @@ test("a key that is used all the time writes to the directory once a minute", as
   expect(await alarmOf(key.object())).toBeNull();
 });
 
-test("an eviction costs no count of a request that was stored, and none that is older than 5 s", async () => {
+test("an eviction loses no stored count, and no count older than 5 s", async () => {
   const key = await limitedKey({});
   await key.api("GET", "/key");
   await evictDurableObject(key.object());
@@ -208,7 +208,7 @@ test("an eviction costs no count of a request that was stored, and none that is 
 });
 
 test.each(OUTAGES)(
-  "what the directory does not take of a key's numbers is written a minute later, an eviction in between (%s error)",
+  "numbers that the directory refuses are written a minute later, even after an eviction (%s error)",
   async (outage) => {
     const key = await limitedKey({});
     await key.api("GET", "/key");
@@ -224,7 +224,7 @@ test.each(OUTAGES)(
   },
 );
 
-test("units that were reserved ahead are given back before the object rests: an eviction after it costs none", async () => {
+test("reserved units are returned before the object is idle, so a later eviction loses none", async () => {
   const key = await limitedKey({ monthlyQuota: 100_000 });
   const usage = async () => (await admin("GET", `/keys/${key.keyId}/usage`)).body.usage;
   for (let burst = 1; burst <= 3; burst++) {
@@ -237,7 +237,7 @@ test("units that were reserved ahead are given back before the object rests: an 
   }
 });
 
-test("a key whose units are given back amid its window has each of them once", async () => {
+test("a key whose units are returned during its window uses each of them once", async () => {
   const key = await limitedKey({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
   const statuses: number[] = [];
   for (let n = 0; n < 105; n++) {
@@ -250,7 +250,7 @@ test("a key whose units are given back amid its window has each of them once", a
   expect(statuses.slice(100)).toEqual(Array.from({ length: 5 }, () => 429));
 });
 
-test("an erased key's object keeps nothing, though its numbers were on their way", async () => {
+test("an erased key's object stores nothing, even with a write in progress", async () => {
   const key = await limitedKey({});
   for (let n = 0; n < 4; n++) await key.api("GET", "/key");
   expect((await admin("DELETE", `/organizations/${key.organizationId}`)).status).toBe(200);

@@ -33,7 +33,7 @@ function limitHeaders({ headers }: Answer) {
   return names.map((name) => headers.get(name));
 }
 
-test("every answer carries the key's limits, counted down, and must not be stored", async () => {
+test("every response has the key's limits, counted down, and is not cached", async () => {
   const { api } = await keyWith({ rateLimit: { limit: 3, windowSeconds: 60 } });
   const reset = String(Math.ceil((START + 60 * SECOND) / SECOND));
   const answer = await api("GET", "/key");
@@ -50,7 +50,7 @@ test("every answer carries the key's limits, counted down, and must not be store
   ]);
 });
 
-test("a request over the limit is 429 and hears when to come back, rounded up", async () => {
+test("a request over the limit is a 429 with Retry-After, rounded up", async () => {
   const { api } = await keyWith({ rateLimit: { limit: 1, windowSeconds: 10 } });
   await api("GET", "/key");
   at(3.5);
@@ -68,7 +68,7 @@ test.each<[string, number, Parameters<ReturnType<typeof client>>]>([
   ["a 404 for a route", 404, ["GET", "/no-such-route"]],
   ["a 405", 405, ["PUT", "/chats"]],
   ["a 413", 413, ["POST", "/chats", "x".repeat(70_000)]],
-])("%s counts, and carries the limits", async (_name, status, request) => {
+])("%s counts, and has the rate limit headers", async (_name, status, request) => {
   const { api, usage } = await keyWith({ rateLimit: { limit: 5, windowSeconds: 60 } });
   const answer = await api(...request);
   expect(answer.status, answer.text).toBe(status);
@@ -81,9 +81,9 @@ test.each<[string, number, Parameters<ReturnType<typeof client>>]>([
 test.each<[string, number, Record<string, unknown>, string]>([
   ["a missing permission", 403, { permissions: ["messages:send"] }, "permission_denied"],
   ["a refused address", 403, { ipAllowlist: ["192.0.2.1"] }, "ip_not_allowed"],
-  ["a spent quota", 403, { monthlyQuota: 0 }, "quota_exceeded"],
+  ["a used-up quota", 403, { monthlyQuota: 0 }, "quota_exceeded"],
   ["an expired key", 401, { expiresAt: "2026-11-01T00:00:00Z" }, "invalid_api_key"],
-])("%s counts nothing and starts no window", async (_name, status, body, code) => {
+])("%s does not count and starts no window", async (_name, status, body, code) => {
   const { api, usage } = await keyWith({ ...body, rateLimit: { limit: 5, windowSeconds: 60 } });
   for (let i = 0; i < 3; i++) expectError(await api("GET", "/chats"), status, code);
   expect(await usage()).toMatchObject({ used: 0, window: { limit: 5, remaining: 5, reset: null } });
@@ -92,15 +92,15 @@ test.each<[string, number, Record<string, unknown>, string]>([
 test.each<[string, Record<string, unknown>]>([
   ["a missing permission", { permissions: ["messages:send"] }],
   ["a refused address", { ipAllowlist: ["192.0.2.1"] }],
-  ["a spent quota", { monthlyQuota: 0 }],
-])("the 403 of %s carries the limits too", async (_name, body) => {
+  ["a used-up quota", { monthlyQuota: 0 }],
+])("the 403 for %s has the rate limit headers too", async (_name, body) => {
   const { api } = await keyWith({ ...body, rateLimit: { limit: 5, windowSeconds: 60 } });
   const answer = await api("GET", "/chats");
   expect(limitHeaders(answer).slice(0, 2)).toEqual(["5", "5"]);
   expect(answer.headers.get("Cache-Control")).toBe("no-store");
 });
 
-test("a 429 counts nothing: neither in the window nor in the month", async () => {
+test("a 429 does not count in the window or the month", async () => {
   const { api, usage } = await keyWith({ rateLimit: { limit: 2, windowSeconds: 60 } });
   for (let i = 0; i < 6; i++) await api("GET", "/key");
   expect(await usage()).toMatchObject({ used: 2, window: { limit: 2, remaining: 0 } });
@@ -129,7 +129,7 @@ test("no window runs between the end of one and the next request", async () => {
   expect(limitHeaders(await api("GET", "/key")).slice(0, 3)).toEqual(["2", "1", reset]);
 });
 
-test("a changed rate limit keeps the running window's start and count", async () => {
+test("a changed rate limit keeps the current window's start and count", async () => {
   const { id, api } = await keyWith({ rateLimit: { limit: 5, windowSeconds: 60 } });
   for (let i = 0; i < 3; i++) await api("GET", "/key");
   const change = (limit: number, windowSeconds: number) =>
@@ -145,7 +145,7 @@ test("a changed rate limit keeps the running window's start and count", async ()
   expect(limitHeaders(await api("GET", "/key")).slice(0, 3)).toEqual(["10", "5", reset]);
 });
 
-test("a key without a rate limit of its own has the configured one, 300 in 60 seconds", async () => {
+test("a key without its own rate limit has the configured one, 300 in 60 seconds", async () => {
   const { api } = await keyWith();
   expect(limitHeaders(await api("GET", "/key")).slice(0, 4)).toEqual([
     "300",
@@ -171,7 +171,7 @@ const BOUNDS: [unknown, string | null][] = [
   [300, "rateLimit"],
 ];
 
-test.each(BOUNDS)("a rate limit of %j is within bounds, or 400 that names what is not: %j", async (rateLimit, path) => {
+test.each(BOUNDS)("a rate limit of %j is accepted, or is a 400 for the field: %j", async (rateLimit, path) => {
   const { organizationId } = await newOrganization();
   const { key } = await newKey(organizationId);
   const made = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Bounds", rateLimit });
@@ -183,14 +183,14 @@ test.each(BOUNDS)("a rate limit of %j is within bounds, or 400 that names what i
   }
 });
 
-test("a monthly quota admits so many requests of a UTC month and no more", async () => {
+test("a monthly quota allows exactly its number of requests in a UTC month", async () => {
   const { api, usage } = await keyWith({ monthlyQuota: 2 });
   expect([(await api("GET", "/key")).status, (await api("GET", "/chats")).status]).toEqual([200, 200]);
   expectError(await api("GET", "/key"), 403, "quota_exceeded", /^Monthly quota exceeded$/);
   expect(await usage()).toMatchObject({ month: "2026-11", used: 2, quota: 2 });
 });
 
-test("the month's count starts anew with the UTC month, and never again with the old one", async () => {
+test("the month's count starts at zero with a new UTC month, and never returns to the old one", async () => {
   const { api, usage } = await keyWith({ monthlyQuota: 1, rateLimit: { limit: 100, windowSeconds: 3_600 } });
   vi.setSystemTime(Date.parse("2026-11-30T23:59:59.999Z"));
   expect((await api("GET", "/key")).status).toBe(200);
@@ -202,7 +202,7 @@ test("the month's count starts anew with the UTC month, and never again with the
   expect(await usage()).toMatchObject({ month: "2026-12", used: 1, quota: 1 });
 });
 
-test("a key that is over its limit and its quota hears of the limit first, and before both of its permission", async () => {
+test("a key over its limit and its quota gets the 429, and a missing permission comes before both", async () => {
   const { api } = await keyWith({
     monthlyQuota: 1,
     permissions: ["chats:read"],
@@ -213,7 +213,7 @@ test("a key that is over its limit and its quota hears of the limit first, and b
   expectError(await api("POST", "/chats", {}), 403, "permission_denied");
 });
 
-test("GET /key says what the key is, may do and has used, itself included", async () => {
+test("GET /key returns the key, its permissions and its usage, including itself", async () => {
   const rateLimit = { limit: 7, windowSeconds: 30 };
   const { id, api } = await keyWith({ name: "Shop", permissions: [], rateLimit, monthlyQuota: 1_000 });
   const answer = await api("GET", "/key");
@@ -228,7 +228,7 @@ test("GET /key says what the key is, may do and has used, itself included", asyn
   });
 });
 
-test("a key's usage is that of its object, and asking for it counts nothing", async () => {
+test("a key's usage comes from its object, and reading it does not count", async () => {
   const { id, api } = await keyWith({ rateLimit: { limit: 7, windowSeconds: 30 } });
   const unused = { month: "2026-11", used: 0, quota: null, window: { limit: 7, remaining: 7, reset: null } };
   expect((await admin("GET", `/keys/${id}/usage`)).body).toEqual({ usage: unused });

@@ -39,7 +39,7 @@ const REFUSALS: [string, object, number, object][] = [
 ];
 
 test.each(REFUSALS)(
-  "a key that is refused for %s costs one call of its own object a request, and reads nothing ahead",
+  "a request with a key refused for %s makes one call to the key's object, and reads nothing ahead",
   async (_reason, narrowed, status, widened) => {
     const { secret, paths, change } = await readingKey();
     const api = client(secret);
@@ -55,7 +55,7 @@ test.each(REFUSALS)(
 );
 
 test.each(REFUSALS)(
-  "two hundred requests at once of a key that is refused for %s share three calls of its object",
+  "two hundred concurrent requests with a key refused for %s share three calls to its object",
   async (_reason, narrowed, status, widened) => {
     const { secret, paths, change } = await readingKey();
     const ask = newSharingIsolate();
@@ -63,7 +63,7 @@ test.each(REFUSALS)(
     for (const path of paths) expect((await get(path)).status).toBe(200);
     await change(narrowed);
     expect((await get(paths[0])).status).toBe(status);
-    // No request loses its patience and calls on its own.
+    // No request gives up waiting and makes its own call.
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
     const counted = countCalls();
     const answers = await Promise.all(Array.from({ length: 200 }, () => get(paths[0])));
@@ -89,7 +89,7 @@ test("a refused address that moves within its network reads nothing ahead, and d
   expect((await from("192.0.2.1")).status).toBe(200);
 });
 
-test("a key that is admitted again reads ahead again from its second request on", async () => {
+test("a key that is accepted again reads ahead from its second request on", async () => {
   const { secret, paths, change } = await readingKey();
   const read = () => client(secret)("GET", paths[0] ?? "");
   await change({ permissions: [] });
@@ -100,7 +100,7 @@ test("a key that is admitted again reads ahead again from its second request on"
   expect((await read()).status).toBe(200);
 });
 
-test("a revoked key that comes from everywhere is asked about once a second", async () => {
+test("requests with a revoked key from many addresses make one call a second", async () => {
   const { keyId, secret } = await readingKey();
   expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
   const counted = countCalls();

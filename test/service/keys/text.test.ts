@@ -15,7 +15,7 @@ const newSecret = () => btoa(String.fromCharCode(...crypto.getRandomValues(new U
 const getKey = (secret: string, bindings: Partial<Env>) =>
   call("GET", "/api/v1/key", { headers: { Authorization: `Bearer ${secret}` }, bindings });
 
-/** The interface's words for the last six letters, without the code that makes them. */
+/** The definition of the last six letters in the documentation, without the code that creates them. */
 async function checkLetters(text: string): Promise<string> {
   const hmac = { name: "HMAC", hash: "SHA-256" };
   const key = await crypto.subtle.importKey("raw", bytesOf(env.KEY_SECRET), hmac, false, ["sign"]);
@@ -28,7 +28,7 @@ async function checkLetters(text: string): Promise<string> {
   return letters;
 }
 
-test("a key's text is ply_, the 16 characters of its id, 32 random ones and 6 check letters", async () => {
+test("a key's text is ply_, the 16 characters of its id, 32 random ones and 6 of the checksum", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   expect(secret).toMatch(/^ply_[0-9A-Za-z]{16}[0-9A-Za-z]{32}[0-9A-Za-z]{6}$/);
@@ -36,7 +36,7 @@ test("a key's text is ply_, the 16 characters of its id, 32 random ones and 6 ch
   expect(secret.slice(-6)).toBe(await checkLetters(secret.slice(0, -6)));
 });
 
-test("of a key's text the directory holds its SHA-256 and nothing else", async () => {
+test("the directory stores only the SHA-256 of a key's text", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   const row = JSON.stringify(await env.DB.prepare("select * from api_keys where id = ?").bind(key.id).first());
@@ -45,7 +45,7 @@ test("of a key's text the directory holds its SHA-256 and nothing else", async (
   expect(row).not.toContain(secret.slice(-6));
 });
 
-test("a key's text is shown once: no later answer holds it", async () => {
+test("a key's text is shown once: no later response contains it", async () => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   const answers = [
@@ -64,11 +64,11 @@ test("a key's text is shown once: no later answer holds it", async () => {
 });
 
 test.each<[string, (secret: string, keyId: string) => string | Promise<string>]>([
-  ["has its last check letter changed", (secret) => secret.slice(0, -1) + (secret.endsWith("a") ? "b" : "a")],
+  ["has its last checksum letter changed", (secret) => secret.slice(0, -1) + (secret.endsWith("a") ? "b" : "a")],
   ["is signed with another secret", (_secret, id) => newKeyText(id, crypto.getRandomValues(new Uint8Array(32)))],
   ["is the key's id", (secret) => `key_${secret.slice(4, 20)}`],
   ["is the operator's token", () => env.ADMIN_TOKEN],
-])("a key that %s is refused without asking an object or the directory", async (_name, forge) => {
+])("a key that %s is refused without a call to an object or the directory", async (_name, forge) => {
   const { organizationId } = await newOrganization();
   const { key, secret } = await newKey(organizationId);
   const forged = await forge(secret, key.id);
@@ -79,7 +79,7 @@ test.each<[string, (secret: string, keyId: string) => string | Promise<string>]>
   expect(roundTrips()).toBe(0);
 });
 
-test("a well-signed key that no one was given is 401 and leaves nothing behind in its object", async () => {
+test("a well-formed key that was never created is 401 and stores nothing in its object", async () => {
   const id = newId("key", null);
   const text = await newKeyText(id, bytesOf(env.KEY_SECRET));
   expectError(await client(text)("GET", "/key"), 401, "invalid_api_key");
@@ -89,14 +89,14 @@ test("a well-signed key that no one was given is 401 and leaves nothing behind i
   });
 });
 
-test("a well-signed second text for a key's id is no secret of that key", async () => {
+test("a second well-formed text for a key's id is not a secret of that key", async () => {
   const { keyId, api } = await newOrganization();
   expect((await api("GET", "/key")).status).toBe(200);
   const text = await newKeyText(keyId, bytesOf(env.KEY_SECRET));
   expectError(await client(text)("GET", "/key"), 401, "invalid_api_key");
 });
 
-test("a key made under the secret before a rotation is good until that secret is dropped", async () => {
+test("a key created with the previous secret is valid until that secret is removed", async () => {
   const { organizationId } = await newOrganization();
   const { secret } = await newKey(organizationId);
   const KEY_SECRET = newSecret();
@@ -104,7 +104,7 @@ test("a key made under the secret before a rotation is good until that secret is
   expectError(await getKey(secret, { KEY_SECRET }), 401, "invalid_api_key");
 });
 
-test("a key made after a rotation of the secret is signed with the new one", async () => {
+test("a key created after a rotation of the secret is signed with the new one", async () => {
   const { organizationId } = await newOrganization();
   const rotated = { KEY_SECRET: newSecret(), KEY_SECRET_PREVIOUS: env.KEY_SECRET };
   const { secret } = created(await admin("POST", `/organizations/${organizationId}/keys`, { name: "New" }, rotated));
