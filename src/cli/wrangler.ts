@@ -17,6 +17,10 @@ const ENVIRONMENT = {
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_WRITE_LOGS: "false",
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  // wrangler's local explorer runs SQL for everyone who reaches the server's port, without a key.
+  X_LOCAL_EXPLORER: "false",
+  // wrangler's traces store the full URL of each request and each call to a network, with the bot token, in clear text.
+  X_LOCAL_OBSERVABILITY: "false",
   // wrangler starts a third faster if Node caches its compiled code. This is Node's own default folder.
   NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
 };

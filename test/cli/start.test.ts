@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -142,6 +142,26 @@ Press Ctrl-C to stop.
 test("only the owner can read the files with secrets", async () => {
   expect((await stat(join(checkout, ".dev.vars"))).mode & 0o777).toBe(0o600);
   expect((await stat(join(checkout, "data", "parley-demo.json"))).mode & 0o777).toBe(0o600);
+});
+
+test("nobody reaches the database through the server's port, and no URL of a request is stored", async () => {
+  const base = `http://localhost:${port}`;
+  for (const path of ["explorer", "explorer/api/d1/database", "local/explorer"]) {
+    const answer = await fetch(`${base}/cdn-cgi/${path}`);
+    expect([path, answer.status, await answer.json()]).toEqual([
+      path,
+      404,
+      expect.objectContaining({ code: "not_found" }),
+    ]);
+  }
+  const secret = crypto.randomUUID();
+  await (await fetch(`${base}/healthz?secret=${secret}`)).text();
+  const state = join(checkout, "data");
+  expect(await readdir(join(state, "v3"))).not.toContain("observability");
+  for (const file of await readdir(state, { recursive: true, withFileTypes: true })) {
+    if (file.isFile())
+      expect((await readFile(join(file.parentPath, file.name))).includes(secret), file.name).toBe(false);
+  }
 });
 
 test("a build during a running server keeps its pages available", { timeout: PATIENCE_MS }, async () => {
