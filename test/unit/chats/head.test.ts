@@ -58,29 +58,29 @@ const unknown = (...parts: string[]): Outcome => ({ outcome: "unknown", message:
 const failed = (code = FAULT.code): Outcome => ({ outcome: "failed", code, message: FAULT.message, parts: [] });
 const early: PartNews = { networkId: "x", status: "DELIVERED", error: null, isOurs: true };
 
-test("a message that was never tried asks for a permit, without a start that is its own", () => {
+test("a message without attempts asks for a permit, without a reserved start", () => {
   expect(nextStep(row(), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
 });
 
-test("a message waits until its time has come, and asks with the start that was reserved for it", () => {
+test("a message waits until its time, and asks with its reserved start", () => {
   const waiting = { attempts: 1, firstAt: NOW - SECOND, nextAt: NOW };
   expect(nextStep(row(waiting), false, NOW - 1)).toEqual({ turn: "wait" });
   expect(nextStep(row(waiting), false, NOW)).toEqual({ turn: "ask", reservedAt: null });
   expect(nextStep(row({ ...waiting, reserved: true }), false, NOW)).toEqual({ turn: "ask", reservedAt: NOW });
 });
 
-test("an attempt that another instance began is closed as unknown, with the parts that went out", () => {
+test("another instance's open attempt is closed as unknown, with the parts sent", () => {
   expect(nextStep(row(attempt(), { parts: { ids: ["a"] } }), false, NOW)).toEqual({
     turn: "close",
     outcome: { outcome: "unknown", message: "The attempt was interrupted", parts: ["a"] },
   });
 });
 
-test("an attempt that this instance has yet to make asks for a permit at once", () => {
+test("an attempt that this instance has not made yet asks for a permit at once", () => {
   expect(nextStep(row(attempt()), true, NOW)).toEqual({ turn: "ask", reservedAt: null });
 });
 
-test("a message of yesterday is given up, with what stood in its way last", () => {
+test("a message that is a day old fails with its last error", () => {
   const old = { attempts: 3, firstAt: NOW - DAY };
   expect(nextStep(row({ ...old, firstAt: NOW - DAY + 1 }), false, NOW).turn).toBe("ask");
   expect(nextStep(row(old, { lastError: FAULT }), false, NOW)).toEqual({
@@ -93,18 +93,18 @@ test("a message of yesterday is given up, with what stood in its way last", () =
   });
 });
 
-test("a permit is stale once it is another message's turn", () => {
+test("a permit is stale if another message is at the head", () => {
   expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
   expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 2, wakes: 0 })).toBe(true);
 });
 
-test("that the channel is broken is old news once it was told to work, and a start is not", () => {
+test("after a wake, a refusal because of a broken channel is stale, and a permit is not", () => {
   expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
   expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(true);
   expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(false);
 });
 
-test("a channel's pace holds a message until its start, and is no error", () => {
+test("a channel's pace holds a message until its start, without an error", () => {
   const { delivery, lastError } = afterHold(
     row({}, { lastError: FAULT }),
     { outcome: "later", at: NOW + 9, broken: null },
@@ -125,7 +125,7 @@ test.each([
   expect(lastError).toEqual({ code: "channel_broken", message: "Bad token" });
 });
 
-test("a channel that does not answer is asked again after 10 s, doubling to 5 minutes, with a jitter of a fifth", () => {
+test("a channel that does not answer is asked again after 10 s, doubling to 5 minutes, with a jitter of 20%", () => {
   const held = (aways: number, random = 0.5) =>
     afterHold(row({ aways }, { lastError: FAULT }), { outcome: "away" }, NOW, random);
   const waitAfter = (aways: number, random?: number) => (held(aways, random).delivery.nextAt ?? NOW) - NOW;
@@ -135,20 +135,20 @@ test("a channel that does not answer is asked again after 10 s, doubling to 5 mi
   expect([0, 1, 2, 3, 4, 5, 6].map((aways) => waitAfter(aways) / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300]);
 });
 
-test("a message goes with one attempt more, or with the one that was marked in the insert", () => {
+test("a message starts another attempt, or uses the one that it was stored with", () => {
   expect(startAttempt(row(), null, false, NOW)).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW });
   const marked = attempt();
   expect(startAttempt(row(marked), null, true, NOW)).toEqual(marked);
 });
 
-test("a probe ends the wait for the broken channel: what the message waited does not count against it", () => {
+test("a probe ends the wait for a broken channel, which does not count towards the deadline", () => {
   const probing = startAttempt(row(), NOW - 20 * SECOND, false, NOW);
   expect(probing).toMatchObject({ attempts: 1, startedAt: NOW, firstAt: NOW - 20 * SECOND, heldMs: 20 * SECOND });
   expect(startAttempt(row(), NOW - HOUR, false, NOW)).toMatchObject({ heldMs: 60 * SECOND });
   expect(startAttempt(row(attempt()), NOW - 20 * SECOND, true, NOW)).toMatchObject({ attempts: 1, startedAt: NOW });
 });
 
-test("what is known of a message is what its row says, and it has no fewer parts than are out", () => {
+test("a message's state is that of its row, with at least as many parts as were sent", () => {
   const open = row(attempt(2), { parts: { ids: ["a", "b"] } });
   expect(known(open, 1)).toEqual({
     status: "QUEUED",
@@ -160,13 +160,13 @@ test("what is known of a message is what its row says, and it has no fewer parts
   expect(known(row(), 3)).toMatchObject({ parts: { of: 3, ids: [] }, attempts: 0, isOpen: false });
 });
 
-test("a row shows an attempt until the next one begins", () => {
+test("a row shows an attempt until the next one starts", () => {
   expect(isSameAttempt(row(attempt(2)), attempt(2))).toBe(true);
   expect(isSameAttempt(row(attempt(3)), attempt(2))).toBe(false);
   expect(isSameAttempt(null, attempt(2))).toBe(false);
 });
 
-test("a probe that comes through mends the channel, and nothing else does", () => {
+test("only a successful probe starts a new epoch", () => {
   const mendedAfter = (probe: number | null, outcome: Outcome) => epochAfter({ epoch: 4, probe }, outcome);
   expect(mendedAfter(1, sent("a"))).toBe(5);
   expect([mendedAfter(null, sent("a")), mendedAfter(1, unknown())]).toEqual([4, 4]);
@@ -182,7 +182,7 @@ function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError 
 
 const refused: Outcome = { outcome: "channel_broken", reason: "131031: Locked", parts: ["a"] };
 
-test("a message that breaks its channel again after another attempt came through fails, and the channel is not told", () => {
+test("a message that breaks its channel again after another attempt succeeded fails, and the channel gets no report", () => {
   const again = judged(refused, { probe: null, provenEpoch: 3 }, 2);
   expect(again).toEqual({ outcome: "failed", code: "message_refused", message: "131031: Locked", parts: ["a"] });
   // The network's answer was about the channel: it does not show that the channel works.
@@ -198,7 +198,7 @@ test.each<[string, Outcome, number | null, number, number | null]>([
   expect(judged(outcome, { probe, provenEpoch }, brokenEpoch)).toBe(outcome);
 });
 
-test("a message keeps in which state of the channel it met it broken, through its next attempt", () => {
+test("a message keeps the epoch in which it met a broken channel, through its next attempt", () => {
   const { delivery } = end(refused);
   expect(delivery.brokenEpoch).toBe(3);
   expect(begin(hold(delivery, NOW + 1, "broken", NOW), NOW + 1).brokenEpoch).toBe(3);
@@ -210,7 +210,7 @@ test("a run ends after fifty steps or five minutes", () => {
   expect([mayGoOn(0, NOW, NOW + 299_999), mayGoOn(0, NOW, NOW + 300_000)]).toEqual([true, false]);
 });
 
-test("a message that was sent is SENT, has its part's id and no error left", () => {
+test("a sent message is SENT, with its part's id and without an error", () => {
   expect(end(sent("a"), {}, FAULT)).toEqual({
     delivery: { ...attempt(), startedAt: null, epoch: 3 },
     parts: { of: 1, ids: ["a"] },
@@ -221,52 +221,52 @@ test("a message that was sent is SENT, has its part's id and no error left", () 
   });
 });
 
-test("a message that the network refused is FAILED, in its words", () => {
+test("a refused message is FAILED with the network's error", () => {
   expect(end(failed())).toMatchObject({ status: "FAILED", error: FAULT, lastError: FAULT });
   expect(end(failed()).delivery.startedAt).toBeNull();
 });
 
-test("a message that may be tried again waits, with what stood in its way", () => {
+test("a message that may be repeated waits, with its error", () => {
   const { delivery, status, error, lastError } = end(retry());
   expect(delivery).toMatchObject({ nextAt: NOW + 2 * SECOND, startedAt: null, epoch: 3 });
   expect([status, error, lastError]).toEqual(["QUEUED", null, { code: "busy", message: "Busy" }]);
 });
 
-test("what is worth one more try fails when the same stood in its way before", () => {
+test("an outcome that allows one repeat fails if the previous error was the same", () => {
   expect(end(retry({ once: true }), {}, { code: "busy", message: "Busy" }).status).toBe("FAILED");
   expect(end(retry({ once: true }), {}, FAULT).status).toBe("QUEUED");
 });
 
-test("an attempt that was lost says nothing of when the channel was mended", () => {
+test("a lost attempt has no epoch", () => {
   expect(end(unknown(), {}, null, true).delivery).not.toHaveProperty("mended");
 });
 
-test("an attempt that was lost counts the parts that went out before it", () => {
+test("a lost attempt keeps the parts that were sent before it", () => {
   const fields = { parts: { of: 2, ids: ["a"] } };
   expect(end(unknown("a"), fields, null, true).parts).toEqual({ of: 2, ids: ["a"], lost: [0, 1] });
 });
 
-test("a status that overtook the answer stands: the attempt says which parts are out, and no more", () => {
+test("a status that came before the answer stands, and the answer only adds the parts sent", () => {
   expect(end(failed(), { status: "READ" })).toMatchObject({ status: "READ", error: null, lastError: null });
   expect(end(retry(), { status: "DELIVERED" })).toMatchObject({ status: "DELIVERED", lastError: null });
   expect(end(sent("a"), { status: "READ" })).toMatchObject({ status: "READ", parts: { ids: ["a"] } });
 });
 
-test("a message that was redacted on its way, and came through all the same, is SENT", () => {
+test("a message that was redacted while it was sent successfully is SENT", () => {
   const redacted = { code: "redacted", message: "The message was redacted before it was delivered" };
   expect(end(sent("a"), { status: "FAILED", error: redacted })).toMatchObject({ status: "SENT", error: null });
   expect(end(retry(), { status: "FAILED", error: redacted })).toMatchObject({ status: "FAILED", error: redacted });
   expect(end(sent("a"), { status: "FAILED", error: FAULT })).toMatchObject({ status: "FAILED", error: FAULT });
 });
 
-test("what nobody could place is kept while the message waits, and dropped when it is done with", () => {
+test("early statuses are kept while the message waits, and dropped when it is done", () => {
   const parts = { of: 1, ids: [], early: [early] };
   expect(end(retry(), { parts }).parts).toEqual(parts);
   expect(end(failed(), { parts }).parts).toEqual({ of: 1, ids: [] });
   expect(end(retry(), { parts, status: "READ" }).parts).toEqual({ of: 1, ids: [] });
 });
 
-test("a status that came before the answer, and says that the channel is broken, is passed on", () => {
+test("an early status that reports a broken channel is passed on", () => {
   const bad = { code: "network_131042", message: "No payment", broken: "131042: No payment" };
   const told: PartNews = { networkId: "a", status: "FAILED", error: bad, isOurs: true };
   expect(end(sent("a"), { parts: { of: 1, ids: [], early: [told] } })).toMatchObject({
@@ -275,7 +275,7 @@ test("a status that came before the answer, and says that the channel is broken,
   });
 });
 
-test("what nobody could place is kept until the message is neither waiting nor under way", () => {
+test("early statuses are kept while the message is queued or being sent", () => {
   const parts = { of: 1, ids: [], early: [early] };
   const kept = (status: Known["status"], isOpen: boolean) =>
     partsKept({ status, error: null, parts, attempts: 1, isOpen }).early !== undefined;
@@ -305,7 +305,7 @@ test.each([
   expect(rowOfStatus(log, { messageId, networkId }, sending)?.seq).toBe(seq);
 });
 
-test("that the channel is broken is news for an hour, of the attempt that the message had", () => {
+test("a broken channel is reported for an hour, for the message's attempt", () => {
   const changed = (ago: number, delivery: Partial<Delivery>) => {
     const { message, ...rest } = row(delivery);
     return { ...rest, message: { ...message, updatedAt: new Date(NOW - ago).toISOString() } };
@@ -316,7 +316,7 @@ test("that the channel is broken is news for an hour, of the attempt that the me
   expect(brokenChannelReport(changed(0, { epoch: 0 }), NOW)).toEqual({ probe: null, epoch: 0 });
 });
 
-test("a channel that works again wakes what was held because it was broken, and nothing else", () => {
+test("a wake only affects a message that waits for a broken channel", () => {
   const broke = { ...NOT_TRIED, heldSince: NOW - HOUR, nextAt: NOW + HOUR };
   expect(afterWake(broke, NOW)).toEqual({ ...broke, nextAt: NOW });
   expect(afterWake({ ...broke, heldSince: null }, NOW)).toBeNull();
@@ -325,7 +325,7 @@ test("a channel that works again wakes what was held because it was broken, and 
 
 const plain = { probe: null, trial: null };
 
-test("a channel is told of what concerns all its chats, and of no more", () => {
+test("a channel gets reports only of outcomes that concern all its chats", () => {
   expect(reportsOf(broken, { probe: 1, trial: 9 })).toEqual([{ report: "broke", reason: "Bad token" }]);
   expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), plain)).toEqual([{ report: "slow_down", afterMs: 5 }]);
   expect(reportsOf(retry({ wholeChannel: true }), plain)).toEqual([{ report: "slow_down", afterMs: SECOND }]);
@@ -333,7 +333,7 @@ test("a channel is told of what concerns all its chats, and of no more", () => {
   expect(reportsOf(sent("a"), plain)).toEqual([]);
 });
 
-test("the end of a probe is told, and that of a trial, after a wish to slow down", () => {
+test("the end of a probe or a trial is reported, after a request to slow down", () => {
   const works = { report: "probed", works: true };
   const tellsNothing = { report: "probed", works: false };
   expect(reportsOf(sent("a"), { probe: 1 })).toEqual([works]);
@@ -351,6 +351,6 @@ test.each<[string, Outcome, boolean]>([
   ["a message that was not sent at all", failed(MEDIA_URL_REQUIRED), false],
   ["a network that nobody heard", unknown(), false],
   ["a network that is busy", retry(), false],
-])("that the channel works is shown, or not, by %s", (_what, outcome, works) => {
+])("whether %s shows that the channel works", (_what, outcome, works) => {
   expect(reportsOf(outcome, { probe: 1 })).toEqual([{ report: "probed", works }]);
 });

@@ -16,7 +16,7 @@ const DRAFT = draft("Order {{n}}", {
   metadata: { ticket: "1" },
 });
 
-test("a message to a contact is stored as it was asked for, and is in line", () => {
+test("an outbound message is stored with the request's fields, and is QUEUED", () => {
   expect(outboundMessage(DRAFT, PREPARED, PLACE, true)).toEqual({
     id: "msg_g0",
     chatId: "cht_g0",
@@ -37,11 +37,11 @@ test("a message to a contact is stored as it was asked for, and is in line", () 
   });
 });
 
-test("a message whose reader comes to us is SENT once it is stored", () => {
+test("a web message is SENT when it is stored", () => {
   expect(outboundMessage(DRAFT, PREPARED, PLACE, false).status).toBe("SENT");
 });
 
-test("a message of a contact is stored as it came", () => {
+test("an inbound message is stored as it arrived", () => {
   const came: InboundDraft = {
     id: "msg_g1",
     dedupe: "wamid.1",
@@ -73,7 +73,7 @@ test("a message of a contact is stored as it came", () => {
 
 const first = { doc: JSON.stringify(outboundMessage(DRAFT, PREPARED, PLACE, true)), fingerprint: "f" };
 
-test("a key that was used for the same request answers with what was stored then", () => {
+test("a key that was used for the same request returns the stored message", () => {
   expect(replay(first, draft("", { id: "msg_g9", fingerprint: "f" }))).toEqual({
     outcome: "stored",
     doc: first.doc,
@@ -81,7 +81,7 @@ test("a key that was used for the same request answers with what was stored then
   });
 });
 
-test("the call that stored a message, repeated, is no replay", () => {
+test("a repeat of the call that stored a message is not a replay", () => {
   expect(replay(first, { ...DRAFT, fingerprint: "f" })).toMatchObject({ outcome: "stored", replayed: false });
 });
 
@@ -90,11 +90,11 @@ test("a key that was used for another request is refused", () => {
   expect(replay(first, draft("", { fingerprint: null })).outcome).toBe("refused");
 });
 
-test("a message that was redacted has no fingerprint left, and answers to any request", () => {
+test("a redacted message has no fingerprint, and is returned to any request", () => {
   expect(replay({ ...first, fingerprint: null }, draft("", { fingerprint: "g" })).outcome).toBe("stored");
 });
 
-test("all that was said of a message is blank once it was redacted", () => {
+test("a redacted message has no content left", () => {
   const message = outboundMessage(DRAFT, PREPARED, PLACE, false);
   const blank = { content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
   expect(redacted(message)).toEqual({ ...message, ...blank });
@@ -105,7 +105,7 @@ test("all that was said of a message is blank once it was redacted", () => {
   });
 });
 
-test("a message that is redacted before it is delivered is FAILED, and says why", () => {
+test("a message that is redacted while it is queued is FAILED, with the reason", () => {
   expect(redacted(outboundMessage(DRAFT, PREPARED, PLACE, true))).toMatchObject({
     status: "FAILED",
     error: { code: "redacted", message: "The message was redacted before it was delivered" },

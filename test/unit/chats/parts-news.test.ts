@@ -7,29 +7,29 @@ const OTHER = { code: "network_131053", message: "Media upload error" };
 const sent = (...ids: string[]) => message({ of: ids.length, ids }, { status: "SENT", isOpen: false });
 const tell = (known: Known, ...told: PartNews[]) => told.reduce((each, one) => applyNews(each, one) ?? each, known);
 
-test("an answer that names more or fewer parts than were thought of is right", () => {
+test("the answer decides how many parts a message has", () => {
   expect(attemptOver(message({ of: 2 }), 0, { outcome: "sent", parts: ["m"] })).toMatchObject({
     status: "SENT",
     parts: { of: 1, ids: ["m"] },
   });
 });
 
-test("news of an id that no part can have changes nothing of a message that is all out", () => {
+test("a status with an unknown id does not change a message whose parts were all sent", () => {
   const known = sent("m", "t");
   expect(applyNews(known, news("x", "READ"))).toBe(known);
 });
 
-test("the failure of a copy counts where there was but one attempt, and not after a repeat", () => {
+test("the failure of a copy counts after one attempt, but not after a repeat", () => {
   expect(applyNews(sent("m"), news("x", "FAILED"))).toMatchObject({ status: "FAILED", error: FAULT });
   const repeated = { ...sent("m"), attempts: 2 };
   expect(applyNews(repeated, news("x", "FAILED"))).toBe(repeated);
 });
 
-test("while the first of two parts is under way, what names our message is of that one", () => {
+test("while the first of two parts is being sent, a status that names our message belongs to it", () => {
   expect(applyNews(message({ of: 2 }), news("x", "DELIVERED"))?.parts.ids).toEqual(["x"]);
 });
 
-test("a part that was told of while its attempt was under way is not lost with it", () => {
+test("a part that got a status during its attempt is not lost with the attempt", () => {
   const known = tell(message(), news("x", "SENT"));
   expect(attemptOver(known, 0, { outcome: "unknown", parts: [] }).parts.lost).toBeUndefined();
   expect(attemptOver(message(), 0, { outcome: "unknown", parts: [] }).parts.lost).toEqual([1]);
@@ -45,16 +45,16 @@ test.each<[string, Known, boolean]>([
   ["once no copy can be out", message({ lost: [0] }, { isOpen: false }), false],
   ["before any attempt", message({}, { isOpen: false }), false],
   ["once the message is done with", message({ lost: [1] }, { isOpen: false, status: "SENT" }), false],
-])("news of an id that nobody knows is kept or is of no message of ours: %s", (_when, known, isKept) => {
+])("a status with an unknown id is stored or belongs to no message of ours: %s", (_when, known, isKept) => {
   expect(applyNews(known, stray)).toEqual(isKept ? { ...known, parts: { ...known.parts, early: [stray] } } : null);
 });
 
-test("what could be of either of two parts changes nothing of a message that is done with", () => {
+test("a status that may belong to either of two parts does not change a message that is done", () => {
   const known = message({ of: 2, ids: ["m", "t"], lost: [1, 1] }, { status: "READ", isOpen: false });
   expect(applyNews(known, news("x", "READ"))).toBe(known);
 });
 
-test("of an id that nobody knows the furthest status is kept, and at most eight such ids", () => {
+test("the most advanced status of an unknown id is stored, for at most eight ids", () => {
   const known = tell(message(), stray, { ...stray, status: "SENT" });
   expect(known.parts.early).toEqual([stray]);
   const read = { ...stray, status: "READ" } as const;
@@ -63,7 +63,7 @@ test("of an id that nobody knows the furthest status is kept, and at most eight 
   expect(tell(message(), ...many).parts.early).toEqual(many.slice(2));
 });
 
-test("a part that is named again under its id takes nothing off what was lost; under another it was a copy", () => {
+test("the same id again does not change the lost count, and another id was a copy", () => {
   const known = message({ ids: ["a"], lost: [1] }, { attempts: 2 });
   expect(partOut(known, 0, "a").parts).toMatchObject({ ids: ["a"], lost: [1] });
   expect(partOut(known, 0, "b").parts).toMatchObject({ ids: ["b"], lost: [0] });
@@ -71,7 +71,7 @@ test("a part that is named again under its id takes nothing off what was lost; u
   expect(partOut(message({ lost: [1] }), 0, "a").parts).toMatchObject({ ids: ["a"], lost: [1] });
 });
 
-test("what was told before an answer named its id counts from then, and the rest is kept", () => {
+test("early statuses count when an answer names their id, and the others stay stored", () => {
   const other = { ...stray, networkId: "y" };
   const known = message({ early: [stray, other] });
   expect(partOut(known, 0, "x")).toMatchObject({ status: "DELIVERED", parts: { ids: ["x"], early: [other] } });
@@ -80,14 +80,14 @@ test("what was told before an answer named its id counts from then, and the rest
   expect(last.parts).not.toHaveProperty("early");
 });
 
-test("a failure for which the network gave no reason says so", () => {
+test("a failure without a reason says so", () => {
   expect(applyNews(sent("m"), news("m", "FAILED", { error: null }))).toMatchObject({
     status: "FAILED",
     error: { code: "network_error", message: "The network gave no reason" },
   });
 });
 
-test("how far parts are is written once one of them is further than SENT", () => {
+test("the states of parts are stored once one of them is beyond SENT", () => {
   const first = partOut(message({ of: 2 }), 0, "m");
   expect(first.parts).toEqual({ of: 2, ids: ["m"] });
   const told = tell(first, news("m", "READ"));
@@ -96,7 +96,7 @@ test("how far parts are is written once one of them is further than SENT", () =>
   expect([out.status, out.parts.states]).toEqual(["SENT", told.parts.states]);
 });
 
-test("the failure of a part that was read is no news, and breaks no channel", () => {
+test("a failure of a part that was read is ignored, and breaks no channel", () => {
   const read = { status: "READ", error: null } as const;
   const known = message(
     { of: 2, ids: ["m", "t"], states: [read, { status: "DELIVERED", error: null }] },
@@ -107,7 +107,7 @@ test("the failure of a part that was read is no news, and breaks no channel", ()
   expect(told).not.toHaveProperty("broken");
 });
 
-test("one part that came through leaves a message FAILED with what the other failed of", () => {
+test("if one part was delivered, the message stays FAILED with the other part's error", () => {
   const both = tell(
     sent("m", "t"),
     news("m", "FAILED"),
@@ -123,7 +123,7 @@ test("one part that came through leaves a message FAILED with what the other fai
   expect(tell(left, news("t", "READ"))).toMatchObject({ status: "DELIVERED", error: null });
 });
 
-test("a message that failed keeps the first reason, whatever fails after it", () => {
+test("a failed message keeps its first error", () => {
   const known = tell(sent("m", "t"), news("t", "FAILED", { error: OTHER }), news("m", "FAILED"));
   expect(known.error).toEqual(OTHER);
   expect(tell(known, news("m", "SENT")).error).toEqual(OTHER);

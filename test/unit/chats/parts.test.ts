@@ -49,18 +49,18 @@ test.each([
   [["m delivered", "t failed", "t read"], "DELIVERED"],
   [["m failed", "t failed", "m delivered"], "FAILED network_131026"],
   [["m failed", "t failed", "m delivered", "t delivered"], "DELIVERED"],
-])("of a message of two parts, %j make it %s", (told, expected) => {
+])("the statuses %j of two parts make a message %s", (told, expected) => {
   expect(said(tell(sent("m", "t"), ...told))).toBe(expected);
 });
 
-test("a message is FAILED with the error of the part that failed, and with the other's once that is all that failed", () => {
+test("a message is FAILED with the error of the first failed part, and later with that of the only failed part", () => {
   const other = { code: "network_131047", message: "Outside" };
   const both = applyNews(tell(sent("m", "t"), "m failed"), news("t", "FAILED", { error: other })) as Known;
   expect(both.error).toEqual(FAULT);
   expect(tell(both, "m delivered")).toMatchObject({ status: "FAILED", error: other });
 });
 
-test("statuses of two parts in any order, told any number of times, end at the same", () => {
+test("statuses of two parts have the same result in any order and with repeats", () => {
   const told = fc.array(fc.tuple(fc.constantFrom("m", "t"), fc.constantFrom("sent", "delivered", "read", "failed")), {
     maxLength: 10,
   });
@@ -75,7 +75,7 @@ test("statuses of two parts in any order, told any number of times, end at the s
   );
 });
 
-test("of a message with one part nothing is kept but its id, whatever is told of it", () => {
+test("for a message with one part, only its id is stored", () => {
   const start = sent("a");
   expect(start.parts).toEqual({ of: 1, ids: ["a"] });
   for (const told of [["a delivered", "a read"], ["a failed"], ["a failed", "a read"], ["b delivered"]]) {
@@ -83,7 +83,7 @@ test("of a message with one part nothing is kept but its id, whatever is told of
   }
 });
 
-test("what is no news changes nothing at all", () => {
+test("a repeated status changes nothing", () => {
   for (const known of [sent("a"), sent("m", "t"), tell(sent("m", "t"), "t read")]) {
     const id = known.parts.ids.at(-1) ?? "";
     expect(tell(known, `${id} sent`)).toBe(known);
@@ -98,7 +98,7 @@ test.each([
   ["delivered", "DELIVERED"],
   ["read", "READ"],
   ["failed", "FAILED network_131026"],
-])("%s before the answer counts at once where it names our message", (status, expected) => {
+])("%s before the answer counts at once if it names our message", (status, expected) => {
   const told = tell(message(), `a ${status}`);
   expect(said(told)).toBe(expected);
   expect(said(over(told, "sent", "a"))).toBe(expected);
@@ -109,7 +109,7 @@ test.each([
   ["delivered", "DELIVERED"],
   ["read", "READ"],
   ["failed", "FAILED network_131026"],
-])("%s before the answer counts with the answer where it does not name our message", (status, expected) => {
+])("%s before the answer counts with the answer if it does not name our message", (status, expected) => {
   const told = tell(message(), `a? ${status}`);
   expect(told.status).toBe("QUEUED");
   expect(said(over(told, "sent", "a"))).toBe(expected);
@@ -117,49 +117,49 @@ test.each([
   expect(said(over(told, "sent", "other"))).toBe("SENT");
 });
 
-test("a status that does not name our message counts once another names the id, where the answer was lost", () => {
+test("after a lost answer, a status that does not name our message counts once another one names the id", () => {
   const lost = over(tell(message(), "a? delivered"), "unknown");
   expect(lost.status).toBe("QUEUED");
   expect(said(tell(lost, "a sent"))).toBe("DELIVERED");
 });
 
-test("a failure of a copy from before the repeat does not fail the repeat", () => {
+test("the failure of an earlier copy does not fail the repeat", () => {
   expect(said(over(tell(repeated(), "a failed"), "sent", "b"))).toBe("SENT");
   expect(said(tell(over(repeated(), "sent", "b"), "a failed"))).toBe("SENT");
   expect(said(tell(over(tell(repeated(), "a sent"), "sent", "b"), "a failed"))).toBe("SENT");
   expect(said(over(tell(repeated(), "a failed"), "unknown"))).toBe("QUEUED");
 });
 
-test("a failure of the repeat itself fails the message, told before its answer or after", () => {
+test("the failure of the repeat itself fails the message, before its answer or after", () => {
   expect(said(over(tell(repeated(), "b failed"), "sent", "b"))).toBe("FAILED network_131026");
   expect(said(tell(over(repeated(), "sent", "b"), "b failed"))).toBe("FAILED network_131026");
 });
 
-test("a failure of the only copy there is fails the message: nothing was sent since", () => {
+test("the failure of the only copy fails the message", () => {
   expect(said(tell(over(message(), "unknown"), "a failed"))).toBe("FAILED network_131026");
 });
 
-test("a copy that came through is the message's, before its repeat was answered and after it failed", () => {
+test("a delivered copy counts for the message, before its repeat was answered and after it failed", () => {
   const early = tell(repeated(), "a delivered");
   expect(said(early)).toBe("DELIVERED");
   expect(said(tell(over(early, "sent", "b"), "b failed", "a failed"))).toBe("DELIVERED");
   expect(said(tell(over(repeated(), "sent", "b"), "b failed", "a delivered"))).toBe("DELIVERED");
 });
 
-test("a copy that a network took and refused all the same does not fail what was sent since", () => {
+test("a copy that was accepted and then failed does not fail a later copy", () => {
   const known = over(again(over(message(), "retry")), "sent", "b");
   expect(said(tell(known, "a failed"))).toBe("SENT");
   expect(said(tell(known, "a delivered"))).toBe("DELIVERED");
 });
 
-test("a part whose answer was lost is out once a status tells of it, and the rest waits on", () => {
+test("a part whose answer was lost counts as sent once it gets a status, and the other part still waits", () => {
   const told = tell(over(message({ of: 2 }), "unknown"), "m delivered");
   expect(told).toMatchObject({ status: "QUEUED", parts: { ids: ["m"], lost: [0, 0] } });
   expect(said(over(again(told), "sent", "m", "t"))).toBe("SENT");
   expect(said(tell(over(again(told), "sent", "m", "t"), "t delivered"))).toBe("DELIVERED");
 });
 
-test("a status that may be of either part ends no wait: the second part is never taken for sent by the first's copy", () => {
+test("a status that may belong to either part ends no wait, because it may be of a copy of the first part", () => {
   const second = partOut(repeated({ of: 2 }), 0, "m2");
   const told = tell(second, "m1 delivered");
   expect(told).toMatchObject({ status: "QUEUED", parts: { ids: ["m2"] } });
@@ -169,7 +169,7 @@ test("a status that may be of either part ends no wait: the second part is never
   expect(said(tell(over(tell(second, "t delivered"), "sent", "m2", "t"), "m2 delivered"))).toBe("DELIVERED");
 });
 
-test("a part that failed before the next one went out fails the message", () => {
+test("a part that fails before the next one is sent fails the message", () => {
   const waiting = over(partOut(message({ of: 2 }), 0, "m"), "retry", "m");
   const failed = tell(waiting, "m failed");
   expect(said(failed)).toBe("FAILED network_131026");
@@ -177,7 +177,7 @@ test("a part that failed before the next one went out fails the message", () => 
   expect(tell(failed, "m delivered").status).toBe("FAILED");
 });
 
-test("a message that was given up while its outcome was unknown is proven delivered by all of its parts alone", () => {
+test("a message that failed with an unknown outcome is delivered only if all its parts are", () => {
   const error = { code: "delivery_timeout", message: "Too late" };
   const givenUp = (of: number): Known => ({ ...over(message({ of }), "unknown"), status: "FAILED", error });
   expect(said(tell(givenUp(1), "a sent"))).toBe("FAILED delivery_timeout");
@@ -186,7 +186,7 @@ test("a message that was given up while its outcome was unknown is proven delive
   expect(said(tell(givenUp(2), "a delivered", "b delivered"))).toBe("DELIVERED");
 });
 
-test("that the network refuses the channel itself is told with the news that fails the message, and with no other", () => {
+test("a broken channel is reported with the status that fails the message, and with no other", () => {
   const failed = applyNews(sent("a"), news("a", "FAILED", { error: BROKEN })) as Known;
   expect(failed).toMatchObject({ status: "FAILED", broken: BROKEN.broken });
   expect(failed.error).toEqual({ code: BROKEN.code, message: BROKEN.message });
@@ -199,7 +199,7 @@ test("that the network refuses the channel itself is told with the news that fai
   expect(over(early, "sent", "a").broken).toBe(BROKEN.broken);
 });
 
-test("whatever is told and answered, parts are counted once and a message is never taken back", () => {
+test("whatever the statuses and answers, parts are counted once and a message never moves back", () => {
   const event = fc.oneof(
     fc.constantFrom("sent", "unknown", "retry"),
     fc.tuple(fc.constantFrom("a", "b", "c", "a?", "b?", "c?"), fc.constantFrom("sent", "delivered", "read", "failed")),

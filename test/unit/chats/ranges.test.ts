@@ -20,7 +20,7 @@ function rowsOf(newest: number, { low, high }: { low: number; high: number }): n
   return logOf(newest).filter((seq) => seq >= low && seq <= high);
 }
 
-test("a page is that slice of the log", () => {
+test("a page is a slice of the log", () => {
   fc.assert(
     fc.property(chat, fc.integer({ min: 1, max: 500 }), ({ newest, limit }, page) => {
       const { range } = pageRange(newest, page, limit);
@@ -29,7 +29,7 @@ test("a page is that slice of the log", () => {
   );
 });
 
-test("the pages of a chat, one after the other, are its log", () => {
+test("all pages of a chat together are its log", () => {
   fc.assert(
     fc.property(chat, ({ newest, limit }) => {
       const rows: number[] = [];
@@ -43,7 +43,7 @@ test("the pages of a chat, one after the other, are its log", () => {
   );
 });
 
-test("what lies before a cursor is the newest of what is older", () => {
+test("before a cursor are the newest of the older messages", () => {
   fc.assert(
     fc.property(chatAndCursor, ({ newest, limit, cursor }) => {
       const older = logOf(newest).filter((seq) => seq < cursor);
@@ -54,7 +54,7 @@ test("what lies before a cursor is the newest of what is older", () => {
   );
 });
 
-test("what lies after a cursor is the oldest of what is newer", () => {
+test("after a cursor are the oldest of the newer messages", () => {
   fc.assert(
     fc.property(chatAndCursor, ({ newest, limit, cursor }) => {
       const newer = logOf(newest).filter((seq) => seq > cursor);
@@ -65,7 +65,7 @@ test("what lies after a cursor is the oldest of what is newer", () => {
   );
 });
 
-test("walking back from the newest message meets each older one once, while others arrive", () => {
+test("reading back from the newest message returns each older one once, even if others arrive", () => {
   fc.assert(
     fc.property(chat, fc.array(fc.nat(9), { maxLength: 5 }), ({ newest, limit }, arrivals) => {
       let now = newest;
@@ -83,7 +83,7 @@ test("walking back from the newest message meets each older one once, while othe
   );
 });
 
-test("catching up from a cursor meets each newer message once, while others arrive", () => {
+test("catching up from a cursor returns each newer message once, even if others arrive", () => {
   fc.assert(
     fc.property(chatAndCursor, fc.array(fc.nat(9), { maxLength: 5 }), ({ newest, limit, cursor: from }, arrivals) => {
       let now = newest;
@@ -101,13 +101,13 @@ test("catching up from a cursor meets each newer message once, while others arri
   );
 });
 
-test("an empty chat has one empty page and nothing more", () => {
+test("an empty chat has one empty page", () => {
   const { range, pagination } = pageRange(0, 1, 20);
   expect(rowsOf(0, range)).toEqual([]);
   expect(pagination).toEqual({ page: 1, limit: 20, total: 0, totalPages: 0, hasMore: false });
 });
 
-test("the largest page that a query can name is empty, and says what there is", () => {
+test("the largest valid page number is empty, and has the total", () => {
   const { range, pagination } = pageRange(45, 999_999_999_999_999, 100);
   expect(range.high).toBeLessThan(range.low);
   expect(pagination).toMatchObject({ total: 45, totalPages: 1, hasMore: false });

@@ -3,7 +3,7 @@ import { newsWithoutWords, partsWithoutWords } from "../../../src/chats/delivery
 
 const quoting = { code: "network_131042", message: "No: The code is 4711" };
 
-test("of the parts of a redacted message the ids, statuses and codes stay", () => {
+test("the parts of a redacted message keep their ids, statuses and codes", () => {
   const early = { networkId: "wamid.3", status: "FAILED", error: quoting, isOurs: false } as const;
   const states = [null, { status: "FAILED" as const, error: quoting }, { status: "SENT" as const, error: null }];
   const parts = { of: 3, ids: ["wamid.1", "wamid.2"], states, lost: [0, 0, 1], early: [early] };
@@ -16,7 +16,7 @@ test("of the parts of a redacted message the ids, statuses and codes stay", () =
   expect(partsWithoutWords({ ids: [] })).toEqual({ ids: [] });
 });
 
-test("a status of a redacted message still says that its channel is refused", () => {
+test("a status of a redacted message still reports a broken channel", () => {
   const news = { networkId: "wamid.1", status: "FAILED", error: { ...quoting, broken: "4711" }, isOurs: true } as const;
   const plain = newsWithoutWords(news);
   expect(JSON.stringify(plain)).not.toContain("4711");

@@ -36,7 +36,7 @@ function waitOf(step: Step): number {
   return (step.delivery.nextAt ?? NOW) - NOW;
 }
 
-test("back-offs double from two seconds to ten minutes, each up to a fifth shorter or longer", () => {
+test("back-offs double from two seconds to ten minutes, each up to 20% shorter or longer", () => {
   fc.assert(
     fc.property(attempts, random, (count, jitter) => {
       const plain = Math.min(600_000, 2_000 * 2 ** (count - 1));
@@ -49,7 +49,7 @@ test("back-offs double from two seconds to ten minutes, each up to a fifth short
   expect(spread).toEqual([1_600, 2_000, 2_400]);
 });
 
-test("a network's own wish for a wait is honoured, and never shortens the back-off", () => {
+test("a wait that the network asks for is respected, and never shortens the back-off", () => {
   fc.assert(
     fc.property(attempts, random, fc.integer({ min: 0, max: DAY }), (count, jitter, afterMs) => {
       const plain = waitOf(settle(attempt(count), retry(), TELEGRAM, NOW, jitter));
@@ -59,7 +59,7 @@ test("a network's own wish for a wait is honoured, and never shortens the back-o
   );
 });
 
-test("what is worth one more try fails when it comes twice in a row", () => {
+test("an outcome that allows one repeat fails if it occurs twice in a row", () => {
   const after = (code: string | null) =>
     settle(
       attempt(2),
@@ -76,7 +76,7 @@ test("what is worth one more try fails when it comes twice in a row", () => {
   ]);
 });
 
-test("an unknown outcome waits for the next back-off, and on WhatsApp 90 s at least", () => {
+test("an unknown outcome waits for the next back-off, on WhatsApp at least 90 s", () => {
   fc.assert(
     fc.property(attempts, random, (count, jitter) => {
       const backoff = waitOf(settle(attempt(count), retry(), TELEGRAM, NOW, jitter));
@@ -86,7 +86,7 @@ test("an unknown outcome waits for the next back-off, and on WhatsApp 90 s at le
   );
 });
 
-test("no outcome that waits leaves an attempt open, or a reserved start", () => {
+test("no outcome that waits leaves an open attempt or a reserved start", () => {
   const moved: Outcome = { outcome: "moved", address: "-1", parts: [] };
   const outcomes = fc.constantFrom(retry(), unknown, broken, moved);
   fc.assert(
@@ -111,7 +111,7 @@ test("sent and failed are final", () => {
   });
 });
 
-test("an attempt that was marked and not let through was none", () => {
+test("an attempt that got no permit does not count", () => {
   for (const reason of ["pace", "away"] satisfies HoldReason[]) {
     const held = hold(begin(NOT_TRIED, NOW), NOW + 5_000, reason, NOW);
     const aways = reason === "away" ? { aways: 1 } : {};
@@ -125,7 +125,7 @@ const event = fc.record({
   after: fc.integer({ min: 0, max: DAY / 4 }),
 });
 
-test("whatever happens to a message, its bookkeeping adds up", () => {
+test("the state of a delivery is consistent after any sequence of events", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 40 }), random, (events, jitter) => {
       let [now, begun, firstAt] = [NOW, 0, null as number | null];
@@ -156,14 +156,14 @@ test("whatever happens to a message, its bookkeeping adds up", () => {
   );
 });
 
-test("the day counts from the first attempt, however many follow", () => {
+test("the deadline counts from the first attempt, whatever follows", () => {
   const first = begin(NOT_TRIED, NOW);
   const step = settle(first, retry(), TELEGRAM, NOW, 0);
   const later = begin(step.state === "waiting" ? step.delivery : first, NOW + DAY / 2);
   expect([isOverdue(later, NOW + DAY - 1), isOverdue(later, NOW + DAY)]).toEqual([false, true]);
 });
 
-test("a message that was never tried is never overdue", () => {
+test("a message without attempts is never overdue", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100 * DAY }), (after) => {
       expect(isOverdue(hold(NOT_TRIED, NOW, "away", NOW), NOW + after)).toBe(false);
@@ -171,7 +171,7 @@ test("a message that was never tried is never overdue", () => {
   );
 });
 
-test("the day stands still while the channel is broken, up to seven days", () => {
+test("the deadline is extended by the time of a broken channel, up to seven days", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: DAY - 1 }), fc.integer({ min: 0, max: 20 * DAY }), (tried, stood) => {
       const heldFrom = NOW + tried;
@@ -187,14 +187,14 @@ test("the day stands still while the channel is broken, up to seven days", () =>
   );
 });
 
-test("a message that came while the channel was broken counts from when it began to wait", () => {
+test("the deadline of a message that was stored while the channel was broken counts from then", () => {
   const held = hold(NOT_TRIED, NOW + MINUTE, "broken", NOW + 5 * DAY, NOW);
   expect([isOverdue(held, NOW + 8 * DAY - 1), isOverdue(held, NOW + 8 * DAY)]).toEqual([false, true]);
   const again = hold(held, NOW + 2 * MINUTE, "broken", NOW + 6 * DAY, NOW + 6 * DAY);
   expect(again).toMatchObject({ heldSince: NOW, firstAt: NOW });
 });
 
-test("a message is looked at when its attempt's lease ends and when its wait is over", () => {
+test("the outbox wakes when an attempt's lease ends and when a wait is over", () => {
   expect(wakeAt(attempt(1), NOW)).toBe(NOW + MINUTE);
   const waiting: Delivery = { ...attempt(3), startedAt: null, nextAt: NOW + 9_000 };
   expect(wakeAt(waiting, NOW)).toBe(NOW + 9_000);
@@ -202,7 +202,7 @@ test("a message is looked at when its attempt's lease ends and when its wait is 
   expect(wakeAt(NOT_TRIED, NOW)).toBe(NOW);
 });
 
-test("a status only moves a message forward; FAILED is final unless it proves wrong", () => {
+test("a status only moves a message forward, and FAILED is final unless the message was delivered after all", () => {
   const told = ["SENT", "DELIVERED", "READ", "FAILED"] as const;
   const table = {
     QUEUED: ["SENT", "DELIVERED", "READ", "FAILED"],
@@ -217,7 +217,7 @@ test("a status only moves a message forward; FAILED is final unless it proves wr
   }
 });
 
-test("statuses in any order, told any number of times, end at the same", () => {
+test("statuses have the same result in any order and with repeats", () => {
   const news = fc.array(fc.constantFrom("SENT", "DELIVERED", "READ", "FAILED"), { maxLength: 8 });
   fc.assert(
     fc.property(news, (statuses) => {
@@ -231,7 +231,7 @@ test("statuses in any order, told any number of times, end at the same", () => {
 
 const over = (outcome: Outcome, count = 1) => settle(attempt(count), outcome, WHATSAPP, NOW, 0.5);
 
-test("a message that was never tried is held by nothing", () => {
+test("a message without attempts has no open attempt and no wait", () => {
   expect(NOT_TRIED).toEqual({
     attempts: 0,
     startedAt: null,
@@ -243,21 +243,21 @@ test("a message that was never tried is held by nothing", () => {
   });
 });
 
-test("a contact who moved is sent to at once, and after a pause where that goes on", () => {
+test("after a move the message is sent at once, and after further moves with a pause", () => {
   const moved: Outcome = { outcome: "moved", address: "2", parts: [] };
   const error = { code: "moved", message: "The contact has another address" };
   expect(over(moved)).toEqual({ state: "waiting", delivery: { ...attempt(1), startedAt: null, nextAt: NOW }, error });
   expect(over(moved, 2)).toMatchObject({ state: "waiting", delivery: { nextAt: NOW + 4 * SECOND }, error });
 });
 
-test("an attempt that nobody answered says so, and waits for a status", () => {
+test("an attempt without an answer says so, and waits for a status", () => {
   expect(over(unknown)).toMatchObject({
     delivery: { nextAt: NOW + 90 * SECOND, startedAt: null },
     error: { code: "outcome_unknown", message: "No answer" },
   });
 });
 
-test("a message that finds its channel broken stands still from then on, and says why", () => {
+test("a message that meets a broken channel waits from then on, and says why", () => {
   expect(over(broken)).toMatchObject({
     state: "waiting",
     delivery: { nextAt: NOW + 2 * SECOND, startedAt: null, heldSince: NOW },
@@ -265,21 +265,21 @@ test("a message that finds its channel broken stands still from then on, and say
   });
 });
 
-test("an attempt that was marked and gets no permit was none; those before it were", () => {
+test("an attempt that gets no permit does not count, and earlier attempts do", () => {
   expect(hold(attempt(1), NOW, "pace", NOW)).toMatchObject({ attempts: 0, startedAt: null, firstAt: null });
   expect(hold(attempt(2, NOW - HOUR), NOW, "pace", NOW)).toMatchObject({ attempts: 1, firstAt: NOW - HOUR });
   const waiting = { ...attempt(2, NOW - HOUR), startedAt: null };
   expect(hold(waiting, NOW, "pace", NOW)).toMatchObject({ attempts: 2, firstAt: NOW - HOUR });
 });
 
-test("a message that was tried stands still from now on; one that was not, since it began to wait", () => {
+test("a message with attempts waits from now on, and one without since it began to wait", () => {
   expect(hold(attempt(2), NOW, "broken", NOW, NOW - HOUR).heldSince).toBe(NOW);
   expect(hold(NOT_TRIED, NOW, "broken", NOW, NOW - HOUR)).toMatchObject({ heldSince: NOW - HOUR, firstAt: NOW - HOUR });
   const held = { ...NOT_TRIED, heldSince: NOW - 2 * HOUR };
   expect(hold(held, NOW, "broken", NOW, NOW - HOUR).heldSince).toBe(NOW - 2 * HOUR);
 });
 
-test("a message is looked at when its day is over, though its network wished for longer; not while it stands still", () => {
+test("the outbox wakes at the deadline even if the network asks for a longer wait, but not while the channel is broken", () => {
   const waits = { ...attempt(1, NOW - HOUR), startedAt: null, nextAt: NOW + 2 * DAY };
   expect(wakeAt(waits, NOW)).toBe(NOW + DAY - HOUR);
   expect(wakeAt({ ...waits, heldMs: HOUR }, NOW)).toBe(NOW + DAY);
@@ -287,7 +287,7 @@ test("a message is looked at when its day is over, though its network wished for
   expect(wakeAt({ ...NOT_TRIED, nextAt: NOW + 2 * DAY }, NOW)).toBe(NOW + 2 * DAY);
 });
 
-test("how often a channel did not answer is counted until it does", () => {
+test("unanswered requests to the channel are counted until it answers", () => {
   const away = hold(hold(NOT_TRIED, NOW, "away", NOW), NOW, "away", NOW);
   expect(away).toMatchObject({ aways: 2, attempts: 0 });
   expect(hold(away, NOW, "pace", NOW).aways).toBeUndefined();

@@ -50,11 +50,11 @@ test.each([
   expect(faultsWith({ content })).toEqual(["content"]);
 });
 
-test("content stays required beside a template", () => {
+test("content is required even with a template", () => {
   expect(faultsOf('{"templateId":"tpl_1"}')).toEqual(["content"]);
 });
 
-test("null in an optional field is absence", () => {
+test("null in an optional field means absent", () => {
   const nulls = { type: null, senderId: null, templateId: null, variables: null, mediaUrl: null, metadata: null };
   expect(validated(nulls)).toEqual(validated({}));
 });
@@ -63,11 +63,11 @@ test("unknown fields are ignored", () => {
   expect(validated({ contents: 5, constructor: "x" })).toEqual(validated({}));
 });
 
-test("fields under __proto__ are not the body's", () => {
+test("fields under __proto__ are ignored", () => {
   expect(sendBody.parse(JSON.parse('{"content":"hi","__proto__":{"type":"IMAGE"}}')).type).toBe(undefined);
 });
 
-test("every fault is listed", () => {
+test("all faults are listed", () => {
   const faults = faultsOf('{"type":"X","senderId":5,"mediaUrl":"x","metadata":{"a":1},"variables":{"b":[]}}');
   expect(faults.sort()).toEqual(["content", "mediaUrl", "metadata.a", "senderId", "type", "variables.b"]);
 });
@@ -97,7 +97,7 @@ test.each(['"a"', "5", "true", "[]", '["a"]'])("variables that are %s are refuse
   expect(faultsOf(`{"content":"hi","variables":${value}}`)).toEqual(["variables"]);
 });
 
-test("metadata is empty when none is given", () => {
+test("metadata is empty by default", () => {
   expect(validated({}).metadata).toEqual({});
 });
 
@@ -139,7 +139,7 @@ test.each([
   ['{"content":"Hi","variables":{"a":1e999}}', "variables.a must be a string or a number"],
   ['{"content":"Hi","mediaUrl":"http://media.test/a"}', "mediaUrl must be an https URL"],
   [JSON.stringify({ content: "Hi", metadata: pairs(21) }), "metadata must have at most 20 pairs"],
-])("the fault of the body %s has its own words", (body, words) => {
+])("the body %s has a specific fault", (body, words) => {
   const { error } = sendBody.safeParse(JSON.parse(body));
   expect(error?.issues.map(({ path, message }) => `${path.join(".")} ${message}`)).toEqual([words]);
 });
@@ -184,7 +184,7 @@ test("a mediaUrl has at most 2,048 characters", () => {
   expect([faultsWith({ mediaUrl: urlOf(2_048) }), faultsWith({ mediaUrl: urlOf(2_049) })]).toEqual([[], ["mediaUrl"]]);
 });
 
-test("a senderId has at most 64 characters, as has a templateId", () => {
+test("a senderId and a templateId have at most 64 characters", () => {
   expect(faultsWith({ senderId: "m".repeat(64), templateId: "t".repeat(64) })).toEqual([]);
   expect(faultsWith({ senderId: "m".repeat(65), templateId: "t".repeat(65) })).toEqual(["senderId", "templateId"]);
 });
@@ -197,6 +197,6 @@ test.each(MESSAGE_TYPES)("a message keeps its type %s without a template", (type
   expect(typeOf(validated({ type }))).toBe(type);
 });
 
-test.each([...MESSAGE_TYPES, null])("a message with a template is TEMPLATE where its type says %s", (type) => {
+test.each([...MESSAGE_TYPES, null])("a message with a template is TEMPLATE even if its type is %s", (type) => {
   expect(typeOf(validated({ type, templateId: "tpl_1" }))).toBe("TEMPLATE");
 });

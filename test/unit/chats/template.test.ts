@@ -61,16 +61,16 @@ test.each([
   expect(placeholdersOf(body)).toBe(null);
 });
 
-test("each placeholder is filled with its variable, everywhere it stands", () => {
+test("each placeholder is filled with its variable, wherever it occurs", () => {
   expect(textOf("{{a}}, {{ b }}, {{a}}!", { a: "x", b: "y" })).toBe("x, y, x!");
 });
 
-test("all that stands around placeholders stays as it is", () => {
+test("the text around placeholders is unchanged", () => {
   expect(textOf(" }}{ {{a}} $1 \\n\n🙂", { a: "x" })).toBe(" }}{ x $1 \\n\n🙂");
 });
 
 test.each(["{{b}}", "{{a}}", "{{", "}}", "$&", "$1", "$$", "$`", "\\", "", "  ", "<b>", "\0"])(
-  "the value %j goes into the text as it is",
+  "the value %j is inserted unchanged",
   (value) => {
     expect(textOf("<{{a}}|{{a}}|{{b}}>", { a: value, b: "B" })).toBe(`<${value}|${value}|B>`);
   },
@@ -82,12 +82,12 @@ test.each([
   [-1.5, "-1.5"],
   [19.9, "19.9"],
   [9_007_199_254_740_991, "9007199254740991"],
-])("the number %d fills as %s", (value, text) => {
+])("the number %d is inserted as %s", (value, text) => {
   expect(textOf("{{n}}", { n: value })).toBe(text);
 });
 
 test.each(["constructor", "toString", "hasOwnProperty", "valueOf"])(
-  "a placeholder %s that nobody gave is missing",
+  "a placeholder %s without a variable is missing",
   (name) => {
     expect(fill(`{{${name}}}`, {})).toEqual({ missing: [name] });
   },
@@ -100,7 +100,7 @@ test.each(["constructor", "toString", "hasOwnProperty", "valueOf"])(
   },
 );
 
-test("all that is missing is named, once each, in the body's order", () => {
+test("missing variables are listed once each, in the body's order", () => {
   expect(fill("{{c}}{{a}}{{b}}{{c}}", { a: "x" })).toEqual({ missing: ["c", "b"] });
 });
 
@@ -112,7 +112,7 @@ test("names differ by case", () => {
   expect(fill("{{Name}}", { name: "x" })).toEqual({ missing: ["Name"] });
 });
 
-test("variables that the template does not know are ignored", () => {
+test("variables without a placeholder are ignored", () => {
   expect(fill("{{a}}", { a: "x", b: "y" })).toEqual({ text: "x", parameters: [{ name: "a", value: "x" }] });
 });
 
@@ -128,20 +128,20 @@ test("the parameters are the values used, as text, once each, in the body's orde
 test.each([
   ["{{a}}{{a}}", MAX_LENGTH / 2],
   ["x{{a}}", MAX_LENGTH - 1],
-])("%j is filled up to the greatest length and no further", (body, length) => {
+])("%j is filled up to the maximum length", (body, length) => {
   expect(textOf(body, { a: "a".repeat(length) })).toHaveLength(MAX_LENGTH);
   expect(fill(body, { a: "a".repeat(length + 1) })).toEqual({ tooLong: true });
 });
 
-test("a template that would be longer than any string is too long, and is never put together", () => {
+test("a template that would exceed the longest string is too long, and is never built", () => {
   expect(fill("{{a}}".repeat(1_000), { a: "a".repeat(1_000_000) })).toEqual({ tooLong: true });
 });
 
-test("a malformed body is delivered as it is, and needs nothing", () => {
+test("a malformed body is delivered unchanged, and needs no variables", () => {
   expect(fill("{{a}} {{b", { a: "x" })).toEqual({ text: "{{a}} {{b", parameters: [] });
 });
 
-test("text and placeholders in any order come out as their parts put together", () => {
+test("text and placeholders in any order are filled part by part", () => {
   const literal = fc
     .string()
     .map((text) => text.replaceAll(/[{}]/g, ""))
@@ -165,6 +165,6 @@ test.each([
   ["closed braces", "}}".repeat(500_000), []],
   ["spaces in an open placeholder", `{{${" ".repeat(1_000_000)}`, null],
   ["single braces", "{ ".repeat(500_000), []],
-])("a megabyte of %s is read in one go", (_what, body, names) => {
+])("a megabyte of %s is parsed in linear time", (_what, body, names) => {
   expect(placeholdersOf(body)).toEqual(names);
 });

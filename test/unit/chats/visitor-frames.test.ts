@@ -17,11 +17,11 @@ test.each([
   ["of none", "", false],
   ["with half a surrogate pair", "a\ud83d", false],
   ["with a whole one", "a🦀", true],
-])("a message with an id %s is one, or no frame", (_what, id, isGood) => {
+])("a message frame with an id %s is accepted or invalid", (_what, id, isGood) => {
   expect(readFrame(JSON.stringify(message(id)))).toEqual(isGood ? message(id) : "invalid");
 });
 
-test("a frame has at most 16 KiB of UTF-8, and is text", () => {
+test("a frame is text of at most 16 KiB in UTF-8", () => {
   const frame = (bytes: number) => `"${"é".repeat((bytes - 2) / 2)}"`;
   expect(readFrame(frame(MAX_FRAME))).toBe("invalid");
   expect(readFrame(frame(MAX_FRAME + 2))).toBe("too_large");
@@ -30,7 +30,7 @@ test("a frame has at most 16 KiB of UTF-8, and is text", () => {
   expect(readFrame(new TextEncoder().encode('{"type":"ping"}').buffer as ArrayBuffer)).toBe("invalid");
 });
 
-test("content that no message can have is refused, in words", () => {
+test("invalid content is refused with a message", () => {
   expect(contentFault(message("a", "x".repeat(4_096)))).toBeNull();
   expect(contentFault(message("a", " \n"))).toEqual({
     type: "refused",
@@ -48,17 +48,17 @@ test("content that no message can have is refused, in words", () => {
   });
 });
 
-test("a refusal is told in the words of its code unless it has its own", () => {
+test("a refusal has the text of its code by default", () => {
   expect(refusedFrame("a", "chat_full", null).message).toBe("The chat's storage is full");
   expect(refusedFrame("a", "rate_limited", 3)).toMatchObject({ message: "Rate limit exceeded", retryAfter: 3 });
 });
 
-test("a ping and its answer have the one spelling that the platform knows", () => {
+test("a ping and its response have exactly the text that the platform knows", () => {
   expect([PING, PONG]).toEqual(['{"type":"ping"}', '{"type":"pong"}']);
   expect(readFrame(PING)).toEqual({ type: "ping" });
 });
 
-test("the past before a message is asked for by its number", () => {
+test("older messages are requested by a number", () => {
   expect(readFrame('{"type":"older","before":7}')).toEqual({ type: "older", before: 7 });
   expect(readFrame('{"type":"older","before":-1}')).toBe("invalid");
 });
