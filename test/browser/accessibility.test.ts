@@ -7,7 +7,7 @@ import { eventually, newUser, visit, visitInWeather, write } from "./visitor.ts"
 
 let browser: Browser;
 let place: Place;
-/** Has a long chat, which the tests only look at: it takes seconds to write. */
+/** Has a long chat that the tests only read, because it takes seconds to write. */
 const regular = newUser();
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const LOOKS = {
   "320 px": { viewport: { width: 320, height: 568 } },
   "the dark": { colorScheme: "dark" },
   "a wide screen": { viewport: { width: 1280, height: 900 } },
-  // What 200 % zoom makes of a laptop's screen.
+  // A laptop's screen at 200 % zoom.
   "200 % zoom": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
   "right to left": { locale: "ar" },
   "forced colours": { forcedColors: "active" },
@@ -64,13 +64,13 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("a chat that is over has no violation", async () => {
+test("a chat in a final state has no violation", async () => {
   const page = await visit(browser, { ...place, hashOf: () => "0".repeat(64) });
   await page.getByText("We couldn’t confirm who you are").waitFor();
   expect(await violations(page)).toEqual([]);
 });
 
-test("a past that can't be loaded and news below have no violation", async () => {
+test("older messages that fail to load, and a notice of new ones, have no violation", async () => {
   const { page, weather } = await visitInWeather(browser, place, { user: regular });
   await page.getByText("A link").waitFor();
   await page.getByRole("region", { name: "Conversation" }).evaluate((element) => element.scrollTo({ top: 0 }));
@@ -83,7 +83,7 @@ test("a past that can't be loaded and news below have no violation", async () =>
   expect(await violations(page)).toEqual([]);
 });
 
-test("every control is at least 24 px in both directions and can be reached by keyboard", async () => {
+test("every control is at least 24 px wide and high, and can be reached by keyboard", async () => {
   const page = await visit(browser, place, { user: regular, viewport: { width: 320, height: 568 } });
   await page.getByText("A link").waitFor();
   await page.getByRole("textbox", { name: "Message" }).focus();
@@ -103,7 +103,7 @@ test("every control is at least 24 px in both directions and can be reached by k
   }
 });
 
-test("nothing moves for whoever asked for less motion", async () => {
+test("nothing moves if the visitor prefers reduced motion", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user, reducedMotion: "reduce" });
   await place.say(user, "hello");

@@ -2,16 +2,16 @@ import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as driver } from "playwright-core";
 
 /**
- * Unpacks the browser, unless that is done; its path. It must have happened before two processes ask for it: the second
- * would take for whole what the first is still writing.
+ * Unpacks the browser if needed, and returns its path. Call it before two processes need the browser, because the
+ * second one would use a half-written file.
  */
 export function unpackBrowser(): Promise<string> {
   return chromium.executablePath();
 }
 
 /**
- * A headless Chromium that comes with the packages: nothing must be installed on the machine. Of the package's own
- * arguments none is taken: they are made for Lambda, and switch off the web security that these tests are about.
+ * A headless Chromium from the packages, so that nothing must be installed. The package's own arguments are not used:
+ * they are for Lambda, and turn off the web security that these tests check.
  */
 export async function launchBrowser(): Promise<Browser> {
   return driver.launch({

@@ -233,7 +233,7 @@ test("a right-to-left language mirrors the page, and messages keep their own dir
 });
 
 test.for(["0".repeat(64), "no hash at all", ""])(
-  "a wrong identity is told, and nothing can be written",
+  "a wrong identity shows an error, and nothing can be written",
   async (hash) => {
     const page = await open(browser);
     await page.goto(pageUrl({ ...place, hashOf: () => hash }, newUser()));
@@ -256,7 +256,7 @@ test("the page shows a user's id, and nothing for an anonymous visitor", async (
   expect(await anonymous.getByText("Writing as").count()).toBe(0);
 });
 
-test("a dated link works until it expires", async () => {
+test("an expiring link works until it expires", async () => {
   const at = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds);
   const linkUntil = (user: string, expires: string) =>
     pageUrl({ ...place, hashOf: () => place.hashUntil(user, expires) }, user, { expires });

@@ -16,7 +16,7 @@ const wide = { width: 1_400, height: 900 };
 const DOCUMENTS = ["/api/v1/openapi.json", "/admin/v1/openapi.json"];
 
 test.each([...DOCUMENTS.map((path) => [path, "application/json"]), ["/llms.txt", "text/plain; charset=utf-8"]])(
-  "%s comes without a key, as %s, runs nothing, and is spared whoever has it",
+  "%s needs no key, has the type %s, runs nothing, and is a 304 for a known ETag",
   async (path, type) => {
     const { status, headers } = await fetch(base + path);
     expect([status, headers.get("Content-Type")]).toEqual([200, type]);
@@ -31,7 +31,7 @@ test.each([...DOCUMENTS.map((path) => [path, "application/json"]), ["/llms.txt",
   },
 );
 
-test("the documents that are served name the routes of their prefix", async () => {
+test("the served documents have the routes of their prefix", async () => {
   for (const path of DOCUMENTS) {
     const { openapi, servers, paths } = await (await fetch(base + path)).json();
     expect([openapi, `${servers[0].url}/openapi.json`]).toEqual(["3.1.0", path]);
@@ -46,7 +46,7 @@ test.each([
   ["/docs/reference/key", "a wide screen", { viewport: wide }],
   ["/docs/operator/errors", "320 px in the dark", { viewport: { width: 320, height: 568 }, colorScheme: "dark" }],
 ] as const)(
-  "%s, all of it opened, has no violation and a contrast of 7:1 on %s",
+  "%s, fully unfolded, has no violation and a contrast of 7:1 on %s",
   { timeout: 60_000 },
   async (path, _, look) => {
     const page = await open(browser, look);
@@ -58,7 +58,7 @@ test.each([
   },
 );
 
-test("every example names the address of the server that shows it, with its port", async () => {
+test("every example has the address of the server that shows it, with its port", async () => {
   const page = await open(browser, { viewport: wide });
   for (const path of ["/docs/reference/messages", "/docs/quick-start", "/docs/web-chat"]) {
     await page.goto(base + path);
@@ -68,7 +68,7 @@ test("every example names the address of the server that shows it, with its port
   }
 });
 
-test("without its script a page shows every language of an example, and where the service's address belongs", async () => {
+test("without its script, a page shows every language of an example, and a placeholder for the service's address", async () => {
   const page = await open(browser, { javaScriptEnabled: false });
   await page.goto(`${base}/docs/reference/messages`);
   const samples = page.locator("[aria-labelledby=sendMessage] .panel");
@@ -77,7 +77,7 @@ test("without its script a page shows every language of an example, and where th
   expect(await samples.first().textContent()).toContain("https://parley.example/api/v1/chats/");
 });
 
-test("an example is copied by a press of its button, which says so", async () => {
+test("a button copies an example, and confirms it", async () => {
   const page = await open(browser, { permissions: ["clipboard-read", "clipboard-write"] });
   await page.goto(`${base}/docs/reference/messages`);
   await page.getByRole("button", { name: "Copy curl of Send a message" }).click();
@@ -88,7 +88,7 @@ test("an example is copied by a press of its button, which says so", async () =>
   );
 });
 
-test("a language that is chosen by keyboard counts for all examples, and for the next page", async () => {
+test("a language that is chosen by keyboard applies to all examples, and to the next page", async () => {
   const page = await open(browser, { viewport: wide });
   await page.goto(`${base}/docs/reference/chats`);
   await page.getByRole("tab", { name: "curl" }).first().focus();
@@ -101,7 +101,7 @@ test("a language that is chosen by keyboard counts for all examples, and for the
   expect(await page.getByRole("tabpanel").first().textContent()).toContain("await fetch");
 });
 
-test("the search is reached and used by keyboard alone", async () => {
+test("the search works with the keyboard alone", async () => {
   const page = await open(browser, { viewport: wide });
   await page.goto(`${base}/docs`);
   await page.keyboard.press("/");
@@ -120,7 +120,7 @@ test("the search is reached and used by keyboard alone", async () => {
   expect(page.faults).toEqual([]);
 });
 
-test("the list of pages leads to a route, on a wide screen and on a phone", async () => {
+test("the list of pages links to a route, on a wide screen and on a phone", async () => {
   const page = await open(browser, { viewport: wide });
   await page.goto(`${base}/docs/reference`);
   const pages = page.getByRole("navigation", { name: "Pages", exact: true });
@@ -135,7 +135,7 @@ test("the list of pages leads to a route, on a wide screen and on a phone", asyn
   await page.waitForURL(`${base}/docs/sending`);
 });
 
-test("a field that must be there is marked so within an object of a body too, and in a response none is", async () => {
+test("a required field is marked in nested objects of a body too, and never in a response", async () => {
   const page = await open(browser);
   await page.goto(`${base}/docs/reference/chats`);
   const marked = (part: string) =>

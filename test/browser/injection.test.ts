@@ -37,7 +37,7 @@ const PAYLOADS = [
   '{"__html":"<img src=x onerror=alert(1)>"}',
 ];
 
-// A page of the chat's at a time, each to a visitor of its own.
+// One page of the chat at a time, each for its own visitor.
 const PAGES = Array.from({ length: Math.ceil(PAYLOADS.length / 80) }, (_, n) => PAYLOADS.slice(n * 80, (n + 1) * 80));
 
 test.for(PAGES)("any message stays text: no script runs, and no policy had to block one", async (payloads) => {

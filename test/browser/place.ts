@@ -17,37 +17,37 @@ interface Chat {
   contact: { address: string };
 }
 
-/** A web channel of the real service, and the company's side of it: what its own software and its operator can do. */
+/** A web channel of the real service, and the company's actions through its API key and its operator. */
 export interface Place {
   base: string;
   channelId: string;
   /** The name at the top of the page. */
   name: string;
-  /** What identifies a user in the page's fragment. */
+  /** The fragment that identifies a user. */
   hashOf(user: string): string;
-  /** The dated form; `expires` in Unix seconds. */
+  /** The expiring form. `expires` is in Unix seconds. */
   hashUntil(user: string, expires: string): string;
-  /** The company's chat with a user, made where there is none; a visitor may not begin many. */
+  /** The company's chat with a user. Creates it if needed, because visitors can only create a few. */
   meet(user: string): Promise<string>;
   /** The company writes to a user. */
   say(user: string, content: string, media?: { type: string; mediaUrl?: string }): Promise<void>;
-  /** A past of `count` messages of the company's. */
+  /** Writes `count` messages of the company. */
   fill(user: string, count: number): Promise<void>;
-  /** What a user wrote, as it is stored, oldest first. */
+  /** A user's stored messages, oldest first. */
   heard(user: string): Promise<string[]>;
-  /** The status of each message of the company's to a user, oldest first. */
+  /** The status of each message to a user, oldest first. */
   statuses(user: string): Promise<string[]>;
-  /** Who the company has chats with. */
+  /** The contacts of the company's chats. */
   contacts(): Promise<string[]>;
-  /** The operator blanks a message. */
+  /** The operator redacts a message. */
   redact(user: string, content: string): Promise<void>;
-  /** The operator erases the whole chat. */
+  /** The operator erases the chat. */
   erase(user: string): Promise<void>;
-  /** The answer's status to a message of the company's with these fields. */
+  /** The response status of a message with these fields. */
   trySaying(user: string, body: object): Promise<number>;
 }
 
-/** A channel of its own organization, on the service that runs for all tests. */
+/** A channel of a new organization, on the service that all tests share. */
 export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promise<Place> {
   const { base, adminToken } = inject("server");
   const name = "Acme support";
@@ -106,13 +106,13 @@ export async function openPlace({ allowedOrigins = [] as string[] } = {}): Promi
   };
 }
 
-/** The address of the chat's page as a user opens it; further wishes go to the fragment. */
+/** The URL of a user's chat page. Other options go to the fragment. */
 export function pageUrl(place: Place, user: string, wishes: Record<string, string> = {}): string {
   const fragment = new URLSearchParams({ user, hash: place.hashOf(user), ...wishes });
   return `${place.base}/web/${place.channelId}#${String(fragment)}`;
 }
 
-/** Where a visitor's socket is opened. */
+/** The URL of a visitor's socket. */
 export function socketUrl({ base, channelId }: Place): string {
   return `${base.replace("http", "ws")}/web/${channelId}/socket?after=0`;
 }

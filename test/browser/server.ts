@@ -4,7 +4,7 @@ import { unpackBrowser } from "./browser.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The service that runs for all browser tests. */
+    /** The service that all browser tests share. */
     server: { base: string; adminToken: string };
   }
 }
@@ -18,7 +18,7 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide("server", { base: server.base, adminToken: server.secrets.ADMIN_TOKEN });
 }
 
-/** Stops the server, and prints the errors that it logged for visitors. */
+/** Stops the server, and prints the errors that it logged about visitors. */
 export async function teardown(): Promise<void> {
   await server?.end();
   for (const line of output.split("\n")) if (/not_taken|not_opened/.test(line)) console.error(line);

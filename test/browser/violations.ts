@@ -2,8 +2,8 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 
 /**
- * Violations in a part of a page as lines that can be read in a failed run, and whether the page scrolls sideways.
- * `aaa` demands a contrast of 7:1.
+ * Accessibility violations in a part of a page, as readable lines, and whether the page scrolls sideways. `aaa`
+ * requires a contrast of 7:1.
  */
 export async function violations(page: Page, part = "html", { aaa = false } = {}): Promise<string[]> {
   await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));

@@ -6,29 +6,29 @@ import { type Place, pageUrl } from "./place.ts";
 let users = 0;
 const opened: BrowserContext[] = [];
 
-// A visitor's places are few: who has been looked at, leaves.
+// A user can have only a few sockets, so each page is closed after its test.
 afterEach(() => Promise.all(opened.splice(0).map((context) => context.close())));
 
-/** A user whom nobody has met: every test has its own. */
+/** A new user. Every test has its own. */
 export function newUser(): string {
   return `user ${process.pid} ${++users}`;
 }
 
-/** What went wrong in a page by itself: errors, and what its policy had to stop. */
+/** Errors of a page, and violations of its policy. */
 export interface Faults {
   faults: string[];
 }
 
 interface Wishes extends BrowserContextOptions {
   user?: string;
-  /** Comes before the company has a chat with this user. */
+  /** Doesn't create the company's chat with this user first. */
   unmet?: boolean;
   fragment?: Record<string, string>;
   /** Runs before the page is opened. */
   before?: (page: Page) => Promise<void>;
 }
 
-/** A visitor in a browser of their own, on the chat's page. */
+/** A visitor on the chat's page, with a new browser context. */
 export async function visit(browser: Browser, place: Place, wishes: Wishes = {}): Promise<Page & Faults> {
   const { user = newUser(), unmet = false, fragment = {}, before, ...options } = wishes;
   const page = await open(browser, options);
@@ -38,11 +38,11 @@ export async function visit(browser: Browser, place: Place, wishes: Wishes = {})
   return page;
 }
 
-/** An empty page of a new browser context, which notes what goes wrong in it. */
+/** An empty page in a new browser context that records its errors. */
 export async function open(browser: Browser, options: BrowserContextOptions = {}): Promise<Page & Faults> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: "en-GB", ...options });
   opened.push(context);
-  // Shorter than a test may take, so that a failed run names the step.
+  // Shorter than a test's timeout, so that a failed run names the step.
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const faults: string[] = [];
@@ -57,7 +57,7 @@ export async function open(browser: Browser, options: BrowserContextOptions = {}
   return Object.assign(page, { faults });
 }
 
-/** Writes into the box and sends by keyboard. */
+/** Types into the box and sends with the keyboard. */
 export async function write(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);
   await page.keyboard.press("Enter");
@@ -68,27 +68,27 @@ export async function shown(page: Page): Promise<string[]> {
   return page.getByRole("log").locator(".text").allTextContents();
 }
 
-/** Waits until `look` gives what is wanted. */
+/** Waits until `look` returns the expected value. */
 export async function eventually<T>(look: () => Promise<T>, wanted: T): Promise<void> {
   await expect.poll(look, { timeout: 10_000, interval: 25 }).toEqual(wanted);
 }
 
-/** What stands between page and server and does as the test says; the server needs no switch for it. */
+/** A proxy between page and server that the test controls. The server needs no switch for it. */
 export interface Weather {
   /** How many sockets the page has opened. */
   opened: number;
-  /** Hangs up, with this code, on what is open and on all that come, until `clear`. */
+  /** Closes all current and new sockets with this code, until `clear`. */
   storm(code: number): Promise<void>;
   clear(): void;
-  /** Hangs up once. */
+  /** Closes the socket once. */
   cut(): Promise<void>;
-  /** Answers the page's next messages itself, instead of handing them to the server. */
+  /** Responds to the page's next messages itself, instead of passing them on. */
   refuse: ((id: string) => IncomingFrame) | null;
-  /** Hands the next frames on, and hangs up before the server's answer comes back. */
+  /** Passes on the next frames, and closes the socket before the server's response arrives. */
   deaf: boolean;
 }
 
-/** A visitor whose sockets go through weather of the test's making. */
+/** A visitor whose sockets go through a proxy that the test controls. */
 export async function visitInWeather(
   browser: Browser,
   place: Place,

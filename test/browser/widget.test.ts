@@ -162,7 +162,7 @@ test("an open chat reopens on the site's next page without taking the focus", as
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
 });
 
-test("a user with a dated hash is accepted", async () => {
+test("a user with an expiring hash is accepted", async () => {
   const user = newUser();
   const expires = String(Math.floor(Date.now() / 1_000) + 3_600);
   const page = await visitSite(user, { "user-hash": place.hashUntil(user, expires), "user-expires": expires });

@@ -11,7 +11,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-test("while two builds run at the same time, no file of an earlier build is ever missing", async () => {
+test("during two concurrent builds, no file of an earlier build is ever missing", async () => {
   const out = join(await newFolder(), "web");
   await buildWeb(out);
   const names = await readdir(out, { recursive: true });
@@ -30,7 +30,7 @@ test("while two builds run at the same time, no file of an earlier build is ever
   expect(await readFile(join(out, "widget.js"), "utf8")).not.toBe("old");
 });
 
-test("a build removes files that it no longer makes, and leaves nothing beside its folder", async () => {
+test("a build removes files that it no longer creates, and leaves nothing outside its folder", async () => {
   const folder = await newFolder();
   const out = join(folder, "web");
   await buildWeb(out);
@@ -40,7 +40,7 @@ test("a build removes files that it no longer makes, and leaves nothing beside i
   expect(await readdir(folder)).toEqual(["web"]);
 });
 
-test("two builds into a folder that does not exist yet both succeed", async () => {
+test("two concurrent builds into a new folder both succeed", async () => {
   const folder = await newFolder();
   const out = join(folder, "dist", "web");
   await Promise.all([buildWeb(out), buildWeb(out)]);

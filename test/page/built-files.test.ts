@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(out, { recursive: true }));
 
-test("nothing is built that is not needed", async () => {
+test("the build creates only the files that are needed", async () => {
   const files = await readdir(out, { recursive: true });
   expect(files.filter((path) => !path.startsWith("docs/")).toSorted()).toEqual([
     "_headers",

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { connect, waitBefore } from "../../src/web/visitor/connection.ts";
 import type { IncomingFrame } from "../../src/web/visitor/frames.ts";
 
-/** A browser's socket whose other end is the test. */
+/** A browser's socket that the test controls. */
 class Socket extends EventTarget {
   static readonly OPEN = 1;
   readyState = 0;
@@ -65,14 +65,14 @@ function start() {
 
 const last = () => sockets.at(-1) ?? expect.unreachable("there is no socket");
 
-test("a wait grows from two seconds at most to thirty, and no two pages have the same", () => {
+test("a wait grows from at most two seconds to thirty, with jitter", () => {
   expect([0, 1, 2, 3, 9].map((failures) => Math.round(waitBefore(failures, 1)))).toEqual([
     2_000, 3_600, 6_480, 11_664, 30_000,
   ]);
   expect([0, 9].map((failures) => waitBefore(failures, 0))).toEqual([500, 7_500]);
 });
 
-test("a socket that closed is opened again after a wait, which grows, and at an address that is asked anew", () => {
+test("a closed socket is opened again after a growing wait, with a new URL", () => {
   const { closed } = start();
   last().hangsUp(1006);
   vi.advanceTimersByTime(1_999);
@@ -86,7 +86,7 @@ test("a socket that closed is opened again after a wait, which grows, and at an 
   expect([sockets.length, closed]).toEqual([3, [1006, 1013]]);
 });
 
-test("a connection that lasted makes the next wait a first one again, one that broke at once does not", () => {
+test("a connection that lasts resets the wait, and one that closes immediately does not", () => {
   start();
   last().hangsUp(1006);
   vi.advanceTimersByTime(2_000);
@@ -103,14 +103,14 @@ test("a connection that lasted makes the next wait a first one again, one that b
   expect(sockets).toHaveLength(4);
 });
 
-test.for([4401, 4403, 4404])("after %i nothing is tried again", (code) => {
+test.for([4401, 4403, 4404])("after %i there is no other attempt", (code) => {
   const { closed } = start();
   last().hangsUp(code);
   vi.advanceTimersByTime(3_600_000);
   expect([sockets.length, closed]).toEqual([1, [code]]);
 });
 
-test("a socket that neither opens nor fails is given up", () => {
+test("a socket that neither opens nor fails is closed", () => {
   const { closed } = start();
   vi.advanceTimersByTime(10_000);
   expect([last().readyState, closed]).toEqual([3, [1006]]);
@@ -118,7 +118,7 @@ test("a socket that neither opens nor fails is given up", () => {
   expect(sockets).toHaveLength(2);
 });
 
-test("a silent network is found out by a ping, an answering one is kept", () => {
+test("a ping closes a silent connection and keeps one that responds", () => {
   const { closed } = start();
   last().opens();
   vi.advanceTimersByTime(25_000);
@@ -130,7 +130,7 @@ test("a silent network is found out by a ping, an answering one is kept", () => 
   expect([sockets.length, closed]).toEqual([2, [1006]]);
 });
 
-test("a restart does not wait, and the socket that was left is not heard any more", () => {
+test("a restart does not wait, and ignores the old socket", () => {
   const { connection, heard, closed } = start();
   const former = last();
   former.opens();
@@ -145,7 +145,7 @@ test("a restart does not wait, and the socket that was left is not heard any mor
   expect(sockets).toHaveLength(2);
 });
 
-test("a restart within a wait takes its place", () => {
+test("a restart replaces a pending attempt", () => {
   const { connection } = start();
   last().hangsUp(1006);
   connection.restart();
@@ -154,7 +154,7 @@ test("a restart within a wait takes its place", () => {
   expect(sockets).toHaveLength(2);
 });
 
-test("a frame is sent on an open socket or not at all", () => {
+test("a frame is sent on an open socket, or dropped", () => {
   const { connection } = start();
   connection.send({ type: "read", seq: 1 });
   last().opens();

@@ -20,7 +20,7 @@ const write = (state: Conversation, id: string, text: string, tried = true) => {
 const seqs = ({ entries }: Conversation) => entries.map(({ message }) => message.seq);
 const waits = ({ outbox }: Conversation) => outbox.map(({ id }) => id);
 
-test("a conversation of which nothing is known is empty, and asks for everything", () => {
+test("an empty conversation requests everything", () => {
   expect(emptyConversation()).toEqual({ chatId: null, entries: [], outbox: [], caughtUp: false, skipTo: null });
   expect(resumeAfter(emptyConversation())).toBe(0);
 });
@@ -30,14 +30,14 @@ test("a pong changes nothing", () => {
   expect(frames(state, { type: "pong" })).toBe(state);
 });
 
-test("a trouble of the page's own is that of its message alone, until it goes again", () => {
+test("an error of the page itself belongs to one message, until it is sent again", () => {
   const trouble = { code: "lost", message: "No answer", retryAfter: null };
   const state = reduce(write(write(open(1), "a", "A"), "b", "B"), { type: "trouble", id: "b", trouble });
   expect(state.outbox.map((own) => own.trouble)).toEqual([null, trouble]);
   expect(reduce(state, { type: "again", id: "b" }).outbox.map((own) => own.trouble)).toEqual([null, null]);
 });
 
-test("a refusal is told with its code, its words and its wait", () => {
+test("a refusal has its code, its text and its wait", () => {
   const refused = { type: "refused", id: "a", code: "rate_limited", message: "Slowly", retryAfter: 3 } as const;
   expect(frames(write(open(1), "a", "A"), refused).outbox[0]?.trouble).toEqual({
     code: "rate_limited",
@@ -46,7 +46,7 @@ test("a refusal is told with its code, its words and its wait", () => {
   });
 });
 
-test("of older messages those that are here already are left out", () => {
+test("older messages that are already shown are ignored", () => {
   const state = frames(emptyConversation(), ready(messages(4, 6)));
   expect(seqs(frames(state, { type: "older", messages: messages(2, 5) }))).toEqual([2, 3, 4, 5, 6]);
   expect(frames(state, { type: "older", messages: [] })).toBe(state);
@@ -54,30 +54,30 @@ test("of older messages those that are here already are left out", () => {
   expect(frames(nothing, { type: "older", messages: messages(1, 2) })).toBe(nothing);
 });
 
-test("a gap of a hundred messages is walked through, and one more is jumped", () => {
+test("a gap of a hundred messages is loaded completely, and a longer one is skipped", () => {
   const walked = frames(open(1), ready(messages(1, 101), 201));
   expect([walked.entries.length, walked.skipTo, walked.caughtUp]).toEqual([101, null, false]);
   const jumped = frames(open(1), ready(messages(1, 101), 202));
   expect([jumped.entries.length, jumped.skipTo]).toEqual([1, 102]);
 });
 
-test("a page that begins right after what is here joins up", () => {
+test("a page that starts right after the newest message is appended", () => {
   expect(seqs(frames(open(2), ready(messages(3, 4))))).toEqual([1, 2, 3, 4]);
 });
 
-test("a page with a hole in it is shown up to the hole", () => {
+test("a page with a gap is shown up to the gap", () => {
   const state = frames(emptyConversation(), ready([outbound(5, "a"), outbound(7, "b")]));
   expect([seqs(state), state.caughtUp]).toEqual([[5], false]);
 });
 
-test("a message that comes alone to an empty page is its first, or leaves a gap", () => {
+test("a message on an empty page is the first one, or leaves a gap", () => {
   const nothing = frames(emptyConversation(), ready([]));
   expect(seqs(frames(nothing, { type: "message", message: outbound(1, "a") }))).toEqual([1]);
   const gap = frames(nothing, { type: "message", message: outbound(2, "b") });
   expect([seqs(gap), gap.caughtUp]).toEqual([[], false]);
 });
 
-test("an acknowledged message waits for those ahead of it, though a connection brings but some of them", () => {
+test("an acknowledged message waits for the ones before it, even if a connection brings only some of them", () => {
   const ahead = frames(write(open(1), "a", "A"), stored("a", 5));
   expect([waits(ahead), ahead.caughtUp]).toEqual([["a"], false]);
   const some = frames(ahead, ready(messages(1, 3), 5));
@@ -90,18 +90,18 @@ test("an acknowledged message waits for those ahead of it, though a connection b
   expect([waits(all), all.entries.at(-1)?.key]).toEqual([[], "a"]);
 });
 
-test("another chat takes the place of the one that was here, though it has as many messages", () => {
+test("another chat with as many messages replaces the one on the page", () => {
   const state = frames(write(open(2), "a", "A"), { ...ready([], 5), chatId: "cht_g1" });
   expect([state.chatId, seqs(state), waits(state)]).toEqual(["cht_g1", [], ["a"]]);
   expect(state.outbox[0]).toMatchObject({ afterSeq: 0, echo: null, seq: null });
 });
 
-test("a chat that has fewer messages than are here is another one, and one that has as many is not", () => {
+test("a chat with fewer messages is another chat, and one with as many is not", () => {
   expect(seqs(frames(open(3), ready([], 2)))).toEqual([]);
   expect(seqs(frames(open(3), ready([], 3)))).toEqual([1, 2, 3]);
 });
 
-test("what the company wrote is no echo, nor is another text", () => {
+test("a message of the company is not an echo, and neither is another text", () => {
   const state = write(open(1), "a", "A");
   const keys = (message: ReturnType<typeof inbound>) => {
     const { entries, outbox } = frames(state, { type: "message", message });
@@ -112,7 +112,7 @@ test("what the company wrote is no echo, nor is another text", () => {
   expect(keys(inbound(2, "B"))).toEqual(["2", null]);
 });
 
-test("one message is taken for one echo, and for none once it is acknowledged", () => {
+test("a message matches one echo, and none after its acknowledgement", () => {
   const state = write(open(1), "a", "A");
   const echoes = (from: Conversation, ...seq: number[]) =>
     frames(from, ...seq.map((each) => ({ type: "message", message: inbound(each, "A") }) as const)).entries.map(
@@ -122,13 +122,13 @@ test("one message is taken for one echo, and for none once it is acknowledged", 
   expect(echoes(frames(state, stored("a", 4)), 2)).toEqual(["1", "2"]);
 });
 
-test("after a reload a like message that was the newest when this one was written is not taken for it", () => {
+test("after a reload, an equal message that was the newest when this one was written is not its echo", () => {
   const [own] = write(frames(emptyConversation(), ready([inbound(1, "A")])), "a", "A").outbox;
   const again = frames(emptyConversation(own ? [own] : []), ready([inbound(1, "A")]));
   expect([again.entries[0]?.key, waits(again)]).toEqual(["1", ["a"]]);
 });
 
-test("an acknowledgement is of the message that it names, which is shown as the server has it", () => {
+test("an acknowledgement belongs to the message with its id, which is shown as the server stored it", () => {
   const state = frames(write(write(open(1), "a", "A"), "b", "B"), stored("b", 2));
   expect(waits(state)).toEqual(["a"]);
   expect(state.entries.at(-1)).toEqual({
@@ -148,7 +148,7 @@ test("an acknowledgement is of the message that it names, which is shown as the 
   expect(frames(state, stored("c", 3))).toBe(state);
 });
 
-test("a status of a message that is not here changes nothing", () => {
+test("a status of an unknown message changes nothing", () => {
   const status = (seq: number) => ({ type: "status", seq, status: "READ" }) as const;
   const state = frames(emptyConversation(), ready(messages(4, 5)));
   for (const seq of [3, 6]) expect(frames(state, status(seq))).toBe(state);

@@ -23,7 +23,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("made anew" as const), count: fc.constantFrom(0, 1, 3, 150) }),
 );
 
-/** A chat and one page of it, with a connection that loses what it is told to lose. */
+/** A chat and a page with it. The connection loses the frames that it is told to lose. */
 class World {
   log: ChatMessage[] = [];
   readonly stored = new Map<string, number>();
@@ -55,7 +55,7 @@ class World {
     this.log.push({ ...message, id: `${message.id} of ${this.era}` });
   }
 
-  /** Erases the chat while the page is away; one with other messages takes its place. */
+  /** Erases the chat while the page is away. A chat with other messages replaces it. */
   remake(count: number): void {
     this.connected = false;
     this.era++;
@@ -79,7 +79,7 @@ class World {
   }
 }
 
-test("however the connection breaks, each message is stored once, shown once, and in order", () => {
+test("whatever the connection loses, each message is stored once, shown once, and in order", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const world = new World();

@@ -20,7 +20,7 @@ const write = (id: string, text: string): Action => ({ type: "write", id, text, 
 const tried = (id: string): Action => ({ type: "tried", id });
 const texts = (state: Conversation) => timelineOf(state).map(({ message }) => message.text);
 
-test("a message is shown at once, and stays the same line when it is stored", () => {
+test("a message is shown immediately, and keeps its line when it is stored", () => {
   const sending = after(frame(ready([])), write("a", "hello"));
   expect(timelineOf(sending)).toMatchObject([{ key: "a", progress: "sending" }]);
   const sent = reduce(sending, frame(stored("a", 1)));
@@ -33,7 +33,7 @@ test("a repeated acknowledgement changes nothing", () => {
   expect(reduce(once, frame(stored("a", 1)))).toBe(once);
 });
 
-test("a message whose acknowledgement was lost is shown once when the page catches up", () => {
+test("a message whose acknowledgement was lost is shown once after a reconnect", () => {
   const lost = after(frame(ready([])), write("a", "hello"), tried("a"), frame(ready([inbound(1, "hello")])));
   expect(timelineOf(lost)).toMatchObject([{ key: "a", progress: "sent" }]);
   expect(nextToSend(lost)?.id).toBe("a");
@@ -42,7 +42,7 @@ test("a message whose acknowledgement was lost is shown once when the page catch
   expect(acknowledged.outbox).toEqual([]);
 });
 
-test("the like message of another tab is not lost by being taken for this tab's", () => {
+test("an equal message of another tab is not mistaken for this tab's", () => {
   const taken = after(
     frame(ready([])),
     write("a", "ok"),
@@ -54,12 +54,12 @@ test("the like message of another tab is not lost by being taken for this tab's"
   expect(new Set(timelineOf(both).map(({ key }) => key)).size).toBe(2);
 });
 
-test("a message that was never handed to a socket is not taken for one that is stored", () => {
+test("a message that was never sent is not matched with a stored one", () => {
   const state = after(frame(ready([])), write("a", "ok"), frame({ type: "message", message: inbound(1, "ok") }));
   expect(texts(state)).toEqual(["ok", "ok"]);
 });
 
-test("an acknowledgement ahead of messages that are missing asks for them and keeps the order", () => {
+test("an acknowledgement with missing messages before it requests them and keeps the order", () => {
   const state = after(frame(ready([])), write("a", "mine"), frame(stored("a", 2)));
   expect(state.caughtUp).toBe(false);
   expect(nextToSend(state)).toBeUndefined();
@@ -69,32 +69,32 @@ test("an acknowledgement ahead of messages that are missing asks for them and ke
   expect(timelineOf(filled)[1]?.key).toBe("a");
 });
 
-test("a message that leaves a gap is not shown until the gap is filled", () => {
+test("a message after a gap is not shown until the gap is filled", () => {
   const state = after(frame(ready(messages(1, 3))), frame({ type: "message", message: outbound(5, "later") }));
   expect(newestSeq(state)).toBe(3);
   expect(state.caughtUp).toBe(false);
   expect(resumeAfter(state)).toBe(2);
 });
 
-test("a known message that comes again is changed in place", () => {
+test("a known message that arrives again is updated in place", () => {
   const state = after(frame(ready(messages(1, 3))), frame({ type: "message", message: outbound(2, "") }));
   expect(texts(state)).toEqual(["text 1", "", "text 3"]);
   expect(texts(reduce(state, frame({ type: "message", message: outbound(3, "x") })))).toEqual(["text 1", "", "x"]);
 });
 
-test("after a reload, a like message from before it was written is not taken for it", () => {
+test("after a reload, an equal message from before it was written is not its echo", () => {
   const [own] = after(frame(ready(messages(1, 3))), write("a", "ok"), tried("a")).outbox;
   const reloaded = reduce(emptyConversation(own ? [own] : []), frame(ready([outbound(1, "hi"), inbound(2, "ok")])));
   expect(texts(reloaded)).toEqual(["hi", "ok", "ok"]);
 });
 
-test("an acknowledged message that lies before the page that is jumped to waits no longer", () => {
+test("an acknowledged message before the newest page does not wait any longer", () => {
   const ahead = after(frame(ready([])), write("a", "mine"), frame(stored("a", 2)));
   const jumped = [frame(ready(messages(1, 100), 900)), frame(ready(messages(801, 900)))].reduce(reduce, ahead);
   expect(jumped.outbox).toEqual([]);
 });
 
-test("a short gap is walked through, a long one is jumped to the newest page", () => {
+test("a short gap is loaded completely, and after a long one only the newest page", () => {
   const short = after(frame(ready(messages(1, 100), 150)));
   expect([newestSeq(short), resumeAfter(short), short.caughtUp]).toEqual([100, 99, false]);
   const long = after(frame(ready(messages(1, 100), 5_000)));
@@ -103,32 +103,32 @@ test("a short gap is walked through, a long one is jumped to the newest page", (
   expect([jumped.entries.length, resumeAfter(jumped), jumped.caughtUp]).toEqual([100, 4_999, true]);
 });
 
-test("what is shown goes when a long absence leaves a gap behind it", () => {
+test("after a long gap, the old messages are removed", () => {
   const away = after(frame(ready(messages(1, 10))), frame(ready(messages(11, 110), 900)));
   expect(resumeAfter(away)).toBe(800);
   const back = reduce(away, frame(ready(messages(801, 900))));
   expect(back.entries[0]?.message.seq).toBe(801);
 });
 
-test("older messages are put in front, and only those that join up", () => {
+test("older messages are added in front, unless they leave a gap", () => {
   const state = after(frame(ready(messages(1, 100), 5_000)), frame(ready(messages(4_901, 5_000))));
   const older = reduce(state, frame({ type: "older", messages: messages(4_801, 4_900) }));
   expect([older.entries.length, older.entries[0]?.message.seq]).toEqual([200, 4_801]);
   expect(reduce(state, frame({ type: "older", messages: messages(4_701, 4_800) }))).toBe(state);
 });
 
-test("a chat that was erased leaves the screen, and what was not sent stays", () => {
+test("an erased chat is removed, and unsent messages are kept", () => {
   const state = after(frame(ready(messages(1, 3))), write("a", "still here"));
   const erased = reduce(state, frame({ type: "ready", chatId: null, messages: [], lastSeq: 0 }));
   expect(texts(erased)).toEqual(["still here"]);
   expect(erased.caughtUp).toBe(true);
 });
 
-/** Messages of a chat that was made anew. */
+/** Messages of a chat that was created again. */
 const anew = (from: number, to: number) =>
   messages(from, to).map((message) => ({ ...message, id: `${message.id}_anew`, text: `anew ${message.seq}` }));
 
-test("a chat that was erased and made anew is told by the message in the newest one's place", () => {
+test("a chat that was erased and created again is recognized by its newest message", () => {
   const here = after(frame(ready(messages(1, 3))), write("a", "still here"));
   expect(resumeAfter(here)).toBe(2);
   const gone = reduce(here, frame(ready(anew(3, 5))));
@@ -138,20 +138,20 @@ test("a chat that was erased and made anew is told by the message in the newest 
   expect(there.caughtUp).toBe(true);
 });
 
-test("a chat that was made anew after its one message is shown with the frame that tells it", () => {
+test("a chat that was created again after its only message is shown with the frame that reveals it", () => {
   const own = after(frame(ready([])), write("a", "hello"), frame(stored("a", 1)));
   const there = reduce(own, frame(ready(anew(1, 2))));
   expect([texts(there), there.caughtUp]).toEqual([["anew 1", "anew 2"], true]);
 });
 
-test("a connection that is made again brings the newest message once more, and shows it once", () => {
+test("a new connection repeats the newest message, which is shown once", () => {
   const here = after(frame(ready([])), write("a", "hello"), frame(stored("a", 1)));
   const again = reduce(here, frame(ready([inbound(1, "hello"), outbound(2, "hi")])));
   expect(texts(again)).toEqual(["hello", "hi"]);
   expect(timelineOf(again)[0]?.key).toBe("a");
 });
 
-test("a refused message keeps its text and its reason, and goes again under its own id", () => {
+test("a refused message keeps its text and reason, and is sent again with its id", () => {
   const refusal = { type: "refused", id: "a", code: "rate_limited", message: "Slow down", retryAfter: 60 } as const;
   const refused = after(frame(ready([])), write("a", "hello"), frame(refusal), write("b", "next"));
   expect(timelineOf(refused)[0]).toMatchObject({ progress: "notSent", message: { text: "hello" } });
@@ -159,7 +159,7 @@ test("a refused message keeps its text and its reason, and goes again under its 
   expect(nextToSend(reduce(refused, { type: "again", id: "a" }))?.id).toBe("a");
 });
 
-test("where nothing is sent any more, what waited is not sent, and offers nothing", () => {
+test("after a final state, waiting messages are not sent and can't be sent again", () => {
   const refusal = { type: "refused", id: "a", code: "rate_limited", message: "", retryAfter: 60 } as const;
   const state = after(frame(ready([])), write("a", "one"), frame(refusal), write("b", "two"));
   expect(timelineOf(state, true).map(({ progress, refused }) => [progress, refused])).toEqual([
@@ -168,13 +168,13 @@ test("where nothing is sent any more, what waited is not sent, and offers nothin
   ]);
 });
 
-test("a refused message is not taken for a like one that is stored", () => {
+test("a refused message is not matched with an equal stored one", () => {
   const refusal = { type: "refused", id: "a", code: "rate_limited", message: "", retryAfter: 60 } as const;
   const state = after(frame(ready([])), write("a", "ok"), tried("a"), frame(refusal), frame(ready([inbound(1, "ok")])));
   expect(timelineOf(state)).toHaveLength(2);
 });
 
-test("only what the company wrote is acknowledged, up to its newest message", () => {
+test("only the company's messages are acknowledged, up to the newest", () => {
   const state = after(frame(ready([outbound(1, "x"), inbound(2, "y"), outbound(3, "z"), inbound(4, "w")])));
   expect([deliveredUpTo(state), readUpTo(state), unreadCount(state, 0), unreadCount(state, 1)]).toEqual([3, 3, 2, 1]);
   const delivered = reduce(state, frame({ type: "status", seq: 3, status: "DELIVERED" }));
@@ -183,7 +183,7 @@ test("only what the company wrote is acknowledged, up to its newest message", ()
   expect(readUpTo(read)).toBe(1);
 });
 
-test("a status of an own message is told in its word", () => {
+test("the visitor's own message shows its status", () => {
   const state = after(frame(ready([inbound(1, "x")])), frame({ type: "status", seq: 1, status: "READ" }));
   expect(timelineOf(state)[0]?.progress).toBe("read");
 });

@@ -35,13 +35,13 @@ afterAll(() => rm(out, { recursive: true }));
 const isTypeScript = (code: string) => code.startsWith("const");
 const idsOf = (markup: string) => [...markup.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 
-test("every link of a page leads to a page, a file or a heading that exists", async () => {
+test("every link on a page has an existing page, file or heading as its target", async () => {
   expect(pages.size).toBeGreaterThan(25);
   const built = new Set(await readdir(out, { recursive: true }));
   const dead: string[] = [];
   for (const [address, markup] of pages) {
     for (const [, href = ""] of markup.matchAll(/ (?:href|src)="([^"]+)"/g)) {
-      // The script and the style are made by another step of the build.
+      // Another build step creates the script and the style sheet.
       if (/^(https:|data:|\/web-assets\/)/.test(href)) continue;
       const [path = "", anchor = ""] = href.split("#");
       const target = pages.get(path || address);
@@ -52,7 +52,7 @@ test("every link of a page leads to a page, a file or a heading that exists", as
   expect(dead).toEqual([]);
 });
 
-test("every link of the README and of the guides leads to a file or a heading that exists on a code host", async () => {
+test("every link in the README and the guides has an existing file or heading on a code host as its target", async () => {
   const files = [join(root, "README.md"), ...(await readdir(guides)).map((name) => join(guides, name))];
   const dead: string[] = [];
   for (const file of files) {
@@ -73,7 +73,7 @@ test("every link of the README and of the guides leads to a file or a heading th
   expect(dead).toEqual([]);
 });
 
-test("no two things on a page have the same id, and nothing on it is inline script or style", () => {
+test("ids on a page are unique, and a page has no inline script or style", () => {
   for (const [address, markup] of pages) {
     const ids = idsOf(markup);
     expect(
@@ -96,7 +96,7 @@ test("the index, the README and llms.txt list every guide", async () => {
   }
 });
 
-test("every route has a request in curl and TypeScript and a response beside it", () => {
+test("every route has a request in curl and TypeScript, and a response beside it", () => {
   const page = pages.get("/docs/reference/messages") ?? "";
   const articles = page.split("<article ").slice(1);
   expect(articles.length).toBe(4);
@@ -109,7 +109,7 @@ test("every route has a request in curl and TypeScript and a response beside it"
   expect(page).not.toContain("localhost");
 });
 
-test("the TypeScript of guides and references has no mistake of syntax", async () => {
+test("the TypeScript in guides and references has no syntax errors", async () => {
   const inGuides = await Promise.all((await readdir(guides)).map((name) => readFile(join(guides, name), "utf8")));
   const blocks = inGuides.flatMap((text) =>
     [...text.matchAll(/^```ts.*\n([\s\S]*?)^```/gm)].map(([, code = ""]) => code),
@@ -124,7 +124,7 @@ test("the TypeScript of guides and references has no mistake of syntax", async (
   for (const code of [...blocks, ...samples]) await transform(code, { loader: "ts", format: "esm" });
 });
 
-test("the service accepts a hash that the guide's code makes, with an expiry and without", async () => {
+test("the service accepts a hash from the guide's code, with and without an expiry", async () => {
   const guide = await readFile(join(guides, "web-chat.md"), "utf8");
   const blocks = [...guide.matchAll(/^```ts Node.js\n([\s\S]*?)^```/gm)].map(([, code = ""]) => code);
   expect(blocks.length).toBe(2);
@@ -141,13 +141,13 @@ test("the service accepts a hash that the guide's code makes, with an expiry and
   }
 });
 
-test("an error does not look like a success", () => {
+test("an error looks different from a success", () => {
   const page = pages.get("/docs/reference/chats") ?? "";
   const classes = [...page.matchAll(/class="status (\w+)">(\d)\d\d</g)].map(([, name, first]) => `${name} ${first}`);
   expect(new Set(classes)).toEqual(new Set(["s2xx 2", "s3xx 3", "s4xx 4", "s5xx 5"]));
 });
 
-test("the search puts a heading before a text, and needs every word", async () => {
+test("the search ranks headings before text, and needs every word", async () => {
   const entries = JSON.parse(await readFile(join(out, "docs/search.json"), "utf8")) as SearchEntry[];
   const found = (query: string) => findEntries(entries, queryWords(query)).map(({ entry: [, , href] }) => href);
   expect(found("rate limit")[0]).toBe("/docs/errors-and-limits#rate-limit");

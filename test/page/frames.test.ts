@@ -6,25 +6,25 @@ const read = (frame: unknown) => parseFrame(JSON.stringify(frame));
 const said = outbound(1, "Hello");
 
 test.each([
-  ["no text", new ArrayBuffer(2)],
-  ["no text, but reads as a frame", ['{"type":"pong"}']],
-  ["no JSON", "{"],
+  ["binary", new ArrayBuffer(2)],
+  ["not text, but looks like a frame", ['{"type":"pong"}']],
+  ["not JSON", "{"],
   ["null", "null"],
-  ["a text", '"pong"'],
+  ["a string", '"pong"'],
   ["a number", "5"],
-  ["a list", "[]"],
+  ["an array", "[]"],
   ["an object without a type", "{}"],
-  ["a type that this page does not know", '{"type":"typing"}'],
-  ["a type that is no text", '{"type":5}'],
-])("what is %s is no frame", (_what, data) => {
+  ["an unknown type", '{"type":"typing"}'],
+  ["a type that is not text", '{"type":5}'],
+])("%s is not a frame", (_what, data) => {
   expect(parseFrame(data)).toBeNull();
 });
 
-test("a pong is read", () => {
+test("a pong is parsed", () => {
   expect(read({ type: "pong", at: 5 })).toEqual({ type: "pong" });
 });
 
-test("the first frame brings the chat, its newest messages and its newest number", () => {
+test("the first frame has the chat, its newest messages and the newest seq", () => {
   const frame = { type: "ready", chatId: "cht_g0", messages: [said, inbound(2, "Hi")], lastSeq: 2 };
   expect(read({ ...frame, hasMore: false })).toEqual(frame);
   expect(read({ type: "ready", chatId: null, messages: [], lastSeq: 0 })).toEqual({
@@ -35,7 +35,7 @@ test("the first frame brings the chat, its newest messages and its newest number
   });
 });
 
-test("a first frame without a number knows no message beyond its last", () => {
+test("in a first frame without a newest seq, the last message is the newest", () => {
   expect(read({ type: "ready", chatId: 5, messages: [said, outbound(2, "Hi"), outbound(3, "Ho")] })).toMatchObject({
     chatId: null,
     lastSeq: 3,
@@ -43,12 +43,12 @@ test("a first frame without a number knows no message beyond its last", () => {
   expect(read({ type: "ready", messages: [], lastSeq: -1 })).toMatchObject({ lastSeq: 0 });
 });
 
-test("a first frame without a list of messages is none", () => {
+test("a first frame without a list of messages is invalid", () => {
   expect(read({ type: "ready", chatId: "cht_g0", messages: {}, lastSeq: 0 })).toBeNull();
   expect(read({ type: "ready", chatId: "cht_g0", lastSeq: 0 })).toBeNull();
 });
 
-test("older messages are those that can be read, and none where there is no list", () => {
+test("of older messages, only valid ones are kept, and none without a list", () => {
   expect(read({ type: "older", messages: [said, { ...said, id: 5 }, null, "x"] })).toEqual({
     type: "older",
     messages: [said],
@@ -57,7 +57,7 @@ test("older messages are those that can be read, and none where there is no list
   expect(read({ type: "older", messages: "none" })).toEqual({ type: "older", messages: [] });
 });
 
-test("a message is read with the fields that the page shows, and no others", () => {
+test("a message is parsed with exactly the fields that the page shows", () => {
   expect(read({ type: "message", message: { ...said, senderId: "mbr_g0" } })).toEqual({
     type: "message",
     message: said,
@@ -71,16 +71,16 @@ test.each([
   ["that is null", null],
   ["that is a text", "Hello"],
   ["without an id", { ...said, id: undefined }],
-  ["whose number is no whole one", { ...said, seq: 1.5 }],
-  ["whose number is below 0", { ...said, seq: -1 }],
-  ["whose number is a text", { ...said, seq: "1" }],
-  ["of another direction", { ...said, direction: "SIDEWAYS" }],
+  ["whose seq is not an integer", { ...said, seq: 1.5 }],
+  ["whose seq is negative", { ...said, seq: -1 }],
+  ["whose seq is text", { ...said, seq: "1" }],
+  ["with another direction", { ...said, direction: "SIDEWAYS" }],
   ["without content", { ...said, content: null }],
-])("a message %s is none", (_what, message) => {
+])("a message %s is invalid", (_what, message) => {
   expect(read({ type: "message", message })).toBeNull();
 });
 
-test("a message without a text shows its content, and one without a link has none", () => {
+test("a message without a text shows its content, and a message without a link has none", () => {
   const { text: _, ...bare } = said;
   expect(read({ type: "message", message: { ...bare, mediaUrl: 5 } })).toEqual({ type: "message", message: said });
   expect(read({ type: "message", message: { ...said, mediaUrl: "https://a.example/b" } })).toMatchObject({
@@ -89,25 +89,25 @@ test("a message without a text shows its content, and one without a link has non
   expect(read({ type: "message", message: { ...said, text: "" } })).toMatchObject({ message: { text: "" } });
 });
 
-test.each([undefined, 5, "yesterday"])("a message whose date is %s has one that can be written", (createdAt) => {
+test.each([undefined, 5, "yesterday"])("a message whose date is %s gets a valid date", (createdAt) => {
   expect(read({ type: "message", message: { ...said, createdAt } })).toMatchObject({
     message: { createdAt: "1970-01-01T00:00:00.000Z" },
   });
 });
 
-test("an acknowledgement names the message, here and there, and its number", () => {
+test("an acknowledgement has the message's two ids and its seq", () => {
   const frame = { type: "stored", id: "a", messageId: "msg_1", seq: 1 };
   expect(read(frame)).toEqual(frame);
   for (const broken of [{ id: 5 }, { messageId: null }, { seq: "1" }]) expect(read({ ...frame, ...broken })).toBeNull();
 });
 
-test("a status names a number and a word", () => {
+test("a status has a seq and a status", () => {
   const frame = { type: "status", seq: 0, status: "READ" };
   expect(read(frame)).toEqual(frame);
   for (const broken of [{ seq: -1 }, { seq: null }, { status: 5 }]) expect(read({ ...frame, ...broken })).toBeNull();
 });
 
-test("a refusal says why, and for how long where waiting helps", () => {
+test("a refusal has a reason, and a wait if a retry can help", () => {
   const frame = { type: "refused", id: "a", code: "rate_limited", message: "Slowly", retryAfter: 0 };
   expect(read(frame)).toEqual(frame);
   for (const retryAfter of [null, "5", -1])

@@ -16,7 +16,7 @@ const blocked = () => {
   throw new Error("the storage is blocked");
 };
 
-test("a visitor keeps the token of 128 bits, another one for each channel", () => {
+test("a visitor keeps a token of 128 bits, a different one for each channel", () => {
   const { store } = memoryStore();
   const first = subprotocols(identify(new URLSearchParams(), "chn_a", store));
   expect(first).toEqual(["parley.v1", expect.stringMatching(/^token\.[\w-]{22}$/)]);
@@ -24,7 +24,7 @@ test("a visitor keeps the token of 128 bits, another one for each channel", () =
   expect(subprotocols(identify(new URLSearchParams(), "chn_b", store))).not.toEqual(first);
 });
 
-test("without a storage the token lives as long as the page", () => {
+test("without storage, the token lasts as long as the page", () => {
   const first = identify(new URLSearchParams(), "chn_c", blocked);
   expect(identify(new URLSearchParams(), "chn_c", blocked)).toEqual(first);
 });
@@ -37,7 +37,7 @@ test("a damaged token is replaced", () => {
   });
 });
 
-test("a user travels in the subprotocol, whatever the id is made of", () => {
+test("a user is sent in the subprotocol, whatever characters the id has", () => {
   const hash = "ab".repeat(32);
   const identity = identify(new URLSearchParams({ user: "ada@example.com ✓", hash }), "chn_a", blocked);
   const [, named] = subprotocols(identity) ?? [];
@@ -45,7 +45,7 @@ test("a user travels in the subprotocol, whatever the id is made of", () => {
   expect(Buffer.from(named?.split(".")[1] ?? "", "base64url").toString()).toBe("ada@example.com ✓");
 });
 
-test("a dated user travels with the expiry, and a hash of the other form is never sent", () => {
+test("a user with an expiring hash is sent with the expiry, and a malformed hash is never sent", () => {
   const user = (hash: string, expires: string) =>
     subprotocols(identify(new URLSearchParams({ user: "ada", hash, expires }), "chn_a", blocked));
   expect(user("ab".repeat(64), "1900000000")).toEqual(["parley.v1", `user.YWRh.${"ab".repeat(64)}.1900000000`]);
@@ -55,12 +55,12 @@ test("a dated user travels with the expiry, and a hash of the other form is neve
   expect(user("ab".repeat(32), "1900000000")).toBeNull();
 });
 
-test("a user without a hash is refused and never a stranger with a token", () => {
+test("a user without a hash is refused, and never becomes an anonymous visitor", () => {
   expect(subprotocols(identify(new URLSearchParams({ user: "ada" }), "chn_a", blocked))).toBeNull();
   expect(subprotocols(identify(new URLSearchParams({ user: "ada", hash: "x y" }), "chn_a", blocked))).toBeNull();
 });
 
-test("unsent messages and the draft are kept for their owner alone, and damage is no message", () => {
+test("unsent messages and the draft are kept only for their owner, and damaged ones are ignored", () => {
   const { store, entries } = memoryStore();
   const own = { id: "a", text: "hi", writtenAt: 1, afterSeq: 0, tried: true, echo: 4, seq: null, trouble: null };
   tabStorage("ada", store).saveOutbox([own, { ...own, id: "b", seq: 5 }]);

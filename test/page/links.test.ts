@@ -26,7 +26,7 @@ test.each([
   expect(piecesOf(text)).toEqual(pieces);
 });
 
-test("what may be opened is of the web's schemes, and names no user", () => {
+test("only URLs with a web scheme and without a user can be opened", () => {
   expect([webAddress("http://a.example/x"), webAddress("https://a.example/x")]).toEqual([
     "http://a.example/x",
     "https://a.example/x",
@@ -37,7 +37,7 @@ test("what may be opened is of the web's schemes, and names no user", () => {
   }
 });
 
-test("the first wish that can be met is met, in its own locale", () => {
+test("the first supported language is chosen, with its own locale", () => {
   expect(chooseLanguage(["pt", null, "", "no tag!", "fr_CA", "de"])).toEqual({ language: "fr", locale: "fr-CA" });
   expect(chooseLanguage(["pt_BR_x_y", "AR"])).toEqual({ language: "ar", locale: "ar" });
   expect(chooseLanguage(["zh-Hans-CN", "es-419"])).toEqual({ language: "es", locale: "es-419" });
@@ -45,18 +45,18 @@ test("the first wish that can be met is met, in its own locale", () => {
   for (const language of LANGUAGES) expect(chooseLanguage([language]).language).toBe(language);
 });
 
-test("Arabic alone is written from the right", () => {
+test("only Arabic is written from right to left", () => {
   expect(LANGUAGES.map(directionOf)).toEqual(["ltr", "ltr", "ltr", "ltr", "rtl"]);
 });
 
-test("times are written as the locale has them, in the zone that is given", () => {
+test("times are written in the locale and the time zone", () => {
   const noon = Date.UTC(2026, 10, 20, 12, 5);
   expect(timesIn("de", "Europe/Berlin").time(noon)).toBe("13:05");
   expect(timesIn("de", "UTC").full(noon)).toBe("Freitag, 20. November 2026 um 12:05");
   expect(timesIn("en-GB").time(noon)).toBe(new Intl.DateTimeFormat("en-GB", { timeStyle: "short" }).format(noon));
 });
 
-test("a day is named by how long ago it was", () => {
+test("a day is named relative to today", () => {
   const { day } = timesIn("de", "UTC");
   const now = Date.UTC(2026, 10, 20, 12);
   const ago = (days: number) => day(now - days * 86_400_000, now);
@@ -65,7 +65,7 @@ test("a day is named by how long ago it was", () => {
   expect([ago(300), ago(-1)]).toEqual(["24. Januar 2026", "21. November 2026"]);
 });
 
-test("two moments of one day are the same day, whatever their hours", () => {
+test("two times on one day are on the same day, whatever their hours", () => {
   expect(sameDay(new Date(2026, 10, 20, 0).getTime(), new Date(2026, 10, 20, 23, 59).getTime())).toBe(true);
   expect(sameDay(new Date(2026, 10, 20, 23, 59).getTime(), new Date(2026, 10, 21).getTime())).toBe(false);
 });

@@ -3,13 +3,13 @@ import { chatPage, chatPageHeaders } from "../../src/channels/web/page.ts";
 
 const url = new URL("https://parley.example/web/chn_g0");
 
-test("the page holds no inline script, and a name can't become markup", () => {
+test("the page has no inline script, and a name can't become markup", () => {
   const page = chatPage({ channelId: "chn_g0", name: `"><script>alert(1)</script>'&` });
   expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/web-assets/chat.js" defer>']);
   expect(page).toContain('data-name="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;"');
 });
 
-test("only the allowed origins may frame the page, and any when none is named", () => {
+test("only the allowed origins can frame the page, or any origin if there are none", () => {
   const policy = (origins: string[]) => chatPageHeaders(url, origins)["Content-Security-Policy"];
   expect(policy(["https://a.example", "https://b.example"])).toContain(
     "frame-ancestors 'self' https://a.example https://b.example;",
@@ -17,14 +17,14 @@ test("only the allowed origins may frame the page, and any when none is named", 
   expect(policy([])).toContain("frame-ancestors *;");
 });
 
-test("the policy lets the page talk to its own origin alone", () => {
+test("the policy allows connections only to the page's own origin", () => {
   const policy = chatPageHeaders(url, [])["Content-Security-Policy"];
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("connect-src 'self' wss://parley.example;");
   expect(policy).not.toContain("unsafe");
 });
 
-test("the page names its channel and shows its name, or a plain Chat where there is none", () => {
+test("the page has its channel's id, and its name or the title Chat", () => {
   const named = chatPage({ channelId: "chn_g0", name: "Acme" });
   expect(named).toContain("<title>Acme</title>");
   expect(named).toContain('<div id="chat" data-channel="chn_g0" data-name="Acme"></div>');
@@ -34,7 +34,7 @@ test("the page names its channel and shows its name, or a plain Chat where there
   expect(nameless).toContain('data-name=""');
 });
 
-test("the page's headers are these alone", () => {
+test("the page has exactly these headers", () => {
   expect(chatPageHeaders(new URL("http://localhost:8787/web/chn_g0"), ["https://a.example"])).toEqual({
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy":

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 const nothingKept: TabStorage = { outbox: () => [], saveOutbox: () => {}, draft: () => "", saveDraft: () => {} };
 
-/** A session on a connection that is all in the test's hands. */
+/** A session whose connection the test controls. */
 function start(storage: TabStorage = nothingKept) {
   const sent: OutgoingFrame[] = [];
   const asked: string[] = [];
@@ -35,7 +35,7 @@ function start(storage: TabStorage = nothingKept) {
 
 const idOf = (frame: OutgoingFrame | undefined) => (frame?.type === "message" ? frame.id : "");
 
-test("messages go one at a time, in the order in which they were written", () => {
+test("messages are sent one at a time, in the order they were written", () => {
   const { session, sent, hear } = start();
   session.write("one");
   session.write("two");
@@ -46,7 +46,7 @@ test("messages go one at a time, in the order in which they were written", () =>
   expect(sent).toMatchObject([{ content: "one" }, { content: "two" }]);
 });
 
-test("what was not acknowledged is sent again on the next connection, under the same id", () => {
+test("an unacknowledged message is sent again on the next connection, with the same id", () => {
   const { session, sent, hear, lose } = start();
   hear(ready([]));
   session.write("one");
@@ -57,7 +57,7 @@ test("what was not acknowledged is sent again on the next connection, under the 
   expect(idOf(sent[1])).toBe(idOf(sent[0]));
 });
 
-test("a short refusal is waited out in its place, a long one is told and lets the next go", () => {
+test("a short refusal is waited for, and a long one is shown and lets the next message go", () => {
   const { session, sent, hear } = start();
   hear(ready([]));
   session.write("one");
@@ -75,7 +75,7 @@ test("a short refusal is waited out in its place, a long one is told and lets th
   expect(sent[2]).toMatchObject({ content: "two" });
 });
 
-test("a message that is not answered goes again on a new connection", () => {
+test("a message without a response is sent again on a new connection", () => {
   const { session, sent, hear, asked } = start();
   hear(ready([]));
   session.write("one");
@@ -85,7 +85,7 @@ test("a message that is not answered goes again on a new connection", () => {
   expect(sent.map(idOf)).toEqual([idOf(sent[0]), idOf(sent[0])]);
 });
 
-test("a device without a network is offline at once, and nothing is sent until it is back", () => {
+test("a device without a network is offline immediately, and sends nothing until it is online", () => {
   const { session, sent, hear, asked } = start();
   hear(ready([]));
   session.networkLost();
@@ -97,7 +97,7 @@ test("a device without a network is offline at once, and nothing is sent until i
   expect(sent).toMatchObject([{ content: "one" }]);
 });
 
-test("a message at which the server hangs up is not sent for ever", () => {
+test("a message that makes the server close the socket is not sent forever", () => {
   const { session, sent, hear, lose } = start();
   hear(ready([]));
   session.write("too large");
@@ -107,7 +107,7 @@ test("a message at which the server hangs up is not sent for ever", () => {
   expect(sent).toHaveLength(1);
 });
 
-test("a page too many says so until it has its place", () => {
+test("a page beyond the limit says so until a socket is free", () => {
   const { session, hear, lose } = start();
   lose(1013, "Too many open pages");
   expect(session.view.link).toBe("crowded");
@@ -117,14 +117,14 @@ test("a page too many says so until it has its place", () => {
   expect(session.view.link).toBe("online");
 });
 
-test("a refused identity ends the trying", () => {
+test("a refused identity ends the attempts", () => {
   const { session, lose, asked } = start();
   lose(4401);
   session.wake();
   expect([session.view.link, asked.length]).toEqual([4401, 1]);
 });
 
-test("delivered is told at once, read only when the visitor sees it, and neither twice", () => {
+test("delivered is sent immediately, read only when the visitor sees the message, and each once", () => {
   const { session, sent, hear } = start();
   hear(ready([outbound(1, "hi"), inbound(2, "hello"), outbound(3, "how are you")]));
   expect(sent).toEqual([{ type: "delivered", seq: 3 }]);
@@ -137,7 +137,7 @@ test("delivered is told at once, read only when the visitor sees it, and neither
   expect(sent).toHaveLength(2);
 });
 
-test("a gap is filled by connecting again from the last message", () => {
+test("a gap is filled by a new connection from the last message", () => {
   const { asked, hear } = start();
   hear(ready(messages(1, 100), 130));
   expect(asked).toEqual(["?after=0", "?after=99"]);
@@ -146,21 +146,21 @@ test("a gap is filled by connecting again from the last message", () => {
   expect(asked).toEqual(["?after=0", "?after=99", "?after=129"]);
 });
 
-test("a server that promises more than it gives is not asked for ever", () => {
+test("a server that never sends what it announces is not asked forever", () => {
   const { asked, hear } = start();
   hear(ready(messages(1, 3), 5));
   hear(ready([], 5));
   expect(asked).toEqual(["?after=0", "?after=2"]);
 });
 
-test("what a reloaded page had still to send is sent", () => {
+test("a reloaded page sends its unsent messages", () => {
   const own = { id: "storage", text: "before the reload", writtenAt: 0, afterSeq: 0, echo: null, seq: null };
   const { sent, hear } = start({ ...nothingKept, outbox: () => [{ ...own, tried: true, trouble: null }] });
   hear(ready([]));
   expect(sent).toEqual([{ type: "message", id: "storage", content: "before the reload" }]);
 });
 
-test("the past is asked for on the open connection, a page at a time", () => {
+test("older messages are requested on the open connection, a page at a time", () => {
   const { session, sent, hear } = start();
   hear(ready(messages(151, 250)));
   session.loadOlder();
@@ -173,7 +173,7 @@ test("the past is asked for on the open connection, a page at a time", () => {
   expect(sent.at(-1)).toEqual({ type: "older", before: 51 });
 });
 
-test("the past that is asked for offline comes with the next connection, or fails with it, or in ten seconds", () => {
+test("older messages requested offline arrive with the next connection, or fail with it or after ten seconds", () => {
   const { session, sent, asked, hear, lose } = start();
   hear(ready(messages(151, 250)));
   lose(1006);
@@ -189,7 +189,7 @@ test("the past that is asked for offline comes with the next connection, or fail
   expect(session.view.older).toBe("failed");
 });
 
-test("what was seen of a chat that was erased makes nothing of its successor's seen", () => {
+test("the read position of an erased chat doesn't apply to its successor", () => {
   const { session, hear } = start();
   session.setVisible(true);
   hear(ready(messages(1, 3)));

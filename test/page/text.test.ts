@@ -11,7 +11,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 const links = (text: string) => piecesOf(text).flatMap(({ text: shown, href }) => (href ? [shown] : []));
 
-test("an address in a sentence is a link without the sentence's marks", () => {
+test("a URL in a sentence is a link without the sentence's punctuation", () => {
   expect(links("See https://example.com/a?b=1. Or (https://example.com/b)!")).toEqual([
     "https://example.com/a?b=1",
     "https://example.com/b",
@@ -19,7 +19,7 @@ test("an address in a sentence is a link without the sentence's marks", () => {
   expect(links("https://en.wikipedia.org/wiki/Parley_(talk)")).toEqual(["https://en.wikipedia.org/wiki/Parley_(talk)"]);
 });
 
-test("nothing but a web address without a user in it is a link", () => {
+test("only web addresses without a user are links", () => {
   for (const text of [
     "javascript:alert(1)",
     "data:text/html,<script>alert(1)</script>",
@@ -33,7 +33,7 @@ test("nothing but a web address without a user in it is a link", () => {
   expect(webAddress("http://example.com/file", ["https:"])).toBeNull();
 });
 
-test("the pieces of any text are the text again", () => {
+test("the pieces of any text join to the same text", () => {
   const part = fc.constantFrom(
     "https://",
     "http://",
@@ -64,7 +64,7 @@ test("the pieces of any text are the text again", () => {
   );
 });
 
-test("the first language that we speak is chosen, with its region", () => {
+test("the first supported language is chosen, with its region", () => {
   expect(chooseLanguage([null, "pt-BR", "de_AT", "en"])).toEqual({ language: "de", locale: "de-AT" });
   expect(chooseLanguage(["not a tag", ""])).toEqual({ language: "en", locale: "en" });
 });
@@ -81,7 +81,7 @@ test("every language has every text, with the same placeholders", () => {
   }
 });
 
-test("texts that don't come are English, and so is one that an older file lacks", async () => {
+test("missing texts are English", async () => {
   const answer = (body: BodyInit) => vi.spyOn(globalThis, "fetch").mockResolvedValueOnce(new Response(body));
   answer(JSON.stringify({ send: "Senden" }));
   expect(await textsIn("de")).toEqual({ language: "de", texts: { ...en, send: "Senden" } });
@@ -91,7 +91,7 @@ test("texts that don't come are English, and so is one that an older file lacks"
   expect(await textsIn("ar")).toEqual({ language: "en", texts: en });
 });
 
-test("a wait is told in the unit that people would use", () => {
+test("a wait is shown in a natural unit", () => {
   const reason = (retryAfter: number | null) =>
     refusalReason({ code: "rate_limited", message: "Own words", retryAfter }, en, "en");
   expect(reason(1)).toContain("1 second.");
@@ -100,7 +100,7 @@ test("a wait is told in the unit that people would use", () => {
   expect(reason(null)).toBe("Own words");
 });
 
-test("days are named as people name them, by the visitor's calendar", () => {
+test("days are named by the visitor's calendar", () => {
   const { day } = timesIn("en", "Europe/Berlin");
   const now = Date.UTC(2026, 10, 20, 0, 30);
   expect(day(Date.UTC(2026, 10, 19, 23, 30), now)).toBe("Today");

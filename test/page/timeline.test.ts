@@ -9,7 +9,7 @@ const NOON = new Date(2026, 10, 20, 12).getTime();
 const MINUTE = 60_000;
 const TROUBLE = { code: "chat_full", message: "Full", retryAfter: null };
 
-/** A conversation of stored messages and what waits. */
+/** A conversation with stored and waiting messages. */
 function conversation(messages: ChatMessage[], outbox: OwnMessage[] = []): Conversation {
   const entries = messages.map((message) => ({ key: `k${message.seq}`, message }));
   return { ...emptyConversation(outbox), entries };
@@ -25,7 +25,7 @@ const at = (message: ChatMessage, time: number): ChatMessage => ({
   createdAt: new Date(time).toISOString(),
 });
 
-test("a stored message is a line with what is shown of it", () => {
+test("a stored message is a line with its shown fields", () => {
   const [line] = timelineOf(conversation([at(outbound(1, "Hello"), NOON)]));
   expect(line).toMatchObject({ key: "k1", at: NOON, own: false, progress: null, refused: null, latest: false });
   expect(line?.message.text).toBe("Hello");
@@ -37,11 +37,11 @@ test.each([
   ["DELIVERED", "delivered"],
   ["READ", "read"],
   ["FAILED", "notSent"],
-] as const)("a message of the visitor's that is %s is told as %s", (status, progress) => {
+] as const)("a visitor's message that is %s is shown as %s", (status, progress) => {
   expect(timelineOf(conversation([{ ...inbound(1, "Hi"), status }]))[0]?.progress).toBe(progress);
 });
 
-test("what waits is shown after what is stored, as far as it is", () => {
+test("waiting messages are shown after stored ones, with their progress", () => {
   const refused = own("c", { trouble: TROUBLE });
   const outbox = [own("a"), own("b", { seq: 3 }), refused, own("d", { echo: 1 })];
   const lines = timelineOf(conversation([inbound(1, "text d")], outbox));
@@ -55,7 +55,7 @@ test("what waits is shown after what is stored, as far as it is", () => {
   expect(lines[1]).toMatchObject({ at: NOON, own: true, message: { type: "TEXT", text: "text a", mediaUrl: null } });
 });
 
-test("once all is ended nothing is on its way, and nothing can be sent again", () => {
+test("after a final state nothing is being sent, and nothing can be sent again", () => {
   const lines = timelineOf(conversation([], [own("a"), own("b", { seq: 1 }), own("c", { trouble: TROUBLE })]), true);
   expect(lines.map(({ progress, refused }) => [progress, refused])).toEqual([
     ["notSent", null],
@@ -64,7 +64,7 @@ test("once all is ended nothing is on its way, and nothing can be sent again", (
   ]);
 });
 
-test("a run ends with its writer, after five minutes, with the day, and after what was refused", () => {
+test("a group of messages ends with its author, after five minutes, with the day, and after a refused message", () => {
   const lines = timelineOf(
     conversation([
       at(outbound(1, "a"), NOON),
@@ -88,14 +88,14 @@ test("a run ends with its writer, after five minutes, with the day, and after wh
   expect([refused?.last, next?.newDay, next?.first]).toEqual([true, false, true]);
 });
 
-test("how far the newest of the visitor's own has come is written out", () => {
+test("the progress of the visitor's newest message is shown as text", () => {
   const lines = timelineOf(conversation([inbound(1, "a"), inbound(2, "b"), outbound(3, "c")]));
   expect(lines.map(({ latest }) => latest)).toEqual([false, true, false]);
   expect(timelineOf(conversation([outbound(1, "a")]))[0]?.latest).toBe(false);
   expect(timelineOf(conversation([]))).toEqual([]);
 });
 
-test("what is acknowledged is the company's, and what the server does not know of yet", () => {
+test("acknowledgements cover the company's messages that the server does not know about yet", () => {
   const with_ = (...statuses: ChatMessage["status"][]) =>
     conversation(statuses.map((status, index) => ({ ...outbound(index + 1, "x"), status })));
   expect([deliveredUpTo(with_("SENT", "SENT")), readUpTo(with_("SENT", "SENT"))]).toEqual([2, 2]);
@@ -105,7 +105,7 @@ test("what is acknowledged is the company's, and what the server does not know o
   expect(readUpTo(conversation([inbound(1, "Hi")]))).toBe(0);
 });
 
-test("the unread are the company's after what was seen", () => {
+test("the unread messages are the company's after the last seen one", () => {
   const all = conversation([
     outbound(1, "a"),
     outbound(2, "b"),
@@ -115,20 +115,20 @@ test("the unread are the company's after what was seen", () => {
   expect([unreadCount(all, 0), unreadCount(all, 1), unreadCount(all, 2)]).toEqual([2, 1, 0]);
 });
 
-test("the next to send is the first that is neither stored nor refused", () => {
+test("the next message to send is the first that is neither stored nor refused", () => {
   const outbox = [own("a", { seq: 1 }), own("b", { trouble: TROUBLE }), own("c"), own("d")];
   expect(nextToSend(conversation([], outbox))?.id).toBe("c");
   expect(nextToSend(conversation([], outbox.slice(0, 2)))).toBeUndefined();
 });
 
-test("the newest stored message keeps its mark in words while a later one waits or was refused", () => {
+test("the newest stored message keeps its status text while a later one waits or was refused", () => {
   const stored = [at(inbound(1, "a"), NOON)];
   for (const waiting of [own("b"), own("b", { trouble: TROUBLE })]) {
     expect(timelineOf(conversation(stored, [waiting])).map(({ latest }) => latest)).toEqual([true, false]);
   }
 });
 
-test("each message of a run shows its time unless the next one repeats it", () => {
+test("each message in a group shows its time, unless the next one has the same", () => {
   const times = [NOON, NOON + 20_000, NOON + MINUTE, NOON + 4 * MINUTE, NOON + 4 * MINUTE + 1];
   const lines = timelineOf(conversation(times.map((time, n) => at(inbound(n + 1, "x"), time))));
   expect(lines.map(({ first }) => first)).toEqual([true, false, false, false, false]);

@@ -4,9 +4,9 @@ import type { Plugin } from "vite";
 type Bundle = Promise<{ code: string; map: string }>;
 
 /**
- * Gives tests the Worker as one module, bundled as a deploy bundles it, and the error documents as another. Each test
- * file loads them anew, and module by module that takes longer than most files' tests. Any other module of the Worker
- * that a test imports is a copy of its own.
+ * Gives tests the Worker as one module, bundled like a deploy, and the error documents as another. Each test file loads
+ * them again, and separate modules would take longer to load than most files' tests. Any other module of the Worker
+ * that a test imports is a separate copy.
  */
 export function bundledWorker(root: string): Plugin {
   const index = `${root}src/index.ts`;

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterAll, afterEach, expect } from "vitest";
 import { Secrets, shownIn } from "./secrets.ts";
 
-/** Known before the first test: the service's own, and those that tests give their channels. */
+/** Known before the first test: the service's own secrets, and those that tests give their channels. */
 const PLANTED = [
   env.ADMIN_TOKEN,
   env.KEY_SECRET,
@@ -16,17 +16,17 @@ const secrets = new Secrets();
 for (const secret of PLANTED) secrets.plant(secret);
 const found: string[] = [];
 
-/** Has a secret looked for, from here to the end of the file, in all that is logged, answered and stored. */
+/** Searches for a secret in everything that is logged, returned and stored, until the end of the file. */
 export function plant(secret: string): void {
   secrets.plant(secret);
 }
 
-/** The start of the first secret in a text; null where it holds none. */
+/** The start of the first secret in a text, or null. */
 export function secretIn(text: string): string | null {
   return secrets.in(text);
 }
 
-/** Looks for secrets in an answer: those that it may show are planted, and no other may stand in it. */
+/** Searches for secrets in a response. Secrets that it may show are added to the search, and no other is allowed. */
 export function lookInto(what: string, text: string): void {
   const shown = shownIn(text);
   for (const secret of shown.secrets) plant(secret);
@@ -38,12 +38,12 @@ function note(what: string, text: string): void {
   if (secret !== null) found.push(`${what}: ${secret}`);
 }
 
-/** Looks for secrets in a line of the log. */
+/** Searches for secrets in a line of the log. */
 export function noteLine(level: string, line: unknown[]): void {
   note(`the log (${level})`, line.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" "));
 }
 
-/** Looks for secrets in all tests of a file: in each line of the log, each answer, and in the end in the directory. */
+/** Searches for secrets in all tests of a file: in each log line and each response, and at the end in the directory. */
 export function watchForSecrets(): void {
   if (!isWatching) watchLog();
   isWatching = true;
@@ -64,10 +64,10 @@ function watchLog(): void {
   }
 }
 
-/** The last row of each table that was looked at. */
+/** The last row of each table that was searched. */
 const lookedAt = new Map<string, number>();
 
-/** The directory's rows that came since the last call: test files share a directory. */
+/** The directory's rows since the last call. Test files share a directory. */
 async function newDirectoryText(): Promise<string> {
   const names = await tableNames();
   const read = (name: string) =>
@@ -82,7 +82,7 @@ async function newDirectoryText(): Promise<string> {
   return JSON.stringify(tables.map((table) => table.results));
 }
 
-/** All that the directory holds. */
+/** All rows of the directory. */
 export async function directoryText(): Promise<string> {
   const names = await tableNames();
   const tables = await env.DB.batch(names.map((name) => env.DB.prepare(`select * from "${name}"`)));

@@ -1,7 +1,7 @@
 import createClient from "openapi-fetch";
 import type { paths } from "../../src/openapi/client/types.ts";
 
-/** Sends one message for an order, however often it is called. Returns its status and the chat's number of messages. */
+/** Sends one message for an order, even if it is called twice. Returns its status and the chat's number of messages. */
 export async function sendShippingNotice(baseUrl: string, key: string, chatId: string, order: string) {
   const parley = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
   const path = { id: chatId };

@@ -34,13 +34,13 @@ export interface OpenApi {
   };
 }
 
-/** The documents as they are committed and served. */
+/** The committed documents, which the service also serves. */
 export const DOCUMENTS: { public: OpenApi; operator: OpenApi } = {
   public: JSON.parse(publicText),
   operator: JSON.parse(operatorText),
 };
 
-/** What went through the Worker; `sent` is the request's body, `received` the answer's, read where it is JSON. */
+/** A request and its response. `sent` is the request's body, and `received` the response's, parsed if it is JSON. */
 export interface Exchange {
   method: string;
   path: string;
@@ -62,13 +62,13 @@ interface KnownOperation {
 let operations = Object.values(DOCUMENTS).flatMap(operationsOf);
 const PREFIXES = /^\/(api|admin)\/v1(\/|$)/;
 
-/** From here on answers are compared to these documents, which a test made that has changed what there is. */
+/** From here on, compares responses to these documents, for a test that changes the documents. */
 export function compareTo(others: object): void {
   operations = Object.values(JSON.parse(JSON.stringify(others)) as typeof DOCUMENTS).flatMap(operationsOf);
   validators.clear();
 }
 
-/** Every operation of a document, by its method and the whole path: `GET /api/v1/chats/{id}`. */
+/** Every operation of a document by its method and full path: `GET /api/v1/chats/{id}`. */
 export function operationsOf(document: OpenApi): KnownOperation[] {
   return Object.entries(document.paths).flatMap(([path, { servers = document.servers, ...operations }]) =>
     Object.entries(operations).map(([method, operation]) => {
@@ -81,8 +81,8 @@ export function operationsOf(document: OpenApi): KnownOperation[] {
 }
 
 /**
- * Throws for an answer that the OpenAPI documents do not describe: its status, the headers that it must have, its
- * content type and body; and for a request that was taken although they say that it would not be.
+ * Throws if the OpenAPI documents don't describe a response: its status, required headers, content type and body. Also
+ * throws if a request was accepted that the documents don't allow.
  */
 export function compareToDocuments(exchange: Exchange): void {
   const { method, path, response } = exchange;
@@ -95,7 +95,7 @@ export function compareToDocuments(exchange: Exchange): void {
   throw new Error(`${what}, which is not as the OpenAPI document says:\n${faults.join("\n")}\n${exchange.text}`);
 }
 
-/** What the OpenAPI documents say against a request's body; empty if a client may send it. */
+/** The faults of a request's body according to the OpenAPI documents. Empty if a client may send it. */
 export function faultsOfBody(method: string, path: string, sent: object): string[] {
   const known = operations.find((each) => each.method === method && each.pattern.test(path));
   if (!known) throw new Error(`${method} ${path} is no operation`);
@@ -115,7 +115,7 @@ function faultsOf(known: KnownOperation, exchange: Exchange): string[] {
   ];
 }
 
-/** What is no operation answers an error that is not of any: of who is not let in, and of the path or the method. */
+/** Requests without an operation return an error of authentication, or of the path or the method. */
 function faultsOfNoOperation({ method, response, received }: Exchange, pathname: string): string[] {
   if (!PREFIXES.test(pathname)) return [];
   const { code } = (received ?? {}) as { code?: ErrorCode };
@@ -166,7 +166,7 @@ function requestFaults(
   return [...faults, ...ofBody.map((fault) => `sent ${fault}`)];
 }
 
-/** Text of a header or a query, as its schema means it. */
+/** The text of a header or a query parameter as the type in its schema. */
 function typed(value: string, schema: Schema): unknown {
   return schema.type === "integer" && /^-?\d+$/.test(value) ? Number(value) : value;
 }
@@ -180,7 +180,7 @@ function faultsIn(name: string, schemaOf: () => Schema, value: unknown): string[
   return errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`);
 }
 
-/** The validator fails at halves of surrogate pairs, which a client may have put into its own fields. */
+/** The validator fails for lone surrogates, which a client can put into its own fields. */
 function wellFormed(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -192,7 +192,7 @@ function resolved<T extends object>(value: T & Reference, among: Record<string, 
   return value.$ref === undefined ? value : (among[value.$ref.split("/").at(-1) ?? ""] as T);
 }
 
-/** A schema with what it refers to, as one that stands by itself. */
+/** A schema with everything that it refers to. */
 function withDefinitions(schema: Schema, { components }: OpenApi): Schema {
   const $defs: Record<string, Schema> = {};
   const take = (text: string) => {
@@ -207,7 +207,7 @@ function withDefinitions(schema: Schema, { components }: OpenApi): Schema {
   return JSON.parse(JSON.stringify({ ...schema, $defs }).replaceAll("#/components/schemas/", "#/$defs/"));
 }
 
-/** A client must bear fields that it does not know; a test must not. */
+/** A client must accept unknown fields, and a test must not. */
 function closed<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(closed) as T;
   if (typeof schema !== "object" || schema === null) return schema;

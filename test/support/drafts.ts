@@ -1,7 +1,7 @@
 import type { Draft } from "../../src/chats/rpc.ts";
 import { newId } from "../../src/ids.ts";
 
-/** A message on its way to a chat's object, as the Worker makes it of a plain text. */
+/** A plain text message as the Worker passes it to a chat's object. */
 export function draft(content: string, changes: Partial<Draft> = {}): Draft {
   return {
     id: newId("msg", null),

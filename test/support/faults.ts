@@ -2,15 +2,15 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 
 /**
- * How D1's binding throws an outage. `bare`: the connection broke before a response arrived, and the platform's error
- * comes as it is. `prefixed`: a response arrived, and was cut off or says that D1 failed.
+ * The form of an outage in D1's binding. `bare`: the connection was lost before a response, and the platform's error is
+ * thrown unchanged. `prefixed`: a response arrived, but it was cut off or says that D1 failed.
  */
 export const OUTAGES = ["bare", "prefixed"] as const;
 export type Outage = (typeof OUTAGES)[number];
 
 const LOST = "Network connection lost.";
 
-/** An error as D1's binding throws it in an outage. `more` ends its message. */
+/** An error as D1's binding throws it in an outage. `more` is appended to its message. */
 export function outageError(outage: Outage, more = ""): Error {
   const text = `${LOST}${more}`;
   if (outage === "bare") return Object.assign(new Error(text), { retryable: true });
@@ -18,8 +18,8 @@ export function outageError(outage: Outage, more = ""): Error {
 }
 
 /**
- * What the call of an object throws. Without a number every call fails because the connection is lost: the platform
- * lets such a call be repeated, and the repetition fails too. A single call fails in a way that is not repeated.
+ * The error of a call to an object. Without a number, every call fails because the connection is lost: the platform
+ * allows a repetition, which fails too. A single call fails with an error that is not repeated.
  */
 const unreachable = () => Object.assign(new Error(LOST), { retryable: true });
 const brokeOff = () => new Error("internal error; reference = 0123456789abcdef");
@@ -44,8 +44,8 @@ function replaceMethod(namespace: Objects, method: string, replace: (original: M
 }
 
 /**
- * Lets calls of one method of a namespace's objects fail, as if the object could not be reached: those whose number,
- * from 1 on, `fails` picks, or all. `vi.restoreAllMocks()` ends it.
+ * Makes calls to one method of a namespace's objects fail, as if the object could not be reached: those whose number,
+ * starting at 1, `fails` selects, or all. `vi.restoreAllMocks()` ends it.
  */
 export function breakObjects(namespace: Objects, method: string, fails?: (call: number) => boolean): void {
   let calls = 0;
@@ -55,7 +55,10 @@ export function breakObjects(namespace: Objects, method: string, fails?: (call: 
   });
 }
 
-/** From here on a key is answered only after a chat was asked: a request that asks one after the other never ends. */
+/**
+ * From here on, a key's object only responds after a chat was called, so a request that calls one after the other
+ * hangs.
+ */
 export function admitAfterChat(): void {
   const { promise: chatAsked, resolve } = Promise.withResolvers<void>();
   const chat = env.CHATS.getByName.bind(env.CHATS);
@@ -72,7 +75,7 @@ export function admitAfterChat(): void {
   );
 }
 
-/** Takes the directory down: every statement fails. `vi.restoreAllMocks()` brings it back. */
+/** Starts an outage of the directory: every statement fails. `vi.restoreAllMocks()` ends it. */
 export function breakDirectory(outage: Outage): void {
   const down = () => Promise.reject(outageError(outage));
   for (const method of METHODS) vi.spyOn(statements, method).mockImplementation(down);
@@ -82,7 +85,7 @@ export function breakDirectory(outage: Outage): void {
 type Statement = D1PreparedStatement & { statement: string };
 const METHODS = ["all", "run", "raw", "first"] as const;
 
-/** Replaces methods of the directory's statements. `replace` gets the statement, and what runs it. */
+/** Replaces methods of the directory's statements. `replace` gets the statement and the original method. */
 function replaceStatements(
   methods: readonly (typeof METHODS)[number][],
   replace: (statement: Statement, run: () => Promise<unknown>) => Promise<unknown>,
@@ -96,14 +99,14 @@ function replaceStatements(
   }
 }
 
-/** Lets the directory's statements that `pattern` fits fail, those of a batch aside. */
+/** Makes the directory's statements that match `pattern` fail, except in batches. */
 export function breakStatements(outage: Outage, pattern: RegExp): void {
   replaceStatements(METHODS, ({ statement }, run) =>
     pattern.test(statement) ? Promise.reject(outageError(outage)) : run(),
   );
 }
 
-/** Runs `before` once before and `after` once after the first call of one method of a namespace's objects. */
+/** Runs `before` before and `after` after the first call to one method of a namespace's objects. */
 export function aroundCall(
   namespace: Objects,
   method: string,
@@ -123,15 +126,15 @@ export function aroundCall(
 }
 
 /**
- * Puts `around` about each of the directory's queries that Drizzle makes outside a batch; it is given the query's
- * number, from 1 on, and what runs it.
+ * Wraps each Drizzle query to the directory outside a batch in `around`, which gets the query's number, starting at 1,
+ * and a function that runs it.
  */
 export function aroundQueries(around: (query: number, run: () => Promise<unknown>) => Promise<unknown>): void {
   let queries = 0;
   replaceStatements(["raw"], (_statement, run) => around(++queries, run));
 }
 
-/** Does something right before the directory's next statement that Drizzle makes for no rows. */
+/** Runs something right before the directory's next Drizzle statement that returns no rows. */
 export function beforeNextRun(first: () => Promise<unknown>): void {
   let isNext = true;
   replaceStatements(["run"], async (_statement, run) => {
@@ -143,7 +146,7 @@ export function beforeNextRun(first: () => Promise<unknown>): void {
   });
 }
 
-/** Statements for no rows that `pattern` fits are carried out, and their answers lost. `vi.restoreAllMocks()` ends it. */
+/** Runs statements without rows that match `pattern`, and loses their responses. `vi.restoreAllMocks()` ends it. */
 export function loseAnswers(outage: Outage, pattern: RegExp): void {
   replaceStatements(["run"], async ({ statement }, run) => {
     const answer = await run();
@@ -152,7 +155,7 @@ export function loseAnswers(outage: Outage, pattern: RegExp): void {
   });
 }
 
-/** Each write of the directory is made, and its answer lost. `vi.restoreAllMocks()` ends it. */
+/** Runs each write of the directory, and loses its response. `vi.restoreAllMocks()` ends it. */
 export function loseWrites(outage: Outage): void {
   const isWrite = ({ statement }: Statement) => /^\s*(insert|update|delete)/i.test(statement);
   replaceStatements(METHODS, async (statement, run) => {
@@ -174,7 +177,10 @@ export function countRoundTrips(): () => number {
   return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
 }
 
-/** Watches how many calls of one method of a namespace's objects, and batches of the directory, are under way at once. */
+/**
+ * Records the maximum number of concurrent calls to one method of a namespace's objects, and of batches of the
+ * directory.
+ */
 export function watchUnderWay(namespace: Objects, method: string): () => number {
   const batch = env.DB.batch.bind(env.DB);
   let underWay = 0;

@@ -8,23 +8,26 @@ import { lookInto } from "./canaries.ts";
 import { compareToDocuments } from "./documents.ts";
 import { CREDENTIALS } from "./world/factories.ts";
 
-/** An answer, read: what a test looks at, and what a failed assertion prints. */
+/** A parsed response, as a failed assertion prints it. */
 export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the test expects of it
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its body
   body: any;
 }
 
 export interface Call {
   body?: unknown;
   headers?: Record<string, string>;
-  /** Bindings that this request's Worker has in place of the test's. */
+  /** Bindings that replace the test's for this request. */
   bindings?: Partial<Env>;
 }
 
-/** One request through the Worker, compared to the OpenAPI documents. A `body` that is a string, or bytes, is sent as it is; anything else as JSON. */
+/**
+ * Sends a request to the Worker and compares it to the OpenAPI documents. A string or bytes as `body` are sent
+ * unchanged, and any other value as JSON.
+ */
 export async function call(method: string, path: string, { body, headers = {}, bindings }: Call = {}): Promise<Answer> {
   const raw = body === undefined || typeof body === "string" || body instanceof ReadableStream;
   const request = new Request(`https://parley.test${path}`, {
@@ -44,18 +47,18 @@ export async function call(method: string, path: string, { body, headers = {}, b
   return { status: response.status, headers: response.headers, text, body: received };
 }
 
-/** A request with the operator's token; `path` is below /admin/v1. */
+/** A request with the operator's token. `path` is below /admin/v1. */
 export function admin(method: string, path: string, body?: unknown, bindings?: Partial<Env>): Promise<Answer> {
   const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
   return call(method, `/admin/v1${path}`, { body, headers, ...(bindings && { bindings }) });
 }
 
-/** The numbers of an organization's channels and keys, as the operator watches them. */
+/** The statistics of an organization's channels and keys. */
 export async function statsOf(organizationId: string) {
   return (await admin("GET", `/stats?organization=${organizationId}`)).body;
 }
 
-/** A client of the public API with one key; `path` is below /api/v1. */
+/** A client of the public API with one key. `path` is below /api/v1. */
 export function client(secret: string) {
   return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     call(method, `/api/v1${path}`, { body, headers: { Authorization: `Bearer ${secret}`, ...headers } });
@@ -78,19 +81,19 @@ export async function newOrganization(settings: Record<string, unknown> = {}) {
   return { organizationId, ownerId: made.member.id as string, channelId, keyId: key.id as string, api: client(secret) };
 }
 
-/** A new channel of an organization; its id. */
+/** Creates a channel. Returns its id. */
 export async function newChannel(organizationId: string, kind: keyof typeof CREDENTIALS): Promise<string> {
   const body = { kind, name: `The ${kind} channel`, credentials: CREDENTIALS[kind] };
   return created(await admin("POST", `/organizations/${organizationId}/channels`, body)).channel.id;
 }
 
-/** A new key of an organization, with its text. */
+/** Creates a key. Returns it with its text. */
 export async function newKey(organizationId: string, body: Record<string, unknown> = {}) {
   const answer = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Test", ...body });
   return created(answer) as { key: Record<string, unknown> & { id: string }; secret: string };
 }
 
-/** A new template of an organization; its id. */
+/** Creates a template. Returns its id. */
 export async function newTemplate(organizationId: string, body: string): Promise<string> {
   const template = { name: "order_shipped", language: "en", body };
   return created(await admin("POST", `/organizations/${organizationId}/templates`, template)).template.id;
@@ -98,30 +101,30 @@ export async function newTemplate(organizationId: string, body: string): Promise
 
 let contacts = 0;
 
-/** A new chat with a contact of its own. */
+/** Creates a chat with a new contact. */
 export async function newChat(api: Client, channelId: string, address = `contact-${++contacts}`): Promise<Chat> {
   return created(await api("POST", "/chats", { channelId, contact: { address } })).chat;
 }
 
-/** Sends a message that must be accepted. */
+/** Sends a message, which must be accepted. */
 export async function send(api: Client, chatId: string, body: Record<string, unknown> = {}): Promise<Message> {
   return created(await api("POST", `/chats/${chatId}/messages`, { content: "Hello", ...body })).message;
 }
 
-/** Sends `count` messages, `Message 1` and so on, one after the other; in the order of their sequence. */
+/** Sends `count` messages, `Message 1` and so on, one after the other. Returns them in this order. */
 export async function sendMany(api: Client, chatId: string, count: number): Promise<Message[]> {
   const sent: Message[] = [];
   while (sent.length < count) sent.push(await send(api, chatId, { content: `Message ${sent.length + 1}` }));
   return sent;
 }
 
-/** The body of an answer that must be a 201. */
+/** The body of a response, which must be a 201. */
 export function created(answer: Answer) {
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
 }
 
-/** Asserts an error's status, code and shape: `message` for what is raised centrally, `error` for the endpoints' own. */
+/** Expects an error's status, code and the field of its text. */
 export function expectError(answer: Answer, status: number, code: string, text?: string | RegExp): void {
   expect({ status: answer.status, code: answer.body?.code }, answer.text).toEqual({ status, code });
   const shown = answer.body.message ?? answer.body.error;
@@ -129,7 +132,7 @@ export function expectError(answer: Answer, status: number, code: string, text?:
   if (text !== undefined) expect(shown).toMatch(text);
 }
 
-/** Asserts a 400 of shape A that names exactly these places. */
+/** Expects a `validation_failed` with exactly these paths. */
 export function expectFaults(answer: Answer, ...paths: string[]): void {
   expectError(answer, 400, "validation_failed");
   expect(

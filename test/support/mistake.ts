@@ -1,7 +1,7 @@
-/** A mistake in the arguments of a command. */
+/** An error in the arguments of a command. */
 export class Mistake extends Error {}
 
-/** Runs a command to the code that it exits with: 2 for a mistake in its arguments, which is told in a line. */
+/** Runs a command and returns its exit code: 2 for an error in its arguments, which is printed on one line. */
 export async function exitCodeOf(command: () => number | Promise<number>): Promise<number> {
   try {
     return await command();

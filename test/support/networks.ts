@@ -1,31 +1,31 @@
 import { onTestFinished, vi } from "vitest";
 import { connectionLost } from "../unit/channels/fake-network.ts";
 
-/** One call that reached a network: which method of it, for which chat or number, with what. */
+/** A call that reached a network. */
 export interface NetworkCall {
   network: "telegram" | "whatsapp";
   /** `sendMessage` and so on, or a file's path; `messages`, or a media id. */
   method: string;
-  /** The secret that it was called with. */
+  /** The secret of the call. */
   token: string;
-  /** Whom it is for. */
+  /** The chat or number. */
   to: string;
-  /** What the contact would read. */
+  /** The text that the contact would read. */
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the test expects of it
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its body
   body: any;
   headers: Headers;
   url: string;
-  /** When it came, by the test's clock. */
+  /** When the call arrived, by the test's clock. */
   at: number;
 }
 
-/** What a network answers to a call; one that throws is a connection that broke. */
+/** A network's response to a call. If it throws, the connection was lost. */
 export type Script = (call: NetworkCall, number: number) => Response | Promise<Response>;
 
 /**
- * Puts both networks in place of `fetch` for this test: `script` answers, and the calls are kept in the order in which
- * they came. Worker and objects run in the test's isolate, so theirs is the same `fetch`.
+ * Replaces `fetch` with both networks for this test. `script` responds, and the calls are recorded in order. The Worker
+ * and the objects run in the test's isolate, so they use the same `fetch`.
  */
 export function fakeNetworks(script: Script = accept): NetworkCall[] {
   const calls: NetworkCall[] = [];
@@ -40,7 +40,7 @@ export function fakeNetworks(script: Script = accept): NetworkCall[] {
 
 let sent = 1_000;
 
-/** Takes whatever is sent, with an id of its own. */
+/** Accepts every message, each with a new id. */
 export function accept({ network, to }: NetworkCall): Response {
   const id = ++sent;
   if (network === "telegram") return Response.json({ ok: true, result: { message_id: id, chat: { id: to } } });
@@ -48,17 +48,17 @@ export function accept({ network, to }: NetworkCall): Response {
   return Response.json(body);
 }
 
-/** Answers in turn, and takes what comes after the last. */
+/** Responds with these in turn, and accepts everything after the last. */
 export function inTurn(...answers: Script[]): Script {
   return (call, number) => (answers[number - 1] ?? accept)(call, number);
 }
 
-/** Takes a message under an id that the test knows. */
+/** Accepts a message with an id that the test knows. */
 export function acceptAs(id: string, contact: { wa_id?: string; user_id?: string } = {}): Script {
   return ({ to }) => Response.json({ contacts: [{ input: to, ...contact }], messages: [{ id }] });
 }
 
-/** A refusal as each network writes it; of Telegram `code` is the HTTP status too. */
+/** A refusal in each network's form. For Telegram, `code` is also the HTTP status. */
 export function refuse(
   code: number,
   words = "No",
@@ -70,19 +70,19 @@ export function refuse(
       : Response.json({ error: { code, message: words, type: "OAuthException" } }, { status, headers });
 }
 
-/** An answer of the network's front, with nothing of the network in it. */
+/** A response from the network's proxy, without the network's own format. */
 export function status(code: number, headers: HeadersInit = {}): Script {
   return () => new Response("<html>Down</html>", { status: code, headers });
 }
 
-/** The request went out, and the connection was lost before an answer came. */
+/** The connection was lost after the request and before the response. */
 export const lost: Script = () => {
   throw connectionLost();
 };
 
 /**
- * A call that hangs until the test lets it go on. The two look at each other from time to time: a promise that one
- * object settles would let another go on in its place.
+ * A call that hangs until the test releases it. Both sides poll, because a promise that one object resolves would
+ * continue another object in its context.
  */
 export function hanging(answer: Script = accept) {
   let isHeld = true;

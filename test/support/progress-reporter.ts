@@ -1,9 +1,11 @@
 import { DefaultReporter, type TestModule, type TestSpecification } from "vitest/node";
 
-/** How long a file takes before its time is printed, in milliseconds. */
+/** The time of a file is printed if it took longer, in milliseconds. */
 const SLOW_MS = 5_000;
 
-/** Prints one line for each test file, with how far the run is; then the failures, as Vitest's own reporters do. */
+/**
+ * Prints one line for each test file with the progress of the run, and then the failures like Vitest's own reporters.
+ */
 export default class ProgressReporter extends DefaultReporter {
   #files = 0;
   #ended = 0;
@@ -31,6 +33,6 @@ export default class ProgressReporter extends DefaultReporter {
     for (const test of failed) this.log(`    failed: ${test.fullName}`);
   }
 
-  /** The line of a file is printed above. */
+  /** The file's line is printed above. */
   protected override printTestModule(): void {}
 }

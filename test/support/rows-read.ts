@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { vi } from "vitest";
 
-/** How many rows each statement of an object reads while `run` runs. */
+/** The number of rows that each statement of an object reads while `run` runs. */
 export async function rowsRead(object: DurableObjectStub, run: () => Promise<unknown>): Promise<number[]> {
   const cursors: { rowsRead: number }[] = [];
   await runInDurableObject(object, (_object, { storage }) => {

@@ -1,11 +1,11 @@
 const API_KEY = /ply_[geu][0-9A-Za-z]{53}/;
 const LETTERS = /[0-9A-Za-z]{32,}/g;
-/** What the service makes for a channel: 32 letters and digits. */
+/** A secret that the service creates for a channel: 32 letters and digits. */
 const MADE = /^[0-9A-Za-z]{32}$/;
 
-/** Secrets that are looked for in texts: API keys by their form, and each that was planted. */
+/** Searches texts for secrets: API keys by their form, and each planted secret. */
 export class Secrets {
-  /** There may be thousands of these, so they are looked up, not tried one after the other. */
+  /** There can be thousands of these, so they are looked up, not searched one by one. */
   readonly #made = new Set<string>();
   readonly #others = new Set<string>();
 
@@ -15,7 +15,7 @@ export class Secrets {
     else this.#others.add(secret);
   }
 
-  /** The start of the first secret in a text; null where it holds none. */
+  /** The start of the first secret in a text, or null. */
   in(text: string): string | null {
     const secret =
       API_KEY.exec(text)?.[0] ?? [...this.#others].find((each) => text.includes(each)) ?? this.#madeIn(text);
@@ -33,10 +33,10 @@ export class Secrets {
   }
 }
 
-/** What an answer says once, to whom it belongs; and what the operator enters at a network. */
+/** Secrets that a response shows once to their owner, and what the operator enters at a network. */
 const SHOWN = /"(?:secret|identitySecret|verifyToken)":"([^"]{16,})"/g;
 
-/** The secrets that an answer may show, and the answer without them. */
+/** The secrets that a response may show, and the response without them. */
 export function shownIn(text: string): { secrets: string[]; rest: string } {
   return { secrets: [...text.matchAll(SHOWN)].map(([, secret]) => secret as string), rest: text.replace(SHOWN, "") };
 }

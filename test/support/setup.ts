@@ -4,7 +4,7 @@ import * as worker from "../../src/index.ts";
 import { watchForSecrets } from "./canaries.ts";
 
 declare global {
-  /** Vitest's own: the plugin for the Workers runtime loads the tested Worker through it. */
+  /** The name under which Vitest's plugin for the Workers runtime loads the tested Worker. */
   var __vitest_mocker__: { moduleRunner: ModuleRunner } | undefined;
 }
 
@@ -13,14 +13,14 @@ interface ModuleRunner {
   keepsWorker?: true;
 }
 
-/** One load in so many is a real one: a runtime that never waits for another process fires no timer. */
+/** One of so many loads is real, because a runtime that never waits for another process fires no timers. */
 const REAL_LOAD_EVERY = 64;
 
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 watchForSecrets();
 
-// Before each request and each call of an object the plugin asks Vite, in another process, for the Worker. The answer
-// is always the same, and the question takes most of a test's time. Without this name the tests pass, but take longer.
+// Before each request and each call to an object, the plugin asks Vite in another process for the Worker. The response
+// never changes, and the wait takes most of a test's time. Without this name the tests pass, but take longer.
 const runner = globalThis.__vitest_mocker__?.moduleRunner;
 if (runner && !runner.keepsWorker) {
   runner.keepsWorker = true;

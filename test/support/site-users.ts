@@ -1,15 +1,15 @@
-/** The subprotocols of a user of the site. `hash` is what the site computed; `expires` makes it the dated form. */
+/** The subprotocols of a site's user. `hash` is what the site computed. `expires` selects the expiring form. */
 export function asUser(user: string, hash: string, expires?: number | string): string[] {
   const id = new TextEncoder().encode(user).toBase64({ alphabet: "base64url", omitPadding: true });
   return ["parley.v1", `user.${id}.${hash}${expires === undefined ? "" : `.${expires}`}`];
 }
 
-/** The undated hash of a user: hex HMAC-SHA-256 of the id. */
+/** A user's hash without an expiry: hex HMAC-SHA-256 of the id. */
 export function signUser(user: string, secret: string): Promise<string> {
   return sign("SHA-256", user, secret);
 }
 
-/** The dated hash of a user: hex HMAC-SHA-512 of the expiry in Unix seconds, a dot and the id. */
+/** A user's expiring hash: hex HMAC-SHA-512 of the expiry in Unix seconds, a dot and the id. */
 export function signUserUntil(user: string, expires: number | string, secret: string): Promise<string> {
   return sign("SHA-512", `${expires}.${user}`, secret);
 }

@@ -8,23 +8,23 @@ import { admin, created, newOrganization } from "./harness.ts";
 
 export { asUser, signUser, signUserUntil } from "./site-users.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: a frame is whatever the test expects of it
+// biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its frames
 export type Frame = any;
 
 export interface Visit {
   token?: string;
-  /** All the subprotocols, in place of the token's. */
+  /** All subprotocols, instead of the token's. */
   protocols?: string[];
   after?: number | string;
   origin?: string;
-  /** Where the visitor comes from; each visitor from somewhere else, unless told. */
+  /** The visitor's address. By default, each visitor has a different one. */
   from?: string;
   headers?: Record<string, string>;
 }
 
 let visitors = 0;
 
-/** A network of its own for each visitor, so that no test meets the limit of new chats by chance. */
+/** A different network for each visitor, so that no test reaches the limit for new chats by accident. */
 function elsewhere(): string {
   visitors++;
   return `10.${visitors >> 16}.${(visitors >> 8) & 255}.${visitors & 255}`;
@@ -36,7 +36,7 @@ export function newToken(): string {
   return token;
 }
 
-/** The page's end of a visitor's socket: frames and the close are awaited in the order in which they came. */
+/** The page's end of a visitor's socket. Frames and the close are awaited in the order of arrival. */
 export class Page {
   readonly #socket: WebSocket;
   readonly #frames: Frame[] = [];
@@ -48,7 +48,7 @@ export class Page {
     socket.addEventListener("message", ({ data }) => this.#push(JSON.parse(String(data))));
     this.closed = new Promise((resolve) => {
       socket.addEventListener("close", ({ code }) => {
-        // Whoever waits for a frame then sees why none comes.
+        // Shows a test that waits for a frame why none arrives.
         this.#push({ closed: code });
         resolve(code);
       });
@@ -62,7 +62,7 @@ export class Page {
     else this.#frames.push(frame);
   }
 
-  /** The next frame; `{ closed: code }` after the last. */
+  /** The next frame, or `{ closed: code }` after the last one. */
   next(): Promise<Frame> {
     const frame = this.#frames.shift();
     return frame === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(frame);
@@ -72,18 +72,18 @@ export class Page {
     this.#socket.send(typeof frame === "string" || frame instanceof ArrayBuffer ? frame : JSON.stringify(frame));
   }
 
-  /** Sends a frame and gives the next that comes. */
+  /** Sends a frame and returns the next one that arrives. */
   ask(frame: Frame): Promise<Frame> {
     this.send(frame);
     return this.next();
   }
 
-  /** Sends a message under the client's own id, and gives what is answered. */
+  /** Sends a message with the client's own id, and returns the response. */
   write(id: string, content = `Text of ${id}`): Promise<Frame> {
     return this.ask({ type: "message", id, content });
   }
 
-  /** Every frame that had been sent when a ping of now was answered. */
+  /** Every frame that was sent before the response to a ping. */
   async rest(): Promise<Frame[]> {
     this.send('{ "type": "ping" }');
     const frames: Frame[] = [];
@@ -97,7 +97,7 @@ export class Page {
   }
 }
 
-/** The answer to a visitor's upgrade. */
+/** The response to a visitor's upgrade. */
 export function upgrade(channelId: string, { after, origin, from = elsewhere(), ...visit }: Visit = {}) {
   const protocols = visit.protocols ?? ["parley.v1", `token.${visit.token ?? newToken()}`];
   const query = after === undefined ? "" : `?after=${after}`;
@@ -112,7 +112,7 @@ export function upgrade(channelId: string, { after, origin, from = elsewhere(), 
   });
 }
 
-/** Opens a visitor's socket, whatever becomes of it. */
+/** Opens a visitor's socket, whether or not it is accepted. */
 export async function connect(channelId: string, visit: Visit = {}): Promise<Page> {
   const response = await upgrade(channelId, visit);
   expect(response.status).toBe(101);
@@ -120,7 +120,7 @@ export async function connect(channelId: string, visit: Visit = {}): Promise<Pag
   return new Page(response.webSocket);
 }
 
-/** Opens a visitor's socket that must be let in; the page and its first frame. */
+/** Opens a visitor's socket that must be accepted. Returns the page and its first frame. */
 export async function visit(channelId: string, how: Visit = {}): Promise<{ page: Page; ready: Frame }> {
   const page = await connect(channelId, how);
   const ready = await page.next();
@@ -128,7 +128,7 @@ export async function visit(channelId: string, how: Visit = {}): Promise<{ page:
   return { page, ready };
 }
 
-/** The object that a token's visitor meets in. */
+/** The object of the chat of a token's visitor. */
 export async function objectOf(channelId: string, token: string) {
   return env.CHATS.getByName(await webChatId(channelId, await addressOfToken(token)));
 }

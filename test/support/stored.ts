@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 
-/** Everything that an object stores, as JSON: the rows of its tables, and its keys and values. */
+/** All stored data of an object as JSON: the rows of its tables, and its keys and values. */
 export async function storedBy(object: DurableObjectStub): Promise<string> {
   return JSON.stringify(await runInDurableObject(object, (_object, { storage }) => everythingIn(storage)));
 }
@@ -13,10 +13,10 @@ function everythingIn({ sql, kv }: DurableObjectStorage): unknown[] {
   return [...rows, ...kv.list()];
 }
 
-/** What `heldBy` finds in an object that stores nothing. */
+/** The result of `heldBy` for an object without data. */
 export const NOTHING = { values: [], tables: [], alarm: null };
 
-/** The values that an object stores, the names of its tables, and its alarm. */
+/** An object's stored values, the names of its tables, and its alarm. */
 export function heldBy(object: DurableObjectStub) {
   return runInDurableObject(object, async (_object, { storage }) => ({
     values: [...storage.kv.list()],

@@ -1,7 +1,7 @@
 /**
- * A small stand-in for api.telegram.org, over real HTTP: `node test/support/telegram-server.ts --port 9100`, with
- * TELEGRAM_API_BASE=http://127.0.0.1:9100 on our side. It prints a line a call. A line typed on its standard input
- * comes in as a message from a contact; those that begin with `/` are told by `/help`. Tests use `telegramServer`.
+ * A small fake of api.telegram.org over real HTTP: run `node test/support/telegram-server.ts --port 9100`, and set
+ * TELEGRAM_API_BASE=http://127.0.0.1:9100 for the service. It prints a line for each call. A line on its standard input
+ * arrives as a message from a contact. `/help` lists the lines with a special meaning. Tests use `telegramServer`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -37,33 +37,36 @@ const DESCRIPTIONS: Record<number, string> = {
 
 type Fields = Record<string, unknown>;
 
-/** A call of the bot's, in the order of coming. `answered` is the status it was given, 0 for none. */
+/** A call of the bot, in the order of arrival. `answered` is its status, or 0 without a response. */
 export interface BotCall {
   method: string;
   body: Fields;
   answered: number;
 }
 
-/** What the next call meets: a status, or a connection that gives no answer, after the call was carried out or not. */
+/**
+ * What happens to the next call: a status, or a connection without a response, after the call took effect or without
+ * effect.
+ */
 export type Fault = "drop" | "hang" | { status: number; parameters?: Fields; location?: string };
 
 export interface TelegramServer {
   base: string;
-  /** All calls so far; a dropped one counts, as it was carried out. */
+  /** All calls so far, including dropped calls that took effect. */
   calls: BotCall[];
   webhook: { url: string; secret: string } | null;
-  /** What the next calls meet, in order. */
+  /** What happens to the next calls, in order. */
   faults: Fault[];
-  /** Says what a call meets for which `faults` has nothing, once it is noted; the call waits for it. */
+  /** Decides what happens to a recorded call that `faults` has nothing for. The call waits for the result. */
   weather: ((call: BotCall) => Promise<Fault | undefined>) | null;
-  /** Sends an update with a message of these fields to the webhook; its answer's status. */
+  /** Sends an update with a message with these fields to the webhook. Returns the response status. */
   deliver(fields: Fields): Promise<number>;
-  /** Sends the last update once more. */
+  /** Sends the last update again. */
   repeat(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Starts the stand-in, on a free port unless one is named. Only `token` is let in where it is given. */
+/** Starts the fake on the given port, or a free one. With `token`, it accepts no other token. */
 export async function telegramServer({ port = 0, token = "", log = (_line: string) => {} } = {}) {
   const files = new Map([["P1", { path: "photos/file_1.gif", type: "image/gif", bytes: PHOTO }]]);
   let lastUpdate = Math.floor(Math.random() * 1_000_000);
@@ -177,7 +180,7 @@ function refusal({ status, parameters }: Exclude<Fault, string>, description?: s
   return { status, body: { ok: false, error_code: status, description: text, ...(parameters && { parameters }) } };
 }
 
-/** What Telegram would find wrong with a send, so far as the stand-in knows. */
+/** Telegram's error for a send, as far as the fake knows it. */
 function wrongIn(body: Fields, field: string): string | null {
   if (!/^-?\d+$/.test(String(body.chat_id))) return "chat not found";
   if (textIn(body, field).trim() === "") return field === "text" ? "message text is empty" : `there is no ${field}`;
@@ -201,7 +204,7 @@ function now(): number {
   return Math.floor(Date.now() / 1_000);
 }
 
-/** Does what a typed line says; its answer is what to print. */
+/** Runs a typed line, and returns the text to print. */
 async function obey(line: string, server: TelegramServer): Promise<string> {
   const [command = "", first = "", ...more] = line.split(" ");
   const rest = more.join(" ");

@@ -1,6 +1,6 @@
 /**
- * A small stand-in for WhatsApp's Cloud API, over real HTTP, with WHATSAPP_API_BASE on our side at its `base`: it takes
- * messages, and signs the webhooks with which it tells of them and of what contacts write, as Meta does.
+ * A small fake of WhatsApp's Cloud API over real HTTP. Set WHATSAPP_API_BASE for the service to its `base`. It accepts
+ * messages, and sends signed webhooks with their statuses and with contacts' messages, like Meta.
  */
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -8,29 +8,32 @@ import type { AddressInfo } from "node:net";
 
 type Fields = Record<string, unknown>;
 
-/** A message that was taken: where it goes, what it says, and the id that it was given. */
+/** An accepted message: its recipient, its text and its id. */
 export interface TakenMessage {
   id: string;
   to: string;
   text: string;
-  /** Ours, which statuses bring back. */
+  /** The service's id, which statuses return. */
   opaque: string;
 }
 
 export interface WhatsAppServer {
   base: string;
-  /** What the webhooks are signed with and where they go; null while no one listens. */
+  /** The webhooks' secret and address, or null without a listener. */
   webhook: { url: string; appSecret: string; phoneNumberId: string } | null;
-  /** Called with each message before the answer: "drop" takes it and closes the connection, "busy" does not take it. */
+  /**
+   * Called with each message before the response. "drop" accepts it and closes the connection, "busy" does not accept
+   * it.
+   */
   weather: ((message: TakenMessage) => Promise<"drop" | "busy" | undefined>) | null;
-  /** Tells what became of a message; the status of the webhook's answer. */
+  /** Sends a status of a message. Returns the webhook's response status. */
   tell(message: TakenMessage, status: "sent" | "delivered" | "read"): Promise<number>;
-  /** A text of a contact's, under the network's id `id`; the status of the webhook's answer. */
+  /** Sends a contact's text with the network's id `id`. Returns the webhook's response status. */
   deliver(message: { id: string; from: string; text: string }): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Starts the stand-in on a free port. Only `token` is let in. */
+/** Starts the fake on a free port. It accepts only `token`. */
 export async function whatsappServer({ token }: { token: string }): Promise<WhatsAppServer> {
   let last = 0;
   const server = createServer((request, response) => {
@@ -49,7 +52,7 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
     const message = { id: `wamid.${++last}`, to, text, opaque: textIn(body, "biz_opaque_callback_data") };
     const met = await self.weather?.(message);
     if (met === "drop") return void response.destroy();
-    // Too many messages to this one contact: it holds that chat alone.
+    // Too many messages to this contact, so only its chat waits.
     if (met === "busy") return refuse(response, 400, 131_056, "Pair rate limit hit");
     const contacts = [{ input: to, wa_id: to }];
     reply(response, 200, { messaging_product: "whatsapp", contacts, messages: [{ id: message.id }] });

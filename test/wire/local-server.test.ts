@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.end());
 
-/** The answer to a request with a body of so many bytes. */
+/** The response to a request with a body of this size. */
 function askWithBody(line: string, headers: Record<string, string>, size: number, inChunks: boolean): Promise<Raw[]> {
   const body = new Uint8Array(size).fill(0x78);
   const framing = inChunks ? { "Transfer-Encoding": "chunked" } : { "Content-Length": String(size) };
@@ -28,7 +28,7 @@ function askWithBody(line: string, headers: Record<string, string>, size: number
   return exchange(new URL(server.base), first);
 }
 
-/** A send on a connection of its own. The local proxy reuses its connection to the Worker, so a broken one shows here. */
+/** A send on a new connection. The local proxy reuses its connection to the Worker, so a broken one shows here. */
 async function send(): Promise<number | undefined> {
   const body = '{"content":"Hello"}';
   const [answer] = await exchange(new URL(server.base), [

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface Raw {
   status: number;
   head: string;
@@ -10,8 +10,8 @@ export interface Raw {
 const PATIENCE_MS = 30_000;
 
 /**
- * Sends bytes over a connection of its own, piece by piece, and reads until the server hangs up or has answered so many
- * times. A piece that is a function is waited for.
+ * Sends bytes on a new connection, piece by piece, and reads until the server closes it or has sent this many
+ * responses. Waits for a piece that is a function.
  */
 export function exchange(
   { hostname, port }: URL,
@@ -34,7 +34,7 @@ export function exchange(
       if (answersIn(heard).length >= answers) end();
     });
     socket.on("end", end);
-    // It hangs up on what it will not read.
+    // The server closes the connection if it will not read the rest.
     socket.on("error", end);
     socket.on("connect", () => {
       write(socket, pieces).catch((error: unknown) => {
@@ -52,7 +52,7 @@ async function write(socket: ReturnType<typeof connect>, pieces: Parameters<type
   }
 }
 
-/** The whole answers at the beginning of what was heard. */
+/** The complete responses at the beginning of the received bytes. */
 function answersIn(heard: Buffer): Raw[] {
   const answers: Raw[] = [];
   let text = heard.toString("latin1");
@@ -70,7 +70,7 @@ function answersIn(heard: Buffer): Raw[] {
   }
 }
 
-/** A request's head. */
+/** The head of a request. */
 export function head(line: string, headers: Record<string, string | string[]> = {}): string {
   const lines = Object.entries({ Host: "parley.test", ...headers }).flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}\r\n`),
@@ -78,7 +78,7 @@ export function head(line: string, headers: Record<string, string | string[]> = 
   return `${line} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }
 
-/** Bytes as a chunked body: in chunks of so many, without a Content-Length. */
+/** Bytes as a chunked body: in chunks of this size, without a Content-Length. */
 export function chunked(body: Uint8Array, size = 16_384): (string | Uint8Array)[] {
   const pieces: (string | Uint8Array)[] = [];
   for (let from = 0; from < body.length; from += size) {

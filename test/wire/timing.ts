@@ -12,7 +12,7 @@ const USAGE = `npm run test:timing -- [options]
   --chats <n>  how many chats are asked for the first time, or after their objects have left the memory (300)
 `;
 
-/** The runtime lets an object go that nobody has called for ten seconds. */
+/** The runtime evicts an object that was not called for ten seconds. */
 const FORGOTTEN_AFTER_MS = 20_000;
 
 const { values } = parseArgs({
@@ -26,8 +26,8 @@ if (values.help) process.stdout.write(USAGE);
 else await main(whole(values.pairs), whole(values.chats));
 
 /**
- * `npm run test:timing`: whether the time of an answer tells a chat of another organization from one that is nobody's.
- * The two are asked in turn, each first as often as the other.
+ * `npm run test:timing`: whether the response time tells a chat of another organization from one that does not exist.
+ * The two requests alternate, and each comes first equally often.
  */
 async function main(pairs: number, chats: number): Promise<void> {
   const service = await startService();
@@ -47,7 +47,7 @@ async function main(pairs: number, chats: number): Promise<void> {
       ),
     );
     await delay(FORGOTTEN_AFTER_MS);
-    // The key's own object is awake again.
+    // The key's object is running again.
     for (let n = 0; n < 100; n++) await ours.timeOf(one[1]);
     print(
       "asked for the first time",
@@ -75,7 +75,7 @@ async function tenant(world: World) {
       await client("POST", `/chats/${id}/messages`, { content: "Hello" });
       return id;
     },
-    /** Milliseconds until the answer about a chat of another organization. */
+    /** Milliseconds until the response about a chat of another organization. */
     timeOf: async (id: string): Promise<number> => {
       const begun = performance.now();
       const answer = await world.call(secret, "GET", `/api/v1/chats/${id}`);
