@@ -203,14 +203,15 @@ export function affectsWaiters(before: ChannelPace, pace: ChannelPace): boolean 
 }
 
 /**
- * Whether a change must be stored now. A change of the breaker is stored at once. The clock is stored only occasionally,
- * because losing it only makes a few starts early.
+ * Whether a change must be stored now. A change of the breaker or the credentials is stored at once. The clock is stored
+ * only occasionally, because losing it only makes a few starts early.
  * @param storedClock the last stored clock
  */
 export function mustStore(before: ChannelPace, pace: ChannelPace, storedClock: number, now: number): boolean {
   return (
     breakerChanged(before, pace) ||
     pace.provenEpoch !== before.provenEpoch ||
+    pace.credentialsVersion !== before.credentialsVersion ||
     pace.clock - Math.max(storedClock, now) >= CLOCK_AHEAD_MS
   );
 }

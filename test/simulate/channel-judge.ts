@@ -1,5 +1,4 @@
 import type { Attempt } from "../../src/channels/pace.ts";
-import type { SimulatedObject } from "./object.ts";
 import type { World } from "./world.ts";
 
 /** A permit that was granted, as it is judged. */
@@ -7,7 +6,7 @@ export interface Grant extends Attempt {
   at: number;
   isBroken: boolean;
   /** How often the channel was mended when it last showed that it works, as the judge knows it. */
-  judgedProvenIn: number;
+  judgedProvenEpoch: number;
 }
 
 /** What must hold of one channel, kept apart from what the channel itself knows. Times are the channel's. */
@@ -19,9 +18,11 @@ export class ChannelJudge {
   #restUntil = 0;
   #lastStart = 0;
   #provenAt = Number.NEGATIVE_INFINITY;
-  #trial: { at: number; trial: number; chat: SimulatedObject } | null = null;
+  #trial: { at: number; trial: number; chat: object } | null = null;
   #probeNotBefore = 0;
   #onWire = 0;
+  /** Which version of the credentials the channel read last. */
+  #credentials: string | null = null;
 
   constructor(world: World) {
     this.#world = world;
@@ -31,7 +32,7 @@ export class ChannelJudge {
     return this.#provenEpoch;
   }
 
-  granted(grant: Grant, perSecond: number, chat: SimulatedObject): void {
+  granted(grant: Grant, perSecond: number, chat: object): void {
     const world = this.#world;
     if (this.#isBroken) {
       const text = () => `a start at ${grant.at} while broken, the next probe may start at ${this.#probeNotBefore}`;
@@ -88,6 +89,12 @@ export class ChannelJudge {
     if (!works) return;
     this.#provenAt = now;
     this.#provenEpoch = this.#mends;
+  }
+
+  /** The channel has read its credentials. */
+  credentials(version: string): void {
+    if (this.#credentials !== null && this.#credentials !== version) this.epoch(null);
+    this.#credentials = version;
   }
 
   /** @param provenAt null where the credentials were changed */

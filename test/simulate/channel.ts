@@ -1,213 +1,174 @@
-import type { Attempt } from "../../src/channels/pace.ts";
-import { type ChannelPace, INITIAL_PACE, SHORT_WAIT_MS } from "../../src/channels/pace.ts";
-import type { PermitAnswer } from "../../src/channels/permits.ts";
-import type { ChannelReport, NotGranted } from "../../src/chats/delivery/head.ts";
+import type { Attempt, ChannelPace } from "../../src/channels/pace.ts";
+import {
+  type BreakReport,
+  type PermitAnswer,
+  type PermitDecisions,
+  type PermitRequest,
+  Permits,
+  type ProbeReport,
+} from "../../src/channels/permits.ts";
+import { WaitingChats } from "../../src/channels/waiting-chats.ts";
 import { ChannelJudge, type Grant } from "./channel-judge.ts";
-import type { Decisions } from "./decisions.ts";
-import type { SimulatedObject } from "./object.ts";
+import type { SimulatedChat } from "./chat.ts";
+import { type Decisions, watchPermits } from "./decisions.ts";
+import { SimulatedObject } from "./object.ts";
+import { SimulatedKv } from "./storage.ts";
 import type { World } from "./world.ts";
 
-export type Given = (Omit<PermitAnswer & { outcome: "granted" }, "credentials"> & Grant) | NotGranted;
-
-interface Waiter {
-  onNews: () => void;
-  onLost: () => void;
+/** What a channel answers to a request for a permit, and what the judges know of a permit that it grants. */
+export interface Answered {
+  answer: PermitAnswer;
+  grant: Grant | null;
 }
 
-/** A channel's object: memory over what it has stored, either of which its pace decides. */
-export class SimulatedChannel {
+/** A channel's object: the service's permits and list of waiting chats over simulated storage. */
+export class SimulatedChannel extends SimulatedObject {
+  readonly id: string;
   readonly judge: ChannelJudge;
+  readonly chats = new Map<string, SimulatedChat>();
   /** The network refuses it. */
   isBroken = false;
   wasBroken = false;
   readonly perSecond: number;
-  readonly #world: World;
-  readonly #decisions: Decisions;
-  readonly #skew: number;
-  #stored: ChannelPace = INITIAL_PACE;
-  #pace: ChannelPace = INITIAL_PACE;
-  #storedClock = 0;
-  #tried: SimulatedObject | null = null;
-  #waiters = new Set<Waiter>();
-  /** Stored: the chats to be woken. */
-  readonly #afterHold = new Set<SimulatedObject>();
+  readonly #decisions: PermitDecisions;
+  readonly #kv = new SimulatedKv();
+  #credentials = 1;
+  #permits!: Permits;
+  #waiting!: WaitingChats;
+  /** The requests that are lost with the object. */
+  readonly #requests = new Set<() => void>();
 
-  constructor(world: World, decisions: Decisions) {
-    this.#world = world;
-    this.#decisions = decisions;
+  constructor(world: World, decisions: Decisions, id: string) {
+    const perSecond = world.pick([1, 5, 25, 80]);
+    super(world, world.fault("clocks apart", 1) ? world.between(-500, 500) : 0);
+    this.id = id;
+    this.perSecond = perSecond;
     this.judge = new ChannelJudge(world);
-    this.perSecond = world.pick([1, 5, 25, 80]);
-    this.#skew = world.fault("clocks apart", 1) ? world.between(-500, 500) : 0;
+    this.#decisions = watchPermits(decisions, world, this);
+    this.construct();
   }
 
-  get #now(): number {
-    return this.#world.now + this.#skew;
+  protected override construct(): void {
+    this.#waiting = new WaitingChats(this.#kv, this.clock, (chatId) => this.#wakeChat(chatId));
+    this.#permits = new Permits(
+      {
+        kv: this.#kv,
+        clock: this.clock,
+        sendingConfig: async () => ({
+          credentials: {},
+          credentialsVersion: String(this.#credentials),
+          perSecond: this.perSecond,
+        }),
+        addWaiting: (chatId) => this.#waiting.add(chatId),
+        healthChanged: async (_channelId, works) => this.#healthChanged(works),
+      },
+      this.#decisions,
+    );
   }
 
-  permit(
-    chat: SimulatedObject,
-    ask: { reservedAt: number | null; brokenEpoch: number | null },
-    answer: (given: Given) => void,
-  ): void {
-    const world = this.#world;
-    if (chat === this.#tried) this.#trialEnded(this.#pace.trialUntil);
-    let canWait = !world.fault("impatient channel", 0.3);
-    let patience: number | null = null;
-    const away = () => answer({ outcome: "away" });
-    const look = () => {
-      const now = this.#now;
-      const { grantPermit } = this.#decisions;
-      const { permit, pace } = grantPermit(this.#pace, { ...ask, canWait }, this.perSecond, now, world.random());
-      this.#keep(pace);
-      const { epoch, provenEpoch, breaker } = pace;
-      world.count(`permit: ${permit.outcome}${permit.outcome === "later" && permit.broken ? ", broken" : ""}`);
-      if (permit.outcome === "wait") {
-        patience ??= world.now + SHORT_WAIT_MS;
-        this.#wait(patience, { onNews: look, onLost: away }, () => {
-          canWait = false;
-          look();
-        });
-      } else if (permit.outcome === "later") {
-        const isHeld = permit.broken && breaker !== null;
-        if (isHeld) {
-          this.judge.sentAway();
-          this.#afterHold.add(chat);
-        }
-        answer({ ...permit, broken: isHeld ? { reason: breaker.reason, since: breaker.since } : null });
-      } else {
-        const { at, probe, trial } = permit;
-        if (trial !== null) this.#tried = chat;
-        const go = () => {
-          const grant: Given = {
-            outcome: "granted",
-            at,
-            probe,
-            trial,
-            epoch,
-            provenEpoch,
-            brokenSince: breaker?.since ?? null,
-            isBroken: probe !== null,
-            judgedProvenIn: this.judge.provenEpoch,
-          };
-          // Its chat may have been lost and have asked again while this start was waited for: then nobody is on trial by it.
-          const isTrial = trial === this.#pace.trialUntil;
-          this.judge.granted({ ...grant, trial: isTrial ? trial : null }, this.perSecond, chat);
-          answer(grant);
-        };
-        const isGood = () => this.#decisions.isStillValid(this.#pace, at, epoch);
-        const giveUp = () => {
-          world.count("a start that did not come");
-          this.#trialEnded(trial);
-          look();
-        };
-        const wait = () =>
-          this.#wait(at - this.#skew, { onNews: () => (isGood() ? wait() : giveUp()), onLost: away }, () =>
-            isGood() ? go() : giveUp(),
-          );
-        if (at <= now) go();
-        else wait();
-      }
-    };
-    look();
+  /** Its storage needs no commit. */
+  override endTurn(): void {}
+
+  override lose(): void {
+    this.world.note(() => `${this.id} is lost`);
+    this.judge.lost();
+    super.lose();
+    const requests = [...this.#requests];
+    this.#requests.clear();
+    for (const fail of requests) fail();
   }
 
-  /** Until `at`, or there is news. */
-  #wait(at: number, { onNews, onLost }: Waiter, onTime: () => void): void {
-    const waiter = { onNews, onLost };
-    this.#waiters.add(waiter);
-    this.#world.at(at, () => {
-      if (this.#waiters.delete(waiter)) onTime();
+  /** A chat asks for a permit. @param fail the object was lost before it answered */
+  permit(chat: SimulatedChat, request: PermitRequest, reply: (answered: Answered) => void, fail: () => void): void {
+    this.#requests.add(fail);
+    this.enter(async () => {
+      const answer = await this.#permits.permit(request);
+      this.#requests.delete(fail);
+      reply({ answer, grant: this.#judged(chat, answer) });
     });
   }
 
-  #trialEnded(trial: number | null): void {
-    const { epoch } = this.#pace;
-    if (trial === this.#pace.trialUntil) this.judge.trialOver();
-    this.#keep(this.#decisions.endTrial(this.#pace, { trial, epoch }, false, this.#now));
-  }
-
-  /** What a chat was told by the network has reached the channel, by whatever way it is told. */
-  mustKnow(attempt: Attempt): void {
-    this.judge.broke(attempt, this.#now);
-  }
-
-  /** What a chat tells of its attempt. */
-  take(chat: SimulatedObject, report: ChannelReport, attempt: Attempt): void {
-    const { breakChannel, attemptEnded, slowDown } = this.#decisions;
-    const now = this.#now;
-    this.#world.note(() => `${chat.id} tells ${JSON.stringify(report)}`);
-    this.#world.count(`told: ${report.report}`);
-    if (report.report === "slow_down") {
-      this.judge.rested(now + report.afterMs);
-      this.#keep(slowDown(this.#pace, report.afterMs, now));
-    } else if (report.report === "broke") {
-      this.judge.broke(attempt, now);
-      this.#keep(breakChannel(this.#pace, report.reason, attempt, now));
-      if (this.#pace.breaker) this.#afterHold.add(chat);
-      this.wasBroken = true;
-    } else {
-      this.judge.probed(attempt, report.works, now);
-      this.#change(attemptEnded(this.#pace, attempt, report.works, now));
+  #judged(chat: SimulatedChat, answer: PermitAnswer): Grant | null {
+    if (answer.outcome === "later") {
+      if (answer.broken) this.judge.sentAway();
+      return null;
     }
+    const { probe, trial = null, epoch } = answer;
+    const { provenEpoch: judgedProvenEpoch } = this.judge;
+    const grant: Grant = { at: this.clock.now(), probe, trial, epoch, isBroken: probe !== null, judgedProvenEpoch };
+    // Its chat may have been lost and have asked again while this start was waited for. Then the trial is over.
+    const isTrial = trial === this.#permits.pace.trialUntil;
+    this.judge.granted({ ...grant, trial: isTrial ? trial : null }, this.perSecond, chat);
+    return grant;
+  }
+
+  /** A chat met the broken channel and reports nothing of that. */
+  mustKnow(attempt: Attempt): void {
+    this.judge.broke(attempt, this.clock.now());
+  }
+
+  slowDown(afterMs: number): void {
+    this.world.count("told: slow_down");
+    this.judge.rested(this.clock.now() + afterMs);
+    this.enter(() => this.#permits.slowDown(afterMs));
+  }
+
+  reportBroken(report: BreakReport): void {
+    this.world.count("told: broke");
+    this.wasBroken = true;
+    this.judge.broke(report, this.clock.now());
+    this.world.note(() => `${this.id} hears that it is broken: ${JSON.stringify(report)}`);
+    this.enter(() => this.#permits.reportBroken(report));
+  }
+
+  reportProbe(report: ProbeReport): void {
+    this.world.count("told: probed");
+    this.judge.probed(report, report.works, this.clock.now());
+    this.world.note(() => `${this.id} hears of a probe or a trial: ${JSON.stringify(report)}`);
+    this.enter(() => this.#permits.reportProbe(report));
   }
 
   /** The same report comes again, because its answer was lost. */
-  takeAgain(report: ChannelReport, attempt: Attempt): void {
-    if (report.report === "slow_down") return;
-    const { breakChannel, attemptEnded } = this.#decisions;
-    const before = this.#pace;
-    const after =
-      report.report === "broke"
-        ? breakChannel(before, report.reason, attempt, this.#now)
-        : attemptEnded(before, attempt, report.works, this.#now);
+  reportBrokenAgain(report: BreakReport): void {
+    this.#again(() => this.#permits.reportBroken(report));
+  }
+
+  reportProbeAgain(report: ProbeReport): void {
+    // A trial that ended well shows once more that the channel works.
+    if (report.probe === null && report.works) this.judge.probed(report, true, this.clock.now());
+    this.#again(() => this.#permits.reportProbe(report));
+  }
+
+  #again(take: () => Promise<void>): void {
     const health = ({ breaker, epoch, provenEpoch }: ChannelPace) => JSON.stringify([breaker, epoch, provenEpoch]);
-    this.#world.check("twice", health(after) === health(before), () => `${health(before)} became ${health(after)}`);
+    const before = health(this.#permits.pace);
+    this.enter(take);
+    const after = health(this.#permits.pace);
+    this.world.check("twice", after === before, () => `${before} became ${after}`);
   }
 
-  /** The operator changed its credentials. */
-  renew(): void {
-    this.judge.epoch(null);
-    this.#change(this.#decisions.closeBreaker(this.#pace, null));
+  /** The operator changes its credentials. @param isTold whether its object hears of that */
+  renew(isTold: boolean): void {
+    const credentials = ++this.#credentials;
+    this.world.note(() => `${this.id} has other credentials${isTold ? "" : ", of which it is not told"}`);
+    if (isTold) this.enter(() => this.#permits.useCredentials(this.id, String(credentials)));
   }
 
-  #change(pace: ChannelPace): void {
-    const wasBroken = this.#pace.breaker !== null;
-    this.#keep(pace);
-    if (!wasBroken || pace.breaker) return;
-    this.#world.count("a channel mended");
-    this.#world.after(this.#world.between(0, 2_000), () => {
-      if (this.#pace.breaker) return;
-      for (const chat of this.#afterHold) {
-        this.#afterHold.delete(chat);
-        if (!this.#world.fault("wake-up lost", 0.3)) this.#world.after(this.#world.between(5, 100), () => chat.wake());
-      }
+  #healthChanged(works: boolean): void {
+    if (!works) return;
+    this.world.count("a channel mended");
+    // The alarm, which outlives the object.
+    this.world.after(this.world.between(0, 2_000), () => {
+      this.enter(() => this.#waiting.wake(() => this.#permits.pace));
     });
   }
 
-  #keep(pace: ChannelPace): void {
-    const before = this.#pace;
-    this.#pace = pace;
-    if (this.#decisions.affectsWaiters(before, pace)) {
-      const waiters = this.#waiters;
-      this.#waiters = new Set();
-      // What is awaited goes on after what told the news.
-      this.#world.after(0, () => {
-        for (const { onNews } of waiters) onNews();
-      });
-    }
-    if (!this.#decisions.mustStore(before, pace, this.#storedClock, this.#now)) return;
-    this.#storedClock = pace.clock;
-    this.#stored = pace;
-  }
-
-  /** Its memory is lost, with who waits in it. */
-  lose(): void {
-    this.judge.lost();
-    this.#pace = this.#stored;
-    this.#storedClock = 0;
-    this.#tried = null;
-    const waiters = this.#waiters;
-    this.#waiters = new Set();
-    for (const { onLost } of waiters) onLost();
+  #wakeChat(chatId: string): Promise<void> {
+    const { world } = this;
+    return new Promise((resolve, reject) => {
+      const isLost = world.fault("wake-up lost", 0.3);
+      if (!isLost) world.after(world.between(5, 100), () => this.chats.get(chatId)?.wake());
+      this.timer(100, () => (isLost ? reject(new Error("The chat does not answer")) : resolve()));
+    });
   }
 }

@@ -3,16 +3,26 @@ import { wakeAt } from "../../src/chats/delivery/retry.ts";
 import type { QueuedMessage } from "../../src/chats/delivery/row.ts";
 import type { Grant } from "./channel-judge.ts";
 import type { Call } from "./network.ts";
-import type { SimulatedObject } from "./object.ts";
+import { isQueued } from "./storage.ts";
 import type { World } from "./world.ts";
 
 const DAY = 86_400_000;
 const UNKNOWN_WAIT_MS = 90_000;
 const RANK: Record<string, number> = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 };
 
+/** What its judge sees of a chat. */
+interface JudgedChat {
+  id: string;
+  kind: string;
+  rows: readonly QueuedMessage[];
+  alarm: number | null;
+  callsFor(seq: number): number;
+}
+
 /** What must hold of one chat, kept apart from what the chat itself knows. */
 export class ChatJudge {
   readonly #world: World;
+  readonly #chat: JudgedChat;
   readonly #calls = new Map<number, Call[]>();
   /** Of which messages the network told that they came through, and as what it told it last. */
   readonly #proven = new Map<number, Set<string>>();
@@ -21,10 +31,13 @@ export class ChatJudge {
   /** When each message was done with. */
   readonly doneAt = new Map<number, number>();
   #lastSeq = 0;
+  /** The rows at the last commit. */
+  #rows: readonly QueuedMessage[] = [];
   #acknowledged = 0;
 
-  constructor(world: World) {
+  constructor(world: World, chat: JudgedChat) {
     this.#world = world;
+    this.#chat = chat;
   }
 
   callsOf(seq: number): Call[] {
@@ -37,14 +50,15 @@ export class ChatJudge {
   }
 
   /** The network is called. */
-  called(chat: SimulatedObject, call: Call): void {
+  called(call: Call): void {
     const { seq, part } = call;
     const world = this.#world;
+    const chat = this.#chat;
     const before = this.callsOf(seq);
     const same = before.filter((one) => one.part === part);
     const row = chat.rows[seq - 1] as QueuedMessage;
     const name = () => `${chat.id} message ${seq} part ${part} attempt ${call.attempts}`;
-    const isInOrder = seq >= this.#lastSeq && chat.rows.slice(0, seq - 1).every(isDone);
+    const isInOrder = seq >= this.#lastSeq && chat.rows.slice(0, seq - 1).every((other) => !isQueued(other));
     world.check("order", isInOrder, () => `${name()} was called out of order`);
     this.#lastSeq = seq;
     world.check("once", !same.some(({ isKnown }) => isKnown), () => `${name()} was out already`);
@@ -81,10 +95,10 @@ export class ChatJudge {
   }
 
   /** An attempt is over: what the network answered, and what counts for the message. */
-  attempted(seq: number, { probe, judgedProvenIn }: Grant, answer: Outcome, outcome: Outcome): void {
-    if (answer.outcome !== "channel_broken") return;
+  attempted(seq: number, { probe, judgedProvenEpoch }: Grant, answer: Outcome["outcome"], outcome: Outcome): void {
+    if (answer !== "channel_broken") return;
     const last = this.callsOf(seq).findLast((call) => call.answer?.outcome === "channel_broken");
-    const isCause = probe === null && last !== undefined && last.grant.epoch < judgedProvenIn;
+    const isCause = probe === null && last !== undefined && last.grant.epoch < judgedProvenEpoch;
     if (isCause) this.#world.count("a message that was the cause");
     const text = () => `message ${seq} broke its channel: ${isCause}, taken as ${outcome.outcome}`;
     this.#world.check("blame", (outcome.outcome === "failed") === isCause, text);
@@ -128,42 +142,43 @@ export class ChatJudge {
   }
 
   /** What is on disk now. */
-  committed(chat: SimulatedObject): void {
-    const head = chat.rows.find((row) => !isDone(row));
-    for (const row of chat.rows) {
-      if (!isDone(row)) this.doneAt.delete(row.seq);
-      else if (!this.doneAt.has(row.seq)) this.doneAt.set(row.seq, this.#world.now);
-    }
+  committed(): void {
+    const chat = this.#chat;
+    const head = chat.rows.find(isQueued);
+    if (chat.rows !== this.#rows)
+      for (const row of chat.rows) {
+        if (isQueued(row)) this.doneAt.delete(row.seq);
+        else if (!this.doneAt.has(row.seq)) this.doneAt.set(row.seq, this.#world.now);
+      }
+    this.#rows = chat.rows;
     this.#world.check("alarm", !head || chat.alarm !== null, () => `${chat.id} waits with no alarm`);
   }
 
-  /** Nothing is under way in the chat: so the alarm is all that it has. `notBefore`: where an instance was lost. */
-  quiet(chat: SimulatedObject, notBefore = 0): void {
+  /** Nothing is under way in the chat: so the alarm is all that it has. `notBefore`: if an object was lost. */
+  quiet(notBefore = 0): void {
+    const chat = this.#chat;
     const { now } = this.#world;
-    const head = chat.rows.find((row) => !isDone(row));
+    const head = chat.rows.find(isQueued);
     const due = head ? Math.max(wakeAt(head.delivery, now), notBefore) : 0;
     const text = () =>
       `${chat.id} message ${head?.seq} is due in ${due - now} ms, the alarm in ${(chat.alarm ?? 0) - now}`;
     this.#world.check("due", !head || (chat.alarm !== null && chat.alarm <= due), text);
   }
 
-  end(chat: SimulatedObject): void {
+  end(): void {
+    const chat = this.#chat;
     const isDense = chat.rows.every(({ seq }, at) => seq === at + 1) && chat.rows.length >= this.#acknowledged;
     this.#world.check("stored", isDense, () => `${chat.id} has ${chat.rows.length} of ${this.#acknowledged}`);
   }
 
   /** Everything that the network had to tell is told. */
-  ended(chat: SimulatedObject): void {
-    for (const { seq, message, parts } of chat.rows) {
+  ended(): void {
+    for (const { seq, message } of this.#chat.rows) {
       const calls = this.callsOf(seq).filter(({ accepted }) => accepted);
       const told = this.#proven.get(seq);
-      if (!told || (parts.of ?? 1) > 1 || calls.length !== 1 || !calls[0]?.isKnown) continue;
+      if (!told || this.#chat.callsFor(seq) > 1 || calls.length !== 1 || !calls[0]?.isKnown) continue;
       const isFar = message.status === "READ" || (message.status === "DELIVERED" && !told.has("READ"));
       this.#world.check("told", isFar, () => `message ${seq} is ${message.status}, told ${[...told].join()}`);
     }
   }
-}
-
-export function isDone({ message: { status } }: QueuedMessage): boolean {
-  return status !== "QUEUED";
 }

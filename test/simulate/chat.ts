@@ -1,116 +1,254 @@
-import type { Attempt } from "../../src/channels/pace.ts";
+import type { PermitAnswer } from "../../src/channels/permits.ts";
 import { REPORT_AFTER_MS } from "../../src/chats/activity-report.ts";
-import { outboundMessage } from "../../src/chats/log/new-message.ts";
-import { redacted } from "../../src/chats/log/redaction.ts";
+import type { DeliveryDecisions } from "../../src/chats/delivery/decisions.ts";
+import type { ChannelPort } from "../../src/chats/delivery/permit.ts";
+import { DeliveryQueue } from "../../src/chats/delivery/queue.ts";
+import type { ChatIdentity } from "../../src/chats/identity.ts";
+import { nextPosition, outboundMessage } from "../../src/chats/log/new-message.ts";
 import type { StatusNews } from "../../src/chats/rpc.ts";
-import type { Call } from "./network.ts";
-import type { Task } from "./object.ts";
-import { SimulatedOutbox } from "./outbox.ts";
+import { StandingAlarm } from "../../src/platform/alarm.ts";
+import { SimulatedAdapter } from "./adapter.ts";
+import type { Answered, SimulatedChannel } from "./channel.ts";
+import { ChatJudge } from "./chat-judge.ts";
+import { ChatPlatform } from "./chat-platform.ts";
+import { type Decisions, watchDelivery } from "./decisions.ts";
+import type { Call, SimulatedNetwork } from "./network.ts";
+import { EPOCH, type World } from "./world.ts";
 
-/** As in the chat's object: when its alarm rings once more, should its work be cut off. */
-const AGAIN_AFTER_MS = 30_000;
+/** A chat's object: the service's delivery queue and alarm, and what else of `ChatObject` they depend on. */
+export class SimulatedChat extends ChatPlatform {
+  readonly channel: SimulatedChannel;
+  readonly judge: ChatJudge;
+  readonly kind: "whatsapp" | "telegram";
+  /** Its contact's network never answers. */
+  isDeaf = false;
+  /** The network refuses its contact in the words in which it refuses a channel. */
+  isPoisoned = false;
+  readonly #decisions: DeliveryDecisions;
+  readonly #network: SimulatedNetwork;
+  readonly #identity: ChatIdentity;
+  /** How many calls each message takes. */
+  readonly #calls: number[] = [];
+  #alarm!: StandingAlarm;
+  #queue!: DeliveryQueue;
+  #adapter!: SimulatedAdapter;
+  /** The status that is being applied. */
+  #news: string | null = null;
 
-/**
- * A chat's object: what comes to it, and its alarm, as the service's has them. At each `yield` it waits, with its writes
- * on disk.
- */
-export class SimulatedChat extends SimulatedOutbox {
-  /** A client sends a message that takes `of` calls. */
+  constructor(world: World, decisions: Decisions, network: SimulatedNetwork, channel: SimulatedChannel, id: string) {
+    super(world, id);
+    this.channel = channel;
+    this.kind = world.pick(["whatsapp", "telegram"]);
+    this.judge = new ChatJudge(world, this);
+    this.#decisions = watchDelivery(decisions, world, () => this.#adapter.unreported());
+    this.#network = network;
+    this.#identity = {
+      chatId: id,
+      organizationId: "",
+      channelId: channel.id,
+      channelKind: this.kind,
+      contactAddress: "",
+      createdAt: EPOCH,
+    };
+    channel.chats.set(id, this);
+    this.construct();
+  }
+
+  protected override construct(): void {
+    const { world, clock, storage } = this;
+    this.#alarm = new StandingAlarm({
+      getAlarm: async () => storage.alarm,
+      setAlarm: async (at) => this.setAlarm(Number(at)),
+      deleteAlarm: async () => this.setAlarm(null),
+    });
+    this.#adapter = new SimulatedAdapter(world, this, this.#network, (call, begin) => {
+      return this.call<void>((resolve) => begin(resolve)).then(() => this.answers.add(call));
+    });
+    const channel = this.#channelPort();
+    const delivering = {
+      identity: this.#identity,
+      channel,
+      network: this.#adapter,
+      exists: () => true,
+      address: () => "",
+      learn: () => {},
+      attempted: (...[outcome]: Parameters<SimulatedAdapter["attempted"]>) => this.#adapter.attempted(outcome),
+    };
+    this.#queue = new DeliveryQueue(
+      {
+        log: storage,
+        alarm: this.#alarm,
+        clock,
+        logger: { log() {}, warn() {}, error: (line) => world.fail(new Error(JSON.stringify(line))) },
+        chat: () => delivering,
+        exists: () => true,
+        otherWorkAt: () => storage.reportAt,
+        waitUntil: (work) => this.work(work),
+      },
+      this.#decisions,
+    );
+  }
+
+  messageId(seq: number): string {
+    return `${this.id}-${seq}`;
+  }
+
+  /** The number of a message. */
+  seqOf(messageId: string): number {
+    return this.storage.byId(messageId)?.seq ?? 0;
+  }
+
+  /** How many calls a message takes. */
+  callsFor(seq: number): number {
+    return this.#calls[seq - 1] ?? 1;
+  }
+
+  /** A client sends a message that takes `of` calls. See `ChatObject.send`. */
   send(of: number): void {
-    const { now } = this.world;
-    const seq = this.rows.length + 1;
-    const startsNow = !this.head() && !this.memory.run;
+    let seq = 0;
+    this.commitAfter(
+      async () => {
+        await this.#alarm.standing();
+        const { storage } = this;
+        seq = storage.rows.length + 1;
+        this.#calls[seq - 1] = of;
+        const delivery = this.#queue.newDelivery(storage.depth());
+        storage.append({
+          seq,
+          message: this.#message(of),
+          delivery,
+          parts: { ids: [] },
+          lastError: null,
+          template: null,
+        });
+        this.#queue.stored(seq, delivery);
+        storage.reportAt ??= this.clock.now() + REPORT_AFTER_MS;
+        this.#queue.start();
+        await this.#alarm.by(this.clock.now() + REPORT_AFTER_MS);
+      },
+      { stored: () => this.judge.acknowledged(seq) },
+    );
+  }
+
+  #message(of: number) {
+    const { rows } = this.storage;
+    const newest = { seq: rows.length, at: Date.parse(rows.at(-1)?.message.createdAt ?? "") || EPOCH };
+    const place = nextPosition(newest, this.#identity, this.clock.now());
+    const prepared = { outcome: "prepared" as const, senderId: "", text: "", template: null };
     const draft = {
-      id: this.messageId(seq),
+      id: this.messageId(place.seq),
       content: "",
-      type: "TEXT" as const,
-      mediaUrl: null,
+      type: of > 1 ? ("IMAGE" as const) : ("TEXT" as const),
+      mediaUrl: of > 1 ? "https://example.com/media" : null,
       templateId: null,
       variables: null,
       metadata: {},
       idempotencyHash: null,
       fingerprint: null,
-      prepared: { outcome: "prepared" as const, senderId: "", text: "", template: null },
+      prepared,
     };
-    const at = new Date(now).toISOString();
-    const message = outboundMessage(draft, draft.prepared, { chatId: this.id, seq, at }, true);
-    const delivery = this.decisions.first(startsNow, now);
-    this.rows = [...this.rows, { seq, message, delivery, parts: { ids: [], of }, lastError: null, template: null }];
-    if (startsNow) this.memory.marked = seq;
-    this.alarmBy(now + REPORT_AFTER_MS);
-    this.start(this.#deliver(), () => this.judge.acknowledged(seq));
+    return outboundMessage(draft, prepared, place, true);
   }
 
-  /** The network tells of a message; told again until it is on disk. `call`: which call it is of, if of any. */
-  override tell(news: StatusNews, call: Call | null): void {
-    const again = () => this.world.after(5_000, () => this.tell(news, call));
-    const row = this.decisions.rowOfStatus(this, news, this.memory.sending?.seq ?? null);
-    if (!row) return;
-    const before = this.known(row);
-    const { messageId, networkId, status, error } = news;
-    const after = this.decisions.applyNews(before, { networkId, status, error, isOurs: messageId !== null });
-    this.world.count(after ? (after === before ? "news that is none" : "news") : "news of no message");
-    if (!after) return;
-    this.save(row, before, after, status);
-    let report: { reason: string; attempt: Attempt } | null = null;
-    if (after.broken !== undefined) {
-      const attempt = this.decisions.brokenChannelReport(row, this.world.now);
-      if (this.memory.sending?.seq === row.seq) this.memory.sending.broken = after.broken;
-      else if (attempt) report = { reason: after.broken, attempt };
-    }
-    const isNamed = row.parts.ids.includes(networkId) || messageId !== null;
-    this.start(
-      this.#goOn(report),
-      () => {
-        if (!isNamed) return;
-        this.judge.told(row.seq, status);
-        if (call && status !== "FAILED" && (row.parts.of ?? 1) === 1) call.isKnown = true;
+  /** The network sends a status, again and again until it is on disk. `call`: which call it is of, if of any. */
+  tell(news: StatusNews, call: Call | null): void {
+    let row = null as { seq: number } | null;
+    this.commitAfter(
+      async () => {
+        await this.#alarm.standing();
+        const { messageId, networkId } = news;
+        row = messageId === null ? this.storage.byNetworkId(networkId) : this.storage.byId(messageId);
+        this.#news = news.status;
+        if (!this.#queue.applyStatus(news)) row = null;
+        this.#news = null;
       },
-      again,
+      {
+        stored: () => {
+          if (!row) return;
+          this.judge.told(row.seq, news.status);
+          if (call && news.status !== "FAILED" && this.callsFor(row.seq) === 1) call.isKnown = true;
+        },
+        lost: () => this.world.after(5_000, () => this.tell(news, call)),
+      },
     );
   }
 
-  /** What waits may have come due. */
-  *#goOn(report: { reason: string; attempt: Attempt } | null): Task<void> {
-    const { now } = this.world;
-    const head = this.head();
-    if (head && this.decisions.wakeAt(head.delivery, now) <= now) this.alarmBy(now + AGAIN_AFTER_MS);
-    if (report) {
-      const { attempt, reason } = report;
-      yield* this.report({ outcome: "channel_broken", reason, parts: [] }, attempt);
-    }
-    yield* this.#deliver();
-  }
-
   /** The channel works again. */
-  override wake(): void {
-    this.memory.wakes++;
-    const head = this.head();
-    const delivery = head && this.decisions.afterWake(head.delivery, this.world.now);
-    if (head && delivery) this.write({ ...head, delivery });
-    this.start(this.#goOn(null));
+  wake(): void {
+    this.commitAfter(async () => {
+      await this.#alarm.standing();
+      this.#queue.wake();
+    });
   }
 
-  /** The operator blanks a message. */
+  /** The operator redacts a message. See `ChatObject.redact`. */
   redact(): void {
-    const row = this.world.pick([this.head(), this.world.pick(this.rows)]);
-    if (!row) return;
-    this.world.count("redacted");
-    this.write({ ...row, message: redacted(row.message), lastError: null }, "redacted");
-    this.start(this.#goOn(null));
+    this.commitAfter(async () => {
+      await this.#alarm.standing();
+      const { storage, world } = this;
+      const row = world.pick([storage.head(), world.pick(storage.rows)]);
+      if (!row || storage.isRedacted(row.seq)) return;
+      world.count("redacted");
+      this.#queue.beforeRedaction(row.seq);
+      this.#news = "redacted";
+      storage.redact(storage.delivered(row.seq) ?? row);
+      this.#news = null;
+      this.#queue.afterRedaction();
+    });
   }
 
-  *#deliver(): Task<void> {
-    const lineAt = yield* this.work();
-    if (lineAt !== null) this.alarmBy(lineAt);
+  protected override async ring(): Promise<void> {
+    await this.#queue.ring(async () => {
+      await this.call<void>((resolve) => {
+        if (this.world.fault("alarm cut off", 0.1)) return this.lose();
+        this.world.after(this.world.between(1, 50), resolve);
+      });
+      this.storage.reportAt = null;
+    });
   }
 
-  protected override *ring(): Task<void> {
-    this.memory.isRinging = true;
-    this.setAlarm(this.world.now + AGAIN_AFTER_MS);
-    yield (goOn) => goOn();
-    if (this.world.fault("alarm cut off", 0.1)) return this.lose();
-    this.setAlarm(yield* this.work());
-    this.memory.isRinging = false;
+  protected override changed(...[before, after]: Parameters<ChatPlatform["changed"]>): void {
+    this.judge.changed(before, after, this.callsFor(after.seq), this.#news);
+  }
+
+  #channelPort(): ChannelPort {
+    const { channel, world } = this;
+    const isLost = () => world.fault("report lost", 0.1);
+    const isTwice = () => world.fault("report twice", 0.1);
+    const report = (take: () => void, takeAgain?: () => void) =>
+      this.call<void>((resolve, reject) =>
+        world.after(world.between(1, 50), () => {
+          if (isLost()) return reject();
+          take();
+          if (takeAgain && isTwice()) world.after(world.between(1, 2_000), takeAgain);
+          world.after(world.between(1, 50), resolve);
+        }),
+      );
+    return {
+      permit: async (request) => {
+        const { answer, grant } = await this.call<Answered>((resolve, reject) => {
+          const away = (ms: number) => world.after(ms, reject);
+          if (world.fault("channel does not answer", 0.1)) return away(world.between(5, 5_000));
+          const reply = (answered: Answered) => world.after(world.between(1, 50), () => resolve(answered));
+          world.after(world.between(1, 50), () =>
+            channel.permit(this, request, reply, () => away(world.between(1, 50))),
+          );
+        });
+        world.note(() => `${this.id} gets ${JSON.stringify(answer)}`);
+        this.#adapter.grant = grant;
+        return answer satisfies PermitAnswer;
+      },
+      slowDown: (afterMs) => report(() => channel.slowDown(afterMs)),
+      reportBroken: (told) =>
+        report(
+          () => channel.reportBroken(told),
+          () => channel.reportBrokenAgain(told),
+        ),
+      reportProbe: (told) =>
+        report(
+          () => channel.reportProbe(told),
+          () => channel.reportProbeAgain(told),
+        ),
+    };
   }
 }

@@ -1,67 +1,70 @@
-import {
-  affectsWaiters,
-  attemptEnded,
-  breakChannel,
-  closeBreaker,
-  endTrial,
-  grantPermit,
-  isStillValid,
-  mustStore,
-  slowDown,
-} from "../../src/channels/pace.ts";
-import {
-  afterAttempt,
-  afterHold,
-  afterWake,
-  brokenChannelReport,
-  epochAfter,
-  isSameAttempt,
-  isStalePermit,
-  judged,
-  known,
-  mayGoOn,
-  nextStep,
-  partsKept,
-  reportsOf,
-  rowOfStatus,
-  startAttempt,
-} from "../../src/chats/delivery/head.ts";
-import { applyNews, partOut } from "../../src/chats/delivery/parts.ts";
-import { begin, isOverdue, NOT_TRIED, wakeAt } from "../../src/chats/delivery/retry.ts";
+import { PERMIT_DECISIONS, type PermitDecisions } from "../../src/channels/permits.ts";
+import { DELIVERY_DECISIONS, type DeliveryDecisions } from "../../src/chats/delivery/decisions.ts";
+import type { SimulatedChannel } from "./channel.ts";
+import type { World } from "./world.ts";
 
-const first = (startsNow: boolean, now: number) => (startsNow ? begin(NOT_TRIED, now) : NOT_TRIED);
-
-/** All that decides in a delivery, as the service has it. A wrong version replaces some. */
-export const DECISIONS = {
-  attemptEnded,
-  breakChannel,
-  endTrial,
-  first,
-  afterHold,
-  affectsWaiters,
-  isStalePermit,
-  isOverdue,
-  isStillValid,
-  judged,
-  known,
-  mayGoOn,
-  closeBreaker,
-  epochAfter,
-  mustStore,
-  brokenChannelReport,
-  partOut,
-  partsKept,
-  reportsOf,
-  rowOfStatus,
-  afterAttempt,
-  isSameAttempt,
-  slowDown,
-  startAttempt,
-  grantPermit,
-  applyNews,
-  nextStep,
-  wakeAt,
-  afterWake,
-};
+/** All decisions of a delivery, as the service makes them. A wrong version replaces some. */
+export const DECISIONS = { ...DELIVERY_DECISIONS, ...PERMIT_DECISIONS };
 
 export type Decisions = typeof DECISIONS;
+
+/**
+ * The decisions of a chat's object, which are counted.
+ * @param unreported is called if the network refused the channel and the channel is not told
+ */
+export function watchDelivery(decisions: Decisions, world: World, unreported: () => void): DeliveryDecisions {
+  const { nextStep, isStalePermit, applyNews, reportsOf } = decisions;
+  return {
+    ...decisions,
+    nextStep(row, isMarked, now) {
+      const step = nextStep(row, isMarked, now);
+      world.count(`turn: ${step.turn}`);
+      return step;
+    },
+    isStalePermit(isBroken, asked, current) {
+      const isStale = isStalePermit(isBroken, asked, current);
+      if (isStale) world.count("a stale permit");
+      return isStale;
+    },
+    applyNews(known, news) {
+      const after = applyNews(known, news);
+      world.count(after ? (after === known ? "news that is none" : "news") : "news of no message");
+      return after;
+    },
+    reportsOf(outcome, attempt) {
+      const reports = reportsOf(outcome, attempt);
+      if (outcome.outcome === "channel_broken" && !reports.some(({ report }) => report === "broke")) {
+        unreported();
+      }
+      return reports;
+    },
+  };
+}
+
+/** The decisions of a channel's object. They are counted, and its judge hears what ends a trial or an epoch. */
+export function watchPermits(decisions: Decisions, world: World, channel: SimulatedChannel): PermitDecisions {
+  const { endTrial, grantPermit, isStillValid, withCredentials } = decisions;
+  return {
+    ...decisions,
+    grantPermit(pace, query, ...rest) {
+      const canWait = query.canWait && !world.fault("impatient channel", 0.3);
+      const answer = grantPermit(pace, { ...query, canWait }, ...rest);
+      const { permit } = answer;
+      world.count(`permit: ${permit.outcome}${permit.outcome === "later" && permit.broken ? ", broken" : ""}`);
+      return answer;
+    },
+    isStillValid(pace, at, epoch) {
+      const isGood = isStillValid(pace, at, epoch);
+      if (!isGood) world.count("a start that did not come");
+      return isGood;
+    },
+    endTrial(pace, attempt, works, now) {
+      if (attempt.trial === pace.trialUntil) channel.judge.trialOver();
+      return endTrial(pace, attempt, works, now);
+    },
+    withCredentials(pace, version) {
+      channel.judge.credentials(version);
+      return withCredentials(pace, version);
+    },
+  };
+}

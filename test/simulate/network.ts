@@ -1,7 +1,7 @@
 import type { Outcome } from "../../src/channels/adapter.ts";
 import type { StatusNews } from "../../src/chats/rpc.ts";
 import type { Grant } from "./channel-judge.ts";
-import type { SimulatedObject } from "./object.ts";
+import type { SimulatedChat } from "./chat.ts";
 import type { World } from "./world.ts";
 
 /** An adapter's outcome, without the parts that it adds. */
@@ -38,25 +38,33 @@ export class SimulatedNetwork {
     this.#world = world;
   }
 
-  /** @param until when the caller waits no longer */
-  call(chat: SimulatedObject, call: Call, until: number, answer: (answer: Answer) => void): void {
+  /**
+   * @param until when the caller stops waiting
+   * @returns whether an answer comes by then
+   */
+  call(chat: SimulatedChat, call: Call, until: number, answer: (answer: Answer) => void): boolean {
     const world = this.#world;
     const { judge } = chat.channel;
     judge.wire(call.grant, true);
-    chat.judge.called(chat, call);
+    chat.judge.called(call);
     const [given, ms] = this.#answer(chat, call, until - world.now);
     world.after(ms, () => {
       judge.wire(call.grant, false);
-      answer(given);
+      if (given) answer(given);
     });
+    return given !== null;
   }
 
-  /** What comes back, and after how long. @param wait how long the caller waits */
-  #answer(chat: SimulatedObject, call: Call, wait: number): [Answer, number] {
+  /** What comes back, if anything does, and after how long. @param wait how long the caller waits */
+  #answer(chat: SimulatedChat, call: Call, wait: number): [Answer | null, number] {
     const world = this.#world;
     const [reached, took] = [world.between(2, 200), world.between(2, 300)];
-    if (chat.isDeaf) return [UNKNOWN, wait];
-    if (world.fault("lost on the way", 0.15)) return [UNKNOWN, world.pick([reached, wait])];
+    if (chat.isDeaf) return [null, wait];
+    if (world.fault("lost on the way", 0.15))
+      return world.pick([
+        [UNKNOWN, reached],
+        [null, wait],
+      ]);
     const refusal = this.#refusal(chat);
     if (refusal) return [refusal, reached];
     call.accepted = true;
@@ -65,11 +73,11 @@ export class SimulatedNetwork {
     world.note(() => `${chat.id} message ${call.seq} part ${call.part} accepted as ${id}`);
     if (chat.kind === "whatsapp") this.#tell(chat, call, id, reached + took);
     if (world.fault("accepted and dropped", 0.2)) return [UNKNOWN, reached];
-    if (world.fault("answer after the deadline", 0.05)) return [UNKNOWN, wait];
+    if (world.fault("answer after the deadline", 0.05)) return [null, wait];
     return [{ outcome: "ok", id }, reached + took];
   }
 
-  #refusal(chat: SimulatedObject): Refusal | null {
+  #refusal(chat: SimulatedChat): Refusal | null {
     const world = this.#world;
     if (chat.channel.isBroken || chat.isPoisoned) return { outcome: "channel_broken", reason: "Bad token" };
     if (world.fault("429 for one chat", 0.1)) return { ...RETRY, afterMs: world.between(1, 60) * 1_000 };
@@ -84,7 +92,7 @@ export class SimulatedNetwork {
   }
 
   /** What the network tells of a message that it took. */
-  #tell(chat: SimulatedObject, call: Call, id: string, answeredMs: number): void {
+  #tell(chat: SimulatedChat, call: Call, id: string, answeredMs: number): void {
     const world = this.#world;
     const messageId = world.fault("status without our id", 0.3) ? null : chat.messageId(call.seq);
     const news: StatusNews = { messageId, networkId: id, status: "SENT", error: null, addresses: [] };

@@ -3,9 +3,7 @@ import { DECISIONS, type Decisions } from "./decisions.ts";
 const {
   attemptEnded,
   breakChannel,
-  first,
   judged,
-  closeBreaker,
   reportsOf,
   rowOfStatus,
   afterAttempt,
@@ -13,16 +11,18 @@ const {
   startAttempt,
   grantPermit,
   applyNews,
+  newDelivery,
   nextStep,
   wakeAt,
+  withCredentials,
 } = DECISIONS;
 
 /** Wrong versions of the service's decisions, one for each way in which such a service has gone wrong: each must be found. */
 export const SABOTEURS: Record<string, Partial<Decisions>> = {
   "an attempt is not written before the call": { startAttempt: (row) => row.delivery },
-  "the first attempt is not marked in the insert, but taken as if it were": {
-    first: (_startsNow, now) => first(false, now),
-    startAttempt: (row, since, isMarked, now) => (isMarked ? row.delivery : startAttempt(row, since, isMarked, now)),
+  "the first attempt is not written before the call": {
+    newDelivery: (_startsNow, now) => newDelivery(false, now),
+    startAttempt: (row, ...rest) => (row.delivery.attempts === 0 ? row.delivery : startAttempt(row, ...rest)),
   },
   "a lost attempt is made again at once": {
     nextStep: (row, _isMarked, now) => nextStep(row, true, now),
@@ -146,7 +146,7 @@ export const SABOTEURS: Record<string, Partial<Decisions>> = {
   },
   "a mended channel stays closed": {
     attemptEnded: (pace, attempt, works, now) => attemptEnded(pace, attempt, works && !attempt.probe, now),
-    closeBreaker: (pace, provenAt) => ({ ...closeBreaker(pace, provenAt), breaker: pace.breaker }),
+    withCredentials: (pace, version) => ({ ...withCredentials(pace, version), breaker: pace.breaker }),
   },
   "the channel's rest holds reserved starts no longer than a moment": {
     slowDown: (pace, afterMs, now) => ({ ...slowDown(pace, afterMs, now), pausedUntil: 0 }),

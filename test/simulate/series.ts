@@ -60,10 +60,10 @@ export interface Series {
   broken: Map<Invariant, { seeds: number; first: number; text: string }>;
 }
 
-export function runSeries(mode: Mode, from: number, seeds: number, decisions?: Decisions): Series {
+export async function runSeries(mode: Mode, from: number, seeds: number, decisions?: Decisions): Promise<Series> {
   const series: Series = { mode, seeds, events: 0, counts: new Map(), checks: new Map(), broken: new Map() };
   for (let seed = from; seed < from + seeds; seed++) {
-    const { events, counts, checks, violation } = simulate(seed, mode, decisions && { decisions });
+    const { events, counts, checks, violation } = await simulate(seed, mode, decisions && { decisions });
     series.events += events;
     for (const [name, times] of counts) {
       const before = series.counts.get(name) ?? { times: 0, seeds: 0 };
@@ -78,9 +78,12 @@ export function runSeries(mode: Mode, from: number, seeds: number, decisions?: D
 }
 
 /** The first seed in which a wrong version of the decisions breaks what must hold; null where none does. */
-export function firstCaught(decisions: Decisions, most: number): { seed: number; invariant: Invariant } | null {
+export async function firstCaught(
+  decisions: Decisions,
+  most: number,
+): Promise<{ seed: number; invariant: Invariant } | null> {
   for (let seed = 0; seed < most; seed++) {
-    const { violation } = simulate(seed, "liveness", { decisions });
+    const { violation } = await simulate(seed, "liveness", { decisions });
     if (violation) return { seed, invariant: violation.invariant };
   }
   return null;
@@ -114,8 +117,8 @@ export function table(all: readonly Series[]): string {
   const lines = [["what must hold", "checks", "seeds in which it held", "first seed that failed"], ...rows];
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
-    .map(([name = "", checks = "", afterHold = "", first = ""]) =>
-      [name.padEnd(widths[0] ?? 0), checks.padStart(widths[1] ?? 0), afterHold.padStart(widths[2] ?? 0), first]
+    .map(([name = "", checks = "", held = "", first = ""]) =>
+      [name.padEnd(widths[0] ?? 0), checks.padStart(widths[1] ?? 0), held.padStart(widths[2] ?? 0), first]
         .join("  ")
         .trimEnd(),
     )

@@ -16,6 +16,7 @@ export const FAULTS = [
   "accepted and dropped",
   "lost on the way",
   "answer after the deadline",
+  "deadline ignored",
   "refused for good",
   "contact moved",
   "channel broken",
@@ -79,6 +80,12 @@ interface Event {
   run: () => void;
 }
 
+/** An object whose code runs in turns: it runs, and then waits for a later event. */
+export interface Turning {
+  /** All its code waits. */
+  endTurn(): void;
+}
+
 export const EPOCH = Date.parse("2026-11-20T12:00:00.000Z");
 
 /** Time, chance and what is due: everything that one seed decides. Times are Unix milliseconds. */
@@ -90,6 +97,10 @@ export class World {
   readonly counts = new Map<string, number>();
   readonly checks = new Map<Invariant, number>();
   readonly trace: string[] | null;
+  /** The first error in an object's code, which may itself have caught it. */
+  #failure: unknown;
+  /** The object whose code the current event runs. */
+  #running: Turning | null = null;
   readonly #faults: Set<Fault>;
   readonly #heap: Event[] = [];
   #order = 0;
@@ -135,10 +146,24 @@ export class World {
     this.trace?.push(`${((this.now - EPOCH) / 1_000).toFixed(3)} ${text()}`);
   }
 
-  /** @throws Violation where it does not hold */
+  /** @throws Violation if it does not hold */
   check(invariant: Invariant, holds: boolean, text: () => string): void {
     this.checks.set(invariant, (this.checks.get(invariant) ?? 0) + 1);
-    if (!holds) throw new Violation(invariant, `after ${(this.now - EPOCH) / 1_000} s: ${text()}`);
+    if (holds) return;
+    const violation = new Violation(invariant, `after ${(this.now - EPOCH) / 1_000} s: ${text()}`);
+    this.fail(violation);
+    throw violation;
+  }
+
+  /** The run ends with this error. */
+  fail(error: unknown): void {
+    this.#failure ??= error;
+  }
+
+  /** The current event runs code of this object. Its turn ends when all of that waits. */
+  entered(object: Turning): void {
+    if (this.#running && this.#running !== object) throw new Error("An event runs code of two objects");
+    this.#running = object;
   }
 
   after(ms: number, run: () => void): void {
@@ -158,20 +183,46 @@ export class World {
     heap[i] = event;
   }
 
-  /** Runs what is due until `until`, or `most` events. @returns whether something is left */
-  run(until: number, most: number): boolean {
-    for (let n = 0; n < most; n++) {
-      const next = this.#heap[0];
-      if (!next || next.at > until) {
-        this.now = Math.max(this.now, Math.min(until, next?.at ?? this.now));
-        return next !== undefined;
-      }
-      this.#pop();
-      this.now = next.at;
-      this.events++;
-      next.run();
-    }
-    return true;
+  /**
+   * Runs what is due until `until`, or `most` events.
+   * @returns whether something is left
+   * @throws the first error in an object's code
+   */
+  run(until: number, most: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      let left = most;
+      // Node begins a tick only when no microtask is left, so by then all code waits.
+      const whenAllWaits = () => process.nextTick(goOn);
+      const goOn = () => {
+        try {
+          this.#endTurn();
+          for (; left > 0; left--) {
+            const next = this.#heap[0];
+            if (!next || next.at > until) {
+              this.now = Math.max(this.now, Math.min(until, next?.at ?? this.now));
+              return resolve(next !== undefined);
+            }
+            this.#pop();
+            this.now = next.at;
+            this.events++;
+            next.run();
+            if (this.#running) return queueMicrotask(whenAllWaits);
+          }
+          resolve(true);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      goOn();
+    });
+  }
+
+  #endTurn(): void {
+    const object = this.#running;
+    if (!object) return;
+    this.#running = null;
+    if (this.#failure !== undefined) throw this.#failure;
+    object.endTurn();
   }
 
   #pop(): void {

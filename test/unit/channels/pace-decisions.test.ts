@@ -333,13 +333,15 @@ test("those who wait look again when the channel broke, was mended, rests, or a 
   expect(affectsWaiters(INITIAL_PACE, { ...INITIAL_PACE, trialUntil: FAR })).toBe(false);
 });
 
-test("a change of the breaker is stored at once, the clock once it is five seconds ahead", () => {
+test("a change of the breaker or the credentials is stored at once, the clock once it is five seconds ahead", () => {
   const ahead = (clock: number, stored: number) => mustStore(INITIAL_PACE, { ...INITIAL_PACE, clock }, stored, NOW);
   expect([ahead(NOW + 4_999, 0), ahead(NOW + 5_000, 0)]).toEqual([false, true]);
   expect([ahead(NOW + 6_999, NOW + 2_000), ahead(NOW + 7_000, NOW + 2_000)]).toEqual([false, true]);
   expect(mustStore(INITIAL_PACE, broken(), 0, NOW)).toBe(true);
   expect(mustStore(INITIAL_PACE, { ...INITIAL_PACE, epoch: 1 }, 0, NOW)).toBe(true);
   expect(mustStore(INITIAL_PACE, { ...INITIAL_PACE, provenEpoch: 1 }, 0, NOW)).toBe(true);
+  // If the first version were lost with the object, the next object would take a change for the first version.
+  expect(mustStore(INITIAL_PACE, withCredentials(INITIAL_PACE, "first"), 0, NOW)).toBe(true);
 });
 
 test("further chats are woken once those before are about to be through; while nothing is shown, a second later", () => {
