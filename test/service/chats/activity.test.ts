@@ -5,7 +5,7 @@ import { draft } from "../../support/drafts.ts";
 import { aroundCall, beforeNextRun, breakDirectory, breakObjects, OUTAGES } from "../../support/faults.ts";
 import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+// A day ahead of the platform's clock, so that alarms only run when the test runs them.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
 });
@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A chat with one message, of which the directory knows nothing yet. */
+/** A chat with one message that was not reported to the directory yet. */
 async function activeChat({ api, channelId }: { api: Client; channelId: string }) {
   const chat = await newChat(api, channelId);
   const message = await send(api, chat.id);

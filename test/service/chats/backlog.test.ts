@@ -10,7 +10,7 @@ import { fromTelegram, taken, telegramText, tellStatus } from "../inbound/webhoo
 
 afterEach(() => vi.restoreAllMocks());
 
-/** A chat on a Telegram channel in which `count` messages wait. The first is sent, the others are copies of its row. */
+/** A chat on a Telegram channel with `count` queued messages. The first one is sent, the others are copies of its row. */
 async function newQueue(count: number) {
   const { api, organizationId } = await newOrganization();
   const chat = await newChat(api, await newChannel(organizationId, "telegram"), "4915112345");
@@ -32,7 +32,7 @@ async function fill(chatId: string, first: Message, count: number): Promise<void
       first.id,
     );
   });
-  // What the object remembers of the queue is older than these rows.
+  // The object's memory does not include these rows.
   await evictDurableObject(stub);
 }
 
@@ -89,7 +89,7 @@ test("a chat with nearly full storage answers sends with a 409, and can still be
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   await send(api, chat.id);
-  // The next instance asks for the size anew.
+  // The next instance reads the size again.
   await evictDurableObject(env.CHATS.getByName(chat.id));
   await runInDurableObject(env.CHATS.getByName(chat.id), (_object, { storage }) => {
     Object.defineProperty(storage.sql, "databaseSize", { value: 9_900_000_000 });

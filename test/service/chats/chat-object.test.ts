@@ -35,7 +35,7 @@ test("after an eviction, an object reads its state from storage", async () => {
   await send(api, chatId, { content: "one" });
   await send(api, chatId, { content: "two" });
   await runInDurableObject(object, (_object, { storage }) => {
-    // Behind the object's back: it still believes that two is its newest.
+    // Written directly to storage: in memory, the newest message is still number 2.
     storage.sql.exec(
       `insert into messages (seq, id, doc) select 3, 'msg_g00000000000000x', json_set(doc, '$.content', 'three', '$.seq', 3)
        from messages where seq = 2`,
@@ -69,7 +69,7 @@ test("50 concurrent sends get the numbers 1 to 50, as their responses say", asyn
   expect((await list("?limit=100")).messages).toEqual(inOrder);
 });
 
-/** The answers to sends in a chat that knows itself. */
+/** The answers to sends in an adopted chat. */
 function stored(answers: SendAnswer[] | Unknown): SendAnswer[] {
   if (!Array.isArray(answers)) throw new Error("the chat does not know itself");
   return answers;
@@ -188,7 +188,7 @@ test("a failed schema step changes nothing", async () => {
   });
 });
 
-/** A chat of five messages at rest, of which what `statement` says was lost. */
+/** A chat with five messages, damaged by the SQL `statement`. */
 async function damagedBy(statement: string): Promise<(query?: string) => Promise<Answer>> {
   const { api, channelId } = await newOrganization();
   const { id } = await newChat(api, channelId);
@@ -203,9 +203,9 @@ async function damagedBy(statement: string): Promise<(query?: string) => Promise
 }
 
 test.each([
-  ["a message amid the others", "delete from messages where seq = 3"],
+  ["a message in the middle", "delete from messages where seq = 3"],
   ["the first message", "delete from messages where seq = 1"],
-  ["the newest message, of which the list of chats knows", "delete from messages where seq = 5"],
+  ["the newest message, which was reported to the directory", "delete from messages where seq = 5"],
   ["all messages", "delete from messages"],
 ])("a list that lacks %s is a 503, not a shorter list", async (_name, statement) => {
   const list = await damagedBy(statement);

@@ -13,7 +13,7 @@ import {
   send,
 } from "../../support/harness.ts";
 
-/** An organization with chats on a web channel, made one after the other. */
+/** An organization with chats on a web channel, created one after the other. */
 async function newOrganizationWith(count: number) {
   const organization = await newOrganization();
   const chats: Chat[] = [];
@@ -21,7 +21,7 @@ async function newOrganizationWith(count: number) {
   return { ...organization, chats };
 }
 
-/** Brings what a chat's object knows of its last message to the directory, as its alarm and its channel's do. */
+/** Reports a chat's activity to the directory by running the alarms of the chat and its channel. */
 async function reportActivity(chat: Chat): Promise<void> {
   expect(await runDurableObjectAlarm(env.CHATS.getByName(chat.id))).toBe(true);
   expect(await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channel.id))).toBe(true);
@@ -36,7 +36,7 @@ function idsOf(answer: Answer): string[] {
   return answer.body.chats.map((chat: Chat) => chat.id);
 }
 
-/** Latest activity first; of one moment, the greater id. */
+/** Sorts by activity, latest first, then by id, greatest first. */
 function latestFirst(chats: Chat[]): string[] {
   const key = (chat: Chat) => `${chat.lastMessageAt ?? chat.createdAt} ${chat.id}`;
   return [...chats].sort((one, other) => (key(one) < key(other) ? 1 : -1)).map((chat) => chat.id);

@@ -5,7 +5,7 @@ import { aroundCall, aroundQueries, beforeNextRun } from "../../support/faults.t
 import { newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+// A day ahead of the platform's clock, so that alarms only run when the test runs them.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
 });
@@ -76,7 +76,7 @@ test("a chat that is deleted and created again during a report reports its own a
   }
   aroundCall("CHANNELS", "reportActivity", { after });
   await runDurableObjectAlarm(object);
-  // What the erased chat told of itself.
+  // The report of the deleted chat.
   await runDurableObjectAlarm(channel);
   expect(await lastMessageAt(chatId)).toBeNull();
   const { createdAt } = await send(api, chatId);

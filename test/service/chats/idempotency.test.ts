@@ -104,8 +104,8 @@ test("a message is replayed even if its variables no longer fill the changed tem
 
 test.each([
   ["an invalid body", { content: "" }, 400],
-  ["a sender that is no member", { content: "Hello", senderId: "mbr_nobody" }, 404],
-  ["a template that is none", { content: "Hello", templateId: "tpl_none" }, 404],
+  ["an unknown sender", { content: "Hello", senderId: "mbr_nobody" }, 404],
+  ["an unknown template", { content: "Hello", templateId: "tpl_none" }, 404],
 ])("a send that is refused for %s does not use up its key", async (_, refused, status) => {
   const { post } = await newSender();
   expect((await post("order-7", refused)).status).toBe(status);
@@ -139,7 +139,7 @@ test("keys of 1 and of 255 characters are accepted", async () => {
 });
 
 test.each([
-  ["no character", ""],
+  ["an empty string", ""],
   ["256 characters", "k".repeat(256)],
 ])("a key of %s is a 400", async (_, key) => {
   const { post, total } = await newSender();

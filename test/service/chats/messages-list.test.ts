@@ -188,7 +188,7 @@ test("a page that the client has cached is a 304 without a body, with its tag an
 });
 
 test.each([
-  ["a weak one of the same name", (tag: string) => `W/${tag}`],
+  ["the same tag, but weak", (tag: string) => `W/${tag}`],
   ["one of several", (tag: string) => `"other", ${tag}`],
   ["any", () => "*"],
 ])("a tag that is %s matches", async (_, made) => {

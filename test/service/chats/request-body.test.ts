@@ -18,7 +18,7 @@ function bodyOf(bytes: number): string {
   return body.replace('""', `"${"x".repeat(bytes - body.length)}"`);
 }
 
-/** The same bytes in pieces, so that no Content-Length tells how many come. */
+/** The same bytes as a chunked stream, without a Content-Length. */
 function chunked(text: string): ReadableStream {
   const bytes = new TextEncoder().encode(text);
   let sent = 0;

@@ -60,16 +60,16 @@ test("sends in one batch are each checked for their own sender and template", as
   const post = (body: object) =>
     ask(secret, "POST", `/api/v1/chats/${chat.id}/messages`, { body: { content: "Hello", ...body } });
   expect((await post({})).status).toBe(201);
-  // The first look-up waits until the others have come. They share the second one, unless their names differ.
+  // The first look-up waits until the others have arrived. Equal ones among them share the second look-up.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const gate = Promise.withResolvers<void>();
   const batch = env.DB.batch.bind(env.DB);
   vi.spyOn(env.DB, "batch").mockImplementationOnce((statements) => gate.promise.then(() => batch(statements)));
-  // Joined by spaces, these two pairs of ids read the same.
+  // Joined with a space, these two pairs of ids would be equal.
   const unknownTemplate = { senderId: ownerId, templateId: "undefined undefined" };
   const unknownSender = { senderId: `${ownerId} undefined` };
   const answers = [post(unknownTemplate), post(unknownTemplate), post(unknownSender)];
-  // Each of these is admitted after the three.
+  // These are admitted after the first three.
   for (let n = 0; n < 5; n++) await ask(secret, "GET", "/api/v1/key");
   gate.resolve();
   expect((await Promise.all(answers)).map(({ body }) => body.code)).toEqual([
@@ -240,7 +240,7 @@ test.each([
   },
 );
 
-/** Pairs whose JSON has exactly so many bytes in UTF-8, made of `letter`, which has `size` bytes there. */
+/** Pairs whose JSON has exactly `bytes` bytes in UTF-8, made of `letter`, which has `size` bytes. */
 function pairsOf(bytes: number, letter = "x", size = 1): Record<string, string> {
   const pairs: Record<string, string> = {};
   let left = bytes - "{}".length;

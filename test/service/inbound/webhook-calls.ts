@@ -5,7 +5,7 @@ import { APP_SECRET, type Conversation, PHONE_ID } from "../delivery/conversatio
 
 type Channel = Conversation["channel"];
 
-/** A call of Telegram's, with the channel's own secret unless told otherwise. */
+/** A call from Telegram, by default with the channel's secret. */
 export function fromTelegram(
   channel: Channel,
   update: unknown,
@@ -16,14 +16,14 @@ export function fromTelegram(
 
 let ids = 0;
 
-/** An update with a message of a private chat. */
+/** An update with a message in a private chat. */
 export function telegramText(from: string | number, text: string, fields: object = {}) {
   const id = ++ids;
   const chat = { id: Number(from), type: "private", first_name: "Ada", last_name: "L" };
   return { update_id: 7_000 + id, message: { message_id: id, date: 1_790_000_000, chat, from: chat, text, ...fields } };
 }
 
-/** A call of Meta's for these values: one change for each; signed with the app's secret unless told otherwise. */
+/** A call from Meta with one change for each value, by default signed with the app's secret. */
 export async function fromMeta(
   channel: { id: string },
   values: object[],
@@ -43,7 +43,7 @@ export function metadata(phoneNumberId: string) {
   return { metadata: { display_phone_number: phoneNumberId, phone_number_id: phoneNumberId } };
 }
 
-/** A contact's text; `who` are the ids that Meta tells of the contact. */
+/** A contact's text. `who` are the ids that Meta sends for the contact. */
 export function whatsappText(
   who: { wa_id?: string; user_id?: string },
   body: string,
@@ -60,7 +60,7 @@ export function whatsappText(
   return { contacts: [{ profile: { name }, ...who }], messages: [message] };
 }
 
-/** What Meta says became of a message of ours. */
+/** A status from Meta for one of our messages. */
 export function whatsappStatus(
   status: string,
   fields: { id: string; recipient_id?: string; [field: string]: unknown },
@@ -68,7 +68,7 @@ export function whatsappStatus(
   return { statuses: [{ status, timestamp: "1790000000", ...fields }] };
 }
 
-/** Meta tells of a message of ours, with our ids unless told otherwise. */
+/** A call from Meta with a status for one of our messages, by default with our ids. */
 export function tellStatus(
   { channel, chatId, address }: Pick<Conversation, "channel" | "chatId" | "address">,
   messageId: string,
@@ -79,7 +79,7 @@ export function tellStatus(
   return fromMeta(channel, [whatsappStatus(status, { ...ours, ...fields })]);
 }
 
-/** Asserts that a webhook was taken. */
+/** Asserts that a webhook was accepted. */
 export function taken(answer: Answer): void {
   expect([answer.status, answer.body], answer.text).toEqual([200, { ok: true }]);
 }

@@ -5,10 +5,10 @@ import { type Client, newOrganization } from "../../support/harness.ts";
 import { type Kind, newNetworkChannel } from "../delivery/conversation.ts";
 
 let numbers = 4_917_000_000;
-/** A contact whom nobody has met: a number of WhatsApp's, and a chat of Telegram's. */
+/** A new contact's address, valid as a WhatsApp number and as a Telegram chat id. */
 export const newContact = () => String(++numbers);
 
-/** An organization with a channel of a network, and what there is in it. */
+/** An organization with a channel of a network, and functions that read it. */
 export async function place(kind: Kind) {
   const organization = await newOrganization();
   const channel = await newNetworkChannel(organization.organizationId, kind);
@@ -17,18 +17,18 @@ export async function place(kind: Kind) {
 
 export type Place = Awaited<ReturnType<typeof place>>;
 
-/** What there is in a channel, as the API shows it. */
+/** Reads a channel's chats and messages through the API. */
 export function reader({ api }: { api: Client }, channelId: string) {
   const chats = async (): Promise<Chat[]> => (await api("GET", `/chats?channel=${channelId}&limit=100`)).body.chats;
   return {
     chats,
-    /** The one chat that there is. */
+    /** The channel's only chat. */
     chat: async (): Promise<Chat> => {
       const [only, ...others] = await chats();
       expect(others).toEqual([]);
       return only as Chat;
     },
-    /** The texts of each chat, in the order of their numbers. */
+    /** The texts of each chat, oldest first. */
     texts: async (): Promise<Record<string, string[]>> => {
       const listed = await Promise.all(
         (await chats()).map(async ({ id, contact }): Promise<[string, string[]]> => {

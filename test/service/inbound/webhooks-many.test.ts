@@ -9,10 +9,10 @@ import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "./web
 import { newContact, type Place, place } from "./webhook-place.ts";
 
 stopTheClock();
-// Each contact is an object of its own on a disk: many of them take their time on a slow machine.
+// Each contact has an object with its own file, so many of them are slow on a slow machine.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** How many messages each chat of a channel has, over all pages of the list. */
+/** The number of messages in each chat of a channel, over all pages of the list. */
 async function counts({ organizationId, channel, api }: Place): Promise<number[]> {
   const chats: Chat[] = [];
   for (let page = 1, more = true; more; page++) {
@@ -136,7 +136,7 @@ test.each([0, 1])("a chunked body without a length is limited to 4 MiB: %i bytes
 test("a page of a hundred of the longest texts can be listed", async () => {
   const at = await place("whatsapp");
   const from = newContact();
-  // As JSON each of its characters is six.
+  // Each character has six characters in JSON.
   const text = "\u0001".repeat(65_536);
   for (let i = 0; i < 100; i += 10) {
     const values = Array.from({ length: 10 }, () => whatsappText({ wa_id: from }, text));

@@ -10,7 +10,7 @@ import { newContact, type Place, place, reader } from "./webhook-place.ts";
 
 stopTheClock();
 
-/** A text of a contact, as each network tells it: told twice, it is the same message. */
+/** Sends a contact's text as each network does. Repeated calls send the same message. */
 function textOf({ channel }: Pick<Place, "channel">, kind: Kind, from: string, text: string): () => Promise<Answer> {
   const update = telegramText(from, text);
   const value = whatsappText({ wa_id: from }, text);
@@ -95,14 +95,14 @@ test.each(KINDS)(
   },
 );
 
-/** What an object's own code throws at its caller. */
+/** An error that an object's code throws to its caller. */
 const remote = (error: Error) => Object.assign(error, { remote: true });
 const OLD_OBJECT = 'The RPC receiver does not implement "receive".';
 const FAULTS: [string, number, Error][] = [
-  ["a fault in the code", 200, remote(new TypeError("draft is undefined"))],
-  ["a value that SQLite does not take", 200, remote(new Error("string or blob too big: SQLITE_TOOBIG"))],
-  ["an error that nobody expected", 503, remote(new Error("Unexpected"))],
-  ["a table that is missing", 503, remote(new Error("no such table: messages: SQLITE_ERROR"))],
+  ["a bug in the code", 200, remote(new TypeError("draft is undefined"))],
+  ["a value that SQLite refuses", 200, remote(new Error("string or blob too big: SQLITE_TOOBIG"))],
+  ["an unexpected error", 503, remote(new Error("Unexpected"))],
+  ["a missing table", 503, remote(new Error("no such table: messages: SQLITE_ERROR"))],
   ["an object that still runs older code", 503, remote(new TypeError(OLD_OBJECT))],
 ];
 
@@ -372,8 +372,8 @@ test("a document with a long name is stored, and the name is cut", async () => {
 });
 
 test.each([
-  ["whichever way it is written", `\u202e${"eman ".repeat(1_000)}`, `\u202e${"eman ".repeat(51)}`],
-  ["and keeps no half of a character", `${"a".repeat(255)}\u{1f600}`, `${"a".repeat(255)}\ufffd`],
+  ["also from right to left", `\u202e${"eman ".repeat(1_000)}`, `\u202e${"eman ".repeat(51)}`],
+  ["without half a surrogate pair", `${"a".repeat(255)}\u{1f600}`, `${"a".repeat(255)}\ufffd`],
 ])("a contact's name is cut to 256 characters, %s", async (_which, name, kept) => {
   const at = await place("whatsapp");
   taken(await fromMeta(at.channel, [whatsappText({ wa_id: newContact() }, "Hi", { name })]));

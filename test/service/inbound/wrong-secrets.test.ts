@@ -56,7 +56,7 @@ test.each(WRONG)(
   },
 );
 
-/** Seals what a channel keeps under a key that is lost. */
+/** Encrypts a channel's secrets with a key that is lost. */
 async function loseSecrets(id: string): Promise<void> {
   const lost = { current: Uint8Array.from(atob(another), (char) => char.charCodeAt(0)), previous: undefined };
   const credentials = await seal(lost, { id, column: "credentials" }, "{}");

@@ -4,7 +4,7 @@ import { admin, newOrganization, send } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { type Frame, newToken, objectOf, type Page, visit } from "../../support/sockets.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+// A day ahead of the platform's clock, so that alarms only run when the test runs them.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
 });
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A web chat whose first message is the visitor's, and which then has `count` more of a status. */
+/** A web chat with one message from the visitor and `count` further messages with a status. */
 async function longChat(count: number, status: string) {
   const { channelId } = await newOrganization();
   const token = newToken();
@@ -31,7 +31,7 @@ async function longChat(count: number, status: string) {
       status,
     );
   });
-  // What was put behind its back is seen by an object that starts anew.
+  // Only a new instance sees rows that were written directly to storage.
   await evictDurableObject(object);
   return { page, object, rowsRead: (run: () => Promise<unknown>) => rowsRead(object, run) };
 }
@@ -42,7 +42,7 @@ async function statuses(page: Page, count: number): Promise<Frame[]> {
   return frames;
 }
 
-/** How far the chat's acknowledgements have come, as it is stored. */
+/** The stored progress of the chat's acknowledgements. */
 function placeOf(object: DurableObjectStub): Promise<unknown> {
   return runInDurableObject(object, (_object, { storage }) => storage.kv.get("acknowledged"));
 }
@@ -74,9 +74,9 @@ test("a large backlog is acknowledged completely, in steps", async () => {
     expect(frames.map(({ seq }) => seq)).toEqual(Array.from({ length: 1_700 }, (_, n) => n + 2));
     expect(new Set(frames.map(({ status }) => status))).toEqual(new Set(["READ"]));
   });
-  // The row that ends a statement's range counts too.
+  // The row after the end of the range is read too.
   expect(Math.max(...read)).toBeLessThanOrEqual(501);
-  // What was read was delivered.
+  // Read messages are delivered too.
   expect(
     sum(
       await rowsRead(async () => {

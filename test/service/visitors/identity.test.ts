@@ -25,7 +25,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** How a visit with these subprotocols ends: with a code, or well. */
+/** The result of a visit with these subprotocols: a close code, or "ready". */
 async function outcome(channelId: string, protocols: string[], origin?: string): Promise<number | "ready"> {
   const page = await connect(channelId, { protocols, ...(origin !== undefined && { origin }) });
   const first = await page.next();
@@ -54,7 +54,7 @@ test.each([
   ["with one byte more", (hash: string) => `${hash}00`, 4401],
   ["of zeros", () => "0".repeat(64), 4401],
   ["that is empty", () => "", 4401],
-  ["that is no hex", () => "x".repeat(64), 4401],
+  ["that is not hex", () => "x".repeat(64), 4401],
 ])("a hash %s", async (_, hashOf, expected) => {
   const { channelId, secret } = await newSite();
   const hash = await hashOf(await signUser("user-7", secret), secret);
@@ -65,7 +65,7 @@ function signUser7(secret: string): Promise<string> {
   return signUser("user-7", secret);
 }
 
-/** A second that lies so far ahead, as Unix seconds. */
+/** A time in the future, in Unix seconds. */
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
 
 test("a hash with an expiry is accepted until then, and an open socket stays open afterwards", async () => {

@@ -48,7 +48,7 @@ test("concurrent messages are stored in order until the rate limit is reached", 
   expect((await visit(channelId, { token })).ready.messages).toMatchObject([{ seq: 1, content: "a" }]);
 });
 
-/** Visitors whose chat the company has made: their first message asks the directory for it, outside a batch. */
+/** A user whose chat the company has created. The first message looks it up in the directory, outside a batch. */
 async function newUser() {
   const { api, channelId, secret } = await newSite();
   await newChat(api, channelId, "user-7");
@@ -64,7 +64,7 @@ test("two first messages that wait for the directory don't both pass the rate li
     return run();
   });
   for (const id of ["a", "b"]) page.send({ type: "message", id, content: id });
-  // Both have arrived when a later frame is answered.
+  // Both have arrived once a later frame is answered.
   expect(await page.rest()).toEqual([]);
   release();
   expect(await page.next()).toMatchObject({ type: "stored", id: "a", seq: 1 });
@@ -107,22 +107,22 @@ test.each([
 });
 
 test.each([
-  ["no JSON", "hello", 1008],
-  ["no object", "[1]", 1008],
+  ["not JSON", "hello", 1008],
+  ["not an object", "[1]", 1008],
   ["null", "null", 1008],
-  ["bytes", new ArrayBuffer(8), 1008],
-  ["no type", { id: "a", content: "x" }, 1008],
-  ["an unknown type", { type: "typing" }, 1008],
+  ["binary", new ArrayBuffer(8), 1008],
+  ["without a type", { id: "a", content: "x" }, 1008],
+  ["of an unknown type", { type: "typing" }, 1008],
   ["a message without an id", { type: "message", content: "x" }, 1008],
   ["a message with an empty id", { type: "message", id: "", content: "x" }, 1008],
   ["a message with an id of 65 characters", { type: "message", id: "x".repeat(65), content: "x" }, 1008],
   ["a message with half a surrogate pair in its id", { type: "message", id: "\ud800", content: "x" }, 1008],
-  ["a message whose content is no text", { type: "message", id: "a", content: 1 }, 1008],
-  ["a number below 0", { type: "read", seq: -1 }, 1008],
-  ["a page before a number below 0", { type: "older", before: -1 }, 1008],
-  ["a page before nothing", { type: "older" }, 1008],
-  ["a number with a fraction", { type: "delivered", seq: 1.5 }, 1008],
-  ["a number as text", { type: "delivered", seq: "1" }, 1008],
+  ["a message whose content is not a string", { type: "message", id: "a", content: 1 }, 1008],
+  ["an acknowledgement of a negative number", { type: "read", seq: -1 }, 1008],
+  ["a request for messages before a negative number", { type: "older", before: -1 }, 1008],
+  ["a request for older messages without a number", { type: "older" }, 1008],
+  ["an acknowledgement of a fraction", { type: "delivered", seq: 1.5 }, 1008],
+  ["an acknowledgement of a string", { type: "delivered", seq: "1" }, 1008],
   ["more than 16 KiB of text", `{"type":"ping","x":"${"x".repeat(16 * 1_024)}"}`, 1009],
   ["more than 16 KiB of bytes in fewer characters", `{"type":"ping","x":"${"€".repeat(6_000)}"}`, 1009],
   ["more than 16 KiB of binary", new ArrayBuffer(16 * 1_024 + 1), 1009],

@@ -46,7 +46,7 @@ test.each<[string[], string | undefined, boolean]>([
     const headers = origin === undefined ? {} : { Origin: origin };
     const answer = await call("GET", `/web/${channelId}/availability`, { headers });
     expect([answer.status, answer.body]).toEqual([200, { available: shown }]);
-    // Any site may read it, or the widget could not tell a refusal from a lost connection.
+    // Any site may read it, so that the widget can distinguish a refusal from a lost connection.
     expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
     expect(answer.headers.get("Cache-Control")).toBe("private, max-age=60");
     expect(answer.headers.get("Vary")).toBe("Origin");

@@ -96,7 +96,7 @@ test("a read that never ends, for example of a cancelled request, delays other c
   expect((await channelRecord(env, channelId))?.id).toBe(channelId);
 });
 
-/** A read of the channel that has its answer from before the channel was renamed, and ends when it is released. */
+/** A read whose result is from before the channel was renamed, and which ends when it is released. */
 async function renamedAmidRead(channelId: string) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: read, resolve: hasRead } = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ test("an isolate caches a thousand records, and drops the oldest", async () => {
   expect(await channelRecord(env, channelId)).not.toBe(first);
 }, 20_000);
 
-/** Verifies a bot's token, and tells with which it was compared. */
+/** Verifies a bot's token, and records the tokens that it was compared with. */
 function tokenVerifier(channelId: string) {
   const tried: string[] = [];
   const verify = async (token: string) => {

@@ -9,7 +9,7 @@ import { pass, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
 
-/** A site, a user of it whom the company has met, and the user's open page. */
+/** A site, a user with a chat that the company created, and the user's open page. */
 async function newUser(settings: Record<string, unknown> = {}) {
   const site = await newSite(settings);
   const protocols = asUser("user-7", await signUser("user-7", site.secret));
@@ -24,7 +24,7 @@ const rotate = (channelId: string, overlapSeconds = 0) =>
 const allow = (channelId: string, allowedOrigins: string[]) =>
   admin("PATCH", `/channels/${channelId}`, { settings: { allowedOrigins } });
 
-/** Whether a socket lives: it answers, unless it is closed, and then the code. */
+/** Whether a socket is alive; if not, its close code. */
 async function pulse(page: Page): Promise<"alive" | number> {
   const answer = await page.ask('{ "type": "ping" }');
   return answer.type === "pong" ? "alive" : answer.closed;

@@ -7,7 +7,7 @@ import { admin, newChat, newOrganization, send, sendMany } from "../../support/h
 import { asUser, connect, newSite, newToken, objectOf, signUser, upgrade, visit } from "../../support/sockets.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs before the test runs it.
+// A day ahead of the platform's clock, so that alarms only run when the test runs them.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
 });
@@ -16,12 +16,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Moves the clock on, past the one message a second. */
+/** Moves the clock forward, beyond the limit of one message a second. */
 function later(ms = 1_000): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-/** A web channel and a visitor who has not been there. */
+/** A web channel and a new visitor. */
 async function newVisitor() {
   const organization = await newOrganization();
   const token = newToken();
@@ -105,7 +105,7 @@ test("two concurrent first messages from two tabs create one chat, and are store
   one.send({ type: "message", id: "a", content: "A" });
   other.send({ type: "message", id: "b", content: "B" });
   expect(await one.next()).toMatchObject({ type: "stored", id: "a", seq: 1 });
-  // The second came within the same second.
+  // The second message came within the same second.
   expect(await other.next()).toMatchObject({ type: "message", message: { content: "A" } });
   expect(await other.next()).toMatchObject({ type: "refused", id: "b", code: "rate_limited", retryAfter: 1 });
   later();

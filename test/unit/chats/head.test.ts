@@ -31,7 +31,7 @@ const DAY = 24 * HOUR;
 const POLICY = { unknownWaitMs: 90_000 };
 const FAULT: DeliveryError = { code: "network_131026", message: "Undeliverable" };
 
-/** A message that was accepted a minute ago. */
+/** A message that was stored a minute ago. */
 function row(delivery: Partial<Delivery> = {}, fields: Partial<QueuedMessage> = {}): QueuedMessage {
   const prepared = { outcome: "prepared", senderId: "mbr_g0", text: "Hello", template: null } as const;
   const place = { chatId: "cht_g0", seq: 7, at: new Date(NOW - 60 * SECOND).toISOString() };
@@ -46,7 +46,7 @@ function row(delivery: Partial<Delivery> = {}, fields: Partial<QueuedMessage> = 
   };
 }
 
-/** In its `count`th attempt, which began five seconds ago. */
+/** A delivery in attempt `count`, which started five seconds ago. */
 const attempt = (count = 1): Delivery => ({
   ...NOT_TRIED,
   attempts: count,
@@ -116,8 +116,8 @@ test("a channel's pace holds a message until its start, without an error", () =>
 });
 
 test.each([
-  ["since before the message was accepted: then from when it was", NOW - HOUR, NOW - 60 * SECOND],
-  ["since after the message was accepted: from then on", NOW - SECOND, NOW - SECOND],
+  ["broken since before the message was stored: it waits since it was stored", NOW - HOUR, NOW - 60 * SECOND],
+  ["broken since after the message was stored: it waits since then", NOW - SECOND, NOW - SECOND],
 ])("a broken channel holds a message, %s", (_when, since, from) => {
   const permit = { outcome: "later", at: NOW + HOUR, broken: { reason: "Bad token", since } } as const;
   const { delivery, lastError } = afterHold(row(), permit, NOW, 0.5);
@@ -172,7 +172,7 @@ test("only a successful probe starts a new epoch", () => {
   expect([mendedAfter(null, sent("a")), mendedAfter(1, unknown())]).toEqual([4, 4]);
 });
 
-/** What the end of an attempt makes of a message; its row says `fields` of it. */
+/** The state of a message after an attempt. `fields` is its state before. */
 function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError | null = null, isLost = false) {
   const open = attempt();
   const before: Known = { ...known(row(open), 1), ...fields };
@@ -185,13 +185,13 @@ const refused: Outcome = { outcome: "channel_broken", reason: "131031: Locked", 
 test("a message that breaks its channel again after another attempt succeeded fails, and the channel gets no report", () => {
   const again = judged(refused, { probe: null, provenEpoch: 3 }, 2);
   expect(again).toEqual({ outcome: "failed", code: "message_refused", message: "131031: Locked", parts: ["a"] });
-  // The network's answer was about the channel: it does not show that the channel works.
+  // The network's answer was about the channel, so it does not prove that the channel works.
   expect(reportsOf(again, { probe: null, trial: 9 })).toEqual([{ report: "probed", works: false }]);
 });
 
 test.each<[string, Outcome, number | null, number, number | null]>([
   ["that meets a broken channel for the first time", refused, null, 3, null],
-  ["that breaks it again before any other came through", refused, null, 2, 2],
+  ["that breaks it again before another message succeeded", refused, null, 2, 2],
   ["that is the probe", refused, 1, 3, 2],
   ["that the network accepts", sent("a"), null, 3, 2],
 ])("a message %s is not the cause", (_which, outcome, probe, provenEpoch, brokenEpoch) => {
@@ -287,7 +287,7 @@ test("early statuses are kept while the message is queued or being sent", () => 
   ]);
 });
 
-/** A log in which message 3 is `msg_3` and has the part `net_3`, and message 5 waits at the head. */
+/** A log in which message 3 is `msg_3` with the part `net_3`, and message 5 is at the head. */
 const log = {
   byId: (id: string) => (id === "msg_3" ? { seq: 3 } : null),
   byNetworkId: (id: string) => (id === "net_3" ? { seq: 3 } : null),
@@ -296,12 +296,12 @@ const log = {
 } as unknown as Parameters<typeof rowOfStatus>[0];
 
 test.each([
-  ["that names our message is of that one", "msg_3", "other", null, 3],
-  ["that names a message that is not here is of none", "msg_9", "net_3", 6, undefined],
-  ["that knows a part's id is of its message", null, "net_3", 6, 3],
-  ["of an id that nobody knows is of the message under way", null, "other", 6, 6],
-  ["of an id that nobody knows is of the head where none is under way", null, "other", null, 5],
-])("news %s", (_what, messageId, networkId, sending, seq) => {
+  ["that names our message belongs to it", "msg_3", "other", null, 3],
+  ["that names an unknown message belongs to none", "msg_9", "net_3", 6, undefined],
+  ["with a part's id belongs to its message", null, "net_3", 6, 3],
+  ["with an unknown id belongs to the message that is being sent", null, "other", 6, 6],
+  ["with an unknown id belongs to the head if no message is being sent", null, "other", null, 5],
+])("a status %s", (_what, messageId, networkId, sending, seq) => {
   expect(rowOfStatus(log, { messageId, networkId }, sending)?.seq).toBe(seq);
 });
 
@@ -345,12 +345,12 @@ test("the end of a probe or a trial is reported, after a request to slow down", 
 });
 
 test.each<[string, Outcome, boolean]>([
-  ["a message that was sent", sent("a"), true],
-  ["a contact who has moved", { outcome: "moved", address: "2", parts: [] }, true],
-  ["a message that the network refused", failed(), true],
-  ["a message that was not sent at all", failed(MEDIA_URL_REQUIRED), false],
-  ["a network that nobody heard", unknown(), false],
-  ["a network that is busy", retry(), false],
+  ["a sent message", sent("a"), true],
+  ["a contact with a new address", { outcome: "moved", address: "2", parts: [] }, true],
+  ["a refused message", failed(), true],
+  ["a message that was never sent", failed(MEDIA_URL_REQUIRED), false],
+  ["an attempt without an answer", unknown(), false],
+  ["a busy network", retry(), false],
 ])("whether %s shows that the channel works", (_what, outcome, works) => {
   expect(reportsOf(outcome, { probe: 1 })).toEqual([{ report: "probed", works }]);
 });

@@ -6,7 +6,7 @@ import { sendBody } from "../../../src/chats/message.ts";
 
 type Fields = Record<string, unknown>;
 
-/** The fingerprint of a request body with `fields`, as it is after validation. */
+/** The fingerprint of a valid request body with `fields`. */
 function fingerprint(fields: Fields): Promise<string> {
   return fingerprintOf(sendBody.parse(JSON.parse(JSON.stringify({ content: "hi", ...fields }))));
 }
@@ -60,7 +60,7 @@ test("another value in any field gives another fingerprint", async () => {
   await fc.assert(
     fc.asyncProperty(fields, fields, async (one, other) => {
       for (const [field, value] of Object.entries(other)) {
-        // Beside a template the type says nothing, and empty metadata is none.
+        // With a template the type has no meaning, and empty metadata equals none.
         if (field === "type" && one.templateId !== undefined) continue;
         const changed = { ...one, [field]: value };
         const before = sendBody.parse(one);
@@ -73,8 +73,8 @@ test("another value in any field gives another fingerprint", async () => {
 });
 
 test.each<[string, Fields, Fields]>([
-  ["TEXT, said or not", {}, { type: "TEXT" }],
-  ["TEMPLATE, whatever the type beside a template", { templateId: "t" }, { templateId: "t", type: "IMAGE" }],
+  ["TEXT, given or not", {}, { type: "TEXT" }],
+  ["a template, whatever the type", { templateId: "t" }, { templateId: "t", type: "IMAGE" }],
   ["metadata, empty or absent", {}, { metadata: {} }],
   ["numbers, however written", { variables: { n: 1 } }, { variables: { n: 1.0 } }],
 ])("one fingerprint for %s", async (_what, one, other) => {

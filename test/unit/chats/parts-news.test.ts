@@ -3,7 +3,7 @@ import { applyNews, attemptOver, type Known, type PartNews, partOut } from "../.
 import { BROKEN, FAULT, message, news } from "./part-news.ts";
 
 const OTHER = { code: "network_131053", message: "Media upload error" };
-/** A message of which these parts are out. */
+/** A message with these parts sent. */
 const sent = (...ids: string[]) => message({ of: ids.length, ids }, { status: "SENT", isOpen: false });
 const tell = (known: Known, ...told: PartNews[]) => told.reduce((each, one) => applyNews(each, one) ?? each, known);
 
@@ -39,12 +39,12 @@ test("a part that got a status during its attempt is not lost with the attempt",
 const stray = news("x", "DELIVERED", { isOurs: false });
 
 test.each<[string, Known, boolean]>([
-  ["while an attempt is under way", message(), true],
-  ["while a copy may be out", message({ lost: [1] }, { isOpen: false }), true],
-  ["while a copy of one of the parts may be out", message({ of: 2, lost: [0, 1] }, { isOpen: false }), true],
-  ["once no copy can be out", message({ lost: [0] }, { isOpen: false }), false],
+  ["during an attempt", message(), true],
+  ["while a copy may have been sent", message({ lost: [1] }, { isOpen: false }), true],
+  ["while a copy of one of the parts may have been sent", message({ of: 2, lost: [0, 1] }, { isOpen: false }), true],
+  ["if no copy can have been sent", message({ lost: [0] }, { isOpen: false }), false],
   ["before any attempt", message({}, { isOpen: false }), false],
-  ["once the message is done with", message({ lost: [1] }, { isOpen: false, status: "SENT" }), false],
+  ["after the message is done", message({ lost: [1] }, { isOpen: false, status: "SENT" }), false],
 ])("a status with an unknown id is stored or belongs to no message of ours: %s", (_when, known, isKept) => {
   expect(applyNews(known, stray)).toEqual(isKept ? { ...known, parts: { ...known.parts, early: [stray] } } : null);
 });

@@ -12,7 +12,7 @@ import { BROKEN, FAULT, message, news } from "./part-news.ts";
 
 type Status = PartNews["status"];
 
-/** Tells one after the other: `["a delivered", …]`, of the id `a`; with `?` behind the id it does not name our message. */
+/** Applies statuses in order: `"a delivered"` is for the id `a`, and `"a? delivered"` does not name our message. */
 function tell(known: Known, ...told: string[]): Known {
   return told.reduce((each, one) => {
     const [id = "", status = ""] = one.split(" ");
@@ -21,14 +21,14 @@ function tell(known: Known, ...told: string[]): Known {
   }, known);
 }
 
-/** The attempt under way ends; `ids` are those of all parts that are out by then. */
+/** Ends the current attempt. `ids` are those of all parts sent so far. */
 const over = (known: Known, outcome: "sent" | "unknown" | "retry", ...ids: string[]): Known => ({
   ...attemptOver(known, 0, { outcome, parts: ids }),
   isOpen: false,
 });
 const again = (known: Known): Known => ({ ...known, attempts: known.attempts + 1, isOpen: true });
 const sent = (...ids: string[]) => over(message({ of: ids.length }), "sent", ...ids);
-/** The first attempt was answered by nobody, and a second one is under way. */
+/** The first attempt got no answer, and a second one is in progress. */
 const repeated = (parts: Partial<Parts> = {}) => again(over(message(parts), "unknown"));
 const said = ({ status, error }: Known) => (error ? `${status} ${error.code}` : status);
 
@@ -165,7 +165,7 @@ test("a status that may belong to either part ends no wait, because it may be of
   expect(told).toMatchObject({ status: "QUEUED", parts: { ids: ["m2"] } });
   expect(said(over(told, "retry", "m2"))).toBe("QUEUED");
   expect(over(told, "sent", "m2", "t")).toMatchObject({ status: "SENT", parts: { ids: ["m2", "t"] } });
-  // It was the second part's after all.
+  // It belonged to the second part.
   expect(said(tell(over(tell(second, "t delivered"), "sent", "m2", "t"), "m2 delivered"))).toBe("DELIVERED");
 });
 
@@ -173,7 +173,7 @@ test("a part that fails before the next one is sent fails the message", () => {
   const waiting = over(partOut(message({ of: 2 }), 0, "m"), "retry", "m");
   const failed = tell(waiting, "m failed");
   expect(said(failed)).toBe("FAILED network_131026");
-  // Half of it came through: that does not prove the message delivered.
+  // One delivered part does not prove that the message was delivered.
   expect(tell(failed, "m delivered").status).toBe("FAILED");
 });
 

@@ -10,12 +10,12 @@ const chatAndCursor = chat
     fc.record({ newest: fc.constant(newest), limit: fc.constant(limit), cursor: fc.integer({ min: 1, max: newest }) }),
   );
 
-/** The sequence numbers of a chat, most recent first: the naive model of its log. */
+/** The sequence numbers of a chat, newest first: the naive model of its log. */
 function logOf(newest: number): number[] {
   return Array.from({ length: newest }, (_, place) => newest - place);
 }
 
-/** What a log of `newest` messages holds in a range, most recent first. */
+/** The messages of a range in a log of `newest` messages, newest first. */
 function rowsOf(newest: number, { low, high }: { low: number; high: number }): number[] {
   return logOf(newest).filter((seq) => seq >= low && seq <= high);
 }

@@ -26,7 +26,7 @@ const WHATSAPP = { unknownWaitMs: 90_000 };
 const random = fc.double({ min: 0, max: 1, noNaN: true });
 const attempts = fc.integer({ min: 1, max: 200 });
 const unknown: Outcome = { outcome: "unknown", message: "No answer", parts: [] };
-/** In its `count`th attempt, which began now. */
+/** A delivery in attempt `count`, which starts now. */
 function attempt(count: number, firstAt = NOW): Delivery {
   return { ...NOT_TRIED, attempts: count, startedAt: NOW, firstAt };
 }
@@ -94,7 +94,7 @@ test("no outcome that waits leaves an open attempt or a reserved start", () => {
       const step = settle({ ...attempt(count), reserved }, outcome, WHATSAPP, NOW, jitter);
       expect(step).toMatchObject({ state: "waiting", delivery: { attempts: count, startedAt: null, reserved: false } });
       expect(waitOf(step)).toBeGreaterThanOrEqual(0);
-      // Only a new address is tried at once, and only by the first attempt.
+      // Only a new address is tried at once, and only after the first attempt.
       if (outcome !== moved || count > 1) expect(waitOf(step)).toBeGreaterThanOrEqual(1_600);
     }),
   );

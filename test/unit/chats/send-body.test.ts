@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { MESSAGE_TYPES } from "../../../src/channels/adapter.ts";
 import { sendBody, typeOf } from "../../../src/chats/message.ts";
 
-/** The body with `fields`, as a request brings it. */
+/** Validates the body of a request with `fields`. */
 function validated(fields: object) {
   return sendBody.parse(JSON.parse(JSON.stringify({ content: "hi", ...fields })));
 }
 
-/** Where the faults of the JSON `text` lie; nothing for a body that is good. */
+/** The paths of the faults in a JSON body; empty if it is valid. */
 function faultsOf(text: string): string[] {
   const result = sendBody.safeParse(JSON.parse(text));
   return result.success ? [] : result.error.issues.map((issue) => issue.path.join("."));
@@ -37,7 +37,7 @@ test.each([
   ["4,097 characters", "a".repeat(4_097)],
   ["2,048 surrogate pairs and a letter", `${"🙂".repeat(2_048)}a`],
   ["4,097 spaces and letters", `${" ".repeat(4_096)}a`],
-  ["no character", ""],
+  ["an empty string", ""],
   ["spaces", "   "],
   ["line ends and tabs", "\r\n\t\v\f"],
   ["white space beyond ASCII", "\u00a0\u2003\u3000\u2028\ufeff"],
@@ -108,14 +108,14 @@ test.each([
   ["an empty value", { k: "" }],
   ["a value of 500 characters", { k: "v".repeat(500) }],
   ["a value of 250 surrogate pairs", { k: "🙂".repeat(250) }],
-  ["keys that every object has", { constructor: "a", toString: "b", hasOwnProperty: "c" }],
+  ["keys that every object inherits", { constructor: "a", toString: "b", hasOwnProperty: "c" }],
 ])("metadata of %s is accepted as it is", (_what, metadata) => {
   expect(validated({ metadata }).metadata).toEqual(metadata);
 });
 
 test.each([
   ["21 pairs", pairs(21), "metadata"],
-  ["a key of no character", { "": "v" }, "metadata."],
+  ["an empty key", { "": "v" }, "metadata."],
   ["a key of 41 characters", { ["k".repeat(41)]: "v" }, `metadata.${"k".repeat(41)}`],
   ["a value of 501 characters", { k: "v".repeat(501) }, "metadata.k"],
   ["a value of 251 surrogate pairs", { k: "🙂".repeat(251) }, "metadata.k"],

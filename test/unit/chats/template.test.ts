@@ -6,14 +6,14 @@ import { fillTemplate, placeholdersOf } from "../../../src/chats/template.ts";
 const MAX_LENGTH = 10_000;
 const fill = (body: string, variables: Variables) => fillTemplate(body, variables, MAX_LENGTH);
 
-/** The text of a template that has all it needs. */
+/** The filled template. All its variables must be given. */
 function textOf(body: string, variables: Variables): string {
   const filled = fill(body, variables);
   if (!("text" in filled)) throw new Error(`not filled: ${JSON.stringify(filled)}`);
   return filled.text;
 }
 
-/** Variables as a request brings them. */
+/** Variables as parsed from a request. */
 function parsed(json: string): Variables {
   return JSON.parse(json);
 }
@@ -158,7 +158,7 @@ test("text and placeholders in any order are filled part by part", () => {
   );
 });
 
-// A scan that began anew at each brace would take minutes over these.
+// A quadratic parser would take minutes for these.
 test.each([
   ["open braces", "{{".repeat(500_000), null],
   ["placeholders", "{{a}}".repeat(200_000), ["a"]],

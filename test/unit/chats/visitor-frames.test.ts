@@ -14,9 +14,9 @@ const message = (id: string, content = "Hi") => ({ type: "message" as const, id,
 test.each([
   ["of 64 characters", "x".repeat(64), true],
   ["of 65 characters", "x".repeat(65), false],
-  ["of none", "", false],
+  ["of no characters", "", false],
   ["with half a surrogate pair", "a\ud83d", false],
-  ["with a whole one", "a🦀", true],
+  ["with a surrogate pair", "a🦀", true],
 ])("a message frame with an id %s is accepted or invalid", (_what, id, isGood) => {
   expect(readFrame(JSON.stringify(message(id)))).toEqual(isGood ? message(id) : "invalid");
 });
