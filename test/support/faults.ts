@@ -29,8 +29,8 @@ type Objects = "KEYS" | "CHATS" | "CHANNELS";
 type Stub = Record<PropertyKey, unknown>;
 type Method = (...given: unknown[]) => unknown;
 
-/** Replaces one method of a namespace's objects. `replace` gets the object and its own method. */
-function replaceMethod(namespace: Objects, method: string, replace: (original: Method) => Method): void {
+/** Replaces one method of a namespace's objects. `replace` gets the object's own method. `vi.restoreAllMocks()` ends it. */
+export function replaceMethod(namespace: Objects, method: string, replace: (original: Method) => Method): void {
   const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
   const getByName = objects.getByName.bind(objects);
   vi.spyOn(objects, "getByName").mockImplementation((name, options) => {

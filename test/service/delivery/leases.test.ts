@@ -1,7 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { breakObjects } from "../../support/faults.ts";
+import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import { admin, send, sendMany } from "../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../support/networks.ts";
 import {
@@ -249,15 +248,10 @@ test("the alarm stands while work is left and no longer, and never later than wh
 test("a channel's object that takes its time does not make the alarm ring without end", async () => {
   fakeNetworks();
   const chat = await conversation("telegram");
-  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
   let isHeld = true;
-  vi.spyOn(env.CHANNELS, "getByName").mockImplementation((...named) => {
-    const channel = getByName(...named);
-    const permit = async (request: never) => {
-      while (isHeld) await scheduler.wait(1);
-      return channel.permit(request);
-    };
-    return { permit, active: () => undefined } as unknown as typeof channel;
+  replaceMethod("CHANNELS", "permit", (original) => async (request) => {
+    while (isHeld) await scheduler.wait(1);
+    return original(request);
   });
   await sendMany(chat.api, chat.chatId, 3);
   const rung = chat.run();
@@ -322,21 +316,9 @@ test.each([
     await putState(chat, 1, { nextAt: Date.now() + DAY, heldSince: Date.now() });
     await runInDurableObject(chat.object(), (_object, { storage }) => storage.setAlarm(Date.now() + DAY));
     await evictDurableObject(chat.object());
-    hangLeaves();
+    replaceMethod("CHANNELS", "permit", () => () => new Promise(() => {}));
     await happen(chat);
     await crash(chat.object());
     expect(await alarmOf(chat.object())).toBe(Date.now() + 30_000);
   },
 );
-
-/** The channel's object never answers a chat that wants to send. */
-function hangLeaves(): void {
-  const getByName = env.CHANNELS.getByName.bind(env.CHANNELS);
-  vi.spyOn(env.CHANNELS, "getByName").mockImplementation(
-    (name) =>
-      new Proxy(getByName(name), {
-        get: (stub, property) =>
-          property === "permit" ? () => new Promise(() => {}) : Reflect.get(stub, property, stub),
-      }),
-  );
-}

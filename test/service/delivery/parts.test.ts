@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { admin, send } from "../../support/harness.ts";
-import { acceptAs, fakeNetworks, hanging, inTurn, lost, refuse } from "../../support/networks.ts";
+import { accept, acceptAs, fakeNetworks, hanging, inTurn, lost, refuse } from "../../support/networks.ts";
 import { taken, tellStatus } from "../inbound/webhook-calls.ts";
 import {
   type Conversation,
@@ -173,6 +173,26 @@ const SECOND_CALL = { whatsapp: ["image", "text"], telegram: ["sendPhoto", "send
   Kind,
   string[]
 >;
+
+test.each([
+  ["whatsapp", refuse(131056, "Slow down")],
+  ["telegram", refuse(429, "Slow down", { parameters: { retry_after: 5 } })],
+] as const)(
+  "on %s text that is too long for a caption follows the media, which a retry does not send twice",
+  async (kind, busy) => {
+    const calls = fakeNetworks(inTurn(accept, busy));
+    const chat = await conversation(kind);
+    const message = await sentTo(chat, PHOTO);
+    await send(chat.api, chat.chatId, { content: "Next" });
+    await chat.run();
+    expect(await message.state()).toBe("QUEUED");
+    await runNext(chat);
+    const [photo, text] = SECOND_CALL[kind];
+    expect(methods(calls)).toEqual([photo, text, text, text]);
+    expect(calls.map((call) => call.text)).toEqual(["", CAPTION, CAPTION, "Next"]);
+    expect(await message.state()).toBe("SENT");
+  },
+);
 
 test.each(["whatsapp", "telegram"] as const)(
   "on %s the first part is on disk before the second is sent",

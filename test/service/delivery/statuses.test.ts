@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { send } from "../../support/harness.ts";
 import { accept, acceptAs, fakeNetworks, hanging, inTurn, lost, refuse, type Script } from "../../support/networks.ts";
-import { fromMeta, taken, whatsappStatus } from "../inbound/webhook-calls.ts";
+import { fromMeta, taken, tellStatus, whatsappStatus } from "../inbound/webhook-calls.ts";
 import {
   type Conversation,
   chatOf,
@@ -24,17 +24,12 @@ async function sentMessage(script: Script = acceptAs(WAMID)) {
   const chat = await conversation("whatsapp");
   const message = await send(chat.api, chat.chatId);
   const tell = async (status: string, fields: object = {}) =>
-    taken(await fromMeta(chat.channel, [whatsappStatus(status, statusFields(chat, message.id, fields))]));
+    taken(await tellStatus(chat, message.id, status, { id: WAMID, ...fields }));
   const state = async () => {
     const { status, error } = await chat.message(message.id);
     return error ? `${status} ${error.code}` : status;
   };
   return { ...chat, calls, id: message.id, tell, state };
-}
-
-function statusFields(chat: Pick<Conversation, "chatId" | "address">, messageId: string, fields: object) {
-  const biz_opaque_callback_data = `${chat.chatId}.${messageId}`;
-  return { id: WAMID, recipient_id: chat.address, biz_opaque_callback_data, ...fields };
 }
 
 test.each([
@@ -108,7 +103,7 @@ test("a status of the first part does not end a message whose second part waits"
   const content = "A caption that no photo can carry. ".repeat(40).trim();
   const { id } = await send(chat.api, chat.chatId, { type: "IMAGE", content, mediaUrl: "https://example.com/a.jpg" });
   await chat.run();
-  taken(await fromMeta(chat.channel, [whatsappStatus("delivered", statusFields(chat, id, {}))]));
+  taken(await tellStatus(chat, id, "delivered", { id: WAMID }));
   expect(await chat.message(id)).toMatchObject({ status: "QUEUED" });
   await runNext(chat);
   expect(calls.map((call) => call.body.type)).toEqual(["image", "text", "text"]);
@@ -121,7 +116,7 @@ test("a status of a first part whose answer got lost spares that part alone", as
   const content = "A caption that no photo can carry. ".repeat(40).trim();
   const { id } = await send(chat.api, chat.chatId, { type: "IMAGE", content, mediaUrl: "https://example.com/a.jpg" });
   await chat.run();
-  taken(await fromMeta(chat.channel, [whatsappStatus("sent", statusFields(chat, id, {}))]));
+  taken(await tellStatus(chat, id, "sent", { id: WAMID }));
   await runNext(chat);
   expect(calls.map((call) => call.body.type)).toEqual(["image", "text"]);
   expect(await chat.message(id)).toMatchObject({ status: "SENT" });
@@ -165,9 +160,9 @@ test("a status that another channel tells of a message changes nothing, whoever 
   const stranger = await conversation("whatsapp");
   const sibling = await newNetworkChannel(message.organizationId, "whatsapp");
   for (const channel of [stranger.channel, sibling]) {
-    const fields = statusFields(message, message.id, {});
-    taken(await fromMeta(channel, [whatsappStatus("read", fields)]));
-    taken(await fromMeta(channel, [whatsappStatus("read", { ...fields, biz_opaque_callback_data: undefined })]));
+    const elsewhere = { ...message, channel };
+    taken(await tellStatus(elsewhere, message.id, "read", { id: WAMID }));
+    taken(await tellStatus(elsewhere, message.id, "read", { id: WAMID, biz_opaque_callback_data: undefined }));
   }
   expect(await message.state()).toBe("SENT");
 });
@@ -190,7 +185,8 @@ test("statuses of many chats in one call each find their own", async () => {
   await Promise.all(chats.map((chat) => chat.run()));
   const statuses = ["sent", "delivered", "read"].map((status, i) => {
     const chat = chats[i] as Conversation;
-    return whatsappStatus(status, statusFields(chat, sent[i]?.id ?? "", {}));
+    const biz_opaque_callback_data = `${chat.chatId}.${sent[i]?.id}`;
+    return whatsappStatus(status, { id: WAMID, recipient_id: chat.address, biz_opaque_callback_data });
   });
   taken(await fromMeta(first.channel, statuses));
   const states = await Promise.all(chats.map((chat, i) => chat.message(sent[i]?.id ?? "")));

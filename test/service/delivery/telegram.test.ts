@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { send, sendMany } from "../../support/harness.ts";
-import { accept, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
+import { fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
 import { BOT_TOKEN, chatOf, conversation, healthOf, pass, runNext, stopTheClock } from "./conversation.ts";
 
 stopTheClock();
@@ -150,31 +150,6 @@ test("groups that lead to each other are not called in a circle without a pause"
   await group.run();
   expect(calls).toHaveLength(2);
   expect(Date.parse((await group.queue()).nextAttemptAt)).toBeGreaterThan(Date.now() + 1_000);
-});
-
-const LONG = "A caption that no photo can carry. ".repeat(40).trim();
-
-test("text that is too long for a caption follows the media, which a retry does not send twice", async () => {
-  const calls = fakeNetworks(inTurn(accept, refuse(429, "Slow down", { parameters: { retry_after: 5 } })));
-  const chat = await conversation("telegram");
-  const media = { type: "IMAGE", content: LONG, mediaUrl: "https://example.com/a.jpg" };
-  const message = await send(chat.api, chat.chatId, media);
-  await send(chat.api, chat.chatId, { content: "Next" });
-  await chat.run();
-  expect(await chat.message(message.id)).toMatchObject({ status: "QUEUED" });
-  await runNext(chat);
-  expect(calls.map((call) => call.method)).toEqual(["sendPhoto", "sendMessage", "sendMessage", "sendMessage"]);
-  expect(calls.map((call) => call.text)).toEqual(["", LONG, LONG, "Next"]);
-  expect(await chat.message(message.id)).toMatchObject({ status: "SENT" });
-});
-
-test("media without a link fails, and says what is missing", async () => {
-  const calls = fakeNetworks();
-  const chat = await conversation("telegram");
-  const message = await send(chat.api, chat.chatId, { type: "IMAGE", content: "No link" });
-  await chat.run();
-  expect(await chat.message(message.id)).toMatchObject({ status: "FAILED", error: { code: "media_url_required" } });
-  expect(calls).toHaveLength(0);
 });
 
 test("a burst over many chats queues evenly, at the channel's pace", async () => {

@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { breakDirectory, countRoundTrips, OUTAGES } from "../../support/faults.ts";
 import { newTemplate, send, sendMany } from "../../support/harness.ts";
-import { accept, acceptAs, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
+import { acceptAs, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
 import {
   ACCESS_TOKEN,
   alarmOf,
@@ -58,8 +58,6 @@ test.each([
   [131026, "Message undeliverable", "network_131026"],
   [131047, "Re-engagement message", "outside_messaging_window"],
   [132001, "Template name does not exist", "template_rejected"],
-  [100, "Invalid parameter", "network_100"],
-  [131062, "Recipient without a number", "network_131062"],
 ])("the code %i fails the message with Meta's words, and lets the rest pass", async (code, words, expected) => {
   fakeNetworks(inTurn(refuse(code, words)));
   const chat = await conversation("whatsapp");
@@ -210,19 +208,4 @@ test("addresses that are told again and again are written once", async () => {
   await sendMany(chat.api, chat.chatId, 5);
   await chat.run();
   expect(trips()).toBe(0);
-});
-
-const LONG = "A caption that no photo can carry. ".repeat(40).trim();
-
-test("text that is too long for a caption follows the media, which a retry does not send twice", async () => {
-  const calls = fakeNetworks(inTurn(accept, refuse(131056, "Slow down")));
-  const chat = await conversation("whatsapp");
-  const media = { type: "IMAGE", content: LONG, mediaUrl: "https://example.com/a.jpg" };
-  const message = await send(chat.api, chat.chatId, media);
-  await send(chat.api, chat.chatId, { content: "Next" });
-  await chat.run();
-  await runNext(chat);
-  expect(calls.map((call) => call.body.type)).toEqual(["image", "text", "text", "text"]);
-  expect(calls.map((call) => call.text)).toEqual(["", LONG, LONG, "Next"]);
-  expect(await chat.message(message.id)).toMatchObject({ status: "SENT" });
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { webChatId } from "../../../src/channels/web/chat-id.ts";
 import { type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
 import { newId } from "../../../src/ids.ts";
-import { admin, call, expectError, newChannel, newOrganization, send } from "../../support/harness.ts";
+import { admin, newChannel, newOrganization, send } from "../../support/harness.ts";
 import {
   asUser,
   connect,
@@ -48,13 +48,7 @@ test.each([
   ["of another user", async (_: string, secret: string) => signUser("user-8", secret), 4401],
   ["of another channel's secret", async () => signUser("user-7", (await newSite()).secret), 4401],
   ["of the empty secret", () => signUser7("\0"), 4401],
-  ["with its last character changed", (hash: string) => hash.slice(0, -1) + (hash.endsWith("0") ? "1" : "0"), 4401],
   ["cut by one character", (hash: string) => hash.slice(0, -1), 4401],
-  ["cut by one byte", (hash: string) => hash.slice(0, -2), 4401],
-  ["with one byte more", (hash: string) => `${hash}00`, 4401],
-  ["of zeros", () => "0".repeat(64), 4401],
-  ["that is empty", () => "", 4401],
-  ["that is not hex", () => "x".repeat(64), 4401],
 ])("a hash %s", async (_, hashOf, expected) => {
   const { channelId, secret } = await newSite();
   const hash = await hashOf(await signUser("user-7", secret), secret);
@@ -131,23 +125,8 @@ test.each<[string, Forgery]>([
 });
 
 test.each([
-  ["an address like a token's", "web_abc", 4401],
-  ["white space", "  ", 4401],
-  ["257 characters", "x".repeat(257), 4401],
-  ["256 characters", "€".repeat(256), "ready"],
-  ["a byte order mark and a name", "\ufeffname", "ready"],
-])("a user id of %s, well signed", async (_, user, expected) => {
-  const { channelId, secret } = await newSite();
-  expect(await outcome(channelId, asUser(user, await signUser(user, secret)))).toBe(expected);
-});
-
-test.each([
   ["none", []],
   ["the protocol alone", ["parley.v1"]],
-  ["a token alone", ["token.0123456789abcdefghijkl"]],
-  ["a token of 21 characters", ["parley.v1", "token.0123456789abcdefghijk"]],
-  ["a token of 65 characters", ["parley.v1", `token.${"x".repeat(65)}`]],
-  ["two tokens", ["parley.v1", "token.0123456789abcdefghijkl", "token.0123456789abcdefghijkm"]],
   ["another version", ["parley.v2", "token.0123456789abcdefghijkl"]],
   ["a token's address instead of the token", ["parley.v1", `web_${"x".repeat(43)}`]],
 ])("subprotocols: %s", async (_, protocols) => {
@@ -240,22 +219,10 @@ const LIST = ["https://shop.example", "https://www.shop.example:8443"];
 
 test.each([
   ["https://shop.example", LIST, "ready"],
-  ["https://www.shop.example:8443", LIST, "ready"],
   ["https://parley.test", LIST, "ready"],
   [undefined, LIST, 4403],
-  ["null", LIST, 4403],
-  ["", LIST, 4403],
-  ["http://shop.example", LIST, 4403],
-  ["https://shop.example:444", LIST, 4403],
-  ["https://www.shop.example", LIST, 4403],
-  ["https://shop.example.evil.example", LIST, 4403],
   ["https://evilshop.example", LIST, 4403],
-  ["https://SHOP.example", LIST, 4403],
-  ["https://shop.example/", LIST, 4403],
-  ["http://parley.test", LIST, 4403],
-  ["https://anyone.example", [], "ready"],
   ["null", [], "ready"],
-  [undefined, [], "ready"],
 ])("the origin %s, with %j allowed: %s", async (origin, allowedOrigins, expected) => {
   const { channelId } = await newSite({ allowedOrigins });
   expect(await outcome(channelId, ["parley.v1", `token.${newToken()}`], origin)).toBe(expected);
@@ -306,31 +273,6 @@ test("tokens reach neither the log nor the chat's object", async () => {
   await outcome(channelId, asUser("user-7", await signUser("user-8", secret)));
   expect(lines.length).toBeGreaterThan(2);
   expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${token}|user-7|Private|192\\.0\\.2\\.200|web_`));
-});
-
-test("the page has its security policy, and follows the settings", async () => {
-  const { channelId } = await newSite({ allowedOrigins: LIST });
-  const page = await call("GET", `/web/${channelId}`);
-  expect([page.status, page.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
-  expect(page.headers.get("Content-Security-Policy")).toContain(`frame-ancestors 'self' ${LIST.join(" ")};`);
-  expect(page.headers.get("X-Request-Id")).not.toBeNull();
-  expect(page.text).toContain(`data-channel="${channelId}" data-name="Acme support"`);
-});
-
-test("the page of an unknown channel is a 404, and so is the page of a channel of another kind", async () => {
-  const { organizationId } = await newOrganization();
-  for (const id of [newId("chn", null), await newChannel(organizationId, "telegram"), "nothing"]) {
-    expectError(await call("GET", `/web/${id}`), 404, "channel_not_found");
-  }
-});
-
-test("the page and the socket accept no other methods", async () => {
-  const { channelId } = await newSite();
-  for (const path of [`/web/${channelId}`, `/web/${channelId}/socket`]) {
-    for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      expectError(await call(method, path), 405, "method_not_allowed");
-    }
-  }
 });
 
 test("the upgrade response names the protocol only if the client offered it", async () => {

@@ -108,24 +108,9 @@ test.each([
 
 test.each([
   ["not JSON", "hello", 1008],
-  ["not an object", "[1]", 1008],
-  ["null", "null", 1008],
   ["binary", new ArrayBuffer(8), 1008],
-  ["without a type", { id: "a", content: "x" }, 1008],
-  ["of an unknown type", { type: "typing" }, 1008],
   ["a message without an id", { type: "message", content: "x" }, 1008],
-  ["a message with an empty id", { type: "message", id: "", content: "x" }, 1008],
-  ["a message with an id of 65 characters", { type: "message", id: "x".repeat(65), content: "x" }, 1008],
-  ["a message with half a surrogate pair in its id", { type: "message", id: "\ud800", content: "x" }, 1008],
-  ["a message whose content is not a string", { type: "message", id: "a", content: 1 }, 1008],
-  ["an acknowledgement of a negative number", { type: "read", seq: -1 }, 1008],
-  ["a request for messages before a negative number", { type: "older", before: -1 }, 1008],
-  ["a request for older messages without a number", { type: "older" }, 1008],
-  ["an acknowledgement of a fraction", { type: "delivered", seq: 1.5 }, 1008],
-  ["an acknowledgement of a string", { type: "delivered", seq: "1" }, 1008],
   ["more than 16 KiB of text", `{"type":"ping","x":"${"x".repeat(16 * 1_024)}"}`, 1009],
-  ["more than 16 KiB of bytes in fewer characters", `{"type":"ping","x":"${"€".repeat(6_000)}"}`, 1009],
-  ["more than 16 KiB of binary", new ArrayBuffer(16 * 1_024 + 1), 1009],
 ])("a frame that is %s closes the socket", async (_, frame, code) => {
   const { page, channelId, api } = await newVisitor();
   page.send(frame);
@@ -184,6 +169,8 @@ test("a socket beyond the limit sleeps like the others, and its frames are ignor
   expect(slept).toBe(1);
   await evictDurableObject(object);
   expect(await (await connect(channelId, { token })).closed).toBe(1013);
+  // Another visitor's socket is not one too many.
+  await visit(channelId);
 });
 
 test("a sixth socket replaces a socket that was silent for three minutes", async () => {
@@ -194,15 +181,6 @@ test("a sixth socket replaces a socket that was silent for three minutes", async
   pass(1);
   await visit(channelId, { token });
   expect(await page.closed).toBe(1013);
-});
-
-test("a visitor's sixth socket is closed with 1013, even after an eviction, and another visitor's is not", async () => {
-  const { channelId, token, object } = await newVisitor();
-  for (let n = 2; n <= 5; n++) await visit(channelId, { token });
-  expect(await (await connect(channelId, { token })).closed).toBe(1013);
-  await evictDurableObject(object);
-  expect(await (await connect(channelId, { token })).closed).toBe(1013);
-  await visit(channelId);
 });
 
 /** Opens a new chat from an address. */

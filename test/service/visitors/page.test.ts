@@ -1,7 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { call, expectError } from "../../support/harness.ts";
+import { call, expectError, newChannel, newOrganization } from "../../support/harness.ts";
 import { newSite } from "../../support/sockets.ts";
 
 const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
@@ -26,7 +26,10 @@ test.each([undefined, "*/*", "application/json", "text/html;q=0, application/jso
   "a program that accepts %s gets the error as JSON",
   async (accept) => {
     const headers = accept === undefined ? {} : { Accept: accept };
-    expectError(await call("GET", `/web/${newId("chn", null)}`, { headers }), 404, "channel_not_found");
+    const { organizationId } = await newOrganization();
+    for (const id of [newId("chn", null), await newChannel(organizationId, "telegram"), "nothing"]) {
+      expectError(await call("GET", `/web/${id}`, { headers }), 404, "channel_not_found");
+    }
   },
 );
 
@@ -56,4 +59,24 @@ test.each<[string[], string | undefined, boolean]>([
 test("the chat of an unknown channel can't be shown anywhere", async () => {
   const answer = await call("GET", `/web/${newId("chn", null)}/availability`, { headers: { Origin: SHOP } });
   expect([answer.status, answer.body]).toEqual([200, { available: false }]);
+});
+
+test("the page has its security policy, and follows the settings", async () => {
+  const { channelId } = await newSite({ allowedOrigins: [SHOP, "https://www.shop.example:8443"] });
+  const page = await call("GET", `/web/${channelId}`);
+  expect([page.status, page.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(page.headers.get("Content-Security-Policy")).toContain(
+    `frame-ancestors 'self' ${SHOP} https://www.shop.example:8443;`,
+  );
+  expect(page.headers.get("X-Request-Id")).not.toBeNull();
+  expect(page.text).toContain(`data-channel="${channelId}" data-name="Acme support"`);
+});
+
+test("the page and the socket accept no other methods", async () => {
+  const { channelId } = await newSite();
+  for (const path of [`/web/${channelId}`, `/web/${channelId}/socket`]) {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      expectError(await call(method, path), 405, "method_not_allowed");
+    }
+  }
 });

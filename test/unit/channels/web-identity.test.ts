@@ -19,6 +19,12 @@ test.each(["0123456789abcdefghijkl", "0123456789ABCDEFGHIJ-_", "x".repeat(64), "
 
 test.each([
   ["no header", null],
+  ["another version", "parley.v2, token.0123456789abcdefghijkl"],
+  ["two tokens", "parley.v1, token.0123456789abcdefghijkl, token.0123456789abcdefghijkm"],
+  ["a token's address", `parley.v1, web_${"x".repeat(43)}`],
+  ["an empty hash", "parley.v1, user.YQ."],
+  ["a hash that is no hex", `parley.v1, user.YQ.${"x".repeat(64)}`],
+  ["a hash of 63 digits", `parley.v1, user.YQ.${HASH.slice(1)}`],
   ["an empty header", ""],
   ["the protocol alone", "parley.v1"],
   ["the protocol twice", "parley.v1, parley.v1"],

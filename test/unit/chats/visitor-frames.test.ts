@@ -60,7 +60,23 @@ test("a ping and its response have exactly the text that the platform knows", ()
 
 test("older messages are requested by a number", () => {
   expect(readFrame('{"type":"older","before":7}')).toEqual({ type: "older", before: 7 });
-  expect(readFrame('{"type":"older","before":-1}')).toBe("invalid");
+});
+
+test.each([
+  "hello",
+  "[1]",
+  "null",
+  '{"id":"a","content":"x"}',
+  '{"type":"typing"}',
+  '{"type":"message","content":"x"}',
+  '{"type":"message","id":"a","content":1}',
+  '{"type":"read","seq":-1}',
+  '{"type":"delivered","seq":1.5}',
+  '{"type":"delivered","seq":"1"}',
+  '{"type":"older","before":-1}',
+  '{"type":"older"}',
+])("%s is no frame", (text) => {
+  expect(readFrame(text)).toBe("invalid");
 });
 
 test("a frame is sent to each open socket, even after a closed one", () => {
