@@ -30,7 +30,7 @@ export class ActivityReport extends WriteBehind<ChatState> {
   protected readonly retryMs = 30_000;
   readonly #host: ReportHost;
   #attempts: AttemptCounts = {};
-  /** The attempts of a report that is under way or whose answer was lost. It is repeated under the same id. */
+  /** The attempts of a report that is in progress or whose answer was lost. A repeat has the same id. */
   #report: Pick<QueueReport, "id" | "attempts"> | null = null;
 
   constructor(host: ReportHost) {
@@ -67,7 +67,7 @@ export class ActivityReport extends WriteBehind<ChatState> {
       channel.reportActivity(chatId, seq > this.#reportedSeq() ? at : 0, hasQueue ? queue : undefined),
     );
     if (this.#host.identity()?.createdAt !== createdAt) {
-      // Erased meanwhile, and perhaps opened again. The channel may have heard of the erasure before this report.
+      // The chat was deleted meanwhile, and perhaps created again. The channel may have learned that before this report.
       await callObject(this.#host.env.CHANNELS, channelId, (channel) => channel.removeChat(chatId));
     }
     this.#report = null;

@@ -38,7 +38,7 @@ const TOMBSTONE_MS = 600_000;
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
  * numbers have no gap.
  *
- * An object starts with its id alone. The first caller that has read the directory passes the chat's identity, and the
+ * An object initially knows only its id. The first caller that has read the directory passes the chat's identity, and the
  * object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends DurableObject<Env> {
@@ -266,7 +266,7 @@ export class ChatObject extends DurableObject<Env> {
   async erase(): Promise<void> {
     this.#visitors.closeAll();
     const gone = this.ctx.storage.deleteAll();
-    // Before the first await: an attempt under way must find no chat when it returns.
+    // Before the first await: an attempt in progress must find no chat when it returns.
     this.#alarm.gone();
     this.#activity.forget();
     this.#adoption.forget();

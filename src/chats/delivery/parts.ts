@@ -96,11 +96,11 @@ export function attemptOver(
   first: number,
   { outcome, parts }: { outcome: Outcome["outcome"]; parts: readonly string[] },
 ): Known {
-  const begun = outcome === "sent" ? { ...known, parts: { ...known.parts, of: parts.length } } : known;
-  const over = parts.slice(first).reduce((each, id, i) => partOut(each, first + i, id), begun);
+  const before = outcome === "sent" ? { ...known, parts: { ...known.parts, of: parts.length } } : known;
+  const after = parts.slice(first).reduce((each, id, i) => partOut(each, first + i, id), before);
   // A status has confirmed the part in the meantime, so it was not lost.
-  if (outcome !== "unknown" || over.parts.ids.length > parts.length) return over;
-  return withLost(over, parts.length, 1);
+  if (outcome !== "unknown" || after.parts.ids.length > parts.length) return after;
+  return withLost(after, parts.length, 1);
 }
 
 /** Drops early statuses. After the last attempt, they can only be of other messages. */
