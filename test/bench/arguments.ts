@@ -34,8 +34,8 @@ export const USAGE = `npm run bench -- [options]
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
   --json           the figures as JSON on standard output
 
-The bench sends its requests with wrk if it is installed. Otherwise it sends them from Node, which takes as much CPU as
-the service does, and prints ratios only if the bare route makes 18,000 requests a second.
+The bench sends its requests with wrk if it is installed. Otherwise it sends them from Node, which may itself be the
+limit. Then it prints ratios only if the bare route makes 18,000 requests a second.
 `;
 
 /** @throws Mistake for an unknown option, or a value that is not a positive number */

@@ -3,25 +3,32 @@ import { drive } from "./driver.ts";
 import type { Server } from "./server.ts";
 import type { Tally } from "./tally.ts";
 
-/** How many requests are counted at least, and of each connection, after as many to warm up. */
+/** Requests that are counted: at least, and of each connection. As many are sent before to warm up. */
 const AT_LEAST = 64;
 const OF_EACH = 4;
 
-/** What one request of a case costs, on average, as counted by the instrumented services. */
-export async function countCase(server: Server, { front, connections }: Case, traffic: Traffic): Promise<Tally | null> {
+/**
+ * What one request of a case costs on average, as the builds with counters count it. Null for a case without counters.
+ * @throws Error if the case gets a wrong response
+ */
+export async function countCase(
+  server: Server,
+  { name, front, connections }: Case,
+  traffic: Traffic,
+): Promise<Tally | null> {
   if ((front !== "parley" && front !== "literal") || traffic.run) return null;
   const requests = Math.max(AT_LEAST, connections * OF_EACH);
   const load = { url: server.url(front), connections, ...traffic };
   await drive(load, { requests });
   await tally(server, front);
   const { unexpected } = await drive(load, { requests });
-  if (unexpected) throw new Error(unexpected);
+  if (unexpected) throw new Error(`${name} got a wrong response:\n${unexpected}`);
   const total = await tally(server, front);
   const each = Object.entries(total).map(([name, count]) => [name, count / requests]);
   return Object.fromEntries(each) as Tally;
 }
 
-/** What both isolates have counted since they were last asked. */
+/** What both isolates have counted since the last call. */
 async function tally(server: Server, service: "literal" | "parley"): Promise<Tally> {
   const asked = ([service, `${service}-objects`] as const).map(async (front) => {
     const response = await fetch(new URL("/bench/tally", server.url(front)));

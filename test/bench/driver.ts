@@ -28,7 +28,7 @@ export interface Measured {
 /** Sends requests for some seconds, as fast as they are answered. */
 export type Driver = (load: Load, seconds: number) => Promise<Measured>;
 
-/** The driver for machines without wrk. It uses about as much CPU for a request as a bare route. */
+/** The driver for machines without wrk. Against a bare route it is the limit, not the service. */
 export const nodeDriver: Driver = (load, seconds) => drive(load, { seconds });
 
 const HEAD_END = Buffer.from("\r\n\r\n");

@@ -3,7 +3,7 @@ import { exitCodeOf } from "../support/mistake.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
 import { profile } from "./profile.ts";
-import { whyNoRatios, withoutRatios } from "./report.ts";
+import { slowBareRoute, withoutRatios } from "./report.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, shown } from "./sizes.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
@@ -24,12 +24,12 @@ async function main(argv: string[]): Promise<number> {
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
   const startUp = given.only === null && !given.goals;
   const measured = await bench(selectCases(FULL, given), { ...given, wrk, startUp, memory, log });
-  const noRatios = wrk === null ? whyNoRatios(measured.rows) : null;
-  const outcome = noRatios === null ? measured : { ...measured, rows: withoutRatios(measured.rows) };
-  if (given.json)
-    print(`${JSON.stringify({ machine: machine(), driver: wrk ? "wrk" : "Node", ...outcome }, null, 2)}\n`);
-  else show(outcome, given, wrk);
-  if (noRatios !== null) log(`\n${noRatios}`);
+  const driver = wrk === null ? "Node" : "wrk";
+  const slowBare = slowBareRoute(measured.rows, driver);
+  const outcome = slowBare && !wrk ? { ...measured, rows: withoutRatios(measured.rows) } : measured;
+  if (given.json) print(`${JSON.stringify({ machine: machine(), driver, ...outcome }, null, 2)}\n`);
+  else show(outcome, given, driver);
+  if (slowBare !== null) log(`\n${slowBare}`);
   const wrong = outcome.rows.filter(({ unexpected }) => unexpected !== null);
   for (const { name, unexpected } of wrong) log(`\n${name} got a wrong response:\n${unexpected}`);
   const slow = outcome.rows.filter(({ driverShare }) => driverShare > DRIVER_LIMIT).map(({ name }) => name);
@@ -37,12 +37,12 @@ async function main(argv: string[]): Promise<number> {
   return wrong.length > 0 ? 1 : 0;
 }
 
-function show({ rows, gzippedBytes, startUp, memory }: Outcome, { data }: BenchArguments, wrk: string | null): void {
+function show({ rows, gzippedBytes, startUp, memory }: Outcome, { data }: BenchArguments, driver: string): void {
   print(`\n${table(rows)}\n\n`);
   const goals = goalTable(rows);
   if (goals) print(`${goals}\n\n`);
   const { cores, cpu, node } = machine();
-  print(`${cores} cores of ${cpu}, Node ${node}. Requests sent by ${wrk ? "wrk" : "Node"}. Data in ${data}.\n`);
+  print(`${cores} cores of ${cpu}, Node ${node}. Requests sent by ${driver}. Data in ${data}.\n`);
   print(
     `Worker: ${(gzippedBytes / 1_024).toFixed(1)} KiB gzipped${startUp === null ? "" : `, start-up ${startUp} ms`}\n`,
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Case, same } from "./cases.ts";
 import { BARE, toBare } from "./floor-cases.ts";
-import { type Row, rowsOf, whyNoRatios, withoutRatios } from "./report.ts";
+import { type Row, rowsOf, slowBareRoute, withoutRatios } from "./report.ts";
 import type { CaseTurns } from "./rounds.ts";
 import { goalTable, table } from "./table.ts";
 
@@ -59,11 +59,33 @@ test("the table of goals has each goal with what was measured, and marks what is
   ]);
 });
 
+test("a case that got a wrong response is an error and has no figures", () => {
+  const [list, send] = [one("list", { goal: toBare(0.42) }), one("send", { floor: "list", goal: toBare(0.2) })];
+  const turns = [{ rate: 5_000, p50: 1, p99: 2, cpu: 3, driverShare: 0.9 }];
+  const results = new Map<Case, CaseTurns>([
+    [one(BARE), { turns, unexpected: null }],
+    [list, { turns, unexpected: "HTTP 500" }],
+    [send, { turns, unexpected: null }],
+  ]);
+  const rows = rowsOf(
+    [...results.keys()].map((each) => ({ each, counts: null })),
+    results,
+  );
+  expect(rows.map(({ unexpected }) => unexpected)).toEqual([null, "HTTP 500", null]);
+  expect(rows.map(({ toBare, toFloor, goal }) => [toBare, toFloor, goal?.measured])).toEqual([
+    [null, null, undefined],
+    [null, null, undefined],
+    [1, null, 1],
+  ]);
+  expect(table(rows).split("\n")[2]).toMatch(/^list +error$/);
+});
+
 test("without wrk a bare route below 18,000 requests a second allows no ratios", () => {
   const send = one("send", { floor: BARE, literal: BARE, goal: toBare(0.2) });
-  expect(whyNoRatios(rowsWith([one(BARE), 18_000], [send, 4_000]))).toBeNull();
+  expect(slowBareRoute(rowsWith([one(BARE), 18_000], [send, 4_000]), "Node")).toBeNull();
   const rows = rowsWith([one(BARE), 17_999], [send, 4_000]);
-  expect(whyNoRatios(rows)).toMatch(/^No ratios: the bare route made 17,999 requests a second, fewer than 18,000\./);
+  expect(slowBareRoute(rows, "Node")).toMatch(/^No ratios: the bare route made 17,999 requests a second, fewer than /);
+  expect(slowBareRoute(rows, "wrk")).toMatch(/^Doubtful ratios: /);
   const shown = withoutRatios(rows);
   expect(table(shown)).toContain("4,000");
   expect(table(shown)).not.toContain("0.22");

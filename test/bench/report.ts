@@ -4,10 +4,13 @@ import type { CaseTurns, Turn } from "./rounds.ts";
 import { median, spread } from "./statistics.ts";
 import type { Tally } from "./tally.ts";
 
-/** Of the bare route, in requests a second: below, the Node driver measures itself. */
+/** Requests a second. If the bare route makes fewer, the driver or a busy machine was its limit. */
 const HONEST_RATE = 18_000;
 
-/** The figures of one case: medians over the rounds. Rates in requests a second, times in ms, `cpu` in µs a request. */
+/**
+ * The figures of one case: medians over the rounds, NaN if it got a wrong response. Rates in requests a second, times
+ * in ms, `cpu` in µs a request.
+ */
 export interface Row extends Ratios {
   name: string;
   connections: number;
@@ -21,6 +24,7 @@ export interface Row extends Ratios {
   counts: Tally | null;
   /** The largest share of a core that the driver used. */
   driverShare: number;
+  /** The first wrong response. */
   unexpected: string | null;
 }
 
@@ -41,9 +45,9 @@ export interface Counted {
 }
 
 export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
-  const turnsOf = new Map(cases.map(({ each }) => [each.name, results.get(each)?.turns ?? []]));
+  const turnsOf = new Map(cases.map(({ each }) => [each.name, validTurns(results.get(each))]));
   return cases.map(({ each, counts }) => {
-    const { turns, unexpected } = results.get(each) ?? { turns: [], unexpected: null };
+    const turns = turnsOf.get(each.name) ?? [];
     const of = (pick: (turn: Turn) => number) => turns.map(pick);
     const ratioTo = (other: string | undefined, pick: (turn: Turn) => number = ({ rate }) => rate) => {
       const others = other === undefined || other === each.name ? [] : (turnsOf.get(other) ?? []);
@@ -74,20 +78,25 @@ export function rowsOf(cases: Counted[], results: Map<Case, CaseTurns>): Row[] {
           : null,
       counts,
       driverShare: Math.max(...of(({ driverShare }) => driverShare)),
-      unexpected,
+      unexpected: results.get(each)?.unexpected ?? null,
     };
   });
 }
 
-/** Why the Node driver's figures allow no ratios. Null if they do. */
-export function whyNoRatios(rows: Row[]): string | null {
+/** A case that got a wrong response has no figures, and gives no other case a ratio. */
+function validTurns(result: CaseTurns | undefined): Turn[] {
+  return result && result.unexpected === null ? result.turns : [];
+}
+
+/** What to say about the ratios if the bare route was slow. Null if it was not. */
+export function slowBareRoute(rows: Row[], driver: "Node" | "wrk"): string | null {
   const rate = rows.find(({ name }) => name === BARE)?.rate ?? 0;
   if (rate >= HONEST_RATE) return null;
-  return (
-    `No ratios: the bare route made ${thousands(rate)} requests a second, fewer than ${thousands(HONEST_RATE)}. ` +
-    "The driver in Node needs about as much CPU for a request as the bare route, so ratios to it would be too high. " +
-    "Install wrk (`apt-get install wrk`) and run the bench again."
-  );
+  const slow = `the bare route made ${thousands(rate)} requests a second, fewer than ${thousands(HONEST_RATE)}`;
+  return driver === "wrk"
+    ? `Doubtful ratios: ${slow}. This machine is busy or slow. The ratios by CPU are more reliable.`
+    : `No ratios: ${slow}. The driver in Node or a busy machine was its limit, so ratios to it would be too high. ` +
+        "Install wrk (`apt-get install wrk`) and run the bench again.";
 }
 
 export function withoutRatios(rows: Row[]): Row[] {

@@ -41,9 +41,13 @@ const GOAL_COLUMNS: Column<Measured>[] = [
 /** Functions of a profile that are shown. */
 const SHOWN_FUNCTIONS = 25;
 
-/** The rows as a table of text. */
+/** The rows as a table of text. A case that got a wrong response has no figures. */
 export function table(rows: Row[]): string {
-  return text(COLUMNS, rows);
+  const columns = COLUMNS.map(([title, show], column): Column<Row> => {
+    const instead = title === "requests/s" ? "error" : "";
+    return [title, (row) => (row.unexpected === null || column === 0 ? show(row) : instead)];
+  });
+  return text(columns, rows);
 }
 
 /** The goals of the rows and what was measured. Empty if no row has a goal. */

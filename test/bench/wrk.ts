@@ -38,8 +38,8 @@ export async function findWrk(path = process.env.PATH ?? ""): Promise<string | n
 /**
  * The driver that runs wrk. `folder` is for the file of requests. wrk counts whole seconds, so parts are rounded up.
  *
- * One thread of wrk spends about 12 µs of CPU on a request of a bare route, a fifth of what the runtime spends. Reading
- * the status of each response, with its headers, adds up to 4 µs.
+ * One thread of wrk spends 12 µs of CPU on a request to a bare route, and the runtime at least four times as much.
+ * Reading the status of each response, with its headers, adds up to 4 µs.
  */
 export function wrkDriver(wrk: string, folder: string): Driver {
   return async (load, given) => {
