@@ -30,7 +30,7 @@ const GOALS = [
 
 const SETTINGS = { rounds: 1, data: readArguments([]).data, startUp: false, log: () => undefined };
 
-test("every case is made, counted and timed, and gets the responses that it expects", {
+test("every case is prepared, counted and timed, and gets the expected responses", {
   timeout: 240_000,
 }, async () => {
   const cases = selectCases(TINY, { only: null, goals: false, scale: true });
@@ -81,7 +81,7 @@ test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async (
 const named = (only: string | null, { scale = false, goals = false } = {}) =>
   selectCases(FULL, { only, scale, goals }).map(({ name }) => name);
 
-test("a case runs with the cases that it is compared to, and the largest run only for --scale", () => {
+test("a case runs with the cases that it is compared to, and the largest cases run only for --scale", () => {
   expect(named("list, page 1 of")).toEqual([
     "bare: one Hono route",
     "two at once",
@@ -92,12 +92,12 @@ test("a case runs with the cases that it is compared to, and the largest run onl
   expect(named("1,000,000", { scale: true })).toContain("list, last page of 1,000,000");
 });
 
-test("--goals runs only the cases with a goal, and what their goals compare them to", () => {
+test("--goals runs only the cases with a goal, and the cases that they are compared to", () => {
   const compared = ["bare: one Hono route", "two at once, one connection"];
   expect(named(null, { goals: true }).toSorted()).toEqual([...GOALS, ...compared].toSorted());
 });
 
-test("the case of a profile is named exactly or by a part of its name", () => {
+test("the case of a profile is given by its name or a part of it", () => {
   expect(findCase(FULL, "send").name).toBe("send");
   expect(findCase(FULL, "nine").name).toBe("one send among nine lists");
   expect(() => findCase(FULL, "list, 100")).toThrow(/names \d cases.*\n {2}list, 100 callers\n/s);

@@ -94,7 +94,7 @@ test.each(drivers)("%s sends different requests in turn", async (_name, driver) 
   expect(received).toEqual(received.map((_, n) => requests[(first + n) % 3]));
 });
 
-test.each(drivers)("%s sends no request twice if none may be, or says so", async (_name, driver) => {
+test.each(drivers)("%s never repeats a request that must not be repeated, or reports it", async (_name, driver) => {
   const { url, received } = await serve([LENGTH]);
   let count = 0;
   const load = { url, connections: 1, ...eachOnce(() => `GET /${count++} HTTP/1.1\r\n\r\n`, 200) };
@@ -102,19 +102,19 @@ test.each(drivers)("%s sends no request twice if none may be, or says so", async
   expect(unexpected !== null).toBe(new Set(received).size < received.length);
 });
 
-test.each(drivers)("%s shows a response with an unexpected status", async (_name, driver) => {
+test.each(drivers)("%s reports a response with an unexpected status", async (_name, driver) => {
   const { url } = await serve(['HTTP/1.1 429 Too Many Requests\r\nContent-Length: 6\r\n\r\n"late"']);
   const { unexpected } = await driver({ url, connections: 1, ...inTurn([REQUEST], 200, 201) }, SECONDS);
   expect(unexpected).toMatch(/^HTTP.* 429\b.*"late"$/s);
 });
 
-test.each(drivers)("%s does not take a 200 for an expected 304", async (_name, driver) => {
+test.each(drivers)("%s does not accept a 200 instead of a 304", async (_name, driver) => {
   const { url } = await serve([LENGTH]);
   const { unexpected } = await driver({ url, connections: 1, ...same(REQUEST, 304) }, SECONDS);
   expect(unexpected).toMatch(/^HTTP.* 200\b.*hello$/s);
 });
 
-test.each(drivers)("%s says that a server hangs up", async (_name, driver) => {
+test.each(drivers)("%s reports a server that closes the connection", async (_name, driver) => {
   const { url } = await serve([]);
   const { requests, unexpected } = await driver({ url, connections: 1, ...same(REQUEST, 200) }, SECONDS);
   expect([requests, unexpected]).toEqual([0, expect.stringMatching(/connection broke|failed connections/)]);

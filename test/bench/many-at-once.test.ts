@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { type Service, startService } from "../support/world/service.ts";
 
-// Requests share calls only where one may wait for another's promise: so in the runtime as it is deployed, not in the
-// one of the other tests, and without the proxy of `wrangler dev`, which loses connections of its own in such crowds.
+// Requests share calls only in the runtime as deployed. The other tests' runtime doesn't allow it, and the proxy of
+// `wrangler dev` loses connections under this load.
 
 let service: Service;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service.stop());
 
-/** An organization with a chat, and a client with a key of these limits. */
+/** An organization with a chat, and a client with a key with these limits. */
 async function company(limits: object) {
   const { world } = service;
   const organization = await createOrganization(world);
@@ -31,7 +31,7 @@ function tally(values: (number | string)[]): Record<string, number> {
   return counts;
 }
 
-test("of 300 requests at once on a window of 100 exactly 100 pass, each with a remainder of its own", {
+test("of 300 concurrent requests in a window of 100, exactly 100 pass, and no two get the same remainder", {
   timeout: 30_000,
 }, async () => {
   const { client } = await company({ rateLimit: { limit: 100, windowSeconds: 3_600 } });
@@ -42,13 +42,15 @@ test("of 300 requests at once on a window of 100 exactly 100 pass, each with a r
   expect(remainders.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 100 }, (_, left) => left));
 });
 
-test("of 200 requests at once on the last units of a quota exactly as many pass", { timeout: 30_000 }, async () => {
+test("of 200 concurrent requests for the last units of a quota, exactly as many pass", {
+  timeout: 30_000,
+}, async () => {
   const { client } = await company({ monthlyQuota: 7 });
   const answers = await Promise.all(Array.from({ length: 200 }, () => client("GET", "/key")));
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 7, 403: 193 });
 });
 
-test("200 sends at once are stored once each, and each is answered its own message", { timeout: 30_000 }, async () => {
+test("200 concurrent sends are each stored once, and each gets its own message", { timeout: 30_000 }, async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
@@ -61,7 +63,7 @@ test("200 sends at once are stored once each, and each is answered its own messa
   expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
 });
 
-test("clients that hang up cost those that wait beside them nothing", { timeout: 30_000 }, async () => {
+test("clients that disconnect don't affect the ones that wait with them", { timeout: 30_000 }, async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
   const hanging = new AbortController();
   const requests = Array.from({ length: 150 }, (_, n) => {
@@ -69,7 +71,7 @@ test("clients that hang up cost those that wait beside them nothing", { timeout:
     const answer = client("POST", at, { content: `No. ${n}` }, hangsUp ? hanging.signal : undefined);
     return answer.then(({ status }) => status).catch(() => "hung up");
   });
-  // The first answer says that they are under way.
+  // The first response shows that they are in progress.
   await Promise.race(requests);
   hanging.abort();
   const statuses = await Promise.all(requests);
@@ -81,7 +83,7 @@ test("clients that hang up cost those that wait beside them nothing", { timeout:
   );
 });
 
-test("a list that is read with others shows each send that was answered before it was asked for", {
+test("a list that shares its read with others contains every send that was confirmed before it", {
   timeout: 30_000,
 }, async () => {
   const { client, at } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });
@@ -96,7 +98,7 @@ test("a list that is read with others shows each send that was answered before i
   await Promise.all(walks);
 });
 
-test("no request that begins after a revocation was answered is let in, however many are under way", {
+test("no request that starts after a confirmed revocation is accepted, however many are in progress", {
   timeout: 30_000,
 }, async () => {
   const { client, at, revoke } = await company({ rateLimit: { limit: 10_000, windowSeconds: 60 } });

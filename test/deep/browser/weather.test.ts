@@ -69,7 +69,7 @@ test("a refused message says why, keeps its text, and is sent again on request",
   expect(await page.getByRole("alert").textContent()).toBe("");
 });
 
-test("a visitor who writes too fast is told, and all messages are sent in order", async () => {
+test("a visitor who writes too fast sees a notice, and all messages are sent in order", async () => {
   const user = newUser();
   const page = await visit(browser, place, { user });
   for (const text of ["one", "two", "three"]) await write(page, text);
@@ -78,7 +78,7 @@ test("a visitor who writes too fast is told, and all messages are sent in order"
   await eventually(() => page.getByRole("alert").textContent(), "");
 });
 
-test("an IP network with too many new chats is told when to retry, and can use a chat that the company created", async () => {
+test("a network with too many new chats is told when to retry, and can use a chat that the company created", async () => {
   const crowd = await openPlace();
   const page = await visit(browser, crowd, { user: newUser() });
   // Five visitors of one network, each with a token of their own.

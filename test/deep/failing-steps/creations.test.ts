@@ -15,7 +15,7 @@ const BODIES = {
 const TABLES = { members: "members", channels: "channels", templates: "templates", keys: "api_keys" };
 
 test.each(Object.keys(BODIES) as (keyof typeof BODIES)[])(
-  "what is added to %s is there whole or not at all, whichever step fails",
+  "an addition to %s is complete or not made, whichever step fails",
   async (list) => {
     const { names } = await failEachStep<{ organizationId: string }, (string | null)[]>({
       place: newOrganization,
@@ -30,7 +30,7 @@ test.each(Object.keys(BODIES) as (keyof typeof BODIES)[])(
   },
 );
 
-test("an organization is there with its first member or not at all, whichever step fails", async () => {
+test("an organization is created with its first member or not at all, whichever step fails", async () => {
   let organizations = 0;
   const one = { organizations: 1, members: 1 };
   const { names } = await failEachStep<string, typeof one>({

@@ -34,7 +34,7 @@ async function drain({ chatId }: Place): Promise<void> {
 }
 
 test.each(["telegram", "whatsapp"] as const)(
-  "a message that waits reaches %s, by alarm alone, whichever step of the alarm fails",
+  "a waiting message reaches %s through alarms alone, whichever step of the alarm fails",
   async (kind: Kind) => {
     const calls = fakeNetworks();
     const place = placesOf(kind);

@@ -53,7 +53,7 @@ function erasing(act: (at: Used) => Promise<Answer>, look: (at: Used) => Promise
   return { place: used, act, look, between: canBeRepeated, repeated: [404] };
 }
 
-test("a chat's deletion is done or can be repeated, whichever step fails", async () => {
+test("a chat's deletion succeeds or can be repeated, whichever step fails", async () => {
   const { names } = await failEachStep(
     erasing(
       ({ chatId }) => admin("DELETE", `/chats/${chatId}`),
@@ -63,7 +63,7 @@ test("a chat's deletion is done or can be repeated, whichever step fails", async
   expect(names).toEqual(expect.arrayContaining(["CHATS.erase", "deleteAll", "kv.put erased", "setAlarm"]));
 });
 
-test("a channel's deletion is done or can be repeated, whichever step fails", async () => {
+test("a channel's deletion succeeds or can be repeated, whichever step fails", async () => {
   const { names } = await failEachStep(
     erasing(
       ({ channelId }) => admin("DELETE", `/channels/${channelId}`),
@@ -73,7 +73,7 @@ test("a channel's deletion is done or can be repeated, whichever step fails", as
   expect(names).toEqual(expect.arrayContaining(["CHATS.erase", "CHANNELS.erase"]));
 });
 
-test("an organization's deletion is done or can be repeated, whichever step fails", async () => {
+test("an organization's deletion succeeds or can be repeated, whichever step fails", async () => {
   const { names } = await failEachStep(
     erasing(
       ({ organizationId }) => admin("DELETE", `/organizations/${organizationId}`),
@@ -83,7 +83,7 @@ test("an organization's deletion is done or can be repeated, whichever step fail
   expect(names).toEqual(expect.arrayContaining(["KEYS.erase", "CHATS.erase", "CHANNELS.erase"]));
 });
 
-test("a message is redacted whole or not, whichever step fails", async () => {
+test("a message is redacted completely or not at all, whichever step fails", async () => {
   const { names } = await failEachStep<Used, string[]>({
     place: used,
     act: ({ chatId, messageId }) => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`),

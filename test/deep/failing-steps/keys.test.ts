@@ -43,14 +43,14 @@ function changing(
 
 const isIn = (row: object, what: string) => JSON.stringify(row).includes(what);
 
-test("a key that is revoked is refused from the answer on, and one that is not goes on, whichever step fails", async () => {
+test("a key is refused once its revocation is confirmed, and accepted otherwise, whichever step fails", async () => {
   const revoke = ({ keyId }: Place) => admin("DELETE", `/keys/${keyId}`);
   const { names } = await failEachStep(changing(revoke, (row) => (isIn(row, '"revoked":1') ? 401 : 200)));
   expect(names).toEqual(expect.arrayContaining(["KEYS.beginChange", "kv.put changing", "KEYS.endChange"]));
   expect(names.some((name) => name.startsWith("D1 update api_keys"))).toBe(true);
 });
 
-test("a key that is narrowed may no more from the answer on, whichever step fails", async () => {
+test("a removed permission is refused once the change is confirmed, whichever step fails", async () => {
   const narrow = ({ keyId }: Place) => admin("PATCH", `/keys/${keyId}`, { permissions: ["messages:send"] });
   const { names } = await failEachStep(changing(narrow, (row) => (isIn(row, "chats:read") ? 200 : 403)));
   expect(names).toEqual(expect.arrayContaining(["KEYS.beginChange", "KEYS.endChange"]));
@@ -69,7 +69,7 @@ test("a key has its old secret or a new one, whichever step of its rotation fail
   expect(names).toEqual(expect.arrayContaining(["KEYS.beginChange", "KEYS.endChange"]));
 });
 
-test("a removed member sends nothing by default a minute after the answer, whichever step fails", async () => {
+test("a removed member is not the default sender a minute after the response, whichever step fails", async () => {
   const left = async (memberId: string) =>
     Number(await env.DB.prepare("select count(*) as n from members where id = ?").bind(memberId).first("n"));
   const { names } = await failEachStep({

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import type { Message } from "../../../src/chats/message.ts";
 import { unwatched } from "./steps.ts";
 
-/** What a chat's object has on disk: its messages, and whether it will wake by itself. */
+/** The stored data of a chat's object: its messages, and whether its alarm is set. */
 export function chatOnDisk(chatId: string): Promise<{ messages: string[]; alarm: boolean }> {
   return runInDurableObject(env.CHATS.getByName(chatId), async (_object, { storage }) => {
     const hasLog = storage.sql.exec("select 1 from sqlite_master where name = 'messages'").toArray().length > 0;
@@ -29,9 +29,9 @@ export async function count(table: string, where: string, ...values: string[]): 
 }
 
 /**
- * Lets an object's alarm ring as the platform does: it is gone while it rings, and one that throws comes again. The
- * test's own look at the alarm is none of the steps.
- * @returns whether it stood
+ * Runs an object's alarm like the platform: the alarm is removed while it runs, and set again if it throws. Reading the
+ * alarm here does not count as a step.
+ * @returns whether the alarm was set
  */
 export async function ring(object: DurableObjectStub<DurableObjectOf>): Promise<boolean> {
   return runInDurableObject(object, async (instance, { storage }) => {

@@ -2,10 +2,10 @@ import { beforeEach, vi } from "vitest";
 import { type Kind, newNetworkChannel, stopTheClock } from "../../service/delivery/conversation.ts";
 import { type Answer, admin, client, created, newChannel, newKey, newOrganization } from "../../support/harness.ts";
 
-/** A path is taken anew for each of its steps: seconds on a slow machine. */
+/** A path runs again for each of its steps, which takes seconds on a slow machine. */
 const PATIENCE_MS = 180_000;
 
-/** Nothing rings by itself, and what is logged of all the failures is not shown. */
+/** No alarm runs by itself, and the log of the injected failures is hidden. */
 export function quietly(): void {
   vi.setConfig({ testTimeout: PATIENCE_MS });
   stopTheClock();
@@ -17,7 +17,7 @@ export function quietly(): void {
 let contacts = 49_160_000_000;
 export const newContact = () => String(++contacts);
 
-/** Makes places in one organization: each has a channel, a key and a chat of its own, which no object has met yet. */
+/** Creates chats in one organization, each with its own channel and key, which no object knows yet. */
 export function placesOf(kind: "web" | Kind = "web") {
   const organization = newOrganization();
   return async function place() {
@@ -35,7 +35,7 @@ export function placesOf(kind: "web" | Kind = "web") {
 
 export type Place = Awaited<ReturnType<ReturnType<typeof placesOf>>>;
 
-/** What came of something that is no request, as an answer. */
+/** The result of something that is not a request, in the form of a response. */
 export function answered(status: number, what = ""): Answer {
   const body = status === 503 ? { message: "Service unavailable", code: "unavailable" } : { what };
   return { status, headers: new Headers({ "Retry-After": "1" }), text: what, body };

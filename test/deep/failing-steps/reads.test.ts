@@ -7,7 +7,7 @@ import { newContact, type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
 
-/** What a list of messages and one of chats must hold where it is a 200. */
+/** The content that a 200 of a list of messages or of chats must have. */
 function isWhole({ status, body }: Answer): string | null {
   if (status !== 200) return null;
   const { messages, chats, pagination } = body;
@@ -16,7 +16,7 @@ function isWhole({ status, body }: Answer): string | null {
   return isAll && pagination.total > 0 ? null : `a list is short: ${JSON.stringify(body)}`;
 }
 
-/** Reads of a place whose objects have all been asked before, or of one whose objects know nothing yet. */
+/** Reads of a chat whose objects are all warm, or whose objects know nothing yet. */
 function reading(path: (place: Place) => string, isWarm: boolean): Path<Place, null> {
   const place = placesOf();
   return {
@@ -38,13 +38,13 @@ test.each([
   ["of messages that was read before", "CHATS.list", true, ({ chatId }: Place) => `/chats/${chatId}/messages`],
   ["of chats", "D1 batch", false, ({ channelId }: Place) => `/chats?channel=${channelId}`],
   ["of chats that was read before", "D1 batch", true, ({ channelId }: Place) => `/chats?channel=${channelId}`],
-])("a list %s is whole or an error, whichever of its steps fails", async (_name, asked, isWarm, path) => {
+])("a list %s is complete or an error, whichever of its steps fails", async (_name, asked, isWarm, path) => {
   const { names } = await failEachStep(reading(path, isWarm));
   expect(names).toContain("KEYS.admit");
   expect(names.some((name) => name.startsWith(asked))).toBe(true);
 });
 
-test("a chat is made once with its address and its count, or not, whichever step fails", async () => {
+test("a chat is created once with its address and its count, or not at all, whichever step fails", async () => {
   const place = placesOf();
   const { names } = await failEachStep<Place & { contact: string }, object>({
     place: async () => ({ ...(await place()), contact: newContact() }),

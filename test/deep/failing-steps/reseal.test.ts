@@ -18,7 +18,7 @@ interface Rotated {
 
 const COLUMNS = ["credentials", "verify_token", "identity_secret", "identity_previous"];
 
-/** Under which key each sealed text of the channels opens. */
+/** The key that opens each sealed text of the channels. */
 async function sealedUnder({ organizationId, bindings }: Rotated): Promise<("new" | "old" | "none")[]> {
   const channels = await rows("channels", "organization_id = ? order by created_at, id", organizationId);
   const sealed = channels.flatMap((row) =>
@@ -39,10 +39,10 @@ async function sealedUnder({ organizationId, bindings }: Rotated): Promise<("new
   );
 }
 
-test("a reseal that breaks off at any step leaves all that it found to open, and when repeated all under the new key", async () => {
+test("a reseal that fails at any step leaves all texts readable, and a repeated one seals all with the new key", async () => {
   const { names } = await failEachStep<Rotated, string[]>({
     place: async () => {
-      // Those of other tries are sealed under keys that are gone.
+      // The channels of earlier attempts are sealed with keys that are gone.
       await env.DB.prepare("delete from channels").run();
       const { organizationId, channelId } = await newOrganization();
       await admin("POST", `/channels/${channelId}/identity-secret`, { overlapSeconds: 60 });

@@ -8,18 +8,18 @@ quietly();
 
 const HELLO = "1 OUTBOUND Hello SENT";
 
-/** A send to a chat that nobody has called before, by a key that nobody has used. */
+/** A send to a chat that was never called, with a key that was never used. */
 function sending(body: object, headers: Record<string, string> = {}): Path<Place> {
   return {
     place: placesOf(),
     act: ({ api, chatId }) => api("POST", `/chats/${chatId}/messages`, { content: "Hello", ...body }, headers),
     look: ({ chatId }) => chatOnDisk(chatId),
-    // Stored, and nobody will wake to tell the list of chats of it: the next call sees to that.
+    // The message is stored, but no alarm reports it to the list of chats. The next call does.
     between: ({ messages, alarm }) => messages.length === 1 && !alarm,
   };
 }
 
-test("a send is stored or not, whichever of its steps fails", async () => {
+test("a send is stored or not, whichever step fails", async () => {
   const tally = await failEachStep({
     ...sending({}),
     twice: { messages: [HELLO, "2 OUTBOUND Hello SENT"], alarm: true },
@@ -29,12 +29,12 @@ test("a send is stored or not, whichever of its steps fails", async () => {
   );
 });
 
-test("a send with an idempotency key is stored once, whichever of its steps fails", async () => {
+test("a send with an idempotency key is stored once, whichever step fails", async () => {
   const tally = await failEachStep(sending({}, { "Idempotency-Key": "once" }));
   expect(tally.names).toContain("select doc, fingerprint from messages where dedupe = ?");
 });
 
-test("a send with a template and a sender is stored or not, whichever of its steps fails", async () => {
+test("a send with a template and a sender is stored or not, whichever step fails", async () => {
   const place = placesOf();
   const path: Path<Place & { templateId: string }> = {
     ...sending({}),

@@ -2,35 +2,36 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { outageError } from "../../support/faults.ts";
 
-/** What an error says inside, and no client may learn. */
+/** The text of an injected error, which no client may see. */
 export const CAUSE = "canary-of-the-cause";
 
 /**
- * `unmade`: the step does nothing and fails. `unanswered`: the step is made, and its answer is lost. `cut off`: the same
- * of a statement, after a response began. `repeatable`: the same of an object's call, which the platform lets be repeated.
+ * `unmade`: the step fails without an effect. `unanswered`: the step takes effect, and its response is lost. `cut off`:
+ * the same for a statement, after the response began. `repeatable`: the same for a call to an object, which the
+ * platform allows to be repeated.
  */
 export type Failure = "unmade" | "unanswered" | "cut off" | "repeatable";
 
-/** What takes a step: a statement or batch of the directory, an object's storage, or the call of an object. */
+/** What takes a step: a statement or batch of the directory, an object's storage, or a call to an object. */
 type Owner = "directory" | "storage" | "call";
 
-/** A step that may fail: the `nth` of its name, from 1 on, since the watch began. */
+/** A step that can fail: the `nth` with its name, starting at 1, since the recording began. */
 export interface Step {
   owner: Owner;
   name: string;
   nth: number;
 }
 
-/** The ways in which a step can fail: what an object's storage did is never in doubt. */
+/** The ways a step can fail. The result of an object's storage is never in doubt. */
 export function failuresOf({ owner }: Step): Failure[] {
   if (owner === "storage") return ["unmade"];
   return owner === "directory" ? ["unmade", "unanswered", "cut off"] : ["unmade", "unanswered", "repeatable"];
 }
 
 export interface Watch {
-  /** Every step since the watch began, in order. */
+  /** Every step since the recording began, in order. */
   steps: Step[];
-  /** Whether the step that was to fail has failed. */
+  /** Whether the chosen step has failed. */
   reached(): boolean;
   end: () => void;
 }
@@ -44,7 +45,7 @@ const STORAGE = ["getAlarm", "setAlarm", "deleteAlarm", "deleteAll", "transactio
 
 let isQuiet = false;
 
-/** What a test itself does at this moment, without awaiting, is no step. */
+/** What a test itself does synchronously is not a step. */
 export function unwatched<T>(run: () => T): T {
   isQuiet = true;
   try {
@@ -54,7 +55,7 @@ export function unwatched<T>(run: () => T): T {
   }
 }
 
-/** Notes each step from here on, whoever takes it, and has one of them fail. */
+/** Records each step from here on, and makes one of them fail. */
 export async function watchSteps(failing?: { name: string; nth: number; failure: Failure }): Promise<Watch> {
   const steps: Step[] = [];
   let isReached = false;
@@ -132,7 +133,7 @@ function errorOf(owner: Owner, failure: Failure): Error {
   return new Error(`internal error; reference = ${CAUSE}`);
 }
 
-/** The beginning of a statement, which tells it from the others. */
+/** The beginning of a statement, which identifies it. */
 function words(statement: string): string {
   return statement
     .replaceAll(/--.*|["`]/g, "")
@@ -144,7 +145,7 @@ function words(statement: string): string {
 const database: object = Object.getPrototypeOf(env.DB);
 const statements: object = Object.getPrototypeOf(env.DB.prepare("select 1"));
 
-/** Where the platform keeps the methods of all objects' storage. */
+/** The prototype with the methods of all objects' storage. */
 function prototypes(): Promise<{ sql: object; kv: object; storage: object }> {
   return runInDurableObject(env.KEYS.getByName("prototypes"), (_object, { storage }) => ({
     sql: Object.getPrototypeOf(storage.sql),

@@ -10,7 +10,7 @@ quietly();
 
 type Visit = { channelId: string; token: string };
 
-/** What a page is told of its first message; a socket that is closed is opened again by the page itself. */
+/** The result of a page's first message. The page itself reopens a closed socket. */
 async function write(page: Page) {
   const ready = await page.next();
   if (ready.closed) return ready;

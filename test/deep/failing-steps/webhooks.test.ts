@@ -19,7 +19,7 @@ quietly();
 type Stored = Awaited<ReturnType<typeof chatOnDisk>>;
 type Contact = Place & { from: string; tell: () => Promise<Answer> };
 
-/** Somebody whom the channel has never met writes. */
+/** A new contact writes. */
 function firstMessage(kind: Kind): Path<Contact, { chats: string[]; stored: Stored[] }> {
   const place = placesOf(kind);
   return {
@@ -43,13 +43,13 @@ function firstMessage(kind: Kind): Path<Contact, { chats: string[]; stored: Stor
       const stored = await Promise.all(found.results.map(({ id }) => chatOnDisk(id)));
       return { chats: found.results.map(({ name, count }) => `${name}, of ${count}`), stored };
     },
-    // The chat is there, and what was to be the first message in it, or what is to wake it, comes again.
+    // The chat exists, and the first message or the call that sets its alarm is repeated.
     between: ({ chats, stored }) => chats.length === 1 && stored[0]?.alarm === false,
   };
 }
 
 test.each(["telegram", "whatsapp"] as const)(
-  "a new contact's message of %s is stored once or comes again, whichever step fails",
+  "a new contact's message of %s is stored once or repeated, whichever step fails",
   async (kind) => {
     const { names } = await failEachStep(firstMessage(kind));
     expect(names.some((name) => name.startsWith("D1 batch: insert into chat_addresses"))).toBe(true);
@@ -57,14 +57,14 @@ test.each(["telegram", "whatsapp"] as const)(
   },
 );
 
-test("a status is taken or comes again, whichever step fails", async () => {
+test("a status is applied or repeated, whichever step fails", async () => {
   const place = placesOf("whatsapp");
   fakeNetworks();
   const { names } = await failEachStep<Place & { messageId: string; networkId: string }, string[]>({
     place: async () => {
       const at = await place();
       const { id: messageId } = await send(at.api, at.chatId);
-      // The line is empty, and the chat's alarm is done with.
+      // The queue is empty, and the chat's alarm is done.
       const object = env.CHATS.getByName(at.chatId);
       await ring(object);
       const message = (await at.api("GET", `/chats/${at.chatId}/messages/${messageId}`)).body.message;

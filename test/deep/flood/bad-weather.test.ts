@@ -16,10 +16,12 @@ stopTheClock();
 
 const CHATS = 50;
 const MESSAGES = 40;
-/** A new one for each run; replay one that failed with `SEED=… npx vitest run --config test/vitest.config.ts bad-weather`. */
+/**
+ * A new seed for each run. Repeat a failed one with `SEED=… npx vitest run --config test/vitest.config.ts bad-weather`.
+ */
 const SEEDS = [Number(env.TEST_SEED || Math.trunc(Math.random() * 2 ** 31))];
 
-/** @see https://prng.di.unimi.it/splitmix64.c, cut to 32 bits */
+/** @see https://prng.di.unimi.it/splitmix64.c, reduced to 32 bits */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -35,7 +37,7 @@ const BUSY = { telegram: 429, whatsapp: 131056 } as const;
 
 type Weather = "taken" | "busy" | "down" | "dropped" | "refused";
 
-/** 30 % are told to wait, 10 % meet a 5xx, 5 % are taken without an answer, 5 % are refused for good. */
+/** 30 % are told to wait, 10 % get a 5xx, 5 % are accepted without a response, 5 % are refused for good. */
 function weather(roll: () => number, met: Map<string, Weather[]>): Script {
   return (call, number) => {
     // A call takes time.
@@ -56,7 +58,7 @@ function weather(roll: () => number, met: Map<string, Weather[]>): Script {
 }
 
 test.each(SEEDS)(
-  "in bad weather every message comes through in order, or fails for good (SEED=%i)",
+  "on a bad network every message is delivered in order, or fails for good (SEED=%i)",
   async (seed) => {
     vi.spyOn(console, "log").mockImplementation(() => undefined);
     const met = new Map<string, Weather[]>();
@@ -89,7 +91,7 @@ test.each(SEEDS)(
       for (const message of await chat.messages()) {
         const history = met.get(`${chat.address} ${message.content}`) ?? [];
         const said = `seed ${seed}: ${message.content} met ${history.join()}`;
-        // What the network decided is the end of it: only what was not taken, or may not have been, is sent again.
+        // The network's decision is final: only messages that were not accepted, or may not have been, are sent again.
         const last = history.at(-1);
         expect(
           history.findIndex((each) => each === "taken" || each === "refused"),
@@ -106,7 +108,7 @@ test.each(SEEDS)(
   60_000,
 );
 
-/** Stores a message as the Worker does, without the way through it: that is not what is tested here. */
+/** Stores a message like the Worker, but without the Worker, which is not tested here. */
 async function put({ object, organizationId, ownerId: senderId }: Conversation, number: number): Promise<void> {
   const text = `No. ${number}`;
   const message = draft(text, { prepared: { outcome: "prepared", senderId, text, template: null } });

@@ -11,7 +11,7 @@ import { directoryRows } from "./rows.ts";
 
 const COUNT = Number(env.TEST_REQUESTS || 400);
 const SEED = Number(env.TEST_SEED || Math.trunc(Math.random() * 2 ** 31));
-/** One genuine call among so many. */
+/** One genuine call among this many. */
 const GENUINE_EACH = 10;
 const AT_ONCE = 20;
 
@@ -37,7 +37,7 @@ async function everything() {
 
 type Everything = Awaited<ReturnType<typeof everything>>;
 
-/** As JSON, with what is not ASCII as Meta's other form writes it. */
+/** JSON with characters outside ASCII in Meta's escaped form. */
 function escaped(text: string): string {
   return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -52,7 +52,7 @@ function notification(): string {
   });
 }
 
-/** A text with one of its letters in the other case, cut, longer, or with another letter. */
+/** A text with one letter in the other case, without an end, with a longer end, or with another letter. */
 function spoilt(text: string): string {
   const at = random.between(0, text.length - 1);
   const letter = text[at] ?? "";
@@ -123,7 +123,7 @@ function forgedForWhatsapp({ whatsapp, otherApp, telegram }: Everything): Forged
     async () => by(await right(), spoilt(body)),
     async () => by(await right(), `\ufeff${body}`),
     async () => by(await signatureOf(other, APP_SECRET)),
-    // Signed as it would have come, but it came in the other form; or in letters of the other case.
+    // Signed in the form in which it would have arrived, but sent in the other form, or with letters in the other case.
     async () => by(await right(), escaped(body) === body ? `${body} ` : escaped(body)),
     async () => by(await signatureOf(upper(body) === body ? `${body} ` : upper(body), APP_SECRET)),
     async () => by(await right(), body, otherApp.id),
@@ -157,7 +157,7 @@ function forgedHandshake({ whatsapp, otherApp }: Everything): Forged {
 
 const FORGERS = [forgedForTelegram, forgedForWhatsapp, forgedForWhatsapp, forgedHandshake];
 
-/** A call that each network might make: Meta's in all the forms that it signs. */
+/** A call that each network could make, for Meta in all the forms that it signs. */
 async function genuine({ telegram, whatsapp }: Everything, nth: number): Promise<Answer> {
   if (nth % 4 === 0) return fromTelegram(telegram.channel, telegramText(++contacts, random.pick(TEXTS)));
   const body = notification();
@@ -189,7 +189,7 @@ test(`of ${COUNT} forged calls none is taken and none leaves a row; those betwee
       }),
     );
   }
-  // Each genuine call was a new contact's: a chat, its address, its object, and the count of its channel.
+  // Each genuine call came from a new contact: a chat, its address, its object, and the channel's count.
   const after = { ...rows, chats: rows.chats + taken, chat_addresses: rows.chat_addresses + taken };
   expect(await directoryRows()).toEqual(after);
   expect(await listDurableObjectIds(env.CHATS)).toHaveLength(objects + taken);

@@ -12,11 +12,11 @@ const FULL = env.TEST_REQUESTS !== "";
 const WINDOWS = FULL ? 10 : 2;
 const SECONDS = [1, 10, 60, 300, 3_600];
 const LOADS = [0.9, 1, 1.5, 10];
-/** The least, the most, and some between: 100 cells. */
+/** The smallest, the largest, and some between: 100 combinations. */
 const LIMITS = FULL ? [1, 7, 100, 999, 1_000] : [1, 20, 1_000];
-/** How often a window is asked at most, by requests that come together where its load is larger. */
+/** The maximum number of requests in a window. Larger loads come in groups of units. */
 const ASKS = FULL ? 200 : 40;
-/** Of the limit, that an eviction may cost. */
+/** The share of the limit that an eviction can cost. */
 const BLOCK = 0.05;
 
 const random = new Random(SEED);
@@ -33,7 +33,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Those of which every answer's headers are read. */
+/** The combinations whose response headers are all compared. */
 const HEADED: Cell[] = [
   { limit: 1, seconds: 1, load: 3 },
   { limit: 10, seconds: 10, load: 0.9 },
@@ -47,7 +47,7 @@ interface Cell {
   load: number;
 }
 
-/** Asks of a key's own object for so many units each, at these times, one after the other and without a way between. */
+/** Asks a key's object directly for this many units at each of these times, one after the other. */
 function askAll(
   object: DurableObjectStub<KeyObject>,
   { id, hash }: WellFormedKey,
@@ -63,7 +63,7 @@ function askAll(
   });
 }
 
-/** What a window admits that is asked evenly over its whole length, and how often its object lost its memory in it. */
+/** How much a window accepts under an even load, and how often its object lost its memory in it. */
 async function windowOf(key: WellFormedKey, { limit, seconds, load }: Cell, isEvicted: boolean) {
   const object = () => env.KEYS.getByName(key.id);
   const begun = Date.now();
@@ -92,7 +92,7 @@ async function windowOf(key: WellFormedKey, { limit, seconds, load }: Cell, isEv
 }
 
 test.each(SECONDS)(
-  "in windows of %i s each admits the load or the limit, whichever is less, and never one more",
+  "windows of %i s accept exactly the load or the limit, whichever is less",
   { timeout: 600_000 },
   async (seconds) => {
     const { organizationId } = await newOrganization();
@@ -112,7 +112,7 @@ test.each(SECONDS)(
   },
 );
 
-test("what an answer says of the limit in its five headers is the same, and true, whatever else is refused between", {
+test("the five headers of the limit agree and are correct, whatever other refusals come between", {
   timeout: 600_000,
 }, async () => {
   for (const cell of HEADED) {
@@ -137,7 +137,7 @@ test("what an answer says of the limit in its five headers is the same, and true
       const asked = Math.ceil(limit * load);
       for (let sent = 0; sent < asked; sent++) {
         vi.setSystemTime(begun + Math.floor((sent * seconds * 1_000) / asked));
-        // The first of a window starts it: what is refused before that must not.
+        // The first accepted request starts the window. A refusal before it must not.
         if (sent > 0 || nth === 0) expect([401, 403]).toContain((await random.pick(wrong)()).status);
         const answer = await client(secret)("GET", "/chats", undefined, from("192.0.2.1"));
         expect(answer.status, answer.text).toBe(sent < limit ? 200 : 429);
@@ -168,7 +168,7 @@ function expectHeaders({ status, headers }: Answer, { limit, seconds, remaining,
   });
 }
 
-test("a refusal lasts a second longer than it must at most, also after the limit was raised or a window began", async () => {
+test("a refusal lasts at most a second too long, also after the limit was raised or a window began", async () => {
   const { organizationId } = await newOrganization();
   for (let nth = 0; nth < 10; nth++) {
     const { key, secret } = await newKey(organizationId, { rateLimit: { limit: 1, windowSeconds: 10 } });

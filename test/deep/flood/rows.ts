@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-/** How many rows each of the directory's tables has. */
+/** The number of rows in each table of the directory. */
 export async function directoryRows(): Promise<Record<string, number> & { chats: number; chat_addresses: number }> {
   const { results } = await env.DB.prepare(
     "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\' and name not like 'sqlite%'",

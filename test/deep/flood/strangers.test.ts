@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** How often an object is called, and the directory asked, from here on. */
+/** The number of calls to objects and to the directory from here on. */
 function countAll(): () => { objects: number; directory: number } {
   const objects = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
   const directory = countRoundTrips();
@@ -24,11 +24,11 @@ function countAll(): () => { objects: number; directory: number } {
 }
 
 const FORGED = 10_000;
-/** How many of those that a request is made for each. */
+/** How many of them are sent as requests. */
 const COUNT = Number(env.TEST_REQUESTS || 120);
 const LONG = { timeout: 3_600_000 };
 
-/** As many requests at once as keep the runtime busy. */
+/** The number of concurrent requests that keeps the runtime busy. */
 const AT_ONCE = 50;
 
 async function each(count: number, run: (n: number) => Promise<void>): Promise<void> {
@@ -39,7 +39,7 @@ async function each(count: number, run: (n: number) => Promise<void>): Promise<v
 
 const NO_CALLS = { objects: 0, directory: 0 };
 
-/** Forgeries of every kind in turn, from a key that there is. */
+/** Forgeries of every kind in turn, made from an existing key. */
 function forger(genuine: string): (n: number) => Promise<string> {
   const secret = () => crypto.getRandomValues(new Uint8Array(32));
   const kinds: (() => string | Promise<string>)[] = [
@@ -53,7 +53,7 @@ function forger(genuine: string): (n: number) => Promise<string> {
   return async (n) => (kinds[n % kinds.length] as (typeof kinds)[0])();
 }
 
-test(`${FORGED} forged keys are known for what they are by their letters alone`, async () => {
+test(`${FORGED} forged keys are recognized by their text alone`, async () => {
   const forge = forger((await newKey((await newOrganization()).organizationId)).secret);
   const asked = countAll();
   const known: string[] = [];
@@ -65,7 +65,7 @@ test(`${FORGED} forged keys are known for what they are by their letters alone`,
   expect(asked()).toEqual(NO_CALLS);
 });
 
-test(`${COUNT} requests with forged keys call no object and ask the directory nothing`, LONG, async () => {
+test(`${COUNT} requests with forged keys call no object and don't read the directory`, LONG, async () => {
   const { organizationId } = await newOrganization();
   const forge = forger((await newKey(organizationId)).secret);
   vi.spyOn(console, "log").mockReturnValue();
@@ -81,7 +81,7 @@ test(`${COUNT} requests with forged keys call no object and ask the directory no
 });
 
 test(
-  `a revoked key that floods ${COUNT} times costs its object one call a second, and the directory nothing`,
+  `a revoked key that floods ${COUNT} times costs its object one call a second, and no read of the directory`,
   LONG,
   async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
@@ -101,12 +101,12 @@ test(
 );
 
 test(
-  `${COUNT} guesses of the operator's token from one address: as many are compared as the platform counts`,
+  `of ${COUNT} guesses of the operator's token from one address, only the counted ones are compared`,
   LONG,
   async () => {
     vi.spyOn(console, "log").mockReturnValue();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    // The count is asked once for so many; the last of those that are heard is the one for which it says no.
+    // The rate limiter is called once for this many requests. The last one that is compared is the one it refuses.
     const times = Math.min(12, Math.floor(COUNT / COUNTED_TOGETHER) - 1);
     const heard = COUNTED_TOGETHER * (times + 1) - 1;
     let calls = 0;
@@ -127,7 +127,7 @@ test(
   },
 );
 
-test(`${COUNT} guessed chat ids, asked for with a good key, permit every storage as it was`, LONG, async () => {
+test(`${COUNT} guessed chat ids with a valid key change no storage`, LONG, async () => {
   vi.spyOn(console, "log").mockReturnValue();
   const { organizationId } = await newOrganization();
   const rateLimit = { limit: 1_000_000, windowSeconds: 3_600 };
@@ -154,7 +154,7 @@ test(`${COUNT} guessed chat ids, asked for with a good key, permit every storage
 });
 
 test(
-  `${COUNT} guessed channel ids open no page, take no webhook, no chat and no visitor, and leave every storage as it was`,
+  `${COUNT} guessed channel ids open no page, accept no webhook, chat or visitor, and change no storage`,
   LONG,
   async () => {
     vi.spyOn(console, "log").mockReturnValue();

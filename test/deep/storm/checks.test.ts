@@ -22,11 +22,11 @@ const telegram = { statusForbids: false, apartMs: 0 };
 const whatsapp = { statusForbids: true, apartMs: 90_000 };
 const chat = [message(1), message(2)];
 
-test("a chat that holds what was acknowledged has no fault", () => {
+test("a chat with every confirmed message has no fault", () => {
   expect(logFaults(chat, 2, [said(1), said(2)])).toEqual([]);
 });
 
-test("a send without an answer and without a key may be stored or not", () => {
+test("a send without a response and without a key may be stored or not", () => {
   expect(logFaults([message(1)], 1, [said(1, { answer: null }), said(2, { answer: null })])).toEqual([]);
 });
 
@@ -46,7 +46,7 @@ test("a wrong total is found", () => {
   expect(logFaults(chat, 3, [said(1), said(2)])).toEqual(["total is 3, there are 2 messages"]);
 });
 
-test("a call that is repeated after a kill is none of Telegram's faults, and counts as an extra", () => {
+test("a call that is repeated after a kill is not a fault for Telegram, and counts as an extra", () => {
   const calls = [heard("text 1"), heard("text 1", { life: 2 }), heard("text 2", { life: 2 })];
   expect(wireFaults(chat, calls, telegram)).toEqual([]);
   expect(extras(calls)).toBe(1);
@@ -67,12 +67,12 @@ test.for([
   expect(wireFaults(chat, [...calls], repeats)).toEqual([fault]);
 });
 
-test("a message that did not end as sent is found", () => {
+test("a message that is not sent in the end is found", () => {
   const failed = { ...message(1), status: "FAILED" };
   expect(wireFaults([failed], [heard("text 1")], telegram)).toEqual(["ended as FAILED: text 1"]);
 });
 
-test("a webhook's message that is stored twice, not at all, or by nobody is found", () => {
+test("a webhook's message that is stored twice, not at all, or without a webhook is found", () => {
   const events = [{ n: 1 }, { n: 2 }];
   expect(inboundFaults([message(1, "event 2"), message(2, "event 1")], events)).toEqual([]);
   expect(inboundFaults([message(1, "event 2"), message(2, "event 2")], events)).toEqual([
@@ -82,7 +82,7 @@ test("a webhook's message that is stored twice, not at all, or by nobody is foun
   expect(inboundFaults([message(1, "event 1"), message(2, "event 2"), message(3, "x")], events)).toHaveLength(1);
 });
 
-test("the table says what held, and what did not", () => {
+test("the table shows what held, and what did not", () => {
   const row = { test: "kills", howMany: "3", held: "all", faults: [] };
   const text = table([row, { ...row, test: "pauses", faults: ["lost", "twice"] }], 7);
   expect(text.split("\n")).toEqual([

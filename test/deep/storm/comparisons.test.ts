@@ -22,11 +22,11 @@ const goodHerd: Herd = {
   delivered: 1,
 };
 
-test("a herd of one message and its replays has no fault", () => {
+test("one message and its replays are no fault", () => {
   expect(herdFaults(goodHerd)).toEqual([]);
 });
 
-test("the answer that was no replay may have been lost, and none else", () => {
+test("one response can be lost, if it was the one that was not a replay", () => {
   expect(herdFaults({ ...goodHerd, answers: [reply(true, { lost: 1 }), reply(true)] })).toEqual([]);
   expect(herdFaults({ ...goodHerd, answers: [reply(true), reply(true)] })).toEqual(["0 answers were no replay"]);
 });
@@ -39,11 +39,11 @@ test.for([
   ["2 messages are stored", { stored: 2 }],
   ["the network heard 0", { delivered: 0 }],
   ["the network heard 2", { delivered: 2 }],
-] as const)("a herd's fault is found: %s", ([fault, wrong]) => {
+] as const)("a fault in concurrent replays is found: %s", ([fault, wrong]) => {
   expect(herdFaults({ ...goodHerd, ...(wrong as Partial<Herd>) })).toEqual([fault]);
 });
 
-test("a send of a herd that is refused is found", () => {
+test("a refused replay is found", () => {
   const answers = [reply(false), reply(true, { status: 500 })];
   expect(herdFaults({ ...goodHerd, answers })).toContain("1 sends were answered 500");
 });
@@ -95,7 +95,7 @@ test("a call that begins after a change was answered, and does not see it, is fo
   ]);
 });
 
-test("a change that no call came after shows nothing", () => {
+test("a change without a later call shows nothing", () => {
   expect(staleFaults(changes, [gone])).toEqual(["other: no request came after it"]);
 });
 
@@ -116,7 +116,7 @@ test.for([
   [3, [], []],
   [3, [5], ["a tail saw 5 in place of 4"]],
   [3, [4, 4], ["a tail saw 4 in place of 5"]],
-] as const)("a tail at %i that sees %j", ([seq, seqs, faults]) => {
+] as const)("reading on from %i with the result %j", ([seq, seqs, faults]) => {
   expect(tailFaults(seq, [...seqs])).toEqual(faults);
 });
 
@@ -126,12 +126,12 @@ test.for([
   [[], { page: 4, limit: 2, total: 5 }, []],
   [[4, 3], { page: 1, limit: 2, total: 4 }, ["a total fell from 5 to 4"]],
   [[5, 3], { page: 1, limit: 2, total: 5 }, ["page 1 of 2 and 5 went from 5 to 3"]],
-] as const)("a page of %j that says to be %j", ([seqs, place, faults]) => {
+] as const)("a page %j at the position %j", ([seqs, place, faults]) => {
   const messages = seqs.map((seq) => ({ seq }));
   expect(pageFaults(messages, place, 5)).toEqual(faults);
 });
 
-test("an alarm that is late, and one that does not come, are found", () => {
+test("a late alarm, and a missing one, are found", () => {
   expect(lateFaults([0, 5_000])).toEqual([]);
   expect(lateFaults([5_001, null])).toEqual(["an alarm fired 5001 ms after the start", "an alarm did not fire"]);
 });
@@ -156,7 +156,7 @@ test.for([
 
 const delivered = (seq: number, status = "DELIVERED") => ({ seq, direction: "OUTBOUND" as const, status });
 
-test("what is delivered before a page said so is found", () => {
+test("a message that is delivered before a page acknowledged it is found", () => {
   expect(deliveryFaults([delivered(1), delivered(2, "SENT")], 1)).toEqual([]);
   expect(deliveryFaults([delivered(1), delivered(2)], 1)).toEqual(["2 is DELIVERED, pages said 1"]);
 });
@@ -175,12 +175,12 @@ test.for([
   expect(chatFaults(stored, ["a", "b"], ["x"])).toEqual(faults);
 });
 
-test("a company's message that no page ever said it had is found", () => {
+test("a company's message that no page acknowledged is found", () => {
   const stored = { seq: 1, content: "x", direction: "OUTBOUND" as const, status: "SENT" };
   expect(chatFaults([stored], [], ["x"])).toEqual(["1 were never delivered"]);
 });
 
-test("a soak that gets slower is found, once there are enough calls", () => {
+test("a soak whose calls get slower is found, if there are enough calls", () => {
   const calls = (count: number, late: number) =>
     Array.from({ length: count }, (_, at) => ({ at, ms: at > count / 2 ? late : 100 }));
   expect(driftFaults(calls(4_000, 140))).toEqual([]);
@@ -194,7 +194,7 @@ test("memory that grows after the start is found", () => {
   expect(growthFaults(grown(112))).toEqual(["memory went from 100 MB to 112 MB"]);
 });
 
-test("work is done so much at once and no more, and answered in its order", async () => {
+test("work runs with limited concurrency, and its results are in order", async () => {
   let [open, most] = [0, 0];
   const work = Array.from({ length: 10 }, (_, nth) => async () => {
     most = Math.max(most, ++open);

@@ -25,14 +25,14 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => ground.end());
 
-test("a kill amid delivery, and one by the network, lose nothing that was acknowledged and keep the order", {
+test("a kill during delivery, and one by the network, lose no confirmed message and keep the order", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const rows = await alone(telegram, little());
   expect(rows.map(({ faults }) => faults)).toEqual([[]]);
 });
 
-test("files of chats that are damaged err or are whole, and never shorten a list", {
+test("damaged files of chats cause errors or complete lists, never shorter ones", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const rows = await alone(damaged, little(5));
@@ -40,14 +40,14 @@ test("files of chats that are damaged err or are whole, and never shorten a list
 });
 
 test.for([
-  ["five hundred sends at once under one key are one message, over a kill too", herd, 1],
-  ["the last unit of a quota is granted once, and a kill gives none back", quota, 1],
-  ["the first request after a key was changed sees it", revocation, 0.28],
-  ["who reads by cursors while others write misses and repeats nothing", reading, 1],
-  ["webhooks that come five times, at once and in any order, are stored once", burst, 0.2],
-  ["visitors on a line that breaks all the time see each message once, in order", visitors, 1],
-  ["alarms that fell due while the service was dead fire by themselves after its start", alarms, 1],
-  ["lists, sends and webhooks fail never, and leave nothing at work behind", soak, 1],
+  ["five hundred concurrent sends with one key create one message, even over a kill", herd, 1],
+  ["the last unit of a quota is granted once, and a kill returns none", quota, 1],
+  ["the first request after a change of a key sees it", revocation, 0.28],
+  ["reading with cursors during writes misses and repeats nothing", reading, 1],
+  ["webhooks that arrive five times, concurrently and in any order, are stored once", burst, 0.2],
+  ["visitors on a connection that breaks all the time see each message once, in order", visitors, 1],
+  ["alarms that became due while the service was dead run after its start", alarms, 1],
+  ["lists, sends and webhooks never fail, and leave no work behind", soak, 1],
 ] as const)("%s", { timeout: TIMEOUT_MS }, async ([, storm, rounds]) => {
   const rows = await storm(little(rounds), ground);
   expect(rows.flatMap(({ faults }) => faults)).toEqual([]);
