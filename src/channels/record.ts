@@ -10,52 +10,53 @@ import type { Credentials } from "./adapter.ts";
 import type { ChannelKind } from "./kinds.ts";
 import type { ChannelSettings } from "./spec.ts";
 
-/** A channel as its webhooks, its visitors and its object see it. */
+/** A channel with decrypted secrets, as webhooks, visitors and the channel's object need it. */
 export interface ChannelRecord {
   id: string;
   organizationId: string;
   kind: ChannelKind;
   name: string;
   settings: ChannelSettings;
-  /** Where the organization would have its objects. */
+  /** The region where the organization wants its objects. */
   region: Region | null;
-  /** Opened; `{}` on a web channel. */
+  /** Decrypted; `{}` on a web channel. */
   credentials: Credentials;
-  /** Names the credentials without telling them: another value for each write of them; empty on a web channel. */
+  /** Changes with each write of the credentials, without revealing them; empty on a web channel. */
   credentialsVersion: string;
-  /** Opened; what the network shows to prove itself; null on a web channel. */
+  /** Decrypted. The token that proves that a webhook is from the network; null on a web channel. */
   verifyToken: string | null;
-  /** The secrets that vouch for a site's users at `now`, opened when asked for; none on other kinds. */
+  /** The secrets that verify a site's users at `now`, decrypted when called; empty for other kinds of channel. */
   identitySecrets(now: number): Promise<string[]>;
-  /** When the directory was asked, Unix milliseconds. */
+  /** When the directory was read, Unix milliseconds. */
   readAt: number;
 }
 
-/** How long a change may go unseen where nothing fails because of it. */
-const HOLD_MS = 10_000;
-/** How old a fresh record may be, and how far apart two reads are that failures cause: forged calls must not each cost one. */
-const FRESH_MS = 1_000;
-const MAX_HELD = 1_000;
+/** The maximum age of a cached record. A change takes effect within this time, unless a failed verification causes a read. */
+const MAX_AGE_MS = 10_000;
+/** The maximum age of a fresh record, and the minimum time between reads caused by failed verifications. */
+const FRESH_AGE_MS = 1_000;
+const MAX_CACHED = 1_000;
 
 /**
- * What a read of the directory found; the later read has the higher number, whatever the clock says. Null is held too:
- * a channel that there is not, or that is being erased, never comes to be.
+ * The result of reading the directory. `read` is a sequence number, which orders reads independently of the clock. Null is
+ * cached too: a channel that does not exist or is being deleted never comes into existence later.
  */
-type Held = { read: number; readAt: number; record: ChannelRecord | null };
-type Reading = { readAt: number; found: Promise<ChannelRecord | null> };
+type CachedRecord = { read: number; readAt: number; record: ChannelRecord | null };
+type PendingRead = { readAt: number; found: Promise<ChannelRecord | null> };
 
-const kept = perIsolate(() => ({
-  held: new BoundedMap<string, Held>(MAX_HELD),
-  reading: new BoundedMap<string, Reading>(MAX_HELD),
-  /** When a verification that failed last had its channel read. */
-  failed: new BoundedMap<string, { readAt: number }>(MAX_HELD),
+const caches = perIsolate(() => ({
+  records: new BoundedMap<string, CachedRecord>(MAX_CACHED),
+  pending: new BoundedMap<string, PendingRead>(MAX_CACHED),
+  /** When a failed verification last caused a read. */
+  failures: new BoundedMap<string, { readAt: number }>(MAX_CACHED),
 }));
 let reads = 0;
 
 /**
- * A channel, as this isolate has held it for at most 10 s, or with `fresh` for at most 1 s; with `now` it is read, for
- * who has just changed it. Null where there is none, or where it is being erased.
- * @throws ApiError `unavailable` when its secrets open under no configured key
+ * A channel's record, cached in this isolate.
+ * @param fresh false: at most 10 seconds old. true: at most 1 second old. "now": read now, for use after a change
+ * @returns null if the channel does not exist or is being deleted
+ * @throws ApiError `unavailable` if no configured key decrypts its secrets
  */
 export async function channelRecord(
   env: Env,
@@ -64,15 +65,16 @@ export async function channelRecord(
 ): Promise<ChannelRecord | null> {
   if (!isId("chn", channelId)) return null;
   if (fresh === "now") return readRecord(env, channelId);
-  const known = heldRecord(env, channelId, fresh ? FRESH_MS : HOLD_MS);
-  return known ? known.record : sharedRead(env, channelId);
+  const cached = cachedRecord(env, channelId, fresh ? FRESH_AGE_MS : MAX_AGE_MS);
+  return cached ? cached.record : sharedRead(env, channelId);
 }
 
 /**
- * What `verify` makes of a channel, as it is held for at most 10 s, or with `fresh` for at most 1 s. Where it finds
- * nothing good in a record that was read before, the channel is read once more, so that a rotated secret works with its
- * first call; but not for a second after another failure had it read, which is all that forged calls can cost.
- * @returns null where there is no such channel
+ * Verifies a request with a channel's record, which is at most 10 seconds old, or 1 second with `fresh`. If `verify` fails
+ * with a record that was cached before this call, the channel is read again and verified again, so that a rotated secret
+ * works at once. Failures cause at most one such read per second, which limits the cost of forged requests.
+ * @param verify returns null if the verification fails
+ * @returns null if the channel does not exist
  */
 export async function verifyChannel<Verified>(
   env: Env,
@@ -85,32 +87,32 @@ export async function verifyChannel<Verified>(
   if (!record) return null;
   const verified = await verify(record);
   if (verified !== null) return { record, verified };
-  const { held, failed } = kept(env);
-  const newest = held.get(channelId);
-  const isOfThisCall = newest !== undefined && newest.read > readsBefore;
-  if (isOfThisCall) failed.set(channelId, { readAt: newest.readAt });
-  const again = isOfThisCall ? newest.record : await readAfterFailure(env, channelId, record);
-  if (again === record) return { record, verified };
-  return again && { record: again, verified: await verify(again) };
+  const { records, failures } = caches(env);
+  const newest = records.get(channelId);
+  const wasReadNow = newest !== undefined && newest.read > readsBefore;
+  if (wasReadNow) failures.set(channelId, { readAt: newest.readAt });
+  const latest = wasReadNow ? newest.record : await readAfterFailure(env, channelId, record);
+  if (latest === record) return { record, verified };
+  return latest && { record: latest, verified: await verify(latest) };
 }
 
-/** The channel for a call that failed with `known`, which is given back where a failure had it read a moment ago. */
+/** Reads the channel again after verification failed with `known`; returns `known` if a failure caused a read just before. */
 async function readAfterFailure(env: Env, channelId: string, known: ChannelRecord): Promise<ChannelRecord | null> {
-  const { failed, reading } = kept(env);
-  const last = failed.get(channelId);
-  if (!last || !isRecent(last, FRESH_MS)) {
-    failed.set(channelId, { readAt: Date.now() });
+  const { failures, pending } = caches(env);
+  const last = failures.get(channelId);
+  if (!last || !isRecent(last, FRESH_AGE_MS)) {
+    failures.set(channelId, { readAt: Date.now() });
     return readRecord(env, channelId);
   }
-  // That read may still be under way. One of a request that was cancelled never ends.
-  const other = reading.get(channelId);
-  if (other) return (await Promise.race([other.found, scheduler.wait(FRESH_MS)])) ?? known;
-  return heldRecord(env, channelId, HOLD_MS)?.record ?? known;
+  // That read may still be in progress. If its request was cancelled, it never ends.
+  const pendingRead = pending.get(channelId);
+  if (pendingRead) return (await Promise.race([pendingRead.found, scheduler.wait(FRESH_AGE_MS)])) ?? known;
+  return cachedRecord(env, channelId, MAX_AGE_MS)?.record ?? known;
 }
 
-function heldRecord(env: Env, channelId: string, maxAge: number): Held | undefined {
-  const known = kept(env).held.get(channelId);
-  return known && isRecent(known, maxAge) ? known : undefined;
+function cachedRecord(env: Env, channelId: string, maxAge: number): CachedRecord | undefined {
+  const cached = caches(env).records.get(channelId);
+  return cached && isRecent(cached, maxAge) ? cached : undefined;
 }
 
 function isRecent({ readAt }: { readAt: number }, maxAge: number): boolean {
@@ -118,37 +120,37 @@ function isRecent({ readAt }: { readAt: number }, maxAge: number): boolean {
   return age >= 0 && age < maxAge;
 }
 
-/** Whether this isolate has met a channel; however long ago, and whatever became of it. The directory is not asked. */
+/** Whether this isolate has a record of the channel, however old. Does not read the directory. */
 export function isKnownChannel(env: Env, channelId: string): boolean {
-  return Boolean(kept(env).held.get(channelId)?.record);
+  return Boolean(caches(env).records.get(channelId)?.record);
 }
 
-/** The read of another request that has just begun, or one of our own. */
+/** Waits for a read that another request has just started, or starts a read. */
 async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | null> {
-  const other = kept(env).reading.get(channelId);
-  if (!other || !isRecent(other, FRESH_MS)) return readRecord(env, channelId);
-  // The platform may cancel the request that reads, and what it began then never ends.
-  const found = await Promise.race([other.found, scheduler.wait(FRESH_MS)]);
+  const pendingRead = caches(env).pending.get(channelId);
+  if (!pendingRead || !isRecent(pendingRead, FRESH_AGE_MS)) return readRecord(env, channelId);
+  // If the platform cancels the other request, its read never ends.
+  const found = await Promise.race([pendingRead.found, scheduler.wait(FRESH_AGE_MS)]);
   return found === undefined ? readRecord(env, channelId) : found;
 }
 
 async function readRecord(env: Env, channelId: string): Promise<ChannelRecord | null> {
   const read = ++reads;
   const readAt = Date.now();
-  const begun: Reading = { readAt, found: askDirectory(env, channelId, readAt) };
-  const { held, reading } = kept(env);
-  reading.set(channelId, begun);
+  const pendingRead: PendingRead = { readAt, found: loadRecord(env, channelId, readAt) };
+  const { records, pending } = caches(env);
+  pending.set(channelId, pendingRead);
   try {
-    const record = await begun.found;
-    // A read that began before another tells nothing that the other does not know.
-    if ((held.get(channelId)?.read ?? 0) < read) held.set(channelId, { read, readAt, record });
+    const record = await pendingRead.found;
+    // Ignore the result if a read that started later has already ended.
+    if ((records.get(channelId)?.read ?? 0) < read) records.set(channelId, { read, readAt, record });
     return record;
   } finally {
-    if (reading.get(channelId) === begun) reading.delete(channelId);
+    if (pending.get(channelId) === pendingRead) pending.delete(channelId);
   }
 }
 
-async function askDirectory(env: Env, channelId: string, readAt: number): Promise<ChannelRecord | null> {
+async function loadRecord(env: Env, channelId: string, readAt: number): Promise<ChannelRecord | null> {
   const row = await directory(env)
     .select({ channel: channels, region: organizations.region })
     .from(channels)
@@ -159,8 +161,8 @@ async function askDirectory(env: Env, channelId: string, readAt: number): Promis
 }
 
 /**
- * The channels of an organization and a kind that have one of these accounts, the oldest first, in one query. A record
- * is opened only when it is asked for.
+ * Finds the channels of an organization and a kind that have one of these accounts, oldest first, in one query. `open`
+ * decrypts a record.
  */
 export async function findByAccounts(
   env: Env,
@@ -175,7 +177,7 @@ export async function findByAccounts(
     .where(
       and(
         eq(channels.organizationId, organizationId),
-        // A statement takes at most 100 parameters.
+        // One JSON parameter, because a D1 statement takes at most 100 parameters.
         sql`${channels.account} in (select value from json_each(${JSON.stringify(accounts)}))`,
         eq(channels.kind, kind),
         isNull(channels.erasingAt),
@@ -201,7 +203,7 @@ async function openRecord(
     return open(keys, { id, column }, sealed).catch((error) => Promise.reject(unavailable(error)));
   };
   const credentials = await openColumn("credentials", row.credentials);
-  // Opened at the first use: neither the page nor a visitor with a token needs them.
+  // Decrypted on first use: neither the page nor an anonymous visitor needs them.
   let current: string | null = null;
   let previous: string | null = null;
   const identitySecrets = async (now: number) => {
@@ -217,7 +219,7 @@ async function openRecord(
     name,
     settings,
     region,
-    // The version byte and the nonce, which no two sealings share.
+    // The version byte and the nonce, which is different for each encryption.
     credentialsVersion: row.credentials?.slice(0, 16) ?? "",
     credentials: credentials === null ? {} : (JSON.parse(credentials) as Credentials),
     verifyToken: await openColumn("verify_token", row.verifyToken),

@@ -5,7 +5,7 @@ import { countTelegramParts, sendToTelegram } from "./send.ts";
 import { telegramSpec } from "./spec.ts";
 import { receiveFromTelegram } from "./webhook.ts";
 
-/** The Telegram Bot API. It tells of no delivery and no reading, so nothing is waited for after an unknown outcome. */
+/** The Telegram Bot API. It sends no delivery statuses, so there is nothing to wait for after an unknown outcome. */
 export const telegram: Adapter = {
   ...telegramSpec,
   base: { variable: "TELEGRAM_API_BASE", defaultUrl: "https://api.telegram.org" },

@@ -2,12 +2,12 @@ import * as z from "zod/mini";
 import type { Network } from "../adapter.ts";
 import { parseJson, readText } from "../network-response.ts";
 
-/** Ample for the longest message that Telegram echoes in its answer; what is longer is no answer of Telegram's. */
+/** More than enough for the longest message that Telegram echoes. A longer response is not from Telegram. */
 const MAX_ANSWER_BYTES = 256 * 1_024;
 const MAX_DESCRIPTION = 300;
 const MAX_WAIT_SECONDS = 86_400;
 
-/** What Telegram said to a call. `none`: nothing came that can be believed, so nobody knows whether it took effect. */
+/** Telegram's answer to a call. `none`: no valid answer came, so it is unknown whether the call took effect. */
 export type TelegramAnswer =
   | { answer: "ok"; result: unknown; description: string }
   | { answer: "refused"; code: number; description: string; afterMs: number | null; movedTo: string | null }
@@ -26,8 +26,8 @@ const envelope = z.union([
 ]);
 
 /**
- * One call of a method of the Bot API; never throws. The token is in the address, and an error's own text may hold the
- * address: no text of an error is ever passed on.
+ * Calls a method of the Bot API; never throws. The URL contains the token, and the text of an error may contain the URL.
+ * So the text of an error is never passed on.
  */
 export async function call(
   method: string,
@@ -44,36 +44,37 @@ export async function call(
       redirect: "manual",
       signal,
     });
-    return understood(response, await readText(response, MAX_ANSWER_BYTES, signal), token);
+    return parseAnswer(response, await readText(response, MAX_ANSWER_BYTES, signal), token);
   } catch {
     const description = signal.aborted ? "Telegram did not answer in time" : "The connection to Telegram failed";
     return { answer: "none", description };
   }
 }
 
-function understood({ ok, status, headers }: Response, text: string | null, token: string): TelegramAnswer {
+function parseAnswer({ ok, status, headers }: Response, text: string | null, token: string): TelegramAnswer {
   const redirected = status >= 300 && status < 400;
-  const said = redirected ? undefined : envelope.safeParse(parseJson(text)).data;
-  const description = withoutToken(said?.description || `Telegram answered ${status}`, token);
-  if (said?.ok && ok) return { answer: "ok", result: said.result, description };
-  const no = said?.ok === false ? said : undefined;
-  const code = no?.error_code ?? status;
-  // A status alone is believed where only waiting follows: another's 400 or 403 proves nothing about the message.
-  if (no ? code < 300 : !(redirected || [401, 404, 429].includes(code) || code >= 500)) {
+  const parsed = redirected ? undefined : envelope.safeParse(parseJson(text)).data;
+  const description = withoutToken(parsed?.description || `Telegram answered ${status}`, token);
+  if (parsed?.ok && ok) return { answer: "ok", result: parsed.result, description };
+  const error = parsed?.ok === false ? parsed : undefined;
+  const code = error?.error_code ?? status;
+  // Without Telegram's JSON, trust only statuses that delay the message or break the channel. A 400 or 403 may come from
+  // a proxy, and proves nothing about the message.
+  if (error ? code < 300 : !(redirected || [401, 404, 429].includes(code) || code >= 500)) {
     return { answer: "none", description: "Telegram's answer could not be understood" };
   }
-  const seconds = no?.parameters?.retry_after ?? Number.parseInt(headers.get("Retry-After") ?? "", 10);
-  const moved = no?.parameters?.migrate_to_chat_id;
+  const seconds = error?.parameters?.retry_after ?? Number.parseInt(headers.get("Retry-After") ?? "", 10);
+  const newChatId = error?.parameters?.migrate_to_chat_id;
   return {
     answer: "refused",
     code,
     description,
     afterMs: seconds >= 0 ? Math.min(seconds, MAX_WAIT_SECONDS) * 1_000 : null,
-    movedTo: moved === undefined ? null : String(moved),
+    movedTo: newChatId === undefined ? null : String(newChatId),
   };
 }
 
-/** Text of Telegram's for people to read: short, and free of the token, should it ever be echoed. */
+/** A text of Telegram, truncated, and with the token removed in case it is echoed. */
 function withoutToken(text: string, token: string): string {
   const secret = token.slice(token.indexOf(":") + 1);
   return (secret ? text.replaceAll(secret, "…") : text).slice(0, MAX_DESCRIPTION).toWellFormed();

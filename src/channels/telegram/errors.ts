@@ -2,11 +2,12 @@ import type { Outcome } from "../adapter.ts";
 import type { TelegramAnswer } from "./call.ts";
 
 /**
- * What a refused or unanswered call means for the message.
+ * The outcome of a refused or unanswered call.
  *
- * A 429 holds its chat alone. Telegram does not say which limit was met, but the bot's own (30 a second) lies above the
- * channel's pace, so it was nearly always the chat's: one a second, 20 a minute in a group. And its waits reach from a
- * second to hours: one busy chat must not silence the bot. Should it be the bot's, each chat hears so by itself.
+ * A 429 delays only its own chat. Telegram does not say which limit was exceeded. The bot's limit (30 per second) is above
+ * the channel's default pace, so it is nearly always the chat's limit: 1 per second, or 20 per minute in a group.
+ * Telegram's waits range from a second to hours, and one busy chat must not stop the bot. If the bot's limit was exceeded,
+ * each chat receives its own 429.
  */
 export function outcomeOf(
   answer: Exclude<TelegramAnswer, { answer: "ok" }>,
@@ -19,7 +20,7 @@ export function outcomeOf(
   if (code === 401 || code === 404) {
     return { outcome: "channel_broken", reason: `Telegram refuses the bot token: ${message}`, parts };
   }
-  // Moved to where it is already: sending again would go round for ever.
+  // A new address equal to the current one is ignored: resending would never end.
   if (code === 400 && movedTo !== null && movedTo !== address) return { outcome: "moved", address: movedTo, parts };
   if (code === 408 || code === 429 || code < 400 || code >= 500) {
     return { outcome: "retry", code: `network_${code}`, message, afterMs, wholeChannel: false, parts };

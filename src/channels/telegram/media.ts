@@ -3,7 +3,7 @@ import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
 import { contentLength, limitBytes, safeContentType } from "../network-response.ts";
 import { call } from "./call.ts";
 
-/** What Telegram hands to a bot at most. */
+/** Telegram's limit for downloads by bots. */
 const MAX_MEDIA_BYTES = 20 * 1_024 * 1_024;
 const DEADLINE_MS = 15_000;
 const MAX_PATH = 512;
@@ -11,8 +11,8 @@ const MAX_PATH = 512;
 const file = z.object({ file_path: z.string().check(z.minLength(1), z.maxLength(MAX_PATH)) });
 
 /**
- * The bytes of an inbound file, streamed and no more of them than Telegram hands out. Both calls go to the configured
- * base and follow no redirect; the deadline counts up to the first byte.
+ * Streams an inbound file, up to Telegram's size limit. Both calls go to the configured base URL and follow no redirects.
+ * The deadline applies until the first byte.
  */
 export async function telegramMedia(
   id: string,
@@ -24,47 +24,49 @@ export async function telegramMedia(
   try {
     const answer = await call("getFile", { file_id: id }, botToken, network, deadline.signal);
     if (answer.answer !== "ok") {
-      // 400: no file of that id any more, or one that is too big for a bot.
-      const gone = answer.answer === "refused" && (answer.code === 400 || answer.code === 404);
-      return gone ? { outcome: "expired" } : unavailable(answer.description);
+      // 400: the file id has expired, or the file is too large for a bot.
+      const isGone = answer.answer === "refused" && (answer.code === 400 || answer.code === 404);
+      return isGone ? { outcome: "expired" } : unavailable(answer.description);
     }
     const path = pathOf(answer.result);
-    if (path === null) return unavailable("Telegram named no file that can be fetched");
-    return await fetched(`${network.base}/file/bot${botToken}/${path}`, deadline.signal);
+    if (path === null) return unavailable("Telegram returned no valid file path");
+    return await download(`${network.base}/file/bot${botToken}/${path}`, deadline.signal);
   } catch {
-    // The error's text may hold the address, and with it the token.
+    // The text of the error may contain the URL, and with it the token.
     return unavailable("The connection to Telegram failed");
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function fetched(url: string, signal: AbortSignal): Promise<MediaAnswer> {
-  // Unencoded, so that Content-Length is the length of what is passed on.
+async function download(url: string, signal: AbortSignal): Promise<MediaAnswer> {
+  // Without encoding, Content-Length is the length of the stream.
   const headers = { "Accept-Encoding": "identity" };
-  const { status, headers: given, body } = await fetch(url, { headers, redirect: "manual", signal });
-  const length = contentLength(given);
+  const { status, headers: responseHeaders, body } = await fetch(url, { headers, redirect: "manual", signal });
+  const length = contentLength(responseHeaders);
   if (status === 200 && body && (length ?? 0) <= MAX_MEDIA_BYTES) {
     return {
       outcome: "found",
-      // With its length known, a download that breaks off can't look whole.
+      // A stream of fixed length fails if the download is cut off.
       body: body.pipeThrough(length === null ? limitBytes(MAX_MEDIA_BYTES) : new FixedLengthStream(length)),
-      contentType: safeContentType(given.get("Content-Type")),
+      contentType: safeContentType(responseHeaders.get("Content-Type")),
       length,
     };
   }
   await body?.cancel();
   if (status === 404) return { outcome: "expired" };
-  return unavailable(status === 200 ? "Telegram's file is empty or too big" : `Telegram answered ${status}`);
+  return unavailable(status === 200 ? "Telegram's file is empty or too large" : `Telegram answered ${status}`);
 }
 
-/** A relative path, each step of it encoded; null for one that could lead elsewhere than below the bot's files. */
+/** The file's relative path with encoded segments; null if it could lead outside the bot's files. */
 function pathOf(result: unknown): string | null {
   const path = file.safeParse(result).data?.file_path;
   if (path === undefined || !path.isWellFormed()) return null;
-  const steps = path.split("/");
-  // A step of dots alone goes up; an empty one makes `//`; a colon, a scheme. None is in a path of Telegram's.
-  return steps.some((step) => /^\.*$|[:%\\\p{Cc}]/u.test(step)) ? null : steps.map(encodeURIComponent).join("/");
+  const segments = path.split("/");
+  // Segments of only dots, empty segments, colons, percent signs, backslashes and control characters are not allowed.
+  return segments.some((segment) => /^\.*$|[:%\\\p{Cc}]/u.test(segment))
+    ? null
+    : segments.map(encodeURIComponent).join("/");
 }
 
 function unavailable(message: string): MediaAnswer {

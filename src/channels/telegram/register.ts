@@ -3,7 +3,7 @@ import { call } from "./call.ts";
 
 const DEADLINE_MS = 15_000;
 
-/** Has Telegram call `url` with each new message, with `verifyToken` in a header; never throws. */
+/** Registers `url` as the webhook for new messages. Telegram sends `verifyToken` in a header. Never throws. */
 export async function registerWebhook(
   url: string,
   verifyToken: string,

@@ -17,7 +17,7 @@ interface Call {
 
 const sentMessage = z.object({ message_id: z.int() });
 
-/** Sends what of a message has not gone out, as one call or two; never throws. */
+/** Sends the parts of a message that are not in `partsSent`, one call for each part; never throws. */
 export async function sendToTelegram(
   message: Outbound,
   { botToken = "" }: Credentials,
@@ -28,14 +28,14 @@ export async function sendToTelegram(
   const parts = [...message.partsSent];
   const calls = callsOf(message);
   if (!calls) {
-    const text = `A message of type ${message.type} needs mediaUrl, or content that is an https URL`;
-    return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: text, parts };
+    const reason = `A message of type ${message.type} needs mediaUrl, or content that is an https URL`;
+    return { outcome: "failed", code: MEDIA_URL_REQUIRED, message: reason, parts };
   }
   for (const { method, body } of calls.slice(parts.length)) {
     const answer = await call(method, body, botToken, network, signal);
     if (answer.answer !== "ok") return outcomeOf(answer, message.address, parts);
     const sent = sentMessage.safeParse(answer.result);
-    if (!sent.success) return { outcome: "unknown", message: "Telegram's answer names no message", parts };
+    if (!sent.success) return { outcome: "unknown", message: "Telegram's answer has no message id", parts };
     const id = networkIdOf(botToken, message.address, sent.data.message_id);
     parts.push(id);
     onPart?.(id);
@@ -43,14 +43,14 @@ export async function sendToTelegram(
   return { outcome: "sent", parts, addresses: [] };
 }
 
-/** How many calls a message takes. */
+/** How many calls a message needs. */
 export function countTelegramParts(message: Outbound): number {
   return callsOf(message)?.length ?? 1;
 }
 
-/** The calls that a message takes, in order; null for media without a link. Text that no caption holds follows it. */
+/** The calls for a message, in order; null for media without a link. A text too long for a caption is a second call. */
 function callsOf({ type, address, content, mediaUrl, text }: Outbound): Call[] | null {
-  // No parse_mode: the text is the user's. A lone surrogate would make Telegram refuse the whole body.
+  // No parse_mode, because the text is not markup. `toWellFormed`, because Telegram refuses lone surrogates.
   const asText = { method: "sendMessage", body: { chat_id: address, text: text.toWellFormed() } };
   if (type === "TEXT" || type === "TEMPLATE") return [asText];
   const linked = linkedMedia({ content, mediaUrl });

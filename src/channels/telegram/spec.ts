@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { credential, networkSettings } from "../spec.ts";
 
-/** A contact's address is the id of a chat. */
+/** The credentials, settings and addresses of Telegram channels. A contact's address is the id of a Telegram chat. */
 export const telegramSpec = {
-  // Telegram's own form of a bot token: the bot's id, a colon, a secret.
+  // Telegram's form of a bot token: the bot's id, a colon, a secret.
   credentials: z.object({
-    botToken: credential(/^\s*\d+:[\w-]{8,}\s*$/, "must be a bot token, as 123456:ABC-DEF", 128),
+    botToken: credential(/^\s*\d+:[\w-]{8,}\s*$/, "must be a bot token, such as 123456:ABC-DEF", 128),
   }),
   settings: networkSettings,
   defaults: { perSecond: 25 },

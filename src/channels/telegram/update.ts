@@ -5,29 +5,29 @@ import { networkIdOf } from "./network-id.ts";
 
 const MAX_NAME = 200;
 const MAX_DETAIL = 300;
-/** Telegram's have about 80 characters; a row of the chat can't hold all that a webhook can. */
+/** Telegram's ids have about 80 characters. The limit keeps a row small, even if a webhook is huge. */
 const MAX_FILE_ID = 512;
 
-/** A field of Telegram's that may be absent, or be some day what it is not today: no message is lost for it. */
-function maybe<T extends z.ZodMiniType>(schema: T) {
+/** A field that may be absent. A value of another type counts as absent, so that no message is lost if Telegram changes it. */
+function lenient<T extends z.ZodMiniType>(schema: T) {
   return z.catch(z.optional(schema), undefined);
 }
 
-const text = maybe(z.string());
+const text = lenient(z.string());
 const names = { title: text, first_name: text, last_name: text, username: text };
 const fileId = z.string().check(z.minLength(1), z.maxLength(MAX_FILE_ID));
-const file = maybe(z.object({ file_id: fileId, mime_type: text, file_name: text }));
-const integer = maybe(z.int());
+const file = lenient(z.object({ file_id: fileId, mime_type: text, file_name: text }));
+const integer = lenient(z.int());
 
 const message = z.object({
   message_id: z.int(),
   ephemeral_message_id: integer,
   date: integer,
   chat: z.object({ id: z.int(), ...names }),
-  from: maybe(z.object(names)),
+  from: lenient(z.object(names)),
   text,
   caption: text,
-  photo: maybe(z.array(z.object({ file_id: fileId, width: z.number(), height: z.number() }))),
+  photo: lenient(z.array(z.object({ file_id: fileId, width: z.number(), height: z.number() }))),
   animation: file,
   video: file,
   video_note: file,
@@ -40,8 +40,8 @@ const message = z.object({
 type Message = z.output<typeof message>;
 
 /**
- * Telegram's kinds of file and ours, with the content type of each where Telegram names none. An animation comes with a
- * `document` too, for clients that know no animations, so it stands before it.
+ * Telegram's file fields, their message types, and the content type if Telegram sends none. An animation also has a
+ * `document` field for older clients, so `animation` comes first.
  */
 const FILES = [
   ["animation", "VIDEO", null],
@@ -52,7 +52,7 @@ const FILES = [
   ["document", "DOCUMENT", null],
 ] as const;
 
-/** Kinds without a counterpart here, and what of each is told. A venue comes with its `location`. */
+/** Unsupported kinds, with the fields that their description contains. A venue also has a `location`, so it comes first. */
 const DESCRIBED: Record<string, string[]> = {
   sticker: ["emoji"],
   venue: ["title", "address"],
@@ -73,7 +73,7 @@ const DESCRIBED: Record<string, string[]> = {
   left_chat_member: ["first_name", "last_name"],
 };
 
-/** What one update holds: at most one message or change of address. Of other updates their kinds are noted. */
+/** Reads an update: at most one message or change of address. Other updates only leave a note with their kind. */
 export function readUpdate(update: unknown, token: string): { items: InboundItem[]; notes: string[] } {
   const { update_id: _, ...fields } = objectOf(update);
   const raw = objectOf(fields.message);
@@ -82,10 +82,10 @@ export function readUpdate(update: unknown, token: string): { items: InboundItem
     return { items: [{ account: null, item: changeIn(read.data) ?? itemOf(read.data, raw, token) }], notes: [] };
   }
   const kinds = Object.keys(fields).filter((name) => /^[a-z_]{1,40}$/.test(name));
-  return { items: [], notes: [`an update that is not stored: ${kinds.slice(0, 3).join(", ") || "empty"}`] };
+  return { items: [], notes: [`update not stored: ${kinds.slice(0, 3).join(", ") || "empty"}`] };
 }
 
-/** A group that became a supergroup has another id; the old group and the new one each tell. */
+/** The change of a group's id when it becomes a supergroup. Telegram reports it in both the old and the new group. */
 function changeIn({ chat, migrate_to_chat_id: to, migrate_from_chat_id: from }: Message): AddressChange | null {
   if (to !== undefined) return { kind: "address", from: String(chat.id), to: String(to) };
   return from === undefined ? null : { kind: "address", from: String(from), to: String(chat.id) };
@@ -94,20 +94,20 @@ function changeIn({ chat, migrate_to_chat_id: to, migrate_from_chat_id: from }: 
 function itemOf(message: Message, raw: Record<string, unknown>, token: string): InboundMessage {
   const { chat, from, message_id: id } = message;
   const address = String(chat.id);
-  const found = mediaOf(message);
+  const attached = mediaOf(message);
   return {
     kind: "message",
-    // Ephemeral messages have the number 0 and another one that is used again later: the time tells them apart.
+    // Ephemeral messages have the id 0 and a second id that Telegram reuses. The date makes them unique.
     networkId: networkIdOf(token, address, id || `0.${message.ephemeral_message_id}.${message.date}`),
     address,
     addresses: [],
-    // A group's own name before that of the member who wrote.
+    // A group's name takes precedence over the name of the member who wrote.
     name: nameOf(chat) ?? (from ? nameOf(from) : null),
-    type: found?.type ?? "TEXT",
-    content: found
+    type: attached?.type ?? "TEXT",
+    content: attached
       ? (message.caption ?? "")
       : message.text || [describe(raw), message.caption].filter(Boolean).join(" "),
-    media: found?.media ?? null,
+    media: attached?.media ?? null,
   };
 }
 
@@ -117,11 +117,11 @@ function mediaOf(message: Message): Pick<InboundMessage, "type" | "media"> | nul
     null,
   );
   if (largest) return { type: "IMAGE", media: { id: largest.file_id, contentType: "image/jpeg", fileName: null } };
-  for (const [kind, type, usual] of FILES) {
+  for (const [kind, type, defaultType] of FILES) {
     const file = message[kind];
     if (!file) continue;
     const fileName = clip(file.file_name ?? "", MAX_NAME) || null;
-    return { type, media: { id: file.file_id, contentType: safeContentType(file.mime_type) ?? usual, fileName } };
+    return { type, media: { id: file.file_id, contentType: safeContentType(file.mime_type) ?? defaultType, fileName } };
   }
   return null;
 }
@@ -145,7 +145,7 @@ function objectOf(value: unknown): { message?: unknown; update_id?: unknown; [fi
   return value instanceof Object ? (value as Record<string, unknown>) : {};
 }
 
-/** Cut to `max` UTF-16 units; half a pair at the end is replaced. */
+/** Truncates to `max` UTF-16 units and replaces a surrogate that was cut in half. */
 function clip(text: string, max: number): string {
   return text.trim().slice(0, max).toWellFormed();
 }

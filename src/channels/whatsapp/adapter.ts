@@ -5,8 +5,8 @@ import { whatsappSpec } from "./spec.ts";
 import { handshake, isFor, receiveFromWhatsApp } from "./webhook.ts";
 
 /**
- * The WhatsApp Cloud API. A contact's address is a phone number, digits alone, or a user id as Meta gives it; a status
- * brings our ids back within a minute and a half, or Meta never took the message.
+ * The WhatsApp Cloud API. A contact's address is a phone number (only digits) or Meta's user id. If Meta accepted a message,
+ * a status with the message's id arrives within 90 seconds.
  */
 export const whatsapp: Adapter = {
   ...whatsappSpec,

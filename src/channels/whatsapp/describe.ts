@@ -1,16 +1,16 @@
 const MAX_DESCRIPTION = 1_000;
 
 /**
- * A short text for what came in a kind that messages here don't have: what it is, in brackets, and what of it can be
- * told in words. Nothing is taken for granted of `part`, the field of the message that its type names.
+ * A short text for a message of an unsupported type: the type in brackets, then its details.
+ * @param part the message's field for this type, not validated
  */
 export function describe(type: string, part: unknown): string {
-  const [label, ...words] = described(type, part);
-  const detail = words.filter((each) => each !== "").join(", ");
+  const [label, ...details] = detailsOf(type, part);
+  const detail = details.filter((each) => each !== "").join(", ");
   return `[${label}] ${detail}`.trim().slice(0, MAX_DESCRIPTION);
 }
 
-function described(type: string, part: unknown): [string, ...string[]] {
+function detailsOf(type: string, part: unknown): [string, ...string[]] {
   switch (type) {
     case "button":
       return ["Button", at(part, "text")];
@@ -51,18 +51,18 @@ function orderLine(item: unknown): string {
   return `${at(item, "quantity") || "1"} × ${at(item, "product_retailer_id")}`;
 }
 
-/** The text or number that stands at a path, as a text; empty where there is none. */
+/** The text or number at a path, as text; empty if there is none. */
 function at(value: unknown, ...path: string[]): string {
-  const found = walk(value, path);
+  const found = valueAt(value, path);
   return typeof found === "string" || typeof found === "number" ? String(found) : "";
 }
 
 function list(value: unknown, ...path: string[]): unknown[] {
-  const found = walk(value, path);
+  const found = valueAt(value, path);
   return Array.isArray(found) ? found : [];
 }
 
-function walk(value: unknown, path: string[]): unknown {
+function valueAt(value: unknown, path: string[]): unknown {
   let found = value;
   for (const step of path) {
     found = Object.hasOwn(Object(found), step) ? (found as Record<string, unknown>)[step] : undefined;

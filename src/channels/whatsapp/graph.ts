@@ -1,28 +1,24 @@
 import type { Credentials, Network } from "../adapter.ts";
 import { parseJson, readText } from "../network-response.ts";
 
-/** The Graph API's version; Meta keeps one alive for about two years. */
+/** The version of the Graph API. Meta supports a version for about two years. */
 const VERSION = "v24.0";
 
-/** Meta's answers have less than 2 KiB. */
+/** Meta's responses are smaller than 2 KiB. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
 
-/** An address below the version. `path` is made of ids that were checked, so nothing in it needs escaping. */
+/** A URL of the Graph API. `path` must consist of validated ids, because it is not escaped. */
 export function graphUrl({ base }: Network, path: string): string {
   return `${base.replace(/\/+$/, "")}/${VERSION}/${path}`;
 }
 
-/** The headers of a call; null when the token can't stand in one. The runtime's own error would quote the token. */
-export function graphHeaders({ accessToken }: Credentials): Headers | null {
-  try {
-    // Meta's media host answers with an HTML page where User-Agent is missing, and Workers send none by themselves.
-    return new Headers({ Authorization: `Bearer ${accessToken}`, "User-Agent": "Parley" });
-  } catch {
-    return null;
-  }
+/** The headers of a call. */
+export function graphHeaders({ accessToken }: Credentials): Headers {
+  // Without User-Agent, Meta's media host responds with an HTML page. Workers send none by default.
+  return new Headers({ Authorization: `Bearer ${accessToken}`, "User-Agent": "Parley" });
 }
 
-/** What an answer holds; undefined when it is too long, is cut off, is no JSON, or did not end before `signal`. */
+/** The JSON of a response; undefined if it is too long, cut off, not JSON, or incomplete when `signal` aborts. */
 export async function readJson(response: Response, signal: AbortSignal): Promise<unknown> {
   return parseJson(await readText(response, MAX_ANSWER_BYTES, signal));
 }

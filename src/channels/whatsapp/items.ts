@@ -4,12 +4,12 @@ import { safeContentType } from "../network-response.ts";
 import { describe } from "./describe.ts";
 import { failureOf, metaError } from "./errors.ts";
 
-/** Of a file's name; a row of the chat can't hold all that a webhook can. */
+/** The maximum length of a file name. It keeps a row small, even if a webhook is huge. */
 const MAX_NAME = 255;
 
 const anything = z.catch(z.array(z.unknown()), []);
 const text = z.catch(z.optional(z.string()), undefined);
-/** A phone number or a user id, as Meta writes them. */
+/** A phone number or a user id in Meta's form. */
 const person = z.catch(z.optional(z.string().check(z.regex(/^[\w.:-]{1,160}$/))), undefined);
 const networkId = z.string().check(z.minLength(1), z.maxLength(512));
 
@@ -62,7 +62,7 @@ const MEDIA_TYPES: ReadonlyMap<string, MessageType> = new Map([
   ["document", "DOCUMENT"],
 ]);
 
-/** A voice message that was played was heard, as a text that was read. */
+/** Meta's statuses. `played` is the `read` of voice messages. */
 const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
   ["sent", "SENT"],
   ["delivered", "DELIVERED"],
@@ -71,10 +71,10 @@ const STATUSES: ReadonlyMap<string, StatusUpdate["status"]> = new Map([
   ["failed", "FAILED"],
 ]);
 
-/** Ours, as they were sent: `<chatId>.<messageId>`. */
+/** The service's ids, as `wire.ts` sends them: `<chatId>.<messageId>`. */
 const OUR_IDS = /^([\w-]{1,64})\.([\w-]{1,64})$/;
 
-/** Everything that a verified webhook holds; each thing is read by itself, and one that can't be leaves a note. */
+/** The items of a verified webhook. Each item is parsed separately; an item that can't be parsed leaves a note. */
 export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string[] } {
   const received: InboundItem[] = [];
   const notes: string[] = [];
@@ -84,14 +84,14 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
     else notes.push(`${what} not understood`);
   }
 
-  read("body", envelope, parsed(body), (call) => {
+  read("body", envelope, parseBody(body), (call) => {
     for (const each of call.entry) read("entry", entry, each, ({ changes }) => changes.forEach(readChange));
   });
   return { items: received, notes };
 
   function readChange(each: unknown): void {
     read("change", change, each, ({ field, value }) => {
-      if (field !== "messages") return void notes.push(`field ${word(field)} ignored`);
+      if (field !== "messages") return void notes.push(`field ${loggable(field)} ignored`);
       const account = value.metadata?.phone_number_id ?? null;
       const add = (...added: InboundItem["item"][]) => received.push(...added.map((item) => ({ account, item })));
       const contacts: Contact[] = [];
@@ -99,23 +99,23 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
       const byId = new Map(contacts.flatMap((one) => distinct([one.wa_id, one.user_id]).map((id) => [id, one])));
       const isAlone = value.messages.length + value.statuses.length === 1;
       const only = isAlone && contacts.length === 1 ? contacts[0] : undefined;
-      /** The contact that an item is about: by its ids, or because there is but one of each. */
+      /** The contact of an item: found by its ids, or the only contact if there is only one item. */
       const contactOf = (...ids: (string | undefined)[]) =>
         distinct(ids)
           .map((id) => byId.get(id))
           .find((known) => known) ?? only;
       for (const one of value.messages) {
-        read("message", message, one, (came) => {
-          const items = messageItems(came, contactOf(came.from, came.from_user_id));
+        read("message", message, one, (parsed) => {
+          const items = messageItems(parsed, contactOf(parsed.from, parsed.from_user_id));
           if (items) add(...items);
           else notes.push("message without a sender");
         });
       }
       for (const one of value.statuses) {
-        read("status", status, one, (came) => {
-          const item = statusItem(came, contactOf(came.recipient_id, came.recipient_user_id));
+        read("status", status, one, (parsed) => {
+          const item = statusItem(parsed, contactOf(parsed.recipient_id, parsed.recipient_user_id));
           if (item) add(item);
-          else notes.push(`status ${word(came.status)} ignored`);
+          else notes.push(`status ${loggable(parsed.status)} ignored`);
         });
       }
       for (const one of value.errors) read("error", metaError, one, ({ code }) => notes.push(`error ${code}`));
@@ -123,7 +123,7 @@ export function itemsOf(body: Uint8Array): { items: InboundItem[]; notes: string
   }
 }
 
-function parsed(body: Uint8Array): unknown {
+function parseBody(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
   } catch {
@@ -131,47 +131,47 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
-/** A word of the network's, fit for a log. */
-function word(given: string): string {
-  return /^[a-z_]{1,40}$/.test(given) ? given : "of unknown name";
+/** A name from the webhook if it is safe to log. */
+function loggable(name: string): string {
+  return /^[a-z_]{1,40}$/.test(name) ? name : "with an unknown name";
 }
 
 function distinct(ids: (string | undefined)[]): string[] {
   return [...new Set(ids.filter((id) => id !== undefined))];
 }
 
-function messageItems(came: z.output<typeof message>, who: Contact | undefined): InboundItem["item"][] | null {
+function messageItems(parsed: z.output<typeof message>, contact: Contact | undefined): InboundItem["item"][] | null {
   const [address, ...addresses] = distinct([
-    came.from,
-    who?.wa_id,
-    came.from_user_id,
-    who?.user_id,
-    came.from_parent_user_id,
-    who?.parent_user_id,
+    parsed.from,
+    contact?.wa_id,
+    parsed.from_user_id,
+    contact?.user_id,
+    parsed.from_parent_user_id,
+    contact?.parent_user_id,
   ]);
   if (address === undefined) return null;
-  const { type } = came;
-  const part = Object.hasOwn(came, type) ? came[type] : undefined;
-  const name = who?.profile?.name || who?.profile?.username || null;
-  const item = { kind: "message", networkId: came.id, address, addresses, name, ...contentOf(type, part) } as const;
-  // The notice first: it may be what makes the chat that moves.
-  return type === "system" ? [item, ...addressChanges(part, came.from)] : [item];
+  const { type } = parsed;
+  const part = Object.hasOwn(parsed, type) ? parsed[type] : undefined;
+  const name = contact?.profile?.name || contact?.profile?.username || null;
+  const item = { kind: "message", networkId: parsed.id, address, addresses, name, ...contentOf(type, part) } as const;
+  // The message comes first, because it may create the chat whose address changes.
+  return type === "system" ? [item, ...addressChanges(part, parsed.from)] : [item];
 }
 
 function contentOf(type: string, part: unknown): Pick<InboundMessage, "type" | "content" | "media"> {
   if (type === "text") {
-    const written = textBody.safeParse(part);
-    if (written.success) return { type: "TEXT", content: written.data.body, media: null };
+    const body = textBody.safeParse(part);
+    if (body.success) return { type: "TEXT", content: body.data.body, media: null };
   }
   const mediaType = MEDIA_TYPES.get(type);
-  const sent = mediaType && mediaBody.safeParse(part);
-  if (!sent?.success) return { type: "TEXT", content: describe(type, part), media: null };
-  const { id, caption, mime_type, filename } = sent.data;
+  const file = mediaType && mediaBody.safeParse(part);
+  if (!file?.success) return { type: "TEXT", content: describe(type, part), media: null };
+  const { id, caption, mime_type, filename } = file.data;
   const media = { id, contentType: safeContentType(mime_type), fileName: filename?.slice(0, MAX_NAME) ?? null };
   return { type: mediaType ?? "TEXT", content: caption ?? "", media };
 }
 
-/** A contact who took another number, or whom Meta gave another user id. */
+/** The changes of a contact's phone number or user id. */
 function addressChanges(part: unknown, from: string | undefined): AddressChange[] {
   const system = systemBody.safeParse(part);
   if (!system.success) return [];
@@ -183,24 +183,24 @@ function addressChanges(part: unknown, from: string | undefined): AddressChange[
   return pairs.flatMap(([old, to]) => (old && to && old !== to ? [{ kind: "address", from: old, to }] : []));
 }
 
-function statusItem(came: z.output<typeof status>, who: Contact | undefined): StatusUpdate | null {
-  const state = STATUSES.get(came.status);
+function statusItem(parsed: z.output<typeof status>, contact: Contact | undefined): StatusUpdate | null {
+  const state = STATUSES.get(parsed.status);
   if (!state) return null;
   const [address = null, ...addresses] = distinct([
-    came.recipient_id,
-    who?.wa_id,
-    came.recipient_user_id,
-    who?.user_id,
-    came.recipient_parent_user_id,
-    who?.parent_user_id,
+    parsed.recipient_id,
+    contact?.wa_id,
+    parsed.recipient_user_id,
+    contact?.user_id,
+    parsed.recipient_parent_user_id,
+    contact?.parent_user_id,
   ]);
-  const [, chatId = null, messageId = null] = OUR_IDS.exec(came.biz_opaque_callback_data ?? "") ?? [];
-  const error = state === "FAILED" ? errorOf(came.errors[0]) : null;
-  return { kind: "status", chatId, messageId, networkId: came.id, address, addresses, status: state, error };
+  const [, chatId = null, messageId = null] = OUR_IDS.exec(parsed.biz_opaque_callback_data ?? "") ?? [];
+  const error = state === "FAILED" ? errorOf(parsed.errors[0]) : null;
+  return { kind: "status", chatId, messageId, networkId: parsed.id, address, addresses, status: state, error };
 }
 
-function errorOf(given: unknown): NonNullable<StatusUpdate["error"]> {
-  const error = metaError.safeParse(given);
+function errorOf(value: unknown): NonNullable<StatusUpdate["error"]> {
+  const error = metaError.safeParse(value);
   if (!error.success) return { code: "network_error", message: "The network gave no reason" };
   return failureOf(error.data);
 }

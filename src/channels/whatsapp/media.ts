@@ -1,17 +1,17 @@
 import * as z from "zod/mini";
 import type { Credentials, MediaAnswer, Network } from "../adapter.ts";
 import { contentLength, discard, limitBytes, safeContentType } from "../network-response.ts";
-import { errorAnswer, wordsOf } from "./errors.ts";
+import { errorAnswer, errorText } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 
-/** For each of the two answers to begin; the bytes themselves take as long as they take. */
-const ANSWER_MS = 15_000;
-/** What WhatsApp lets a contact send: documents of 100 MB. */
+/** The time until each of the two responses starts. The download itself has no deadline. */
+const RESPONSE_TIMEOUT_MS = 15_000;
+/** WhatsApp's limit for the largest kind of media, documents: 100 MB. */
 const MAX_BYTES = 100 * 1_024 * 1_024;
 
 /**
- * Where Meta serves media from, and so where the token may go. Its reference shows `lookaside.fbsbx.com`; the others
- * are its content networks, in case it moves there: all of them are run by Meta alone.
+ * Meta's hosts, which may receive the token. Meta's reference shows `lookaside.fbsbx.com`. The others are Meta's content
+ * delivery networks, in case media moves there.
  */
 const META_HOSTS = /(^|\.)(fbsbx\.com|fbcdn\.net|whatsapp\.net)$/;
 
@@ -21,30 +21,30 @@ const lookUp = z.object({
   file_size: z.catch(z.optional(z.union([z.number(), z.string()])), undefined),
 });
 
-/** Asks where the media is, then for the media; both with the token, and neither anywhere but at Meta's own hosts. */
+/** Looks up the media's URL, then downloads it. Both calls send the token, and only to Meta's own hosts. */
 export async function whatsappMedia(id: string, credentials: Credentials, network: Network): Promise<MediaAnswer> {
+  if (!/^[\w-]{1,128}$/.test(id)) return unavailable("No such media");
   const headers = graphHeaders(credentials);
-  if (!headers || !/^[\w-]{1,128}$/.test(id)) return unavailable("No such media");
-  const found = await begin(graphUrl(network, id), headers);
-  if (!found) return unavailable("The network did not answer");
-  const answer = await readJson(found, AbortSignal.timeout(ANSWER_MS));
+  const lookup = await fetchWithTimeout(graphUrl(network, id), headers);
+  if (!lookup) return unavailable("The network did not answer");
+  const answer = await readJson(lookup, AbortSignal.timeout(RESPONSE_TIMEOUT_MS));
   const refused = errorAnswer.safeParse(answer);
-  // 100 is Meta's code for an object that does not exist, also once its 30 days are over.
-  if (found.status === 404 || (refused.success && refused.data.error.code === 100)) return { outcome: "expired" };
-  if (refused.success) return unavailable(wordsOf(refused.data.error, credentials.accessToken));
-  const place = lookUp.safeParse(answer);
-  if (!found.ok || !place.success) return unavailable(`The network answered ${found.status} to the look-up`);
-  const { url, mime_type, file_size } = place.data;
-  if (!isMetas(url, network)) return unavailable("The network named a host that is not its own");
+  // 100 is Meta's code for an object that does not exist or was deleted after 30 days.
+  if (lookup.status === 404 || (refused.success && refused.data.error.code === 100)) return { outcome: "expired" };
+  if (refused.success) return unavailable(errorText(refused.data.error, credentials.accessToken));
+  const location = lookUp.safeParse(answer);
+  if (!lookup.ok || !location.success) return unavailable(`The network answered ${lookup.status} to the look-up`);
+  const { url, mime_type, file_size } = location.data;
+  if (!isMetaUrl(url, network)) return unavailable("The network named a host that is not its own");
   if (Number(file_size ?? 0) > MAX_BYTES) return unavailable("The media is too large");
-  // Unencoded, so that its length is known.
+  // Without encoding, Content-Length is the length of the media.
   headers.set("Accept-Encoding", "identity");
-  const response = await begin(url, headers);
+  const response = await fetchWithTimeout(url, headers);
   if (!response) return unavailable("The network did not answer");
-  return deliver(response, mime_type);
+  return toResult(response, mime_type);
 }
 
-function deliver(response: Response, expected: string | undefined): MediaAnswer {
+function toResult(response: Response, expectedType: string | undefined): MediaAnswer {
   const { status, headers, body } = response;
   const refuse = (answer: MediaAnswer): MediaAnswer => {
     discard(response);
@@ -52,8 +52,8 @@ function deliver(response: Response, expected: string | undefined): MediaAnswer 
   };
   if (status === 404 || status === 410) return refuse({ outcome: "expired" });
   if (status !== 200 || !body) return refuse(unavailable(`The network answered ${status} to the download`));
-  const type = plainType(headers.get("Content-Type") ?? expected);
-  if (type.includes("html") && !plainType(expected).includes("html")) {
+  const type = plainType(headers.get("Content-Type") ?? expectedType);
+  if (type.includes("html") && !plainType(expectedType).includes("html")) {
     return refuse(unavailable("The network answered with a page"));
   }
   const length = contentLength(headers);
@@ -71,12 +71,12 @@ function plainType(text = ""): string {
   return text.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The answer to a GET, or null when none began in time. A redirect is not followed: it would take the token along. */
-async function begin(url: string, headers: Headers): Promise<Response | null> {
-  const clock = new AbortController();
-  const timer = setTimeout(() => clock.abort(), ANSWER_MS);
+/** The response to a GET; null if none starts in time. Redirects are not followed, because they would receive the token. */
+async function fetchWithTimeout(url: string, headers: Headers): Promise<Response | null> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), RESPONSE_TIMEOUT_MS);
   try {
-    return await fetch(url, { headers, redirect: "manual", signal: clock.signal });
+    return await fetch(url, { headers, redirect: "manual", signal: abort.signal });
   } catch {
     return null;
   } finally {
@@ -84,8 +84,8 @@ async function begin(url: string, headers: Headers): Promise<Response | null> {
   }
 }
 
-/** Whether the token may go there: the configured base itself, or one of Meta's hosts by https at the usual port. */
-function isMetas(text: string, network: Network): boolean {
+/** Whether a URL may receive the token: the configured base URL, or one of Meta's hosts with https and the default port. */
+function isMetaUrl(text: string, network: Network): boolean {
   const url = URL.parse(text);
   if (url?.username !== "" || url.password !== "") return false;
   if (url.origin === URL.parse(network.base)?.origin) return true;

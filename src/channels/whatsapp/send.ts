@@ -11,7 +11,7 @@ const accepted = z.object({
   contacts: z.catch(z.array(z.object({ wa_id: id, user_id: id })), []),
 });
 
-/** Sends what of a message is not sent yet, one call for each part; never throws. */
+/** Sends the parts of a message that are not in `partsSent`, one call for each part; never throws. */
 export async function sendToWhatsApp(
   message: Outbound,
   credentials: Credentials,
@@ -41,7 +41,7 @@ export async function sendToWhatsApp(
   return { outcome: "sent", parts, addresses: [...addresses] };
 }
 
-/** How many calls a message takes. */
+/** How many calls a message needs. */
 export function countWhatsAppParts(message: Outbound): number {
   return bodiesOf(message)?.length ?? 1;
 }
@@ -53,9 +53,8 @@ async function post(
   signal: AbortSignal,
 ): Promise<{ id: string; addresses: string[] } | MetaRefusal> {
   const headers = graphHeaders(credentials);
-  if (!headers) return { outcome: "channel_broken", reason: "The access token fits into no header" };
   headers.set("Content-Type", "application/json");
-  if (signal.aborted) return nothingTaken("deadline", "The time for the attempt was over before the call");
+  if (signal.aborted) return notAccepted("deadline", "The attempt's deadline passed before the call");
   let response: Response;
   try {
     response = await fetch(graphUrl(network, `${credentials.phoneNumberId}/messages`), {
@@ -66,11 +65,11 @@ async function post(
       signal,
     });
   } catch {
-    return refusalOfThrow(signal);
+    return refusalOfError(signal);
   }
   if (response.status >= 300 && response.status < 400) {
     discard(response);
-    return nothingTaken("redirected", `The network answered ${response.status}, a redirect`);
+    return notAccepted("redirected", `The network answered ${response.status}, a redirect`);
   }
   const answer = await readJson(response, signal);
   const { status } = response;
@@ -79,9 +78,9 @@ async function post(
   if (refused.success) {
     return refusalOf(refused.data.error, { status, afterMs, accessToken: credentials.accessToken });
   }
-  const taken = accepted.safeParse(answer);
-  if (!response.ok || !taken.success) return refusalByStatus(status, afterMs);
-  const { messages, contacts } = taken.data;
+  const result = accepted.safeParse(answer);
+  if (!response.ok || !result.success) return refusalByStatus(status, afterMs);
+  const { messages, contacts } = result.data;
   return {
     id: messages[0].id,
     addresses: contacts
@@ -90,16 +89,18 @@ async function post(
   };
 }
 
-function nothingTaken(code: string, message: string): MetaRefusal {
+function notAccepted(code: string, message: string): MetaRefusal {
   return { outcome: "retry", code, message, afterMs: null, wholeChannel: false };
 }
 
 /**
- * The runtime throws the same `Network connection lost.` for a refused connection and for a lost one, and `internal
- * error` for a name without an address. So a thrown error never proves that Meta took nothing. Deployed, a refused
- * connection is mostly an answer: 521, 522, 523 or 530.
+ * The outcome is always `unknown`, because a thrown error never proves that Meta accepted nothing. The runtime throws
+ * `Network connection lost.` for both a refused and a lost connection, and `internal error` for an unknown host. On
+ * Cloudflare, a refused connection is usually a response with 521, 522, 523 or 530.
  */
-function refusalOfThrow(signal: AbortSignal): MetaRefusal {
-  const message = signal.aborted ? "The network did not answer in time" : "The connection was lost before an answer";
+function refusalOfError(signal: AbortSignal): MetaRefusal {
+  const message = signal.aborted
+    ? "The network did not answer in time"
+    : "The connection was lost before the network answered";
   return { outcome: "unknown", message };
 }

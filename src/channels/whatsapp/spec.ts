@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { credential, networkSettings, secret } from "../spec.ts";
 
-/** A contact's address is a phone number. */
+/** The credentials, settings and addresses of WhatsApp channels. A contact's address is a phone number. */
 export const whatsappSpec = {
   credentials: z.object({
     phoneNumberId: credential(/^\s*\d{1,32}\s*$/, "must be 1 to 32 digits", 64),
@@ -11,7 +11,7 @@ export const whatsappSpec = {
   settings: networkSettings,
   defaults: { perSecond: 80 },
   accountOf: ({ phoneNumberId = null }: Record<string, string | null>) => phoneNumberId,
-  // A number is written in many ways and is one address: digits alone.
+  // Removes formatting, so that each number is one address.
   address(text: string): string | null {
     const digits = text.replace(/^\s*\+/, "").replace(/[\s()[\]-]/g, "");
     return /^\d{1,20}$/.test(digits) ? digits : null;

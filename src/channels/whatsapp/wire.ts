@@ -3,14 +3,14 @@ import { linkedMedia } from "../link.ts";
 
 const MAX_CAPTION = 1_024;
 const WITH_LINK = /https?:\/\/\S/i;
-/** What Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces stay as they are. */
+/** White space that Meta refuses in a parameter: line breaks, tabs, several spaces in a row. Other spaces are allowed. */
 const WHITE = /[ \t\n\v\f\r\u0085\u2028\u2029]+/g;
 
-/** What differs from one body to the next: `type`, and the field that `type` names. */
+/** The fields that differ between bodies: `type`, and the field that `type` names. */
 type Part = { type: string } & Record<string, unknown>;
 
 /**
- * The bodies that a message needs, in order: one, or a second for text that the first can't carry.
+ * The request bodies for a message, in order. Text that does not fit into the first body is a second one.
  * @returns null for media without a link
  */
 export function bodiesOf(message: Outbound): Record<string, unknown>[] | null {
@@ -18,7 +18,7 @@ export function bodiesOf(message: Outbound): Record<string, unknown>[] | null {
   const common = {
     messaging_product: "whatsapp",
     recipient_type: "individual",
-    // Phone numbers are digits alone; everything else is a user id, as `DE.1349120865530274`, which `to` misreads.
+    // An address with other characters than digits is a user id, such as `DE.1349120865530274`. `to` accepts only numbers.
     [/^\d+$/.test(address) ? "to" : "recipient"]: address,
     biz_opaque_callback_data: `${chatId}.${messageId}`,
   };
@@ -32,14 +32,14 @@ function partsOf(message: Outbound): Part[] | null {
   const linked = linkedMedia(message);
   if (!linked) return null;
   const { link, caption } = linked;
-  const follows = caption !== null && (type === "AUDIO" || caption.length > MAX_CAPTION);
+  const isSeparate = caption !== null && (type === "AUDIO" || caption.length > MAX_CAPTION);
   const media = {
     link,
-    ...(caption !== null && !follows && { caption: caption.toWellFormed() }),
+    ...(caption !== null && !isSeparate && { caption: caption.toWellFormed() }),
     ...(type === "DOCUMENT" && fileNameOf(link)),
   };
   const field = type.toLowerCase();
-  return [{ type: field, [field]: media }, ...(follows ? [textPart(caption)] : [])];
+  return [{ type: field, [field]: media }, ...(isSeparate ? [textPart(caption)] : [])];
 }
 
 function textPart(body: string): Part {
@@ -47,7 +47,7 @@ function textPart(body: string): Part {
 }
 
 function templatePart({ name, language, parameters }: NonNullable<Outbound["template"]>): Part {
-  // Meta's two kinds of template: numbered parameters go by their order alone, named ones by their name.
+  // Meta has two kinds of templates: with numbered parameters, which are matched by order, and with named parameters.
   const numbered = parameters.every((parameter) => /^\d+$/.test(parameter.name));
   const ordered = numbered ? parameters.toSorted((one, other) => Number(one.name) - Number(other.name)) : parameters;
   const filled = ordered.map((parameter) => ({
@@ -59,13 +59,13 @@ function templatePart({ name, language, parameters }: NonNullable<Outbound["temp
   return { type: "template", template: { name, language: { code: language }, ...components } };
 }
 
-/** A document's name as its link has it: without one Meta shows "Untitled". */
+/** A document's file name, from its link. Without one, Meta shows "Untitled". */
 function fileNameOf(link: string): { filename: string } | undefined {
-  const last = URL.parse(link)?.pathname.split("/").at(-1);
-  if (!last) return undefined;
+  const name = URL.parse(link)?.pathname.split("/").at(-1);
+  if (!name) return undefined;
   try {
-    return { filename: decodeURIComponent(last).slice(0, 240) };
+    return { filename: decodeURIComponent(name).slice(0, 240) };
   } catch {
-    return { filename: last.slice(0, 240) };
+    return { filename: name.slice(0, 240) };
   }
 }

@@ -130,7 +130,7 @@ export class ChatModel {
     }
     if (this.weather === "is not heard") {
       row.nextAt = this.now + Math.max(backoff, 90_000);
-      row.lastError = { code: "outcome_unknown", message: "The connection was lost before an answer" };
+      row.lastError = { code: "outcome_unknown", message: "The connection was lost before the network answered" };
     }
   }
 

@@ -46,7 +46,7 @@ test.each(["1:ABCD-_12", "123456:telegram-bot-token"])("%j is a bot token", (bot
 test.each(["123456", ":ABCDEFGH", "a1:ABCDEFGH", "1:ABCDEFG", "1:ABCDEFG!", "1:ABCDEFGH x"])(
   "%j is no bot token",
   (botToken) => {
-    expect(faults("telegram", { botToken })).toEqual({ botToken: "must be a bot token, as 123456:ABC-DEF" });
+    expect(faults("telegram", { botToken })).toEqual({ botToken: "must be a bot token, such as 123456:ABC-DEF" });
   },
 );
 

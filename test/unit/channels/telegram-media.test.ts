@@ -72,7 +72,7 @@ test.each([
 });
 
 const NO_CONNECTION = "The connection to Telegram failed";
-const NO_FILE = "Telegram's file is empty or too big";
+const NO_FILE = "Telegram's file is empty or too large";
 
 test.each<[string, Parameters<typeof fakeNetwork>, string]>([
   ["a wrong token", [refused(401, "Unauthorized")], "Unauthorized"],
@@ -130,7 +130,7 @@ test.each([
   ["too much", `${"a/".repeat(300)}a`],
 ])("a path with %s is not fetched", async (_, path) => {
   const sent = fakeNetwork(ok({ file_path: path }));
-  expect(await media()).toEqual({ outcome: "unavailable", message: "Telegram named no file that can be fetched" });
+  expect(await media()).toEqual({ outcome: "unavailable", message: "Telegram returned no valid file path" });
   expect(sent).toHaveLength(1);
 });
 

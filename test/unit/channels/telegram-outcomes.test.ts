@@ -109,7 +109,7 @@ test.each(["true", "{}", '{"message_id":"7"}', '{"message_id":7.5}'])(
   "a success with the result %s names no message, so the outcome is unknown",
   async (result) => {
     fakeNetwork(answer(200, `{"ok":true,"result":${result}}`));
-    const message = "Telegram's answer names no message";
+    const message = "Telegram's answer has no message id";
     expect(await send()).toEqual({ outcome: "unknown", message, parts: [] });
   },
 );

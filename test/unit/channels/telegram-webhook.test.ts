@@ -275,43 +275,31 @@ test.each([
 });
 
 test.each([
-  [
-    "an edited message",
-    { update_id: 1, edited_message: hello.message },
-    "an update that is not stored: edited_message",
-  ],
-  ["a channel's post", { update_id: 1, channel_post: hello.message }, "an update that is not stored: channel_post"],
-  [
-    "a callback",
-    { update_id: 1, callback_query: { id: "1", data: "x" } },
-    "an update that is not stored: callback_query",
-  ],
-  ["nothing else", { update_id: 1 }, "an update that is not stored: empty"],
-  [
-    "a message without a number",
-    { message: { chat: withAnn, text: "secret" } },
-    "an update that is not stored: message",
-  ],
-  ["a message without a chat", { message: { message_id: 7, text: "secret" } }, "an update that is not stored: message"],
-  ["a chat without an id", { message: { message_id: 7, chat: {} } }, "an update that is not stored: message"],
-  ["a chat id as text", { message: { message_id: 7, chat: { id: "42" } } }, "an update that is not stored: message"],
-  ["a chat id too large", { message: { message_id: 7, chat: { id: 1e30 } } }, "an update that is not stored: message"],
-  ["a message that is null", { message: null }, "an update that is not stored: message"],
-  ["null", "null", "an update that is not stored: empty"],
-  ["a number", "5", "an update that is not stored: empty"],
-  ["a list", "[]", "an update that is not stored: empty"],
+  ["an edited message", { update_id: 1, edited_message: hello.message }, "update not stored: edited_message"],
+  ["a channel's post", { update_id: 1, channel_post: hello.message }, "update not stored: channel_post"],
+  ["a callback", { update_id: 1, callback_query: { id: "1", data: "x" } }, "update not stored: callback_query"],
+  ["nothing else", { update_id: 1 }, "update not stored: empty"],
+  ["a message without a number", { message: { chat: withAnn, text: "secret" } }, "update not stored: message"],
+  ["a message without a chat", { message: { message_id: 7, text: "secret" } }, "update not stored: message"],
+  ["a chat without an id", { message: { message_id: 7, chat: {} } }, "update not stored: message"],
+  ["a chat id as text", { message: { message_id: 7, chat: { id: "42" } } }, "update not stored: message"],
+  ["a chat id too large", { message: { message_id: 7, chat: { id: 1e30 } } }, "update not stored: message"],
+  ["a message that is null", { message: null }, "update not stored: message"],
+  ["null", "null", "update not stored: empty"],
+  ["a number", "5", "update not stored: empty"],
+  ["a list", "[]", "update not stored: empty"],
   [
     "four kinds, of which three are noted",
     { poll: {}, poll_answer: {}, my_chat_member: {}, chat_member: {} },
-    "an update that is not stored: poll, poll_answer, my_chat_member",
+    "update not stored: poll, poll_answer, my_chat_member",
   ],
   [
     "keys that are no kinds",
     { "Ann's text": 1, UPPER: {}, words2: {}, ["x".repeat(41)]: {} },
-    "an update that is not stored: empty",
+    "update not stored: empty",
   ],
-  ["a body cut short", '{"update_id":1,"mess', "a body that is no JSON"],
-  ["an empty body", "", "a body that is no JSON"],
+  ["a body cut short", '{"update_id":1,"mess', "body is not JSON"],
+  ["an empty body", "", "body is not JSON"],
 ])("an update with %s is genuine and leaves a note alone", async (_, body, note) => {
   expect(await receive(body)).toEqual({ genuine: true, items: [], notes: [note] });
 });

@@ -20,7 +20,7 @@ test.each([
 });
 
 test("an answer that holds nothing says so, with its status", () => {
-  const message = "The network answered 200 with nothing that could be understood";
+  const message = "The network answered 200 with a response that could not be understood";
   expect(refusalByStatus(200, null)).toEqual({ outcome: "unknown", message });
 });
 
@@ -65,7 +65,7 @@ test("an error that can't be read leaves a note", async () => {
   ]);
 });
 
-test("a body that is no JSON leaves a note", async () => {
+test("body is not JSON leaves a note", async () => {
   expect(await receive("{")).toEqual({ genuine: true, items: [], notes: ["body not understood"] });
 });
 

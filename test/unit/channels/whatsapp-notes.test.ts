@@ -24,7 +24,7 @@ test.each<[string, string, string[]]>([
   [
     "a field with a name that is no word",
     '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"a\\nb","value":{}}]}]}',
-    ["field of unknown name ignored"],
+    ["field with an unknown name ignored"],
   ],
 ])("of %s only a note is left", async (_name, body, notes) => {
   expect(await receive(body)).toEqual({ genuine: true, items: [], notes });

@@ -236,7 +236,7 @@ test.each<[string, Error]>([
   fakeNetwork(() => Promise.reject(thrown));
   expect(await send()).toEqual({
     outcome: "unknown",
-    message: "The connection was lost before an answer",
+    message: "The connection was lost before the network answered",
     parts: [],
   });
 });
