@@ -221,8 +221,8 @@ test("a webhook leaves a line for each thing that came, also for what is not sto
   expect(said(telegram.channel.id)).toEqual([
     "message stored",
     "message repeated",
-    "an update that is not stored: edited_message",
-    "a body that is no JSON",
+    "update not stored: edited_message",
+    "body is not JSON",
   ]);
   expect(said(whatsapp.channel.id).sort()).toEqual([
     "body not understood",
