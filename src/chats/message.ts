@@ -8,6 +8,7 @@ export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
 const MAX_ID = 64;
 export const MAX_PAIRS = 20;
+const MAX_KEY = 40;
 /** The size of metadata as JSON, in bytes of UTF-8. All organizations share one directory of 10 GB. */
 export const MAX_METADATA_BYTES = 4_096;
 
@@ -43,7 +44,9 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
 });
 
 const pairs = z
-  .record(z.string().check(notEmpty, ...atMost(40)), z.string("must be a string").check(...atMost(500)))
+  .record(z.string().check(notEmpty, ...atMost(MAX_KEY)), z.string("must be a string").check(...atMost(500)), {
+    error: ({ code }) => (code === "invalid_key" ? `must have a key of 1 to ${MAX_KEY} characters` : undefined),
+  })
   .check(
     z.refine((value) => Object.keys(value).length <= MAX_PAIRS, {
       error: `must have at most ${MAX_PAIRS} pairs`,

@@ -13,6 +13,8 @@ import type { RequestVariables } from "./request-log.ts";
 
 /** Requests of one address per call to the rate limiter: a call costs several times as much as refusing a request. */
 export const COUNTED_TOGETHER = 50;
+/** The limit of an address in a minute: `STRANGERS` in `wrangler.toml` times `COUNTED_TOGETHER`. Only for its header. */
+export const MAX_IN_A_MINUTE = 600;
 /** How long an address over the limit is blocked. Also its `Retry-After`. */
 const BLOCK_SECONDS = 10;
 
@@ -73,9 +75,15 @@ export function blockStrangers(
   };
 }
 
-/** The 429 for an address over the limit. */
+/** The 429 for an address over the limit. By the specification each 429 carries the three headers. */
 export function tooManyRequests(): ApiError {
-  return new ApiError("rate_limited", { headers: { "Retry-After": String(BLOCK_SECONDS) } });
+  const headers = {
+    "Retry-After": String(BLOCK_SECONDS),
+    "X-RateLimit-Limit": String(MAX_IN_A_MINUTE),
+    "X-RateLimit-Remaining": "0",
+    "X-RateLimit-Reset": String(Math.ceil(Date.now() / 1_000) + BLOCK_SECONDS),
+  };
+  return new ApiError("rate_limited", { headers });
 }
 
 /** No block lasts longer than `BLOCK_SECONDS`, even if the clock is set back. */

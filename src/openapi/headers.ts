@@ -16,7 +16,7 @@ const count: JsonSchema = { type: "integer", minimum: 0 };
 
 /** The state of the key's rate limit after this request. */
 const LIMITS = {
-  "X-RateLimit-Limit": header("The maximum number of requests in a window of the key.", count, 300),
+  "X-RateLimit-Limit": header("The maximum number of requests in a window.", count, 300),
   "X-RateLimit-Remaining": header("The number of requests left in the current window.", count, 299),
   "X-RateLimit-Reset": header("When the window ends, in Unix seconds, rounded up.", count, 1_795_168_877),
   "RateLimit-Policy": header(

@@ -202,12 +202,14 @@ function errorResponses(
   );
 }
 
-/** A 429 or a 5xx can come before the key's rate limit is known. */
+/** A 429 for an address has the headers of its own limit. A 5xx can come before the key's rate limit is known. */
 function errorHeaders(status: number, limited: boolean): Record<string, object> {
   const names: HeaderName[] = ["X-Request-Id"];
   if (status === 401) names.push("WWW-Authenticate");
   if (status === 429 || status === 503) names.push("Retry-After");
+  if (status === 429) names.push(...LIMIT_HEADERS.filter((name) => name.startsWith("X-")));
   if (!limited || status === 401) return always(names);
-  if (status === 429 || status >= 500) return { ...always(names), ...sometimes(LIMIT_HEADERS) };
-  return always([...names, ...LIMIT_HEADERS]);
+  const others = LIMIT_HEADERS.filter((name) => !names.includes(name));
+  if (status === 429 || status >= 500) return { ...always(names), ...sometimes(others) };
+  return always([...names, ...others]);
 }

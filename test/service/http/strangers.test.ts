@@ -46,6 +46,9 @@ const from = (address: string, authorization?: string) => ({
 function expectTooMany(answer: Answer): void {
   expectError(answer, 429, "rate_limited", /^Rate limit exceeded$/);
   expect(answer.headers.get("Retry-After")).toBe("10");
+  expect(answer.headers.get("X-RateLimit-Limit")).toBe("600");
+  expect(answer.headers.get("X-RateLimit-Remaining")).toBe("0");
+  expect(answer.headers.get("X-RateLimit-Reset")).toBe(String(Math.ceil(Date.now() / 1_000) + 10));
   expect(answer.headers.get("WWW-Authenticate")).toBeNull();
 }
 

@@ -67,6 +67,13 @@ test("fields under __proto__ are ignored", () => {
   expect(sendBody.parse(JSON.parse('{"content":"hi","__proto__":{"type":"IMAGE"}}')).type).toBe(undefined);
 });
 
+test.each([[""], ["k".repeat(41)]])("the error of the metadata key %j says how long a key can be", (key) => {
+  const { error } = sendBody.safeParse({ content: "hi", metadata: { [key]: "value" } });
+  expect(error?.issues.map(({ path, message }) => [path.join("."), message])).toEqual([
+    [`metadata.${key}`, "must have a key of 1 to 40 characters"],
+  ]);
+});
+
 test("all faults are listed", () => {
   const faults = faultsOf('{"type":"X","senderId":5,"mediaUrl":"x","metadata":{"a":1},"variables":{"b":[]}}');
   expect(faults.sort()).toEqual(["content", "mediaUrl", "metadata.a", "senderId", "type", "variables.b"]);
