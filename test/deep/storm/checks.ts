@@ -1,17 +1,17 @@
 import type { Message } from "./parley.ts";
 import type { Said } from "./senders.ts";
 
-/** A call that a network took, in the order of coming. */
+/** A call that a network accepted, in the order of arrival. */
 export interface Heard {
   content: string;
-  /** Which life of the server made it. */
+  /** The number of the server's start that made it. */
   life: number;
   at: number;
-  /** When the service acknowledged a status of this call; null before. */
+  /** When the service acknowledged a status of this call, or null. */
   toldAt: number | null;
 }
 
-/** What is wrong with a chat after a storm, given what its clients were answered: nothing, in the best case. */
+/** The faults of a chat after a storm, given the responses that its clients got. */
 export function logFaults(messages: Message[], total: number, said: Said[]): string[] {
   const faults: string[] = [];
   if (total !== messages.length) faults.push(`total is ${total}, there are ${messages.length} messages`);
@@ -36,15 +36,15 @@ export function logFaults(messages: Message[], total: number, said: Said[]): str
   return faults;
 }
 
-/** How a network lets a message come twice: at most once in a life of the server, and no second time so soon after. */
+/** When a network can get a message twice: at most once per start of the server, and not within a minimum time. */
 export interface Repeats {
   /** Whether a status that the service acknowledged forbids a second call. */
   statusForbids: boolean;
-  /** From a call to the next one of the same message, at least. */
+  /** The minimum time between two calls for the same message. */
   apartMs: number;
 }
 
-/** What is wrong with what a network heard of a chat. */
+/** The faults in what a network received of a chat. */
 export function wireFaults(messages: Message[], heard: Heard[], { statusForbids, apartMs }: Repeats): string[] {
   const faults: string[] = [];
   const seqOf = new Map(messages.map(({ content, seq }) => [content, seq]));
@@ -73,7 +73,7 @@ export function wireFaults(messages: Message[], heard: Heard[], { statusForbids,
   return faults;
 }
 
-/** How many calls a network heard beyond one of each message. */
+/** The number of calls to a network beyond one for each message. */
 export function extras(heard: Heard[]): number {
   return heard.length - new Set(heard.map(({ content }) => content)).size;
 }

@@ -8,19 +8,19 @@ import { Senders } from "./senders.ts";
 import { type Force, killAtRandom, type Row, until } from "./storm.ts";
 
 const CONTACTS = ["4910001", "4910002", "4910003", "4910004", "4910005", "4910006"];
-/** Of this one WhatsApp never says what became of a message. */
+/** WhatsApp never sends a status for this message. */
 const SILENT = ["4910006"];
 const LOAD = { connections: 4, pauseMs: 40 };
-/** Longer than WhatsApp's wait, some kills of one message in a row, and the back-off after them. */
+/** Longer than WhatsApp's wait, several kills of one message in a row, and the back-off after them. */
 const DRAIN_MS = 400_000;
 const QUIET_MS = 200_000;
 
-/** kill -9 amid delivery to Telegram: none lost, in order, one extra a kill and chat at most. */
+/** kill -9 during delivery to Telegram: none lost, in order, at most one extra for each kill and chat. */
 export async function telegram(force: Force, { server, telegram }: Ground): Promise<Row[]> {
   return delivery(force, "Telegram", server, telegram);
 }
 
-/** kill -9 amid delivery to WhatsApp: none lost, in order, none twice before a status or the end of the wait. */
+/** kill -9 during delivery to WhatsApp: none lost, in order, none twice before a status or the end of the wait. */
 export async function whatsapp(force: Force, { server, whatsapp }: Ground): Promise<Row[]> {
   whatsapp.silent = SILENT;
   return delivery(force, "WhatsApp", server, whatsapp);
@@ -60,7 +60,7 @@ async function delivery(force: Force, name: string, server: DevServer, network: 
   ];
 }
 
-/** The network itself kills the server, when it has taken a message and not yet answered. */
+/** The network itself kills the server after it has accepted a message and before it responds. */
 async function killAtWorst(server: DevServer, network: FakeNetwork, { rounds, random, log }: Force): Promise<void> {
   for (let round = 1; round <= rounds; round++) {
     let calls = random.between(1, 15);
@@ -79,7 +79,7 @@ async function killAtWorst(server: DevServer, network: FakeNetwork, { rounds, ra
   }
 }
 
-/** @throws Error once a network should long have heard of something */
+/** @throws Error if a network has not received a call for too long */
 async function quiet({ kind }: FakeNetwork): Promise<never> {
   await delay(QUIET_MS, undefined, { ref: false });
   throw new Error(`${kind} was not called for ${QUIET_MS / 1_000} s`);

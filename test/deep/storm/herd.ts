@@ -4,23 +4,23 @@ import { Parley } from "./parley.ts";
 import { atMost, type Force, type Row, until } from "./storm.ts";
 
 const SENDS = 500;
-/** What waits in `wrangler dev` at once: of a few hundred connections its proxy loses some. */
+/** The number of concurrent requests to `wrangler dev`. Its proxy loses some of a few hundred connections. */
 const IN_FLIGHT = 100;
 const KEY = { "Idempotency-Key": "order-7" };
 const PATIENCE_MS = 60_000;
 
-/** What became of one idempotency key in one chat. */
+/** The results of one idempotency key in one chat. */
 export interface Herd {
   answers: (Pick<Answer, "status" | "headers" | "body"> & { lost: number })[];
-  /** What the same request was answered after a kill. */
+  /** The response to the same request after a kill. */
   later: Pick<Answer, "status" | "headers" | "body">;
-  /** What another body was answered, before and after the kill. */
+  /** The responses to another body, before and after the kill. */
   others: Pick<Answer, "status" | "body">[];
   stored: number;
   delivered: number;
 }
 
-/** The same send again and again, under one key, at the same time: one message, and replays of it. */
+/** The same send many times at once with one key: one message, and replays of it. */
 export async function herd({ rounds, random, log }: Force, { server, telegram }: Ground): Promise<Row[]> {
   const parley = await Parley.begin(server);
   const channel = await telegram.channel(parley);
@@ -60,7 +60,7 @@ export async function herd({ rounds, random, log }: Force, { server, telegram }:
   ];
 }
 
-/** What is wrong with what a key came to. An answer that was lost may have been the one that was no replay. */
+/** The faults in a key's results. A lost response may have been the one that was not a replay. */
 export function herdFaults({ answers, later, others, stored, delivered }: Herd): string[] {
   const faults: string[] = [];
   const all = [...answers, later];

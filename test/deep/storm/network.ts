@@ -6,27 +6,30 @@ import type { Channel } from "../../support/world/factories.ts";
 import type { Heard, Repeats } from "./checks.ts";
 import type { Parley } from "./parley.ts";
 
-/** What a call meets once it is taken; it is answered when this is done, unless it says "drop". */
+/** Runs for an accepted call, which gets its response afterwards, unless the result is "drop". */
 type Weather = (address: string) => Promise<"drop" | undefined>;
 
-/** A network on this machine, which keeps the journal of what it took. */
+/** A fake network on this machine that records what it accepted. */
 export interface FakeNetwork {
   kind: "telegram" | "whatsapp";
   repeats: Repeats;
-  /** The variable that leads the service here. */
+  /** The variable with its address for the service. */
   vars: Record<string, string>;
   server: DevServer | null;
   /** By the contact's address. */
   heard: Map<string, Heard[]>;
   weather: Weather | null;
-  /** Whether it is too busy for the next call, which then counts as not heard, and is to come again in `busySeconds`. */
+  /**
+   * Whether it is too busy for the next call, which then does not count as received, and must be repeated in
+   * `busySeconds`.
+   */
   busy: (() => boolean) | null;
   busySeconds: number;
-  /** Contacts about whose messages WhatsApp sends no status. */
+  /** Contacts for whose messages WhatsApp sends no status. */
   silent: string[];
-  /** A channel of the organization on this network, whose webhooks come from here. */
+  /** A channel of the organization on this network, which gets its webhooks from here. */
   channel(parley: Parley): Promise<Channel>;
-  /** A text of a contact's, the `n`th one of the network; the status of the webhook's answer, 0 for none. */
+  /** The network's `n`th text from a contact. Returns the webhook's response status, or 0 without a response. */
   deliver(n: number, address: string, text: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -34,10 +37,10 @@ export interface FakeNetwork {
 const BOT_TOKEN = "123456:storm-storm-storm";
 const SECRETS = { phoneNumberId: "1066", accessToken: "storm-access-token", appSecret: "storm-app-secret" };
 const TELL_AGAIN_MS = 100;
-/** How late WhatsApp tells of its calls, in turn: what is made again too early is then made before its status. */
+/** WhatsApp's delays of statuses, in turn. A call that is repeated too early comes before its status. */
 const TOLD_AFTER_MS = [0, 6_000, 12_000];
 
-/** Telegram: it says nothing after its answer, so a call that was cut off is made again. */
+/** Telegram sends nothing after its response, so the service repeats a call that was cut off. */
 export async function fakeTelegram(): Promise<FakeNetwork> {
   const fake = await telegramServer({ token: BOT_TOKEN });
   const self: FakeNetwork = {
@@ -63,7 +66,7 @@ export async function fakeTelegram(): Promise<FakeNetwork> {
   return self;
 }
 
-/** WhatsApp: it tells what became of a message until it is heard. */
+/** WhatsApp sends a message's status until the service accepts it. */
 export async function fakeWhatsApp(): Promise<FakeNetwork> {
   const fake = await whatsappServer({ token: SECRETS.accessToken });
   let isOpen = true;

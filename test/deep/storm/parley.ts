@@ -19,12 +19,12 @@ export interface Message {
   status: string;
 }
 
-/** Longer than a machine stands still: the call goes on with it. */
+/** Longer than a machine pauses, because the call continues after it. */
 const CALL_PATIENCE_MS = 600_000;
 const AGAIN_AFTER_MS = 30;
 const BACK_WITHIN_MS = 180_000;
 
-/** One organization on a server, its key, and what the storm asks of the service. */
+/** One organization on a server, its key, and the calls that a storm makes. */
 export class Parley {
   readonly key: string;
   readonly #organization: Organization;
@@ -43,30 +43,33 @@ export class Parley {
     return this.#organization.id;
   }
 
-  /** Another key of the organization. No storm meets its limit. The window is short, because each kill may cost a twentieth of it. */
+  /**
+   * Another key of the organization, whose limit no storm reaches. The window is short, because each kill can cost a
+   * twentieth of it.
+   */
   newKey(settings: object = {}): Promise<{ id: string; secret: string }> {
     return createKey(this.#organization, { rateLimit: { limit: 10_000, windowSeconds: 10 }, ...settings });
   }
 
-  /** The same organization, with another key. */
+  /** The same organization with another key. */
   as(secret: string): Parley {
     return new Parley(this.#organization, secret);
   }
 
-  /** A call as the operator; never throws. */
+  /** A call as the operator. Never throws. */
   admin(method: string, path: string, body?: object): Promise<Answer> {
     const { call, adminToken } = this.#organization.world;
     return call(adminToken, method, `/admin/v1${path}`, body);
   }
 
-  /** A call with the key; never throws. */
+  /** A call with the key. Never throws. */
   api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
     return this.#organization.world.call(this.key, method, `/api/v1${path}`, body, headers && { headers });
   }
 
   /**
-   * As `api`, again and again while nobody answers or the service asks for it; `lost` counts the calls without an answer.
-   * @throws Error when the service does not come back
+   * Like `api`, repeated without a response or if the service asks for it. `lost` counts the calls without a response.
+   * @throws Error if the service does not recover
    */
   async insist(...asked: Parameters<Parley["api"]>): Promise<Answer & { lost: number }> {
     const end = running() + BACK_WITHIN_MS;
@@ -84,19 +87,19 @@ export class Parley {
     return createChannel(this.#organization, { kind, settings, ...(credentials && { credentials }) });
   }
 
-  /** The id of a new chat. */
+  /** Creates a chat. Returns its id. */
   async chat(id: string, address: string, name?: string): Promise<string> {
     const contact = { address, ...(name && { name }) };
     return (await createChat({ organization: this.#organization, id }, { contact })).id;
   }
 
-  /** The id of the contact's chat, which a webhook has made. */
+  /** The id of the contact's chat, which a webhook has created. */
   async chatOf(channelId: string, address: string): Promise<string | null> {
     const path = `/chats?channel=${channelId}&contact=${encodeURIComponent(address)}`;
     return wanted(200, await this.api("GET", path)).chats[0]?.id ?? null;
   }
 
-  /** All messages of a chat, the oldest first, and how many there are said to be. */
+  /** All messages of a chat, oldest first, and the total that the list reports. */
   async messages(chatId: string): Promise<{ messages: Message[]; total: number }> {
     const messages: Message[] = [];
     for (let page = 1; ; page++) {
@@ -107,18 +110,18 @@ export class Parley {
     }
   }
 
-  /** How many messages of a chat wait. */
+  /** The number of waiting messages in a chat. */
   async depth(chatId: string): Promise<number> {
     return wanted(200, await this.admin("GET", `/chats/${chatId}`)).queue.depth;
   }
 
-  /** Whether no message of these chats waits. */
+  /** Whether no message in these chats waits. */
   async isIdle(chatIds: string[]): Promise<boolean> {
     return (await Promise.all(chatIds.map((id) => this.depth(id)))).every((depth) => depth === 0);
   }
 }
 
-/** A world whose calls never throw: a call without an answer gets status 0. */
+/** A world whose calls never throw: a call without a response has status 0. */
 function patient({ adminToken, call }: World): World {
   return {
     adminToken,

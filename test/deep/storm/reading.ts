@@ -7,24 +7,24 @@ import type { Force, Row } from "./storm.ts";
 
 const WRITERS = 4;
 const CHATS = 20;
-/** Of the writers' messages this share goes to the chat that is read. */
+/** The share of the writers' messages for the chat that is read. */
 const SHARE = 0.8;
 const MAX_PAGE = 100;
 
-/** What a reader asks of, and how it stands. */
+/** The inputs and the state of a reader. */
 interface Place {
   parley: Parley;
   random: Random;
   chatId: string;
   channelId: string;
-  /** The highest number that a writer was answered in the chat. */
+  /** The highest seq that a writer got for the chat. */
   newest: () => number;
   isOver: () => boolean;
   faults: string[];
   counts: Record<"walks" | "tails" | "pages" | "lists", number>;
 }
 
-/** Writers and readers of one chat and of the list of chats: who reads by cursors misses and repeats nothing. */
+/** Writers and readers of one chat and of the list of chats. Reading with cursors misses and repeats nothing. */
 export async function reading({ minutes, random }: Force, { server }: Ground): Promise<Row[]> {
   const parley = await Parley.begin(server);
   const channelId = (await parley.channel("web")).id;
@@ -59,7 +59,7 @@ export async function reading({ minutes, random }: Force, { server }: Ground): P
   ];
 }
 
-/** From the newest message to the first. */
+/** Reads from the newest message to the first. */
 async function walks(place: Place): Promise<void> {
   const { random, faults, counts } = place;
   while (!place.isOver()) {
@@ -72,7 +72,7 @@ async function walks(place: Place): Promise<void> {
       seqs.push(...page.messages.map(({ seq }) => seq));
       hasMore = page.pagination.hasMore && page.messages.length > 0;
       cursor = page.messages.at(-1)?.id ?? "";
-      // A chat that grows faster than it is walked through has no end.
+      // A chat that grows faster than it is read has no end.
       if (place.isOver()) break;
     }
     faults.push(...walkFaults(seqs, known, !place.isOver()));
@@ -80,7 +80,7 @@ async function walks(place: Place): Promise<void> {
   }
 }
 
-/** Behind the writers, from the first message to the last. */
+/** Follows the writers, from the first message to the last. */
 async function tail(place: Place): Promise<void> {
   const { faults, counts, random } = place;
   const first = (await messages(place, "limit=1&page=1")).messages[0] as Message;
@@ -99,7 +99,7 @@ async function tail(place: Place): Promise<void> {
   }
 }
 
-/** Any page; its rows follow from `total`. */
+/** Reads any page. Its rows must match `total`. */
 async function pages(place: Place): Promise<void> {
   const { random, faults, counts } = place;
   let before = 0;
@@ -116,8 +116,8 @@ async function pages(place: Place): Promise<void> {
 }
 
 /**
- * The chats of the channel, which change their order meanwhile. A walk that goes on from a chat that has become active
- * since goes on from where that is now, and may see others again.
+ * Reads the channel's chats while their order changes. If a chat was active since, `before` continues from its new
+ * position, and can repeat other chats.
  */
 async function lists({ parley, random, channelId, isOver, faults, counts }: Place): Promise<void> {
   let before = 0;
@@ -164,8 +164,8 @@ async function messages({ parley, chatId }: Place, query: string): Promise<Page>
 }
 
 /**
- * What is wrong with a walk from the newest message back: `seqs` as they came, of which `known` was stored before it
- * began. One that was broken off need not reach the first.
+ * The faults of reading backwards from the newest message: `seqs` in the order of reading, and `known` messages that
+ * were stored before. A read that stopped early need not reach the first message.
  */
 export function walkFaults(seqs: number[], known: number, isWhole: boolean): string[] {
   const faults: string[] = [];
@@ -181,13 +181,13 @@ export function walkFaults(seqs: number[], known: number, isWhole: boolean): str
   return faults;
 }
 
-/** What is wrong with a step of a tail that had seen `seq`. */
+/** The faults of a step of a reader that had seen `seq`. */
 export function tailFaults(seq: number, seqs: number[]): string[] {
   const wrong = seqs.findIndex((one, at) => one !== seq + at + 1);
   return wrong < 0 ? [] : [`a tail saw ${seqs[wrong]} in place of ${seq + wrong + 1}`];
 }
 
-/** What is wrong with a page, when so many messages were stored, or said to be, before it was asked for. */
+/** The faults of a page, given the number of messages that were stored or reported before the request. */
 export function pageFaults(
   messages: Pick<Message, "seq">[],
   { page, limit, total }: { page: number; limit: number; total: number },

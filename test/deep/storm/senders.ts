@@ -3,26 +3,26 @@ import { running } from "../../support/world/patience.ts";
 import type { Parley } from "./parley.ts";
 import type { Random } from "./random.ts";
 
-/** What a client sent and was answered. */
+/** A client's request and its response. */
 export interface Said {
   chatId: string;
   content: string;
   sender: number;
-  /** Under an idempotency key it was repeated until it was answered; without one it was sent once. */
+  /** With an idempotency key it was repeated until a response. Without one it was sent once. */
   keyed: boolean;
   answer: { id: string; seq: number } | null;
 }
 
 export interface Load {
   connections: number;
-  /** Between an answer and the next message of a connection. */
+  /** The time between a response and the connection's next message. */
   pauseMs: number;
 }
 
 const AGAIN_AFTER_MS = 30;
 const PATIENCE_MS = 180_000;
 
-/** Clients that send to chats, one message at a time each, until they are stopped. They keep the journal. */
+/** Clients that send to chats, one message at a time each, until they are stopped. They record every send. */
 export class Senders {
   readonly journal: Said[] = [];
   readonly #all: Promise<void>[];
@@ -30,11 +30,11 @@ export class Senders {
 
   constructor(parley: Parley, chats: string[], random: Random, { connections, pauseMs }: Load) {
     this.#all = Array.from({ length: connections }, (_, sender) => this.#send(parley, chats, random, sender, pauseMs));
-    // `stop` tells.
+    // `stop` reports a failure.
     for (const one of this.#all) one.catch(() => {});
   }
 
-  /** Waits for what is under way. @throws Error when the service does not come back */
+  /** Waits for requests in progress. @throws Error if the service does not recover */
   async stop(): Promise<Said[]> {
     this.#stopped = true;
     await Promise.all(this.#all);

@@ -3,17 +3,17 @@ import type { DevServer } from "../../support/world/dev-server.ts";
 import { running } from "../../support/world/patience.ts";
 import type { Random } from "./random.ts";
 
-/** How hard a test is run. */
+/** How hard a test runs. */
 export interface Force {
-  /** How many kills, pauses or repetitions of each kind. */
+  /** The number of kills, pauses or repetitions of each kind. */
   rounds: number;
-  /** How long a test lasts that is measured by time. */
+  /** The duration of a test that is limited by time. */
   minutes: number;
   random: Random;
   log: (line: string) => void;
 }
 
-/** A line of the table; what did not hold stands in `faults`. */
+/** A row of the table. `faults` are the violations. */
 export interface Row {
   test: string;
   howMany: string;
@@ -21,7 +21,7 @@ export interface Row {
   faults: string[];
 }
 
-/** Kills the server at random moments, so often, and starts it again. @returns the milliseconds that each start took */
+/** Kills the server this often at random moments, and starts it again. @returns the milliseconds of each start */
 export async function killAtRandom(server: DevServer, { rounds, random, log }: Force): Promise<number[]> {
   const starts: number[] = [];
   for (let round = 1; round <= rounds; round++) {
@@ -35,7 +35,7 @@ export async function killAtRandom(server: DevServer, { rounds, random, log }: F
   return starts;
 }
 
-/** Does all of the work, at most so much of it at once. @returns what each came to, in the order of the work */
+/** Runs work with limited concurrency. @returns the results, in the order of the work */
 export async function atMost<T>(connections: number, work: (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
   const left = work.entries();
@@ -46,7 +46,7 @@ export async function atMost<T>(connections: number, work: (() => Promise<T>)[])
   return results;
 }
 
-/** Waits until `done` says so. @returns whether it did in time */
+/** Waits until `done` returns true. @returns whether it did in time */
 export async function until(done: () => Promise<boolean>, patienceMs: number): Promise<boolean> {
   const end = running() + patienceMs;
   while (!(await done())) {

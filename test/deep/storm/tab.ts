@@ -7,20 +7,20 @@ import type { Random } from "./random.ts";
 
 const AGAIN_AFTER_MS = { least: 50, most: 300 };
 
-/** How a visitor's tabs reach the service. */
+/** The addresses that a visitor's tabs use. */
 export interface TabPlace {
   /** `ws://…/web/<channel>/socket`. */
   url: string;
   protocols: string[];
-  /** The visitor's own address: strangers are counted by it. */
+  /** The visitor's own address, because requests without a key are counted by address. */
   from: string;
   random: Random;
-  /** The highest number that a tab of the visitor's has acknowledged. */
+  /** The highest seq that one of the visitor's tabs has acknowledged. */
   acknowledged: number;
   faults: string[];
 }
 
-/** A tab with the visitors' page, without what it shows: the page's own session on a connection that is quick to come back. */
+/** A tab with the session of the visitors' page, without its view, on a connection that reconnects quickly. */
 export class Tab {
   readonly session: ChatSession;
   readonly #place: TabPlace;
@@ -48,19 +48,19 @@ export class Tab {
     return this.session.view.conversation;
   }
 
-  /** As a browser duplicates a tab: what it has still to send is in both. */
+  /** A duplicate, as a browser makes it: both tabs have the unsent messages. */
   duplicate(): Tab {
     return new Tab(this.#place, this.#outbox);
   }
 
-  /** Whether all was sent, and all up to `seq` is here and acknowledged. */
+  /** Whether everything was sent, and everything up to `seq` is here and acknowledged. */
   isSettled(seq: number): boolean {
     const { entries, outbox, caughtUp } = this.conversation;
     const isHere = (entries.at(-1)?.message.seq ?? 0) === seq;
     return isHere && caughtUp && outbox.length === 0 && deliveredUpTo(this.conversation) === 0;
   }
 
-  /** Until it is told otherwise there is no network. */
+  /** Offline until the next call. */
   goOffline(): void {
     this.#link?.hold();
   }
@@ -121,7 +121,7 @@ class StormConnection implements Connection {
     const url = this.#url();
     const { protocols, from, random, faults } = this.#place;
     const after = Number(new URL(url).searchParams.get("after"));
-    // Node's own socket, unlike a browser's, takes headers.
+    // Node's own socket accepts headers, unlike a browser's.
     const Open = WebSocket as unknown as new (url: string, options: object) => WebSocket;
     const current = new Open(url, { protocols, headers: { "CF-Connecting-IP": from } });
     this.#socket = current;
