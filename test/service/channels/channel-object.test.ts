@@ -170,7 +170,7 @@ test("a channel that works pays nothing for it: of a minute's attempts one tells
   expect(trials).toEqual([30, 60]);
 });
 
-test("a channel's object that lost its memory tries the channel anew", async () => {
+test("a channel object without memory tries the channel again", async () => {
   const { object, go, tell } = await channel();
   await tell(await go(0), true);
   expect(await go(1)).toMatchObject({ trial: null });

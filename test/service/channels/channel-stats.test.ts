@@ -33,7 +33,7 @@ async function waiting(): Promise<Conversation> {
 
 const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
 
-test("a channel that has sent nothing has numbers too", async () => {
+test("a channel that has sent nothing has statistics", async () => {
   const { organizationId, channelId } = await conversation("telegram");
   const { channels, pagination } = await statsOf(organizationId);
   expect(channels).toHaveLength(2);
@@ -71,7 +71,7 @@ test("what went out is counted, with one call to the channel and one write of th
   expect(await alarmOf(env.CHANNELS.getByName(chat.channelId))).toBeNull();
 });
 
-test("what waits is seen with its age, and is gone when it went out", async () => {
+test("a waiting message is counted with its age until it is sent", async () => {
   fakeNetworks(inTurn(status(503), status(503), accept));
   const chat = await conversation("telegram");
   const { createdAt } = await send(chat.api, chat.chatId);
@@ -120,7 +120,7 @@ test("each way in which an attempt may end has its count", async () => {
   expect((await channelStats(chat)).attempts).toEqual({ ...NO_ATTEMPTS, unknown: 1, failed: 1, sent: 1 });
 });
 
-test("a broken channel says when it is tried again", async () => {
+test("a broken channel shows when it is probed next", async () => {
   fakeNetworks(refuse(401, "Unauthorized"));
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
@@ -162,7 +162,7 @@ test("a channel that is deleted leaves no numbers in its object", async () => {
   expect(await channelStats(chat)).toBeUndefined();
 });
 
-test("what a chat could not tell is told later, and once", async () => {
+test("a failed report of a chat is repeated later and counts once", async () => {
   fakeNetworks(accept);
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);

@@ -142,7 +142,7 @@ test("a probe that hangs lets no second one go", async () => {
   expect(calls).toHaveLength(2);
 });
 
-test("a probe that comes through mends the channel, and all others follow", async () => {
+test("a successful probe closes the breaker, and all other chats send", async () => {
   let isMended = false;
   const calls = fakeNetworks((call, number) => (isMended ? accept(call) : bot(call, number)));
   const at = await manyChats(10);

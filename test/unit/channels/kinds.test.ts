@@ -105,7 +105,7 @@ test.each([
   "http://[::g]",
   "http://[::1]x",
   "http://a..b:99999",
-])("%j is no origin", (origin) => {
+])("%j is not an origin", (origin) => {
   const result = KINDS.web.settings.safeParse({ allowedOrigins: [origin] });
   expect(result.error?.issues.map(({ message }) => message)).toEqual([
     "must be an origin, such as https://example.com",
@@ -161,7 +161,7 @@ test.each([
   ["web", "web_x"],
   ["web", "web_"],
   ["web", "half \ud83d"],
-] as const)("at %s the text %j is no address", (kind, text) => {
+] as const)("%s refuses the address %j", (kind, text) => {
   const words = {
     whatsapp: "must be a phone number: digits, with at most a leading +, spaces, dashes and brackets",
     telegram: "must be a chat id: digits without leading zeros, with a leading - for a group",

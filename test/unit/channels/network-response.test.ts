@@ -53,7 +53,7 @@ test("a text of as many bytes as are allowed is read; one byte more, and the res
   expect(seen.cancelled).toBe(true);
 });
 
-test("a text that breaks off, or has not ended in time, is none", async () => {
+test("a text that is cut off or incomplete at the deadline is null", async () => {
   expect(await readText(answer(bytes("ab"), "break").response, 100, never)).toBeNull();
   const clock = new AbortController();
   const { response, seen } = answer(bytes("ab"), "hang");
@@ -64,7 +64,7 @@ test("a text that breaks off, or has not ended in time, is none", async () => {
   expect(await readText(answer(bytes("ab")).response, 100, AbortSignal.abort())).toBeNull();
 });
 
-test("a text that is no JSON is nothing", () => {
+test("a text that is not JSON is undefined", () => {
   expect([parseJson('{"a":1}'), parseJson("null"), parseJson("{"), parseJson(""), parseJson(null)]).toEqual([
     { a: 1 },
     null,
@@ -74,7 +74,7 @@ test("a text that is no JSON is nothing", () => {
   ]);
 });
 
-test("a body that nobody will read is let go, and one that is being read is left", () => {
+test("an unread body is cancelled, and a body that is being read is not", () => {
   const { response, seen } = answer("hang");
   discard(response);
   expect(seen.cancelled).toBe(true);
@@ -94,12 +94,12 @@ test.each([
   expect(contentLength(new Headers({ "Content-Length": text }))).toBe(length);
 });
 
-test("an answer that says no length, or is encoded, has none that is known", () => {
+test("a response without a length or with an encoding has no known length", () => {
   expect(contentLength(new Headers())).toBeNull();
   expect(contentLength(new Headers({ "Content-Length": "5", "Content-Encoding": "gzip" }))).toBeNull();
 });
 
-test("a stream ends where it has more bytes than it may", async () => {
+test("a stream fails after the maximum number of bytes", async () => {
   const through = (max: number) => {
     const { response } = answer(bytes("ab"), bytes("cd"));
     return new Response(response.body?.pipeThrough(limitBytes(max))).text();

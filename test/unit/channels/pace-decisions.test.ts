@@ -134,7 +134,7 @@ test("a channel that worked counts as one that works for a minute; in its second
   expect(onTrial(PROVEN_FOR_MS).outcome).toBe("wait");
 });
 
-test("a trial that is asked for a permits the time of one under way", () => {
+test("a request during a trial does not extend the trial", () => {
   expect(ask(proven({ trialUntil: NOW + 1 })).pace.trialUntil).toBe(NOW + 1);
 });
 
@@ -233,7 +233,7 @@ test("a report of a probe that comes twice changes nothing, and neither does one
   expect(breakChannel(next, "Bad token", attempt, now)).toBe(next);
 });
 
-test("other credentials close the breaker, the same ones change nothing", () => {
+test("new credentials close the breaker, and the same ones change nothing", () => {
   const first = withCredentials(broken(), "one");
   expect(first).toEqual({ ...broken(), credentialsVersion: "one" });
   expect(withCredentials(first, "one")).toBe(first);
@@ -242,7 +242,7 @@ test("other credentials close the breaker, the same ones change nothing", () => 
   expect(withCredentials(second, "two")).toBe(second);
 });
 
-test("what was under way when a channel broke, or before it was mended, adds nothing to it", () => {
+test("attempts granted before the breaker opened or closed do not change it", () => {
   const pace = broken();
   expect(breakChannel(pace, "Again", ATTEMPT, NOW + 1)).toBe(pace);
   expect(breakChannel(pace, "Again", { probe: 1, epoch: 1 }, NOW + 1)).toBe(pace);
@@ -251,7 +251,7 @@ test("what was under way when a channel broke, or before it was mended, adds not
   expect(breakChannel({ ...INITIAL_PACE, epoch: 1 }, "New", { probe: null, epoch: 1 }, NOW).breaker).not.toBeNull();
 });
 
-test("a probe that tells nothing is followed by one after the shortest wait", () => {
+test("an inconclusive probe is followed by another after the shortest wait", () => {
   const { pace, attempt, now } = probing();
   expect(rescheduleProbe(pace, attempt, now).breaker).toEqual({
     ...pace.breaker,
@@ -262,7 +262,7 @@ test("a probe that tells nothing is followed by one after the shortest wait", ()
   expect(rescheduleProbe(INITIAL_PACE, PROBE, NOW)).toBe(INITIAL_PACE);
 });
 
-test("a rest is never shortened", () => {
+test("a pause is never shortened", () => {
   expect(slowDown(INITIAL_PACE, SECOND, NOW)).toEqual({
     ...INITIAL_PACE,
     clock: NOW + SECOND,
@@ -290,7 +290,7 @@ test("a trial's end is old news of a channel that broke, or was mended", () => {
   expect(endTrial(epoch, trial, true, NOW)).toBe(epoch);
 });
 
-test("a channel is mended by a probe that came through, or by other credentials", () => {
+test("a successful probe or new credentials close the breaker", () => {
   const pace = { ...broken(), trialUntil: FAR };
   expect(closeBreaker(pace, NOW)).toEqual({ ...INITIAL_PACE, epoch: 1, provenEpoch: 1, provenAt: NOW });
   expect(closeBreaker(pace, null)).toEqual({ ...INITIAL_PACE, epoch: 1 });

@@ -59,7 +59,7 @@ test.each([
   expect(await send()).toEqual({ outcome: "failed", code, message: description, parts: [] });
 });
 
-test("a 400 that names another chat has moved the contact", async () => {
+test("a 400 that names another chat changes the contact's address", async () => {
   fakeNetwork(refused(400, "Bad Request: group chat was upgraded", { migrate_to_chat_id: -1_001_234_567_890 }));
   expect(await send()).toEqual({ outcome: "moved", address: "-1001234567890", parts: [] });
 });
@@ -69,7 +69,7 @@ test("a 403 that names another chat fails, and so does one without a code of its
   for (const _ of [1, 2]) expect(await send()).toMatchObject({ outcome: "failed", code: "contact_unreachable" });
 });
 
-test("a 400 that names the same chat fails instead of going round for ever", async () => {
+test("a 400 that names the same chat fails instead of repeating forever", async () => {
   fakeNetwork(refused(400, "Bad Request: group chat was upgraded", { migrate_to_chat_id: 42 }));
   expect(await send()).toMatchObject({ outcome: "failed", code: "network_400" });
 });
@@ -134,7 +134,7 @@ test("a connection that breaks leaves the outcome unknown", async () => {
   expect(await send()).toEqual({ outcome: "unknown", message: "The connection to Telegram failed", parts: [] });
 });
 
-test("an answer that breaks off leaves the outcome unknown", async () => {
+test("a response that is cut off leaves the outcome unknown", async () => {
   const broken = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new TextEncoder().encode('{"ok":true,"result":{"message_id":7}'));
@@ -193,7 +193,7 @@ test("a token that Telegram quotes is replaced by an ellipsis", async () => {
   expect(await send()).toMatchObject({ message: "No such bot: …!" });
 });
 
-test("a long description is cut", async () => {
+test("a long description is truncated", async () => {
   fakeNetwork(refused(400, "x".repeat(5_000)));
   const outcome = await send();
   expect(outcome).toMatchObject({ outcome: "failed", message: "x".repeat(300) });

@@ -46,7 +46,7 @@ test.each([
   ["a user whose UTF-8 holds half a surrogate pair", `parley.v1, user.7aCA.${HASH}`],
   ["a hash of 31 bytes", `parley.v1, user.YQ.${HASH.slice(2)}`],
   ["a hash of 33 bytes", `parley.v1, user.YQ.${HASH}00`],
-])("%s is no claim", (_, header) => {
+])("%s is not a claim", (_, header) => {
   expect(readClaim(header)).toBeNull();
 });
 
@@ -65,7 +65,7 @@ test.each([
   ["an address that a token could have", "web_x"],
   ["nothing but white space", " \t\u00a0"],
   ["257 UTF-16 units", `${"🦀".repeat(128)}x`],
-])("a user id of %s is no claim", (_, user) => {
+])("a user id of %s is not a claim", (_, user) => {
   expect(readClaim(asUser(user, HASH).join(", "))).toBeNull();
 });
 

@@ -112,7 +112,7 @@ test("what the Worker found out of a visitor survives the header, whatever the a
 const record = (settings: object, ...secrets: string[]) =>
   ({ settings, identitySecrets: async () => secrets }) as unknown as ChannelRecord;
 
-test("a channel's terms are its origins, and the marks of its secrets where they are asked for", async () => {
+test("a channel's socket policy contains its origins and, if requested, the fingerprints of its secrets", async () => {
   const channel = record({ allowedOrigins: ["https://a.example"] }, "one", "two");
   expect(await socketPolicyOf(channel, { withFingerprints: false }, 0)).toEqual({
     allowedOrigins: ["https://a.example"],

@@ -29,7 +29,7 @@ function watched(status: number, headers: HeadersInit = {}) {
   return { seen, reply: () => new Response(body, { status, headers }) };
 }
 
-test("a redirect is followed nowhere, and its body is let go", async () => {
+test("no redirect is followed, and its body is cancelled", async () => {
   for (const status of [300, 399]) {
     const { seen, reply } = watched(status);
     fakeNetwork(reply);
@@ -48,7 +48,7 @@ test("no call is made after the attempt's deadline", async () => {
   expect(sent).toEqual([]);
 });
 
-test("parameters are numbered where each is, and named else", async () => {
+test("parameters are sent by number only if all names are numbers", async () => {
   const parametersOf = async (...names: string[]) => {
     const parameters = names.map((name) => ({ name, value: `v${name}` }));
     const body = await bodyOf({ type: "TEMPLATE", template: { name: "t", language: "en", parameters } });
@@ -63,7 +63,7 @@ test("parameters are numbered where each is, and named else", async () => {
   }
 });
 
-test("a document has its link's name, cut to 240 characters", async () => {
+test("a document gets the file name of its link, truncated to 240 characters", async () => {
   const nameOf = async (path: string) => {
     const body = await bodyOf({ type: "DOCUMENT", mediaUrl: `https://media.test/${path}`, content: "" });
     return (body.document as { filename?: string }).filename;
@@ -75,7 +75,7 @@ test("a document has its link's name, cut to 240 characters", async () => {
   expect(await nameOf(`%zz${"x".repeat(241)}`)).toBe(`%zz${"x".repeat(237)}`);
 });
 
-test("why there is no media is told, and the body is let go", async () => {
+test("a failed media request says why, and its body is cancelled", async () => {
   const unavailable = (message: string) => ({ outcome: "unavailable", message });
   const asked = (...replies: Reply[]) => {
     fakeNetwork(...replies);
@@ -114,7 +114,7 @@ test("a content type is told without its parameters, and is the look-up's where 
   expect(await media()).toMatchObject({ contentType: null });
 });
 
-test("an item is for the channel of its number, of the app that was called", () => {
+test("an item belongs to the channel with its number and the called app", () => {
   const isFor = (account: string, changes: object) =>
     whatsapp.isFor?.(account, { ...credentials, ...changes }, credentials);
   expect(isFor(credentials.phoneNumberId, {})).toBe(true);

@@ -15,16 +15,16 @@ test.each([
   ["contacts", [{ name: { formatted_name: "Ann" }, phones: [{}, { phone: "+49" }] }, {}], "[Contact] Ann +49"],
   ["order", { product_items: [{ product_retailer_id: "sku" }] }, "[Order] 1 × sku"],
   ["order", { product_items: {}, text: "Please" }, "[Order] Please"],
-])("what comes as %j with %j is told as %s", (type, part, text) => {
+])("a message of type %j with %j is described as %s", (type, part, text) => {
   expect(describe(type, part)).toBe(text);
 });
 
-test("an answer that holds nothing says so, with its status", () => {
+test("the outcome of an empty response contains its status", () => {
   const message = "The network answered 200 with a response that could not be understood";
   expect(refusalByStatus(200, null)).toEqual({ outcome: "unknown", message });
 });
 
-test("a wait is seconds or a date, and nothing else is one", () => {
+test("Retry-After is read as seconds or a date", () => {
   const now = Date.parse("2026-11-20T12:00:00Z");
   const wait = (text: string) => retryAfterMs(new Headers({ "Retry-After": text }), now);
   expect([wait("7"), wait(" 7 "), wait("Fri, 20 Nov 2026 12:00:09 GMT")]).toEqual([7_000, 7_000, 9_000]);
@@ -44,7 +44,7 @@ test("an address has one version, and no slash twice", () => {
 const text = { type: "text", text: { body: "Hi" } };
 const contact = (wa_id: string, name: string) => ({ wa_id, profile: { name } });
 
-test("of two contacts none lends its name to a message that fits neither", async () => {
+test("a message that matches neither of two contacts gets no name", async () => {
   const contacts = [contact("111", "Ann"), contact("222", "Bo")];
   expect(await itemOf({ contacts, messages: [came(text)] })).toMatchObject({ address: PHONE, name: null });
   expect(await itemOf({ contacts: contacts.slice(1), messages: [came(text)] })).toMatchObject({ name: "Bo" });
@@ -65,7 +65,7 @@ test("an error that can't be read leaves a note", async () => {
   ]);
 });
 
-test("body is not JSON leaves a note", async () => {
+test("a body that is not JSON leaves a note", async () => {
   expect(await receive("{")).toEqual({ genuine: true, items: [], notes: ["body not understood"] });
 });
 
@@ -74,7 +74,7 @@ test("nobody but the network says that a contact has moved", async () => {
   expect(await itemOf({ messages: [came({ type: "button", button })] })).toMatchObject({ kind: "message" });
 });
 
-test("a notice that says nothing, or of the number that it is, moves nobody", async () => {
+test("a system message without a new address changes no address", async () => {
   expect(await itemOf({ messages: [came({ type: "system" })] })).toMatchObject({
     kind: "message",
     content: "[System]",
@@ -84,7 +84,7 @@ test("a notice that says nothing, or of the number that it is, moves nobody", as
   });
 });
 
-test("a file's name is cut to 255 characters", async () => {
+test("a file name is truncated to 255 characters", async () => {
   const item = await itemOf({
     messages: [came({ type: "document", document: { id: "F1", filename: "x".repeat(256) } })],
   });

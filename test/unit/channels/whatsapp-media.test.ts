@@ -112,7 +112,7 @@ test.each<[string, (() => Response | Promise<Response>)[]]>([
   ["a redirect for the media", [found(PLACE), moved]],
   ["a piece of the media", [found(PLACE), () => new Response(BYTES, { status: 206 })]],
   ["no media at all", [found(PLACE), () => new Response(null)]],
-])("of %s nothing is passed on, and neither token nor address is told", async (_name, replies) => {
+])("%s makes media unavailable without revealing the token or the URL", async (_name, replies) => {
   const sent = fakeNetwork(...replies);
   const answer = await media();
   expect(answer).toEqual({ outcome: "unavailable", message: expect.any(String) });
@@ -132,7 +132,7 @@ test.each<[string, (() => Response)[]]>([
   expect(await media()).toEqual({ outcome: "expired" });
 });
 
-test("a refused look-up tells the network's words without the token", async () => {
+test("a refused look-up returns the network's text without the token", async () => {
   fakeNetwork(refused(190, { status: 401, message: `Malformed access token ${TOKEN}` }));
   expect(await media()).toEqual({ outcome: "unavailable", message: "Malformed access token [token]" });
 });

@@ -26,7 +26,7 @@ test.each<[string, string, string[]]>([
     '{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"a\\nb","value":{}}]}]}',
     ["field with an unknown name ignored"],
   ],
-])("of %s only a note is left", async (_name, body, notes) => {
+])("%s leaves only a note", async (_name, body, notes) => {
   expect(await receive(body)).toEqual({ genuine: true, items: [], notes });
 });
 

@@ -21,7 +21,7 @@ test.each([2, 131000, 131016, 131057, 133004])("the code %i is tried again later
   });
 });
 
-test("the code 1 is worth one more try", async () => {
+test("the code 1 is retried once", async () => {
   fakeNetwork(refused(1, { message: "An unknown error occurred" }));
   expect(await send()).toEqual({
     outcome: "retry",
@@ -73,7 +73,7 @@ test.each([
   }
 });
 
-test("the code 131047 has a word of ours", async () => {
+test("the code 131047 has an error code of the service", async () => {
   fakeNetwork(refused(131047, { message: "Re-engagement message" }));
   expect(await send()).toEqual({
     outcome: "failed",
@@ -124,12 +124,12 @@ test.each<[status: number, outcome: object]>([
   [500, { outcome: "retry", code: "network_999999", wholeChannel: false }],
   [503, { outcome: "retry", code: "network_999999", wholeChannel: false }],
   [200, { outcome: "unknown" }],
-])("a code that nobody knows is decided by its status %i", async (status, outcome) => {
+])("an unknown code is decided by its status %i", async (status, outcome) => {
   fakeNetwork(refused(999_999, { status }));
   expect(await send()).toMatchObject(outcome);
 });
 
-test("the words never decide", async () => {
+test("the text of an error never decides its outcome", async () => {
   fakeNetwork(refused(131000, { message: "(#131047) Access token expired, template rejected, rate limit hit" }));
   expect(await send()).toMatchObject({ outcome: "retry", wholeChannel: false });
 });
@@ -142,7 +142,7 @@ test.each([
   [521, false],
   [530, false],
   [429, true],
-])("the status %i alone says that nothing was taken", async (status, wholeChannel) => {
+])("the status %i without an error means that nothing was accepted", async (status, wholeChannel) => {
   fakeNetwork(() => new Response("<html>Sorry</html>", { status, headers: { "Retry-After": "3" } }));
   expect(await send()).toEqual({
     outcome: "retry",
@@ -185,12 +185,12 @@ test.each<[string, () => Response]>([
   ["Cloudflare's 520", () => new Response("error code: 520", { status: 520 })],
   ["Cloudflare's 524", () => new Response("error code: 524", { status: 524 })],
   ["an accepted message behind 64 KiB", () => Response.json({ x: "x".repeat(70_000), messages: [{ id: "wamid.1" }] })],
-])("after %s nobody knows what became of the message", async (_name, reply) => {
+])("%s leaves the outcome unknown", async (_name, reply) => {
   fakeNetwork(reply);
   expect(await send()).toMatchObject({ outcome: "unknown", parts: [] });
 });
 
-test("of an endless answer no more is read than 64 KiB and a chunk", async () => {
+test("at most 64 KiB and one chunk of an endless response are read", async () => {
   let read = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -241,7 +241,7 @@ test.each<[string, Error]>([
   });
 });
 
-test("a token that Meta quotes is taken out of its words", async () => {
+test("a token that Meta quotes is removed from the text", async () => {
   fakeNetwork(refused(190, { status: 401, message: `Malformed access token ${TOKEN}` }));
   expect(await send()).toEqual({
     outcome: "channel_broken",
@@ -250,7 +250,7 @@ test("a token that Meta quotes is taken out of its words", async () => {
   });
 });
 
-test("the network's words are cut to 500 characters", async () => {
+test("the network's text is truncated to 500 characters", async () => {
   fakeNetwork(refused(131026, { message: "m".repeat(9_000) }));
   expect(await send()).toMatchObject({ message: "m".repeat(500) });
 });

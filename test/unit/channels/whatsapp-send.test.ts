@@ -184,7 +184,7 @@ test.each<[string, Partial<Outbound>, object]>([
   ]);
 });
 
-test("a part that went out is told when the next one is refused", async () => {
+test("a sent part is reported if the next one is refused", async () => {
   fakeNetwork(accepted("wamid.1"), refused(131026, { message: "Undeliverable" }));
   expect(await send({ type: "IMAGE", content: LONG, mediaUrl: LINK })).toEqual({
     outcome: "failed",
@@ -194,7 +194,7 @@ test("a part that went out is told when the next one is refused", async () => {
   });
 });
 
-test("a part that went out is told when the answer to the next one is lost", async () => {
+test("a sent part is reported if the answer to the next one is lost", async () => {
   fakeNetwork(accepted("wamid.1"), () => Promise.reject(new Error("Network connection lost.")));
   expect(await send({ type: "IMAGE", content: LONG, mediaUrl: LINK })).toMatchObject({
     outcome: "unknown",
@@ -202,7 +202,7 @@ test("a part that went out is told when the answer to the next one is lost", asy
   });
 });
 
-test("a part that went out in an earlier attempt is not sent again", async () => {
+test("a part sent in an earlier attempt is not sent again", async () => {
   const sent = fakeNetwork(accepted("wamid.2"));
   expect(await send({ type: "AUDIO", content: "Hear", mediaUrl: LINK, partsSent: ["wamid.1"] })).toMatchObject({
     outcome: "sent",
@@ -223,7 +223,7 @@ test.each<[string, { wa_id?: string; user_id?: string }, string[]]>([
   expect(await send({})).toEqual({ outcome: "sent", parts: ["wamid.1"], addresses });
 });
 
-test("an answer without contacts is a success all the same", async () => {
+test("a response without contacts is a success", async () => {
   fakeNetwork(() => Response.json({ messaging_product: "whatsapp", messages: [{ id: "wamid.1" }] }));
   expect(await send({})).toEqual({ outcome: "sent", parts: ["wamid.1"], addresses: [] });
 });

@@ -92,7 +92,7 @@ test.each([1, 100, 131026, 131047, 131049, 132015, 130429, 300])(
   },
 );
 
-test("a status that is no failure has no error", async () => {
+test("a status other than FAILED has no error", async () => {
   const errors = [{ code: 131026, title: "Undeliverable" }];
   expect(await itemOf({ statuses: [status({ errors })] })).toMatchObject({ status: "DELIVERED", error: null });
 });

@@ -7,7 +7,7 @@ const contact = { profile: { name: "Ann" }, wa_id: PHONE };
 
 const inbound = { kind: "message", networkId: "wamid.1", address: PHONE, addresses: [], name: "Ann", media: null };
 
-test("a text message is items for its phone number's id", async () => {
+test("a text message belongs to the account of its phone number's id", async () => {
   const call = {
     object: "whatsapp_business_account",
     entry: [
@@ -70,7 +70,7 @@ test.each<[string, object, object]>([
     { type: "IMAGE", content: "", media: { id: "115", contentType: null, fileName: null } },
   ],
   ["an empty text", { type: "text", text: { body: "" } }, { type: "TEXT", content: "" }],
-])("%s is items as it is", async (_name, fields, expected) => {
+])("%s keeps its type and content", async (_name, fields, expected) => {
   expect(await itemOf({ contacts: [contact], messages: [came(fields)] })).toEqual({ ...inbound, ...expected });
 });
 
@@ -149,12 +149,12 @@ test.each<[string, object, string]>([
   ["an image without its id", { type: "image", image: { caption: "Look" } }, "[Image]"],
   ["a button that is no object", { type: "button", button: "Yes" }, "[Button]"],
   ["contacts that are no list", { type: "contacts", contacts: { name: "Bob" } }, "[Contact]"],
-])("%s is items as a TEXT that describes it", async (_name, fields, content) => {
+])("%s becomes a TEXT with a description", async (_name, fields, content) => {
   const item = await itemOf({ contacts: [contact], messages: [came(fields)] });
   expect(item).toEqual({ ...inbound, type: "TEXT", content });
 });
 
-test("a description is cut to 1,000 characters", async () => {
+test("a description is truncated to 1,000 characters", async () => {
   const item = await itemOf({ messages: [came({ type: "button", button: { text: "x".repeat(5_000) } })] });
   expect(item).toMatchObject({ content: `[Button] ${"x".repeat(991)}` });
 });
