@@ -50,8 +50,10 @@ export async function bench(cases: Case[], settings: BenchSettings): Promise<Out
     const startUp = settings.startUp ? await startUpTime(join(setup.folder, "startup.cpuprofile")) : null;
     const prepared = await prepare(setup, cases, log);
     // Objects that start anew see what was written into their storage from outside.
-    const counted = await withServer(setup, { counted: true, heard: false }, (server) => count(server, prepared, log));
-    const results = await withServer(setup, { counted: false, heard: false }, (server) => {
+    const counted = await withServer(setup, { counted: true, showErrors: false }, (server) =>
+      count(server, prepared, log),
+    );
+    const results = await withServer(setup, { counted: false, showErrors: false }, (server) => {
       const onRound = (round: number) => log(`Round ${round + 1} of ${rounds}`);
       return runRounds(server, prepared, { drive, rounds, seconds }, onRound);
     });
@@ -88,7 +90,7 @@ export async function withSetup<T>(
 
 /** Makes the data of the cases. */
 export function prepare(setup: Setup, cases: Case[], log: RunSettings["log"]): Promise<Prepared[]> {
-  return withServer(setup, { counted: true, heard: true }, async (server) => {
+  return withServer(setup, { counted: true, showErrors: true }, async (server) => {
     const place = new Place(server, setup.secrets.ADMIN_TOKEN);
     await place.migrate();
     const prepared: Prepared[] = [];

@@ -48,12 +48,12 @@ export function inTurn(requests: string[], ...statuses: number[]): Traffic {
   return { request: (n) => requests[n % requests.length] as string, different: requests.length, statuses };
 }
 
-/** Traffic of requests none of which is sent twice. */
+/** Traffic that sends each request once. `request` makes a new one with each call. */
 export function eachOnce(request: () => string, status: number): Traffic {
   return { request, different: Number.POSITIVE_INFINITY, statuses: [status] };
 }
 
-/** A number that no other turn has used. */
+/** An id that is never used again. */
 export function unique(): string {
   return randomUUID();
 }

@@ -6,7 +6,7 @@ import { get } from "./request.ts";
 import { type Sizes, shown } from "./sizes.ts";
 
 const FLOOR = { floor: ONE_QUERY };
-/** Of ten chats, seven are of the first channel. */
+/** The share of chats in the first channel. */
 const FIRST_SHARE = 0.7;
 
 export function directoryCases({ chats: count, manyChats }: Sizes): Case[] {
@@ -22,9 +22,9 @@ export function directoryCases({ chats: count, manyChats }: Sizes): Case[] {
 }
 
 interface Walk {
-  /** The id of the channel with three of ten chats. */
+  /** The id of the channel with the fewer chats. */
   second: string;
-  /** The id of a chat that has a hundredth of them after it. */
+  /** The id of a chat near the end: a hundredth of the chats come after it. */
   late: string;
 }
 
@@ -32,7 +32,7 @@ function deep({ late }: Walk): string {
   return `?before=${late}`;
 }
 
-/** In a directory that holds as many keys. */
+/** A case for `--scale`. The directory has as many keys as the organization has chats. */
 function scale(name: string, count: number, query: (walk: Walk) => string): Case {
   const make: Case["make"] = async (place) => {
     await place.once(`${count} keys`, async () => place.otherKeys(await createOrganization(place), count));

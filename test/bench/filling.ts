@@ -1,4 +1,4 @@
-/** A web chat to be filled: who it is, the number of the first message, and how many. */
+/** Messages to write into a web chat: `count` of them, the first with the number `from`. */
 export interface Filling {
   identity: {
     chatId: string;

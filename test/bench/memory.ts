@@ -6,7 +6,7 @@ import { authorized } from "./request.ts";
 import { type Server, type Setup, withServer } from "./server.ts";
 import { lastPage, shown } from "./sizes.ts";
 
-/** What the isolate of one chat's object holds after the chat was read at both its ends and written to. */
+/** What the isolate of one chat's object holds after reads of its first and last pages, and some sends. */
 export interface Memory {
   messages: number;
   /** Bytes of JavaScript, after a collection of garbage. */
@@ -20,11 +20,11 @@ export async function measureMemory(setup: Setup, lengths: number[], log: (line:
   const memories: Memory[] = [];
   for (const messages of lengths) {
     log(`Memory of the object of a chat of ${shown(messages)} messages`);
-    const chat = await withServer(setup, { counted: true, heard: true }, (server) =>
+    const chat = await withServer(setup, { counted: true, showErrors: true }, (server) =>
       filledChat(server, setup, messages),
     );
     const inspector = await freePort(0, "127.0.0.1");
-    const heap = await withServer(setup, { counted: false, heard: false, inspector }, async (server) => {
+    const heap = await withServer(setup, { counted: false, showErrors: false, inspector }, async (server) => {
       await use(server, chat, messages);
       return heapOf("parley-objects", inspector);
     });

@@ -101,7 +101,7 @@ async function list(place: Place, messages: number, query = ""): Promise<Traffic
   return same(get(path + query, secret), 200);
 }
 
-/** One key and one chat, so each send makes the page of the lists after it a new one. */
+/** One key and one chat, so each send changes the page that the next lists return. */
 async function sendAmongLists(place: Place, messages: number): Promise<Traffic> {
   const { path, secret } = await keyAndChat(place, messages);
   const lists = Array.from({ length: LISTS_FOR_A_SEND }, () => get(path, secret));
@@ -129,7 +129,7 @@ async function keyAndChat(place: Place, messages: number, given?: Organization) 
   return { path: `/api/v1/chats/${chatId}/messages`, secret };
 }
 
-/** The service with each hop made longer. */
+/** A case of the service with a delay on each hop. */
 function delayed(name: string, ms: number, connections: number, make: Case["make"]): Case {
   return { name: `${name}, ${ms} ms a hop`, front: `delayed${ms}`, connections, make };
 }

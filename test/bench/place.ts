@@ -4,10 +4,10 @@ import { type World, worldAt } from "../support/world/world.ts";
 import type { Filling } from "./filling.ts";
 import type { Server, Statement } from "./server.ts";
 
-/** Messages that one call stores in a chat that is being filled. */
+/** Messages that one call writes into a chat. */
 const FILLED_AT_ONCE = 10_000;
 
-/** The service that the cases measure. Factories make a few things in it; its own methods write many into the storage. */
+/** The service that the cases measure. Factories create a few things by its API, its methods many in the storage. */
 export class Place implements World {
   readonly adminToken: string;
   readonly call: World["call"];
@@ -31,7 +31,7 @@ export class Place implements World {
     }
   }
 
-  /** What several cases share, made for the first of them. */
+  /** Makes what several cases share, when the first of them asks for it. */
   once<T>(what: string, make: () => Promise<T>): Promise<T> {
     const made = (this.#made.get(what) as Promise<T> | undefined) ?? make();
     this.#made.set(what, made);
@@ -55,7 +55,10 @@ export class Place implements World {
     return chat.id;
   }
 
-  /** Makes `count` chats without messages, with the contacts `<name>-0` and so on. Returns the id of the nth chat by activity. */
+  /**
+   * Makes `count` chats without messages, with the contacts `<name>-0` and so on. Returns a function for the id of the
+   * nth chat, the least active first.
+   */
   async chats({ organization, id: channelId, kind }: Channel, name: string, count: number) {
     const stem = `cht_g${String(++this.#count).padStart(5, "0")}`;
     const numbers = `with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1)`;
@@ -78,7 +81,7 @@ export class Place implements World {
     return (n: number) => stem + String(n).padStart(10, "0");
   }
 
-  /** So many keys that nobody uses. */
+  /** Makes this number of keys, which nobody uses. */
   async otherKeys(organization: Organization, count: number): Promise<void> {
     await this.sql("parley", [
       {
@@ -95,7 +98,7 @@ export class Place implements World {
     return this.#server.sql(front, statements);
   }
 
-  /** One request to the service; the answer as it came. */
+  /** Sends one request to the service. */
   async ask(path: string, init: RequestInit): Promise<Response> {
     return fetch(new URL(path, this.#server.url("parley")), init);
   }

@@ -46,7 +46,7 @@ export async function profile(each: Case, settings: RunSettings & { folder: stri
     const { traffic } = prepared;
     const workers = workersOf(each.front, setup.scripts);
     const port = await freePort(0, "127.0.0.1");
-    return withServer(setup, { counted: false, heard: false, inspector: port }, async (server) => {
+    return withServer(setup, { counted: false, showErrors: false, inspector: port }, async (server) => {
       const load = { url: server.url(each.front), connections: each.connections, ...traffic };
       const run = () => (traffic.run ? traffic.run(load.url) : drive(load, seconds));
       await drive(load, WARM_UP_SECONDS);

@@ -3,7 +3,7 @@ export function get(path: string, secret: string, headers: Record<string, string
   return request("GET", path, { ...authorized(secret), ...headers });
 }
 
-/** The bytes of a POST of some JSON text; ASCII alone. */
+/** The bytes of a POST of some JSON text, which must be ASCII. */
 export function post(path: string, body: string, headers: Record<string, string> = {}): string {
   return request("POST", path, { ...headers, "Content-Length": String(body.length) }, body);
 }

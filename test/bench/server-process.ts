@@ -1,7 +1,7 @@
 import type { Miniflare } from "miniflare";
 import { startWorkers } from "../support/world/workers.ts";
 
-/** What the bench asks its server process for; each question has its answer, in turn. */
+/** What the bench asks its server process for. It answers one question after the other. */
 export type Question =
   | { ask: "start"; options: Parameters<typeof startWorkers>[0] }
   | { ask: "sql"; worker: string; statements: { sql: string; values: (string | number | null)[] }[] }
@@ -9,7 +9,7 @@ export type Question =
 
 let miniflare: Miniflare | undefined;
 
-// Workerd's own process, with nothing of wrangler's in front of it. The bench itself has the other core.
+// A process of its own, so Miniflare's work does not slow down the driver. wrangler is not part of it.
 process.on("message", (question: Question) => {
   answer(question).then(
     (value) => process.send?.({ value }),

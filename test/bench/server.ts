@@ -16,7 +16,7 @@ export interface Server {
   url(front: Front): URL;
   /** Runs statements in one transaction on the D1 database of a Worker. */
   sql(front: Front, statements: Statement[]): Promise<void>;
-  /** Of the process that runs all the Workers. */
+  /** The id of the process that runs all Workers. */
   pid: number;
   stop(): Promise<void>;
 }
@@ -28,11 +28,11 @@ export interface Setup {
   secrets: Secrets;
 }
 
-export interface Way {
+export interface ServerOptions {
   /** The service with counters in it, or as it is deployed. */
   counted: boolean;
   /** Whether errors that the Workers log are shown. */
-  heard: boolean;
+  showErrors: boolean;
   /** The port of the inspector. Without it there is none. */
   inspector?: number;
 }
@@ -43,8 +43,11 @@ export const DELAYS = [20, 50, 100] as const;
 /**
  * Starts all Workers on the data in `folder`. Each service's objects live in an isolate of their own, as in production.
  */
-async function startServer({ folder, scripts, secrets }: Setup, { counted, heard, inspector }: Way): Promise<Server> {
-  const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !heard }) };
+async function startServer(
+  { folder, scripts, secrets }: Setup,
+  { counted, showErrors, inspector }: ServerOptions,
+): Promise<Server> {
+  const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !showErrors }) };
   const child = fork(new URL("server-process.ts", import.meta.url), { env, execArgv: ["--no-warnings"] });
   const bindings = {};
   const workers = [
@@ -85,9 +88,13 @@ async function startServer({ folder, scripts, secrets }: Setup, { counted, heard
   };
 }
 
-/** Does some work with a server, and stops it. */
-export async function withServer<T>(setup: Setup, way: Way, work: (server: Server) => Promise<T>): Promise<T> {
-  const server = await startServer(setup, way);
+/** Starts a server, does some work with it, and stops it. */
+export async function withServer<T>(
+  setup: Setup,
+  options: ServerOptions,
+  work: (server: Server) => Promise<T>,
+): Promise<T> {
+  const server = await startServer(setup, options);
   try {
     return await work(server);
   } finally {

@@ -1,10 +1,10 @@
 /** How much data the cases have. */
 export interface Sizes {
-  /** Messages in a chat of common length, in a long one, and in one of the largest. */
+  /** Messages in a common chat, in a long one, and in one of the largest. */
   chat: number;
   longChat: number;
   hugeChat: number;
-  /** Chats of an organization, and of a large one; the directory that has a large one has as many keys. */
+  /** Chats of an organization, and of a large one. The directory of the large one has as many keys. */
   chats: number;
   manyChats: number;
   /** Keys that are busy at once. */

@@ -12,7 +12,7 @@ const REST_A_CHAT = 5;
 const OPENED_AT_ONCE = 20;
 const PATIENCE_MS = 5_000;
 
-/** A chat has few sockets, those of one visitor's tabs: so these are of as many chats. */
+/** Each visitor has a chat with one socket: a chat has few sockets, one for each tab of its visitor. */
 export function socketCases({ visitors: count }: Sizes): Case[] {
   const name = `${shown(count)} open sockets, sent to received`;
   return [
@@ -28,7 +28,7 @@ export function socketCases({ visitors: count }: Sizes): Case[] {
   ];
 }
 
-/** What is called when the nth socket is told of a message. */
+/** `onMessage` is called when the nth socket receives a message. */
 type Listeners = { onMessage: (n: number) => void };
 
 async function visitors(place: Place, count: number) {
@@ -57,7 +57,7 @@ async function openAll(url: URL, protocols: string[][]): Promise<Listeners> {
   return listeners;
 }
 
-/** Opens a socket; resolves when it was told that it is ready. */
+/** Opens a socket. Resolves when the service says that it is ready. */
 function openOne(address: string, protocols: string[], onMessage: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(address, protocols);
@@ -69,7 +69,7 @@ function openOne(address: string, protocols: string[], onMessage: () => void): P
   });
 }
 
-/** Sends one message to each visitor; the latencies are from the request to the frame. */
+/** Sends one message to each visitor. A latency is the time from the request to the frame. */
 async function deliver(url: URL, listeners: Listeners, requests: string[]): Promise<Measured> {
   const { promise: received, resolve } = Promise.withResolvers<void>();
   const sentAt: number[] = [];

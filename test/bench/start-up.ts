@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { wrangler } from "./build.ts";
 
-/** How long the Worker's script is at work before its first request, as wrangler tells it: milliseconds, or null. */
+/** Milliseconds that the Worker's script runs before its first request, by wrangler. Null if wrangler prints none. */
 export async function startUpTime(profile: string): Promise<number | null> {
   const told = await wrangler("check", "startup", "--outfile", profile, "--args=--minify");
   await rm(profile, { force: true });

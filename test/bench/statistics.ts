@@ -1,4 +1,4 @@
-/** The middle of some numbers; the mean of the two in the middle where they are even. NaN of none. */
+/** The median: for an even count, the mean of the two in the middle. NaN for no values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
   const middle = sorted.length / 2;
@@ -6,13 +6,13 @@ export function median(values: readonly number[]): number {
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
 
-/** The value below which a share of them lies, whatever their order. NaN of none. */
+/** The value below which this share of the values lies, in any order. NaN for no values. */
 export function quantile(values: ArrayLike<number>, share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** How far the outermost values lie from the median, as a share of it. */
+/** The distance of the outermost value from the median, as a share of the median. */
 export function spread(values: readonly number[]): number {
   const middle = median(values);
   return Math.max(...values.map((value) => Math.abs(value - middle))) / middle;

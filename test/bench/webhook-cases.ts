@@ -19,7 +19,7 @@ function signed(path: string, body: string): string {
   return post(path, body, { "X-Hub-Signature-256": `sha256=${signature}` });
 }
 
-/** A text that a known contact wrote, as Meta tells it; each one another. */
+/** A webhook of Meta with a new text message of a known contact. */
 function inbound(): string {
   const message = { from: CONTACT, id: `wamid.${unique()}`, timestamp: "1790000000", type: "text" };
   const value = {

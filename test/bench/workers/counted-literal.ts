@@ -3,5 +3,5 @@ import literal, * as design from "./literal.ts";
 
 export class Limiter extends counting(design.Limiter) {}
 
-/** The literal design with what it does counted. */
+/** The literal design with counters. */
 export default countedWorker(literal);

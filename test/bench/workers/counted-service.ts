@@ -4,7 +4,7 @@ import { withHops } from "./hops.ts";
 // biome-ignore lint/suspicious/noExplicitAny: TypeScript asks it of a class that extends any class
 type ObjectClass = new (...given: any[]) => { alarm?(): void | Promise<void> };
 
-/** An object's class whose hops and rows are counted, but for those of its alarm, which belong to no request. */
+/** An object's class with counters for hops and rows. Those of alarms do not count: they belong to no request. */
 export function counting<C extends ObjectClass>(Original: C) {
   return class extends Original {
     #aside = 0;
@@ -27,7 +27,7 @@ export function counting<C extends ObjectClass>(Original: C) {
       await this.uncounted(async () => super.alarm?.());
     }
 
-    /** For what alarms of other objects call, too. */
+    /** Also for methods that alarms of other objects call. */
     async uncounted<T>(work: () => Promise<T>): Promise<T> {
       this.#aside++;
       try {
@@ -39,7 +39,7 @@ export function counting<C extends ObjectClass>(Original: C) {
   };
 }
 
-/** A Worker whose hops are counted, and which tells what its isolate has counted. */
+/** A Worker that counts its hops, and returns at `/bench/tally` what its isolate counted. */
 export function countedWorker<E extends object>(original: { fetch: ExportedHandlerFetchHandler<E> }) {
   const wrapped = new WeakMap<E, E>();
   const around = countHops(() => true);

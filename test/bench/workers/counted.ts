@@ -16,7 +16,7 @@ export class ChannelObject extends counting(service.ChannelObject) {
 }
 
 export class ChatObject extends counting(service.ChatObject) {
-  /** Fills a chat that nobody has called yet, through its own log. */
+  /** Fills a chat that has had no request yet, through its own log. */
   fill({ identity, senderId, from, count }: Filling): void {
     const { storage } = this.ctx;
     const log = new MessageLog(storage);
@@ -47,7 +47,7 @@ export class ChatObject extends counting(service.ChatObject) {
   }
 }
 
-/** The service with what it does counted, and with a way to fill chats. */
+/** The service with counters, and with a route that fills chats. */
 export default countedWorker<Env>({
   async fetch(request, env, context) {
     if (new URL(request.url).pathname !== "/bench/fill") return worker.fetch(request, env, context);

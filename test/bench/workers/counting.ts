@@ -4,7 +4,7 @@ import type { Around } from "./hops.ts";
 const counted: Tally = { objectCalls: 0, trips: 0, statements: 0, read: 0, written: 0 };
 let cursors: { rowsRead: number; rowsWritten: number }[] = [];
 
-/** What this isolate has counted since it was last asked. */
+/** What this isolate has counted since the last call. */
 export function take(): Tally {
   for (const { rowsRead, rowsWritten } of cursors) {
     counted.read += rowsRead;
@@ -16,7 +16,7 @@ export function take(): Tally {
   return taken;
 }
 
-/** Counts hops. `isCounted` leaves out what an alarm does, which belongs to no request. */
+/** Counts hops. `isCounted` is false during an alarm, which belongs to no request. */
 export function countHops(isCounted: () => boolean): Around {
   return async (hop, statements, go) => {
     if (!isCounted()) return go();
@@ -31,13 +31,13 @@ export function countHops(isCounted: () => boolean): Around {
   };
 }
 
-/** Counts the rows that an object writes, by taking the place of its storage's own methods. */
+/** Counts the rows that an object writes, by replacing the methods of its storage. */
 export function countRows({ storage }: DurableObjectState, isCounted: () => boolean): void {
   const { sql, kv } = storage;
   const exec = sql.exec.bind(sql);
   sql.exec = ((query: string, ...values: unknown[]) => {
     const cursor = exec(query, ...(values as never[]));
-    // How many rows it was is known once its last row was read.
+    // A cursor knows its number of rows when its last row was read.
     if (isCounted()) cursors.push(cursor);
     return cursor;
   }) as typeof sql.exec;

@@ -5,7 +5,7 @@ type DelayedEnv = Env & { DELAY_MS: number };
 
 const delayed = new WeakMap<Env, Env>();
 
-/** The service where each hop takes `DELAY_MS` longer, as where an object lives on another continent. */
+/** The service with `DELAY_MS` added to each hop, as if the objects were on another continent. */
 export default {
   fetch(request, env, context) {
     let far = delayed.get(env);

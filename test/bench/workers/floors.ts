@@ -6,7 +6,7 @@ interface FloorEnv {
   OBJECTS: DurableObjectNamespace<FloorObject>;
 }
 
-/** The cheapest object that there can be. */
+/** The cheapest possible object. */
 export class FloorObject extends DurableObject<FloorEnv> {
   readonly #sql = this.ctx.storage.sql;
 
@@ -21,10 +21,10 @@ export class FloorObject extends DurableObject<FloorEnv> {
 const OK = { ok: true };
 const DOC = JSON.stringify({ text: "x".repeat(400) });
 
-/** As long as the line that a service that can be run in earnest writes of each request. */
+/** As long as the line that a real service logs for each request. */
 const LINE = JSON.stringify({ event: "request", route: "x".repeat(160) });
 
-/** What no service on this platform can undercut: a route, an object call, a stored row, a query, each by itself. */
+/** The least that a service on this platform does: a route, an object call, a stored row, a query, each by itself. */
 const app = new Hono<{ Bindings: FloorEnv }>()
   .get("/bare", (c) => c.json(OK))
   .get("/logged", (c) => {

@@ -1,10 +1,10 @@
 /** What leaves a Worker: a call of an object, or a round trip to D1. */
 export type Hop = "object" | "database";
 
-/** Runs `go`, which makes the hop; `statements` is how many it carries to D1, and 1 for an object. */
+/** Runs `go`, which makes the hop. `statements` is the number of statements for D1, and 1 for an object. */
 export type Around = <T>(hop: Hop, statements: number, go: () => Promise<T>) => Promise<T>;
 
-/** An environment each hop of which goes through `around`: each D1 database and each namespace of objects in it. */
+/** An environment whose D1 databases and objects make each hop through `around`. */
 export function withHops<E extends object>(env: E, around: Around): E {
   const wrapped = Object.entries(env).map(([name, binding]: [string, unknown]) => {
     if (typeof binding !== "object" || binding === null) return [name, binding];
@@ -14,7 +14,7 @@ export function withHops<E extends object>(env: E, around: Around): E {
   return Object.fromEntries(wrapped) as E;
 }
 
-/** Called by `Reflect.apply`: on a method of a stub, `.apply` would be a further name to call there. */
+/** Call it with `Reflect.apply`: `.apply` of a stub's method is a call to the object. */
 type Method = (...given: unknown[]) => unknown;
 
 function namespace<N extends object>(target: N, around: Around): N {

@@ -38,9 +38,8 @@ export class Limiter extends DurableObject<LiteralEnv> {
 const sendBody = z.object({ content: z.string().check(z.minLength(1), z.maxLength(4_096)) });
 
 /**
- * The design that the interface suggests when it is read literally: keys, chats and messages in one D1 database, pages
- * by OFFSET and COUNT, and one object per key that counts its requests. Written as a good developer would, with the
- * indexes that its queries want and what goes together in one batch.
+ * The most direct design for the same API: keys, chats and messages in one D1 database, pages by OFFSET and COUNT, and
+ * one object for each key that counts its requests. It is well written: its queries have indexes and share batches.
  */
 const app = new Hono<{ Bindings: LiteralEnv; Variables: { key: Key; remaining: number } }>()
   .use("/chats/*", async (c, next) => {
@@ -100,7 +99,7 @@ const app = new Hono<{ Bindings: LiteralEnv; Variables: { key: Key; remaining: n
     return c.json({ message: present(row) }, 201);
   });
 
-/** As many fields, and as long a document, as Parley's. */
+/** A message with as many fields, and as many bytes, as one of Parley. */
 function present({ id, chat_id, sender_id, content, status, created_at }: Row) {
   const at = new Date(created_at).toISOString();
   return {
