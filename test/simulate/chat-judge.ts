@@ -63,6 +63,7 @@ export class ChatJudge {
     this.#lastSeq = seq;
     world.check("once", !same.some(({ isKnown }) => isKnown), () => `${name()} was out already`);
     if (call.isFirst) {
+      world.check("marked", row.delivery.startedAt !== null, () => `${name()} is not on disk`);
       world.check("final", row.message.status === "QUEUED", () => `${name()} is ${row.message.status}`);
     }
     const last = same.at(-1);

@@ -92,7 +92,11 @@ export abstract class ChatPlatform extends SimulatedObject {
     return new Promise((resolve, reject) => {
       const answered = this.whileAlive(resolve);
       const failed = this.whileAlive(() => reject(NO_ANSWER));
-      this.#outgoing.push(() => begin(answered, failed));
+      this.#outgoing.push(() => {
+        begin(answered, failed);
+        const isLost = this.world.fault("crash during a call", 0.02);
+        if (isLost) this.world.after(this.world.between(0, 400), () => this.lose());
+      });
     });
   }
 

@@ -217,7 +217,7 @@ export class SimulatedChat extends ChatPlatform {
     const isTwice = () => world.fault("report twice", 0.1);
     const report = (take: () => void, takeAgain?: () => void) =>
       this.call<void>((resolve, reject) =>
-        world.after(world.between(1, 50), () => {
+        world.after(world.between(1, world.pick([50, 50, 2_000])), () => {
           if (isLost()) return reject();
           take();
           if (takeAgain && isTwice()) world.after(world.between(1, 2_000), takeAgain);

@@ -77,9 +77,9 @@ function operate(world: World, channels: SimulatedChannel[], chats: SimulatedCha
   if (channel.isBroken) channel.isBroken = world.random() > 0.15;
   else channel.isBroken = world.fault("channel broken", 0.1);
   chat.isPoisoned = chat.isPoisoned ? world.random() > 0.1 : world.fault("poisoned recipient", 0.05);
-  if (world.fault("credentials changed", 0.05)) {
-    const isTold = world.random() < 0.5;
-    world.after(0, () => channel.renew(isTold));
+  if (world.fault("credentials changed", 0.1)) {
+    const isTold = world.random() < 0.7;
+    world.after(world.between(0, 500), () => channel.renew(isTold));
   }
   if (chat.rows.length > 0 && world.fault("redacted", 0.1)) {
     world.after(world.between(0, 400), () => chat.redact());

@@ -3,6 +3,7 @@ export const FAULTS = [
   "crash before a commit",
   "crash after a commit",
   "crash while waiting",
+  "crash during a call",
   "eviction of a chat",
   "eviction of a channel",
   "alarm early",
@@ -43,6 +44,7 @@ export type Fault = (typeof FAULTS)[number];
 /** What must hold; how each is meant stands at its check. */
 export const INVARIANTS = {
   stored: "an acknowledged message stays, in a sequence without a gap",
+  marked: "an attempt is on disk before its first call",
   order: "the network is called in the order of the sequence",
   once: "a part that is known to be out is not sent again",
   copies: "a part is out once, and once more for each lost answer at most",
