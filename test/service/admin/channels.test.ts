@@ -91,17 +91,7 @@ test("every channel gets its own verify token", async () => {
 
 test.each<[object, string[]]>([
   [{ kind: "telegram", name: "T", credentials: { botToken: "no token" } }, ["credentials.botToken"]],
-  [{ kind: "telegram", name: "T", credentials: { botToken: 7 } }, ["credentials.botToken"]],
-  [{ kind: "telegram", name: "T", credentials: { botToken: "123456:seven77" } }, ["credentials.botToken"]],
   [{ kind: "telegram", name: "T", credentials: "x" }, ["credentials"]],
-  [
-    { kind: "whatsapp", name: "W", credentials: { phoneNumberId: "1", accessToken: "seven77", appSecret: "1234" } },
-    ["credentials.accessToken", "credentials.appSecret"],
-  ],
-  [
-    { kind: "whatsapp", name: "W", credentials: { ...WHATSAPP, phoneNumberId: "+1 555" } },
-    ["credentials.phoneNumberId"],
-  ],
   [
     { kind: "whatsapp", name: "W", credentials: {} },
     ["credentials.accessToken", "credentials.appSecret", "credentials.phoneNumberId"],
@@ -110,10 +100,8 @@ test.each<[object, string[]]>([
     { kind: "web", name: "S", settings: { allowedOrigins: ["https://a.test", "https://a.test/path"] } },
     ["settings.allowedOrigins.1"],
   ],
-  [{ kind: "web", name: "S", settings: { allowedOrigins: ["ftp://a.test"] } }, ["settings.allowedOrigins.0"]],
   [{ kind: "web", name: "S", settings: { allowedOrigins: "*" } }, ["settings.allowedOrigins"]],
   [{ kind: "telegram", name: "T", credentials: TELEGRAM, settings: { perSecond: 0 } }, ["settings.perSecond"]],
-  [{ kind: "telegram", name: "T", credentials: TELEGRAM, settings: { perSecond: 1.5 } }, ["settings.perSecond"]],
   [{ kind: "signal", name: "S" }, ["kind"]],
   [{ kind: "web", name: "x".repeat(257) }, ["name"]],
 ])("POST channel %j is a 400 for %j", async (body, faults) => {

@@ -107,21 +107,6 @@ test("a second redaction is a 404, and so is the redaction of an unknown message
   expectError(await redact("cht_gaaaaaaaaaaaaaaa", message.id), 404, "chat_not_found");
 });
 
-test("the Idempotency-Key of a redacted message returns it whatever the body, and sends nothing", async () => {
-  const { api, channelId } = await newOrganization();
-  const chat = await newChat(api, channelId);
-  const post = (content: string) =>
-    api("POST", `/chats/${chat.id}/messages`, { content }, { "Idempotency-Key": "order-7" });
-  const { message } = created(await post("canary"));
-  const redacted = (await admin("POST", `/chats/${chat.id}/messages/${message.id}/redact`)).body.message;
-  for (const content of ["canary", "another"]) {
-    const replayed = await post(content);
-    expect(created(replayed)).toEqual({ message: redacted });
-    expect(replayed.headers.get("Idempotent-Replayed")).toBe("true");
-  }
-  expect((await api("GET", `/chats/${chat.id}/messages`)).body.pagination.total).toBe(1);
-});
-
 test("a waiting message leaves the queue when it is redacted, and is FAILED", async () => {
   const { api, chat } = await waitingChat();
   const first = await send(api, chat.id, { content: "canary" });

@@ -1,19 +1,13 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { type Answer, admin, call, expectError, newChannel, newOrganization } from "../../support/harness.ts";
+import { ALL_VARIABLES } from "../../support/variables.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
 const bearer = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
 const ID = "gaaaaaaaaaaaaaaa";
 const SHORT = btoa("31 bytes are one too few, as is");
-
-const SECRETS_FAULTS: [string, string | undefined][] = [
-  ["missing", undefined],
-  ["empty", ""],
-  ["no base64", "not base64 at all, but some words instead!!"],
-  ["too short", SHORT],
-];
 
 const ADMIN_KEYS = [
   ["POST", `/admin/v1/organizations/org_${ID}/keys`],
@@ -43,31 +37,13 @@ const ANY_ADMIN = [
 type Variable = "ADMIN_TOKEN" | "KEY_SECRET" | "KEY_SECRET_PREVIOUS" | "CREDENTIALS_KEY" | "CREDENTIALS_KEY_PREVIOUS";
 
 const CASES: { variable: Variable; fault: string; value: string | undefined; routes: string[][] }[] = [
-  ...SECRETS_FAULTS.slice(0, 2).map(([fault, value]) => ({
-    variable: "ADMIN_TOKEN" as const,
-    fault,
-    value,
-    routes: ANY_ADMIN,
-  })),
-  ...SECRETS_FAULTS.map(([fault, value]) => ({
-    variable: "KEY_SECRET" as const,
-    fault,
-    value,
-    routes: [...PUBLIC, ...ADMIN_KEYS],
-  })),
-  ...SECRETS_FAULTS.slice(2).map(([fault, value]) => ({
-    variable: "KEY_SECRET_PREVIOUS" as const,
-    fault,
-    value,
-    routes: PUBLIC,
-  })),
-  ...SECRETS_FAULTS.map(([fault, value]) => ({ variable: "CREDENTIALS_KEY" as const, fault, value, routes: CHANNELS })),
-  ...SECRETS_FAULTS.slice(2).map(([fault, value]) => ({
-    variable: "CREDENTIALS_KEY_PREVIOUS" as const,
-    fault,
-    value,
-    routes: CHANNELS,
-  })),
+  { variable: "ADMIN_TOKEN", fault: "missing", value: undefined, routes: ANY_ADMIN },
+  { variable: "KEY_SECRET", fault: "missing", value: undefined, routes: [...PUBLIC, ...ADMIN_KEYS] },
+  { variable: "KEY_SECRET", fault: "too short", value: SHORT, routes: [...PUBLIC, ...ADMIN_KEYS] },
+  { variable: "KEY_SECRET_PREVIOUS", fault: "too short", value: SHORT, routes: PUBLIC },
+  { variable: "CREDENTIALS_KEY", fault: "missing", value: undefined, routes: CHANNELS },
+  { variable: "CREDENTIALS_KEY", fault: "too short", value: SHORT, routes: CHANNELS },
+  { variable: "CREDENTIALS_KEY_PREVIOUS", fault: "too short", value: SHORT, routes: CHANNELS },
 ];
 
 function expectUnavailable(answer: Answer): void {
@@ -118,13 +94,7 @@ test("an empty previous secret counts as unset", async () => {
 
 test.each([
   ["RATE_LIMIT", "many"],
-  ["RATE_LIMIT", "0"],
-  ["RATE_LIMIT", "-5"],
-  ["RATE_LIMIT", "1.5"],
-  ["RATE_LIMIT", "3600001"],
   ["RATE_LIMIT_WINDOW_SECONDS", "0"],
-  ["RATE_LIMIT_WINDOW_SECONDS", "3601"],
-  ["RATE_LIMIT_WINDOW_SECONDS", "1 minute"],
 ] as const)(
   "with %s=%s, creating a key with the default limit is a 503, and the log names the variable",
   async (variable, value) => {
@@ -140,7 +110,7 @@ test.each([
   },
 );
 
-test.each(["ftp://telegram.test", "telegram.test", "nonsense"])(
+test.each(["ftp://telegram.test"])(
   "with a network at %s, a call to it is a 503, and the log names the variable",
   async (value) => {
     const id = await newChannel((await newOrganization()).organizationId, "telegram");
@@ -164,4 +134,9 @@ test("without a configured rate limit, the default is 300 in 60 seconds", async 
   const bindings = { RATE_LIMIT: "", RATE_LIMIT_WINDOW_SECONDS: "" };
   const { body } = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Key" }, bindings);
   expect(body.key.rateLimit).toEqual({ limit: 300, windowSeconds: 60 });
+});
+
+test.each(ALL_VARIABLES)("the tests' configuration sets %s, whatever .dev.vars contains", (name) => {
+  expect(env[name]).toBeTypeOf("string");
+  expect(env[name]).not.toContain("of a developer");
 });

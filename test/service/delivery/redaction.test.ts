@@ -101,7 +101,10 @@ test("an idempotency key is stored nowhere in the clear, and still returns its m
 
   await redact({ chatId }, message.id);
   expect(await stored()).not.toContain(canary);
-  const again = await api("POST", path, { content: "Another" }, keyed);
-  expect([again.status, again.headers.get("Idempotent-Replayed")]).toEqual([201, "true"]);
-  expect(again.body.message).toMatchObject({ id: message.id, content: "" });
+  for (const content of ["Hello", "Another"]) {
+    const again = await api("POST", path, { content }, keyed);
+    expect([again.status, again.headers.get("Idempotent-Replayed")]).toEqual([201, "true"]);
+    expect(again.body.message).toMatchObject({ id: message.id, content: "" });
+  }
+  expect((await api("GET", path)).body.pagination.total).toBe(1);
 });

@@ -23,29 +23,17 @@ function expectBody(answer: Answer, status: number, body: object): void {
 
 const VALIDATION = { message: "Validation failed", code: "validation_failed" };
 
-test.each([
-  undefined,
-  "",
-  "Bearer",
-  "Bearer ",
-  "Basic YWRhOnNlY3JldA==",
-  "Token ply_1",
-  "Bearer one two",
-  "Bearer\u00a0ply_1",
-  "ply_1",
-])("the Authorization %j is a 401 missing_authorization", async (header) => {
-  const answer = await call("GET", "/api/v1/chats", { headers: header === undefined ? {} : { Authorization: header } });
-  const text = "Missing or invalid Authorization header";
-  expectBody(answer, 401, { message: text, code: "missing_authorization" });
-  expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
-});
-
-test.each(["nonsense", "ply_", `ply_g${"0".repeat(53)}`, "ply_../../etc"])("the key %s is a 401", async (text) => {
-  expectBody(await client(text)("GET", "/chats"), 401, {
-    message: "Invalid or expired API key",
-    code: "invalid_api_key",
-  });
-});
+test.each([undefined, "Basic YWRhOnNlY3JldA==", "Bearer one two"])(
+  "the Authorization %j is a 401 missing_authorization",
+  async (header) => {
+    const answer = await call("GET", "/api/v1/chats", {
+      headers: header === undefined ? {} : { Authorization: header },
+    });
+    const text = "Missing or invalid Authorization header";
+    expectBody(answer, 401, { message: text, code: "missing_authorization" });
+    expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
+  },
+);
 
 test("an unknown key, a key with a wrong checksum, a revoked key and an expired key get the same response", async () => {
   const { organizationId } = await newOrganization();
@@ -55,7 +43,7 @@ test("an unknown key, a key with a wrong checksum, a revoked key and an expired 
   const last = cut?.secret.at(-1) === "0" ? "1" : "0";
   const unknown = await newKeyText(newId("key", null), Uint8Array.fromBase64(env.KEY_SECRET));
   const answers = await Promise.all(
-    [unknown, `${cut?.secret.slice(0, -1)}${last}`, revoked?.secret, expired?.secret].map((secret) =>
+    ["nonsense", unknown, `${cut?.secret.slice(0, -1)}${last}`, revoked?.secret, expired?.secret].map((secret) =>
       client(secret ?? "")("GET", "/chats"),
     ),
   );
@@ -65,12 +53,6 @@ test("an unknown key, a key with a wrong checksum, a revoked key and an expired 
     expect([...answer.headers.keys()]).toEqual([...(answers[0]?.headers.keys() ?? [])]);
     expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
   }
-});
-
-test.each(["bearer", "BEARER", "bEaReR"])("the scheme %s is accepted as Bearer", async (scheme) => {
-  const { secret } = await newKey((await newOrganization()).organizationId);
-  const answer = await call("GET", "/api/v1/key", { headers: { Authorization: `${scheme} ${secret}` } });
-  expect(answer.status, answer.text).toBe(200);
 });
 
 test("a key without the permission gets a 403 that names it", async () => {
@@ -83,26 +65,6 @@ test("an address outside the allow-list gets a 403 that names it", async () => {
   const { secret } = await newKey((await newOrganization()).organizationId, { ipAllowlist: ["192.0.2.0/24"] });
   const answer = await client(secret)("GET", "/chats", undefined, { "CF-Connecting-IP": "198.51.100.7" });
   expectBody(answer, 403, { message: "The address 198.51.100.7 is not allowed", code: "ip_not_allowed" });
-});
-
-test("a used-up quota is a 403", async () => {
-  const api = client((await newKey((await newOrganization()).organizationId, { monthlyQuota: 1 })).secret);
-  expect((await api("GET", "/key")).status).toBe(200);
-  expectBody(await api("GET", "/key"), 403, { message: "Monthly quota exceeded", code: "quota_exceeded" });
-});
-
-test("a used-up window is a 429 that says when the next one starts", async () => {
-  const rateLimit = { limit: 1, windowSeconds: 3_600 };
-  const api = client((await newKey((await newOrganization()).organizationId, { rateLimit })).secret);
-  const first = await api("GET", "/key");
-  const answer = await api("GET", "/key");
-  expectBody(answer, 429, { message: "Rate limit exceeded", code: "rate_limited" });
-  expect(answer.headers.get("X-RateLimit-Limit")).toBe("1");
-  expect(answer.headers.get("X-RateLimit-Remaining")).toBe("0");
-  expect(answer.headers.get("X-RateLimit-Reset")).toBe(first.headers.get("X-RateLimit-Reset"));
-  const wait = Number(answer.headers.get("Retry-After"));
-  expect(wait).toBeGreaterThan(3_590);
-  expect(wait).toBeLessThanOrEqual(3_600);
 });
 
 test("a validation error is a 400 that lists each fault with its path and message", async () => {
@@ -124,13 +86,6 @@ test("a body that is not a JSON object is a 400 with a message", async () => {
     code: "validation_failed",
     errors: [{ path: "", message: "must be a JSON object" }],
   });
-});
-
-test("a missing field is a 400 with an error", async () => {
-  const { api, channelId } = await newOrganization();
-  const chat = await newChat(api, channelId);
-  const answer = await api("POST", `/chats/${chat.id}/messages`, {});
-  expectBody(answer, 400, { error: "content is required", code: "missing_field" });
 });
 
 test.each([

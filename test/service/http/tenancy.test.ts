@@ -7,6 +7,7 @@ import { sendBody } from "../../../src/chats/message.ts";
 import { type IdPrefix, newId } from "../../../src/ids.ts";
 import { countRoundTrips } from "../../support/faults.ts";
 import { type Answer, type Client, newChat, newOrganization, newTemplate, send } from "../../support/harness.ts";
+import { heldBy, NOTHING } from "../../support/stored.ts";
 
 interface Tenant {
   api: Client;
@@ -262,10 +263,5 @@ test("requests for unknown chats store nothing", async () => {
   const id = newId("cht", null);
   for (const path of [`/chats/${id}`, `/chats/${id}/messages`]) await ours.api("GET", path);
   await ours.api("POST", `/chats/${id}/messages`, hello());
-  const stored = await runInDurableObject(env.CHATS.getByName(id), async (_, { storage }) => [
-    ...storage.kv.list(),
-    ...storage.sql.exec("select name from sqlite_schema where name not like '\\_cf%' escape '\\'"),
-    await storage.getAlarm(),
-  ]);
-  expect(stored).toEqual([null]);
+  expect(await heldBy(env.CHATS.getByName(id))).toEqual(NOTHING);
 });

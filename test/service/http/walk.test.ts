@@ -84,6 +84,9 @@ test.each([
   ["a key that was never made", () => newKeyText(newId("key", null), secretBytes()).then((text) => `Bearer ${text}`)],
   ["a key's text in another case", async () => `Bearer ${(await newSecret()).toUpperCase()}`],
   ["a wrong token", async () => `Bearer ${altered(env.ADMIN_TOKEN)}`],
+  ["a token with one character more", async () => `Bearer ${env.ADMIN_TOKEN}x`],
+  ["a token with one character less", async () => `Bearer ${env.ADMIN_TOKEN.slice(0, -1)}`],
+  ["a token in another case", async () => `Bearer ${env.ADMIN_TOKEN.toLowerCase()}`],
   ["an empty token", async () => "Bearer "],
   ["undefined", async () => "Bearer undefined"],
 ])("no route accepts %s", async (_, authorization) => {
