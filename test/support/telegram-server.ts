@@ -4,9 +4,9 @@
  * arrives as a message from a contact. `/help` lists the lines with a special meaning. Tests use `telegramServer`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { close, type Fields, listen, readBody, textIn } from "./fake-server.ts";
 
 const HELP = `  <text>                 comes in as a message from contact 42
   /from <chat id> <text> comes in from another contact; a negative id is a group
@@ -34,8 +34,6 @@ const DESCRIPTIONS: Record<number, string> = {
   429: "Too Many Requests",
   502: "Bad Gateway",
 };
-
-type Fields = Record<string, unknown>;
 
 /** A call of the bot, in the order of arrival. `answered` is its status, or 0 without a response. */
 export interface BotCall {
@@ -163,15 +161,9 @@ export async function telegramServer({ port = 0, token = "", log = (_line: strin
       if (!lastSent) throw new Error("no update was sent yet");
       return post(lastSent);
     },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close: () => close(server),
   };
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject).listen(port, "127.0.0.1", resolve);
-  });
-  self.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  self.base = await listen(server, port);
   return self;
 }
 
@@ -187,17 +179,6 @@ function wrongIn(body: Fields, field: string): string | null {
   if (textIn(body, "text").length > 4_096) return "message is too long";
   if (textIn(body, "caption").length > 1_024) return "message caption is too long";
   return field === "text" || textIn(body, field).startsWith("https://") ? null : "wrong HTTP URL specified";
-}
-
-function textIn(body: Fields, field: string): string {
-  const value = body[field];
-  return typeof value === "string" ? value : "";
-}
-
-async function readBody(request: IncomingMessage): Promise<Fields> {
-  let text = "";
-  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
-  return text === "" ? {} : (JSON.parse(text) as Fields);
 }
 
 function now(): number {

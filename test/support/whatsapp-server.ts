@@ -4,9 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-
-type Fields = Record<string, unknown>;
+import { close, type Fields, listen, readBody, textIn } from "./fake-server.ts";
 
 /** An accepted message: its recipient, its text and its id. */
 export interface TakenMessage {
@@ -83,15 +81,9 @@ export async function whatsappServer({ token }: { token: string }): Promise<What
       const contacts = [{ wa_id: from, profile: { name: `Contact ${from}` } }];
       return post({ contacts, messages: [{ id, from, timestamp: now(), type: "text", text: { body: text } }] });
     },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close: () => close(server),
   };
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject).listen(0, "127.0.0.1", resolve);
-  });
-  self.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  self.base = await listen(server, 0);
   return self;
 }
 
@@ -103,20 +95,9 @@ function reply(response: ServerResponse, status: number, body: Fields): void {
   response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-function textIn(body: Fields, field: string): string {
-  const value = body[field];
-  return typeof value === "string" ? value : "";
-}
-
 function objectIn(body: Fields, field: string): Fields {
   const value = body[field];
   return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-async function readBody(request: IncomingMessage): Promise<Fields> {
-  let text = "";
-  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
-  return text === "" ? {} : (JSON.parse(text) as Fields);
 }
 
 function now(): string {

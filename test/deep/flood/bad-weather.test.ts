@@ -11,6 +11,7 @@ import {
 import { draft } from "../../support/drafts.ts";
 import { send } from "../../support/harness.ts";
 import { accept, fakeNetworks, lost, type NetworkCall, refuse, type Script, status } from "../../support/networks.ts";
+import { Random } from "../storm/random.ts";
 
 stopTheClock();
 
@@ -21,28 +22,17 @@ const MESSAGES = 40;
  */
 const SEEDS = [Number(env.TEST_SEED || Math.trunc(Math.random() * 2 ** 31))];
 
-/** @see https://prng.di.unimi.it/splitmix64.c, reduced to 32 bits */
-function dice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x9e3779b9) | 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
-  };
-}
-
 const PERMANENT = { telegram: 400, whatsapp: 131026 } as const;
 const BUSY = { telegram: 429, whatsapp: 131056 } as const;
 
 type Weather = "taken" | "busy" | "down" | "dropped" | "refused";
 
 /** 30 % are told to wait, 10 % get a 5xx, 5 % are accepted without a response, 5 % are refused for good. */
-function weather(roll: () => number, met: Map<string, Weather[]>): Script {
+function weather(random: Random, met: Map<string, Weather[]>): Script {
   return (call, number) => {
     // A call takes time.
     pass(1);
-    const r = roll();
+    const r = random.next();
     const kindOf: Weather = r < 0.3 ? "busy" : r < 0.4 ? "down" : r < 0.45 ? "dropped" : r < 0.5 ? "refused" : "taken";
     const key = `${call.to} ${call.text}`;
     met.set(key, [...(met.get(key) ?? []), kindOf]);
@@ -62,7 +52,7 @@ test.each(SEEDS)(
   async (seed) => {
     vi.spyOn(console, "log").mockImplementation(() => undefined);
     const met = new Map<string, Weather[]>();
-    const calls = fakeNetworks(weather(dice(seed), met));
+    const calls = fakeNetworks(weather(new Random(seed), met));
     const places = [await conversation("telegram"), await conversation("whatsapp")];
     const chats = await Promise.all(
       Array.from({ length: CHATS }, async (_, i) => {

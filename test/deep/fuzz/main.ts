@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { parseArgs } from "node:util";
-import { exitCodeOf, Mistake } from "../../support/mistake.ts";
+import { exitCodeOf, wholeNumber } from "../../support/mistake.ts";
 import { Secrets, shownIn } from "../../support/secrets.ts";
 import { CREDENTIALS } from "../../support/world/factories.ts";
 import { startService } from "../../support/world/service.ts";
@@ -46,8 +46,8 @@ async function main(argv: string[]): Promise<number> {
     },
   });
   if (values.help) return print(USAGE, 0);
-  const count = whole(values.requests);
-  const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : whole(values.seed);
+  const count = wholeNumber("requests", values.requests);
+  const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber("seed", values.seed);
   const secrets = new Secrets();
   const found: string[] = [];
   const look = (what: string, text: string) => {
@@ -157,9 +157,4 @@ function listed({ statuses }: Tally): string {
 function print(text: string, code: number): number {
   process.stdout.write(text);
   return code;
-}
-
-function whole(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new Mistake(`"${text}" is no whole number above 0`);
 }

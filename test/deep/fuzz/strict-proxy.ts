@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "../../../src/cli/local/port.ts";
 import type { Ask, Told } from "./place.ts";
 
 const PRISM = "@stoplight/prism-cli@5.16.0";
@@ -31,7 +31,7 @@ export class StrictProxy {
 
   /** Starts it before a service, which it reaches at `upstream`. @throws Error when it ends instead */
   static async begin(upstream: URL): Promise<StrictProxy> {
-    const port = await freePort();
+    const port = await freePort(0, "127.0.0.1");
     const args = ["-y", PRISM, "proxy", "--port", String(port), DOCUMENT, new URL(PREFIX, upstream).href];
     // A group of its own: npx starts it in a shell, and would leave it behind.
     // Nor has it a limit of its own for the addresses that are drawn.
@@ -88,12 +88,4 @@ function isPlain(method: string, path: string, { headers, body }: Parameters<Ask
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }

@@ -1,29 +1,21 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { test, vi } from "vitest";
 import type { PermitAnswer } from "../../../src/channels/permits.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/delivery/retry.ts";
 import { newId } from "../../../src/ids.ts";
 import { draft } from "../../support/drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";
-import { Stage } from "./stage.ts";
+import { ownClock, START, Stage } from "./stage.ts";
 import { StageJudge } from "./stage-judge.ts";
 import { FATES, StagedNetwork } from "./staged-network.ts";
 
-const START = Date.now() + 86_400_000;
 /** Longer than a caption: it takes a call of its own. */
 const LONG = "x".repeat(1_100);
 const CREDENTIALS = { botToken: "1:telegram-bot-token", phoneNumberId: "1", accessToken: "whatsapp-access-token" };
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
+ownClock();
 
 const told = fc.constantFrom("SENT", "DELIVERED", "READ", "FAILED" as const);
 const fate = fc.oneof(fc.constant("taken" as const), fc.constantFrom(...FATES));
@@ -71,7 +63,9 @@ test(
           await rest(stage, judge);
           network.script = [];
           leaves.length = 0;
-          await drain(stage, judge);
+          // All goes well from here on: by its alarm alone the chat comes to its end, and rests.
+          await stage.drain(20, () => rest(stage, judge));
+          judge.end();
         });
       }),
     );
@@ -113,12 +107,10 @@ function enter(stage: Stage, network: StagedNetwork, judge: StageJudge, play: Pl
       },
     ]),
   );
-  const times = (count: number, label: string, step: () => unknown) =>
-    stage.begin(Array.from({ length: count }, () => [label, step]));
-  times(play.alarms, "the alarm rings", () => void stage.watch(stage.ring()));
-  times(play.reads, "list", () => judge.read());
-  times(play.wakes, "the channel works", () => stage.chat.wake());
-  times(play.losses, "the instance is lost", () => {
+  stage.times(play.alarms, "the alarm rings", () => void stage.watch(stage.ring()));
+  stage.times(play.reads, "list", () => judge.read());
+  stage.times(play.wakes, "the channel works", () => stage.chat.wake());
+  stage.times(play.losses, "the instance is lost", () => {
     saw("an instance lost");
     stage.lose();
   });
@@ -173,17 +165,4 @@ async function rest(stage: Stage, judge: StageJudge): Promise<void> {
     await stage.play(() => judge.look());
   }
   await judge.rest();
-}
-
-/** All goes well from here on: by its alarm alone the chat comes to its end, and rests. */
-async function drain(stage: Stage, judge: StageJudge): Promise<void> {
-  for (let rings = 0; ; rings++) {
-    const alarm = await stage.alarm();
-    if (alarm === null) break;
-    expect(rings, "rings of the alarm until all was done").toBeLessThan(20);
-    stage.pass(Math.max(0, alarm - Date.now()));
-    stage.begin([["the alarm rings", () => void stage.watch(stage.ring())]]);
-    await rest(stage, judge);
-  }
-  judge.end();
 }

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import type fc from "fast-check";
-import { vi } from "vitest";
+import { afterEach, beforeEach, expect, vi } from "vitest";
 import { DeliveryLog } from "../../../src/chats/delivery/delivery-log.ts";
 import type { QueuedMessage } from "../../../src/chats/delivery/row.ts";
 import type { ChatIdentity } from "../../../src/chats/identity.ts";
@@ -8,6 +8,21 @@ import { MessageLog } from "../../../src/chats/log/message-log.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import { newId } from "../../../src/ids.ts";
 import { ChatObject } from "../../../src/index.ts";
+
+/** When each run begins: a day ahead of the platform's clock, so that no alarm rings by itself. */
+export const START = Date.now() + 86_400_000;
+
+/** The tests of a file have a clock of their own, and no fake outlives one. */
+export function ownClock(): void {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
+}
 
 /** More than there are between two places where something is waited for. */
 const MICROTASKS = 200;
@@ -73,6 +88,11 @@ export class Stage {
     if (builders.length > 0) this.#scheduler.scheduleSequence(builders);
   }
 
+  /** Has one thing happen so many times, each in its turn. */
+  times(count: number, label: string, step: () => unknown): void {
+    this.begin(Array.from({ length: count }, () => [label, step]));
+  }
+
   async watch(work: unknown): Promise<void> {
     try {
       await work;
@@ -122,6 +142,18 @@ export class Stage {
     await this.#state.storage.deleteAlarm();
     await this.#worked(this.chat.alarm());
     this.#isRinging = false;
+  }
+
+  /** Rings by the alarm alone until none is set, at most so many times; `rest` comes after each. */
+  async drain(most: number, rest: () => Promise<void>): Promise<void> {
+    for (let rings = 0; ; rings++) {
+      const alarm = await this.alarm();
+      if (alarm === null) return;
+      expect(rings, "rings of the alarm until all was done").toBeLessThan(most);
+      this.pass(Math.max(0, alarm - Date.now()));
+      this.begin([["the alarm rings", () => void this.watch(this.ring())]]);
+      await rest();
+    }
   }
 
   /** What an instance does after it has answered, or by its alarm, ends with its line worked off. */

@@ -1,26 +1,17 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
 import { newId } from "../../../src/ids.ts";
 import { draft } from "../../support/drafts.ts";
 import { hold, saw, TIMEOUT_MS } from "./hold.ts";
-import { Stage } from "./stage.ts";
+import { ownClock, START, Stage } from "./stage.ts";
 import { StageJudge } from "./stage-judge.ts";
 import { StagedNetwork } from "./staged-network.ts";
 import { nameOf, StagedTab } from "./staged-tab.ts";
 
-const START = Date.now() + 86_400_000;
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: START });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  vi.useRealTimers();
-});
+ownClock();
 
 /** A page's frames: a message under one of few ids of its own, so that it is sent again, or an acknowledgement. */
 const frames = fc.array(fc.constantFrom("1", "2", "delivered", "read", "connect" as const), {
@@ -73,7 +64,7 @@ test(
           await staged.play(() => judge.look());
           expectStoredOnce(staged, tabs);
           for (const tab of tabs) tab.expectWhole();
-          await drain(staged, judge);
+          await staged.drain(5, () => staged.play(() => judge.look()));
           for (const tab of tabs) tab.close();
         });
       }),
@@ -84,10 +75,8 @@ test(
 
 function enter(stage: Stage, judge: StageJudge, tabs: StagedTab[], play: Play): void {
   const { organizationId } = stage.identity;
-  const times = (count: number, label: string, step: () => unknown) =>
-    stage.begin(Array.from({ length: count }, () => [label, step]));
   for (const sends of play.sends) {
-    times(sends, "the company writes", async () => {
+    stage.times(sends, "the company writes", async () => {
       judge.acknowledged(await stage.chat.send(organizationId, [draft("Hello")], null), null);
     });
   }
@@ -100,9 +89,9 @@ function enter(stage: Stage, judge: StageJudge, tabs: StagedTab[], play: Play): 
     });
     stage.begin([[`${tab.name} connects`, () => tab.connect()], ...steps]);
   }
-  times(play.alarms, "the alarm rings", () => void stage.watch(stage.ring()));
-  times(play.reads, "list", () => judge.read());
-  times(play.losses, "the instance is lost", () => {
+  stage.times(play.alarms, "the alarm rings", () => void stage.watch(stage.ring()));
+  stage.times(play.reads, "list", () => judge.read());
+  stage.times(play.losses, "the instance is lost", () => {
     saw("an instance lost");
     // Amid its work: one that sleeps keeps them.
     for (const socket of stage.sockets()) socket.close();
@@ -128,17 +117,5 @@ function expectStoredOnce(stage: Stage, tabs: StagedTab[]): void {
   expect(new Set(inbound.map(({ content }) => content)).size).toBe(inbound.length);
   for (const [id, seq] of tabs.flatMap((tab) => [...tab.stored])) {
     expect(inbound.find(({ content }) => content === id)?.seq, `the number of ${id}`).toBe(seq);
-  }
-}
-
-/** By its alarm alone the chat comes to rest. */
-async function drain(stage: Stage, judge: StageJudge): Promise<void> {
-  for (let rings = 0; ; rings++) {
-    const alarm = await stage.alarm();
-    if (alarm === null) break;
-    expect(rings, "rings of the alarm until all was done").toBeLessThan(5);
-    stage.pass(Math.max(0, alarm - Date.now()));
-    stage.begin([["the alarm rings", () => void stage.watch(stage.ring())]]);
-    await stage.play(() => judge.look());
   }
 }

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { Mistake } from "../../support/mistake.ts";
+import { wholeNumber } from "../../support/mistake.ts";
 
 export interface StormArguments {
   rounds: number;
@@ -32,15 +32,10 @@ export function readArguments(argv: string[]): StormArguments {
     },
   });
   return {
-    rounds: whole("rounds", values.rounds),
-    minutes: whole("minutes", values.minutes),
+    rounds: wholeNumber("rounds", values.rounds),
+    minutes: wholeNumber("minutes", values.minutes),
     only: values.only ?? null,
-    seed: values.seed === undefined ? randomInt(1, 2 ** 31) : whole("seed", values.seed),
+    seed: values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber("seed", values.seed),
     help: values.help,
   };
-}
-
-function whole(name: string, text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new Mistake(`--${name} must be a whole number above 0`);
 }
