@@ -9,6 +9,14 @@ import type { World } from "./world.ts";
 
 const NO_ANSWER: Answer = { outcome: "unknown", message: "No answer" };
 
+/** The message of an attempt, and what its sender has returned. */
+interface Sending {
+  seq: number;
+  outcome: Outcome | null;
+}
+
+const NOTHING: Sending = { seq: 0, outcome: null };
+
 /** Makes a call leave the chat's object once its writes are on disk. Resolves when it is answered. */
 type Leave = (call: Call, begin: (answered: () => void) => void) => Promise<unknown>;
 
@@ -17,11 +25,13 @@ export class SimulatedAdapter implements NetworkPort {
   readonly unknownWaitMs: number;
   /** The permit of the attempt that comes next or is under way. */
   grant: Grant | null = null;
+  /** A status said during the attempt that the channel is broken. */
+  isBrokenByStatus = false;
   readonly #world: World;
   readonly #chat: SimulatedChat;
   readonly #network: SimulatedNetwork;
   readonly #leave: Leave;
-  #sending = { seq: 0, outcome: null as Outcome | null };
+  #sending: Sending = NOTHING;
 
   constructor(world: World, chat: SimulatedChat, network: SimulatedNetwork, leave: Leave) {
     this.unknownWaitMs = ADAPTERS[chat.kind].unknownWaitMs;
@@ -38,7 +48,7 @@ export class SimulatedAdapter implements NetworkPort {
   connect(): SendCall {
     return async (message, _credentials, signal, onPart) => {
       const seq = this.#chat.seqOf(message.messageId);
-      const sending = { seq, outcome: null as Outcome | null };
+      const sending: Sending = { seq, outcome: null };
       this.#sending = sending;
       const until = this.#world.now + ATTEMPT_TIMEOUT_MS;
       const parts = [...message.partsSent];
@@ -59,12 +69,22 @@ export class SimulatedAdapter implements NetworkPort {
   attempted(outcome: Outcome): void {
     const { seq, outcome: answer } = this.#sending;
     this.#world.count(`outcome: ${outcome.outcome}`);
-    if (this.grant) this.#chat.judge.attempted(seq, this.grant, answer?.outcome ?? "unknown", outcome);
+    const { grant, isBrokenByStatus } = this;
+    this.isBrokenByStatus = false;
+    this.#sending = NOTHING;
+    if (!grant) return;
+    const { judge } = this.#chat;
+    judge.attempted(seq, grant, answer?.outcome ?? "unknown", outcome);
+    if (isBrokenByStatus || outcome.outcome === "channel_broken") judge.owes("broken");
+    else {
+      if (outcome.outcome === "retry" && outcome.wholeChannel) judge.owes("slow_down");
+      if (grant.probe !== null || grant.trial) judge.owes("probe");
+    }
   }
 
-  /** The network refused the channel, and the chat does not report that. */
-  unreported(): void {
-    if (this.grant) this.#chat.channel.mustKnow(this.grant);
+  /** The message whose attempt is under way; 0 if none is. */
+  get seq(): number {
+    return this.#sending.seq;
   }
 
   async #call(seq: number, part: number, isFirst: boolean, until: number, signal: AbortSignal): Promise<Answer> {

@@ -1,4 +1,4 @@
-import type { Attempt, ChannelPace } from "../../src/channels/pace.ts";
+import type { ChannelPace } from "../../src/channels/pace.ts";
 import {
   type BreakReport,
   type PermitAnswer,
@@ -100,11 +100,6 @@ export class SimulatedChannel extends SimulatedObject {
     const isTrial = trial === this.#permits.pace.trialUntil;
     this.judge.granted({ ...grant, trial: isTrial ? trial : null }, this.perSecond, chat);
     return grant;
-  }
-
-  /** A chat met the broken channel and reports nothing of that. */
-  mustKnow(attempt: Attempt): void {
-    this.judge.broke(attempt, this.clock.now());
   }
 
   slowDown(afterMs: number): void {

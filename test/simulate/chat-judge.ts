@@ -10,6 +10,8 @@ const DAY = 86_400_000;
 const UNKNOWN_WAIT_MS = 90_000;
 const RANK: Record<string, number> = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 };
 
+export type OwedReport = "broken" | "slow_down" | "probe";
+
 /** What its judge sees of a chat. */
 interface JudgedChat {
   id: string;
@@ -30,6 +32,8 @@ export class ChatJudge {
   readonly #failed = new Set<number>();
   /** When each message was done with. */
   readonly doneAt = new Map<number, number>();
+  /** What the chat has yet to report to its channel. */
+  readonly #owed = new Set<OwedReport>();
   #lastSeq = 0;
   /** The rows at the last commit. */
   #rows: readonly QueuedMessage[] = [];
@@ -103,6 +107,31 @@ export class ChatJudge {
     if (isCause) this.#world.count("a message that was the cause");
     const text = () => `message ${seq} broke its channel: ${isCause}, taken as ${outcome.outcome}`;
     this.#world.check("blame", (outcome.outcome === "failed") === isCause, text);
+  }
+
+  /** The chat learned what it must report to its channel. */
+  owes(report: OwedReport): void {
+    this.#owed.add(report);
+  }
+
+  /** A report was answered. That the channel is broken says all there is to say of it. */
+  reported(report: OwedReport): void {
+    if (report === "broken") this.#owed.clear();
+    this.#owed.delete(report);
+  }
+
+  /** The chat was lost, or a report was: those after it are not made. */
+  reportsLost(): void {
+    this.#owed.clear();
+  }
+
+  /** The chat asks for a permit, or rests. */
+  owesNothing(): void {
+    this.#world.check(
+      "reports",
+      this.#owed.size === 0,
+      () => `${this.#chat.id} did not report ${[...this.#owed].join()}`,
+    );
   }
 
   failedLater(seq: number): void {

@@ -67,6 +67,7 @@ export abstract class ChatPlatform extends SimulatedObject {
     if (!this.isIdle) this.#lostAt = now;
     this.storage.rollBack();
     this.answers.clear();
+    this.judge.reportsLost();
     this.#entries = [];
     this.#outgoing = [];
     this.#isRinging = false;
@@ -120,6 +121,7 @@ export abstract class ChatPlatform extends SimulatedObject {
     if (life.isOver) return;
     if (isLost) this.lose();
     else if (this.isIdle) {
+      this.judge.owesNothing();
       if (this.#hasWorked) this.#lostAt = Number.NEGATIVE_INFINITY;
       this.judge.quiet(this.#lostAt + LEASE_MS);
     }

@@ -9,7 +9,7 @@ import type { StatusNews } from "../../src/chats/rpc.ts";
 import { StandingAlarm } from "../../src/platform/alarm.ts";
 import { SimulatedAdapter } from "./adapter.ts";
 import type { Answered, SimulatedChannel } from "./channel.ts";
-import { ChatJudge } from "./chat-judge.ts";
+import { ChatJudge, type OwedReport } from "./chat-judge.ts";
 import { ChatPlatform } from "./chat-platform.ts";
 import { type Decisions, watchDelivery } from "./decisions.ts";
 import type { Call, SimulatedNetwork } from "./network.ts";
@@ -40,7 +40,7 @@ export class SimulatedChat extends ChatPlatform {
     this.channel = channel;
     this.kind = world.pick(["whatsapp", "telegram"]);
     this.judge = new ChatJudge(world, this);
-    this.#decisions = watchDelivery(decisions, world, () => this.#adapter.unreported());
+    this.#decisions = watchDelivery(decisions, world);
     this.#network = network;
     this.#identity = {
       chatId: id,
@@ -158,9 +158,12 @@ export class SimulatedChat extends ChatPlatform {
         await this.#alarm.standing();
         const { messageId, networkId } = news;
         row = messageId === null ? this.storage.byNetworkId(networkId) : this.storage.byId(messageId);
+        const sending = this.storage.delivered(this.#adapter.seq);
         this.#news = news.status;
         if (!this.#queue.applyStatus(news)) row = null;
         this.#news = null;
+        const hasFailed = sending && this.storage.delivered(sending.seq)?.message.status !== sending.message.status;
+        if (hasFailed && news.error?.broken !== undefined) this.#adapter.isBrokenByStatus = true;
       },
       {
         stored: () => {
@@ -215,8 +218,8 @@ export class SimulatedChat extends ChatPlatform {
     const { channel, world } = this;
     const isLost = () => world.fault("report lost", 0.1);
     const isTwice = () => world.fault("report twice", 0.1);
-    const report = (take: () => void, takeAgain?: () => void) =>
-      this.call<void>((resolve, reject) =>
+    const report = async (kind: OwedReport, take: () => void, takeAgain?: () => void) => {
+      const answered = this.call<void>((resolve, reject) =>
         world.after(world.between(1, world.pick([50, 50, 2_000])), () => {
           if (isLost()) return reject();
           take();
@@ -224,8 +227,17 @@ export class SimulatedChat extends ChatPlatform {
           world.after(world.between(1, 50), resolve);
         }),
       );
+      try {
+        await answered;
+        this.judge.reported(kind);
+      } catch (error) {
+        this.judge.reportsLost();
+        throw error;
+      }
+    };
     return {
       permit: async (request) => {
+        this.judge.owesNothing();
         const { answer, grant } = await this.call<Answered>((resolve, reject) => {
           const away = (ms: number) => world.after(ms, reject);
           if (world.fault("channel does not answer", 0.1)) return away(world.between(5, 5_000));
@@ -238,14 +250,16 @@ export class SimulatedChat extends ChatPlatform {
         this.#adapter.grant = grant;
         return answer satisfies PermitAnswer;
       },
-      slowDown: (afterMs) => report(() => channel.slowDown(afterMs)),
+      slowDown: (afterMs) => report("slow_down", () => channel.slowDown(afterMs)),
       reportBroken: (told) =>
         report(
+          "broken",
           () => channel.reportBroken(told),
           () => channel.reportBrokenAgain(told),
         ),
       reportProbe: (told) =>
         report(
+          "probe",
           () => channel.reportProbe(told),
           () => channel.reportProbeAgain(told),
         ),

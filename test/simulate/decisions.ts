@@ -8,12 +8,9 @@ export const DECISIONS = { ...DELIVERY_DECISIONS, ...PERMIT_DECISIONS };
 
 export type Decisions = typeof DECISIONS;
 
-/**
- * The decisions of a chat's object, which are counted.
- * @param unreported is called if the network refused the channel and the channel is not told
- */
-export function watchDelivery(decisions: Decisions, world: World, unreported: () => void): DeliveryDecisions {
-  const { nextStep, isStalePermit, applyNews, reportsOf } = decisions;
+/** The decisions of a chat's object, which are counted. */
+export function watchDelivery(decisions: Decisions, world: World): DeliveryDecisions {
+  const { nextStep, isStalePermit, applyNews } = decisions;
   return {
     ...decisions,
     nextStep(row, isMarked, now) {
@@ -30,13 +27,6 @@ export function watchDelivery(decisions: Decisions, world: World, unreported: ()
       const after = applyNews(known, news);
       world.count(after ? (after === known ? "news that is none" : "news") : "news of no message");
       return after;
-    },
-    reportsOf(outcome, attempt) {
-      const reports = reportsOf(outcome, attempt);
-      if (outcome.outcome === "channel_broken" && !reports.some(({ report }) => report === "broke")) {
-        unreported();
-      }
-      return reports;
     },
   };
 }

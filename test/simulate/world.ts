@@ -63,6 +63,7 @@ export const INVARIANTS = {
   trial: "a channel that is not proven has one trial at a time",
   blame: "a message that breaks its channel again fails if another came through in between, and only then",
   twice: "a report that comes twice changes nothing of a channel's health",
+  reports: "a chat reports what concerns its whole channel before it asks for the next permit",
   ends: "once faults stop, every message ends in time; what stays broken delays no other",
 } as const;
 export type Invariant = keyof typeof INVARIANTS;
