@@ -34,7 +34,7 @@ test(
     const go = { outcome: "granted", probe: false, trial: null, epoch: 0, brokenSince: null, credentials: CREDENTIALS };
     vi.spyOn(env.CHANNELS, "getByName").mockReturnValue({
       permit: async () => go,
-      active: async () => undefined,
+      reportActivity: async () => undefined,
     } as unknown as DurableObjectStub<never>);
     const settled = await watchBackground(place.object());
     const start = Date.now();

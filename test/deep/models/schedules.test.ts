@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { test, vi } from "vitest";
+import type { ChannelObject } from "../../../src/channels/channel-object.ts";
 import type { PermitAnswer } from "../../../src/channels/permits.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../src/chats/delivery/retry.ts";
 import { newId } from "../../../src/ids.ts";
@@ -153,8 +154,8 @@ function stagedChannel(stage: Stage, leaves: ("go" | "pace" | "broken" | "away")
     slowDown: told("the channel is told to slow down"),
     reportProbe: told("the channel is told of a probe"),
     reportBroken: told("the channel is told that it broke"),
-    active: told("the channel is told of activity"),
-  };
+    reportActivity: told("the channel is told of activity"),
+  } satisfies Partial<Record<keyof ChannelObject, unknown>>;
 }
 
 /** Lets happen what is to happen, until nothing is under way: a call without an answer ends by its deadline. */

@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
+import type { ChannelObject } from "../../../src/channels/channel-object.ts";
 import type { SocketPolicy } from "../../../src/channels/web/socket-policy.ts";
 import { newId } from "../../../src/ids.ts";
 import { draft } from "../../support/drafts.ts";
@@ -108,8 +109,8 @@ function stagedChannel(stage: Stage, isAway: boolean[]): object {
       if (isAway.shift()) throw new Error("internal error; reference = 0123456789abcdef");
       return { allowedOrigins: [], fingerprints: [] };
     },
-    active: () => stage.turn("the channel is told of activity"),
-  };
+    reportActivity: () => stage.turn("the channel is told of activity"),
+  } satisfies Partial<Record<keyof ChannelObject, unknown>>;
 }
 
 function expectStoredOnce(stage: Stage, tabs: StagedTab[]): void {

@@ -118,30 +118,6 @@ test.each(FAULTS)("the webhook of a message is answered after %s: %i", async (_w
   expect(Object.values(await at.texts())).toEqual([["Hi"]]);
 });
 
-test("an item that can't be stored does not block the other items of its call", async () => {
-  const at = await place("whatsapp");
-  const values = Array.from({ length: 5 }, (_, i) => whatsappText({ wa_id: newContact() }, `No. ${i}`));
-  breakObjects("CHATS", "receive", (number) => number === 3);
-  expectError(await fromMeta(at.channel, values), 503, "unavailable");
-  vi.restoreAllMocks();
-  const stored = Object.values(await at.texts()).flat();
-  expect(stored).toHaveLength(4);
-  taken(await fromMeta(at.channel, values));
-  expect(
-    Object.values(await at.texts())
-      .flat()
-      .toSorted(),
-  ).toEqual(["No. 0", "No. 1", "No. 2", "No. 3", "No. 4"]);
-});
-
-test("several messages of one contact in one call keep their order", async () => {
-  const at = await place("whatsapp");
-  const from = newContact();
-  const values = Array.from({ length: 12 }, (_, i) => whatsappText({ wa_id: from }, `No. ${i}`));
-  taken(await fromMeta(at.channel, values));
-  expect(await at.texts()).toEqual({ [from]: values.map((_, i) => `No. ${i}`) });
-});
-
 test("all addresses that Meta has sent for a contact lead to the same chat", async () => {
   const at = await place("whatsapp");
   const [wa_id, user_id] = [newContact(), "DE.1349120865530274"];
@@ -289,18 +265,6 @@ test("a contact's answer goes to the chat that the company created", async () =>
   taken(await fromMeta(at.channel, [whatsappText({ wa_id: from }, "An answer")]));
   expect((await at.chats()).map(({ id }) => id)).toEqual([chat.id]);
   expect(await at.texts()).toEqual({ [from]: ["An answer"] });
-});
-
-test("unsupported kinds of messages are stored as a description", async () => {
-  const at = await place("telegram");
-  const from = newContact();
-  taken(await fromTelegram(at.channel, telegramText(from, "", { text: undefined, sticker: { emoji: "🎉" } })));
-  const whatsapp = await place("whatsapp");
-  const location = { type: "location", location: { latitude: 52, longitude: 13 }, text: undefined };
-  const value = whatsappText({ wa_id: from }, "");
-  taken(await fromMeta(whatsapp.channel, [{ ...value, messages: [{ ...value.messages[0], ...location }] }]));
-  expect(await at.texts()).toEqual({ [from]: ["[sticker: 🎉]"] });
-  expect(await whatsapp.texts()).toEqual({ [from]: ["[Location] 52, 13"] });
 });
 
 test("genuine calls with nothing to store are acknowledged", async () => {
