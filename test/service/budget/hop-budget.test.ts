@@ -1,16 +1,10 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admitAfterChat, countRoundTrips } from "../../support/faults.ts";
 import { admin, client, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 
-// A day ahead of the platform's clock, so that no alarm runs in between.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 /** A chat whose key and object have been used. */
 async function warmChat() {

@@ -1,18 +1,12 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { draft } from "../../support/drafts.ts";
 import { aroundCall, beforeNextRun, breakDirectory, breakObjects, OUTAGES } from "../../support/faults.ts";
 import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 
-// A day ahead of the platform's clock, so that alarms only run when the test runs them.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 /** A chat with one message that was not reported to the directory yet. */
 async function activeChat({ api, channelId }: { api: Client; channelId: string }) {

@@ -1,18 +1,12 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { aroundCall, aroundQueries, beforeNextRun } from "../../support/faults.ts";
 import { newChat, newKey, newOrganization, send } from "../../support/harness.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 
-// A day ahead of the platform's clock, so that alarms only run when the test runs them.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 const TOMBSTONE = { values: [["erased", expect.any(Number)]], tables: [] };
 

@@ -1,20 +1,15 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { COUNTED_TOGETHER } from "../../../src/http/abuse-limit.ts";
 import { newId } from "../../../src/ids.ts";
 import { countRoundTrips } from "../../support/faults.ts";
 import { type Answer, admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { connect, visit } from "../../support/sockets.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 import { fromTelegram, taken, telegramText } from "../inbound/webhook-calls.ts";
 import { newContact, place } from "../inbound/webhook-place.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 let addresses = 0;
 /** An address that no other test uses. */

@@ -1,16 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { admin, newOrganization, send } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { type Frame, newToken, objectOf, type Page, visit } from "../../support/sockets.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 
-// A day ahead of the platform's clock, so that alarms only run when the test runs them.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+stopTheClock();
 
 /** A web chat with one message from the visitor and `count` further messages with a status. */
 async function longChat(count: number, status: string) {

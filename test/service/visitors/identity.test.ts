@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { webChatId } from "../../../src/channels/web/chat-id.ts";
 import { type Visitor, visitorHeaders } from "../../../src/channels/web/visitor.ts";
 import { newId } from "../../../src/ids.ts";
@@ -16,14 +16,9 @@ import {
   upgrade,
   visit,
 } from "../../support/sockets.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 /** The result of a visit with these subprotocols: a close code, or "ready". */
 async function outcome(channelId: string, protocols: string[], origin?: string): Promise<number | "ready"> {

@@ -1,20 +1,14 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { ChatObject } from "../../../src/chats/chat-object.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import { admin, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, signUser, upgrade, visit } from "../../support/sockets.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
 
-// A day ahead of the platform's clock, so that alarms only run when the test runs them.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+stopTheClock();
 
 /** Moves the clock forward, beyond the limit of one message a second. */
 function later(ms = 1_000): void {
