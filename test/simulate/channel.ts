@@ -54,11 +54,10 @@ export class SimulatedChannel extends SimulatedObject {
       {
         kv: this.#kv,
         clock: this.clock,
-        sendingConfig: async () => ({
-          credentials: {},
-          credentialsVersion: String(this.#credentials),
-          perSecond: this.perSecond,
-        }),
+        sendingConfig: async () => {
+          const credentialsVersion = this.#readCredentials();
+          return { credentials: {}, credentialsVersion, perSecond: this.perSecond };
+        },
         addWaiting: (chatId) => this.#waiting.add(chatId),
         healthChanged: async (_channelId, works) => this.#healthChanged(works),
       },
@@ -144,9 +143,15 @@ export class SimulatedChannel extends SimulatedObject {
 
   /** The operator changes its credentials. @param isTold whether its object hears of that */
   renew(isTold: boolean): void {
-    const credentials = ++this.#credentials;
+    this.#credentials++;
     this.world.note(() => `${this.id} has other credentials${isTold ? "" : ", of which it is not told"}`);
-    if (isTold) this.enter(() => this.#permits.useCredentials(this.id, String(credentials)));
+    if (isTold) this.enter(() => this.#permits.useCredentials(this.id, this.#readCredentials()));
+  }
+
+  #readCredentials(): string {
+    const version = String(this.#credentials);
+    this.judge.credentials(version);
+    return version;
   }
 
   #healthChanged(works: boolean): void {

@@ -31,9 +31,9 @@ export function watchDelivery(decisions: Decisions, world: World): DeliveryDecis
   };
 }
 
-/** The decisions of a channel's object. They are counted, and its judge hears what ends a trial or an epoch. */
+/** The decisions of a channel's object. They are counted, and its judge hears what ends a trial. */
 export function watchPermits(decisions: Decisions, world: World, channel: SimulatedChannel): PermitDecisions {
-  const { endTrial, grantPermit, isStillValid, withCredentials } = decisions;
+  const { endTrial, grantPermit, isStillValid } = decisions;
   return {
     ...decisions,
     grantPermit(pace, query, ...rest) {
@@ -51,10 +51,6 @@ export function watchPermits(decisions: Decisions, world: World, channel: Simula
     endTrial(pace, attempt, works, now) {
       if (attempt.trial === pace.trialUntil) channel.judge.trialOver();
       return endTrial(pace, attempt, works, now);
-    },
-    withCredentials(pace, version) {
-      channel.judge.credentials(version);
-      return withCredentials(pace, version);
     },
   };
 }
