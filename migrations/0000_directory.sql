@@ -13,7 +13,6 @@ CREATE TABLE `api_keys` (
 	`expires_at` integer,
 	`revoked_at` integer,
 	`created_at` integer NOT NULL,
-	`stats` text,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
@@ -31,46 +30,13 @@ CREATE TABLE `channels` (
 	`identity_secret` text,
 	`identity_previous` text,
 	`identity_previous_until` integer,
-	`health_state` text DEFAULT 'ok' NOT NULL,
-	`health_reason` text,
-	`health_since` integer NOT NULL,
-	`chat_count` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`erasing_at` integer,
-	`stats` text,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE INDEX `channels_by_organization` ON `channels` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `channels_by_account` ON `channels` (`organization_id`,`account`);--> statement-breakpoint
-CREATE TABLE `chat_addresses` (
-	`channel_id` text NOT NULL,
-	`address` text NOT NULL,
-	`chat_id` text NOT NULL,
-	PRIMARY KEY(`channel_id`, `address`),
-	FOREIGN KEY (`channel_id`) REFERENCES `channels`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE INDEX `chat_addresses_by_chat` ON `chat_addresses` (`chat_id`);--> statement-breakpoint
-CREATE TABLE `chats` (
-	`id` text PRIMARY KEY NOT NULL,
-	`organization_id` text NOT NULL,
-	`channel_id` text NOT NULL,
-	`channel_kind` text NOT NULL,
-	`contact_address` text NOT NULL,
-	`contact_name` text,
-	`metadata` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`last_message_at` integer,
-	`active_at` integer NOT NULL,
-	`erasing_at` integer,
-	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`channel_id`) REFERENCES `channels`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE INDEX `chats_by_activity` ON `chats` (`organization_id`,`erasing_at`,`active_at`,`id`);--> statement-breakpoint
-CREATE INDEX `chats_by_kind_and_activity` ON `chats` (`organization_id`,`channel_kind`,`erasing_at`,`active_at`,`id`);--> statement-breakpoint
-CREATE INDEX `chats_by_channel_and_activity` ON `chats` (`channel_id`,`erasing_at`,`active_at`,`id`);--> statement-breakpoint
 CREATE TABLE `members` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,

@@ -3,6 +3,7 @@ import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
 import {
   channelPatch,
   createChannel,
@@ -27,9 +28,15 @@ export const channelRoutes = new Hono<AdminEnv>()
     return c.json(created, 201);
   })
   .get("/organizations/:id/channels", validQuery(pageQuery), async (c) => {
-    const { rows, pagination } = await listOf(directory(c.env), channels, c.req.param("id"), c.req.valid("query"));
+    const id = c.req.param("id");
+    const { rows, pagination } = await listOf(directory(c.env), channels, id, c.req.valid("query"));
+    const ids = rows.map((row) => row.id);
+    const numbers = await callOrganization(c.env, id, (organization) => organization.numbers(ids, []));
+    const health = new Map(numbers.channels.map((channel) => [channel.id, channel.health]));
     return c.json({
-      channels: await Promise.all(rows.map((row) => presentChannel(c.env, originOf(c), row))),
+      channels: await Promise.all(
+        rows.map((row) => presentChannel(c.env, originOf(c), row, health.get(row.id) ?? null)),
+      ),
       pagination,
     });
   })

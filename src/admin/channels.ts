@@ -9,6 +9,8 @@ import { requiredText } from "../http/fields.ts";
 import { fault, parse } from "../http/validation.ts";
 import { newId, randomBase62 } from "../ids.ts";
 import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { ChannelHealth } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
 import { open, type SealedCell, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
 import { activeOrganization } from "./organizations.ts";
@@ -68,20 +70,16 @@ export async function createChannel(
     identitySecret: identitySecret && (await seal(keys, { id, column: "identity_secret" }, identitySecret)),
     identityPrevious: null,
     identityPreviousUntil: null,
-    healthState: "ok",
-    healthReason: null,
-    healthSince: now,
-    chatCount: 0,
     createdAt: now,
     erasingAt: null,
-    stats: null,
   };
   await insertIfActive(db, channels, channel);
-  return { channel: await presentChannel(env, origin, channel), ...(identitySecret && { identitySecret }) };
+  return { channel: await presentChannel(env, origin, channel, null), ...(identitySecret && { identitySecret }) };
 }
 
 export async function readChannel(env: Env, origin: string, id: string) {
-  return presentChannel(env, origin, await rowOf(directory(env), channels, id, "channel_not_found"));
+  const channel = await rowOf(directory(env), channels, id, "channel_not_found");
+  return presentChannel(env, origin, channel, await healthOf(env, channel));
 }
 
 /**
@@ -99,10 +97,9 @@ export async function patchChannel(env: Env, origin: string, id: string, patch: 
   // Without this call, a broken channel would stay broken until its next probe.
   if (hasCredentials) await reloadChannel(env, id);
   else if (patch.settings !== undefined) await tryToReloadChannel(env, id);
-  if (!hasCredentials) return presentChannel(env, origin, channel);
-  // The object has now reset the channel's health.
-  const reloaded = await directory(env).select().from(channels).where(eq(channels.id, id)).get();
-  return presentChannel(env, origin, reloaded ?? channel);
+  if (patch.name !== undefined) await tryToRename(env, channel);
+  // With new credentials, the object has now reset the channel's health.
+  return presentChannel(env, origin, channel, await healthOf(env, channel));
 }
 
 /** Replaces the identity secret of a web channel. The old one stays valid for `overlapSeconds`. */
@@ -159,7 +156,7 @@ export function isAsRead(row: Channel) {
 }
 
 /** A channel as the operator sees it. Only the last four characters of each credential are shown. */
-export async function presentChannel(env: Env, origin: string, channel: Channel) {
+export async function presentChannel(env: Env, origin: string, channel: Channel, health: ChannelHealth | null) {
   const { id, organizationId, kind, name, settings, createdAt } = channel;
   return {
     id,
@@ -174,14 +171,30 @@ export async function presentChannel(env: Env, origin: string, channel: Channel)
         verifyToken: await readVerifyToken(env, id, channel.verifyToken),
       },
     }),
-    health: healthOf(channel),
+    health: presentHealth(channel, health),
     createdAt: new Date(createdAt).toISOString(),
   };
 }
 
-/** A channel's health, as its object last reported it. */
-export function healthOf({ healthState, healthReason, healthSince }: Channel) {
-  return { state: healthState, reason: healthReason, since: new Date(healthSince).toISOString() };
+/** A channel's health as the API shows it. A channel whose object never reported its health works. */
+export function presentHealth({ createdAt }: Pick<Channel, "createdAt">, health: ChannelHealth | null) {
+  const { state, reason, since } = health ?? { state: "ok" as const, reason: null, since: createdAt };
+  return { state, reason, since: new Date(since).toISOString() };
+}
+
+/** The last health that a channel's object reported; null if it never did. */
+export async function healthOf(env: Env, { id, organizationId }: Channel): Promise<ChannelHealth | null> {
+  const { channels } = await callOrganization(env, organizationId, (organization) => organization.numbers([id], []));
+  return channels[0]?.health ?? null;
+}
+
+/** Shows the new name in lists of chats at once. The organization's object reads names again within about a minute. */
+async function tryToRename(env: Env, { id, organizationId, name }: Channel): Promise<void> {
+  try {
+    await callOrganization(env, organizationId, (organization) => organization.rename(id, name));
+  } catch (error) {
+    console.warn({ event: "channel_not_renamed", channelId: id, error: causeOf(error) });
+  }
 }
 
 /** Null, with a log line, if no key opens it: the rest of the channel and the other channels must stay readable. */

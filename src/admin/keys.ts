@@ -92,7 +92,6 @@ export async function createKey(env: Env, organizationId: string, body: z.output
     expiresAt: body.expiresAt ?? null,
     revokedAt: null,
     createdAt: Date.now(),
-    stats: null,
   };
   await insertIfActive(db, apiKeys, key);
   return { key: presentKey(key, Date.now()), secret };

@@ -2,69 +2,83 @@ import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { directory } from "../db/client.ts";
 import { apiKeys, channels, organizations } from "../db/schema.ts";
-import { queryText } from "../http/fields.ts";
+import { atMost, notEmpty } from "../http/fields.ts";
 import { pageQuery, pagination } from "../http/pagination.ts";
-import { healthOf } from "./channels.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { KeyNumbers } from "../organizations/key-table.ts";
+import type { ChannelNumbers } from "../organizations/rpc.ts";
+import { presentHealth } from "./channels.ts";
 import { listRows, rowOf } from "./rows.ts";
 
-/** The query of `GET /stats`. */
-export const statsQuery = z.extend(pageQuery, { organization: z.optional(queryText(64)) });
+/** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */
+export const statsQuery = z.extend(pageQuery, { organization: z.string().check(notEmpty, ...atMost(64)) });
 
 const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
 const NO_REFUSALS = { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 0, rate_limited: 0, quota_exceeded: 0 };
 
 /**
- * The numbers of channels and keys, oldest first. It reads only the directory and calls no object. `page` and `limit`
- * apply to both lists, and `pagination` describes the longer one.
+ * The numbers of an organization's channels and keys, oldest first, in one call of its object. `page` and `limit` apply
+ * to both lists, and `pagination` describes the longer one.
  * @throws ApiError `organization_not_found`
  */
-export async function readStats(env: Env, { organization, ...page }: z.output<typeof statsQuery>) {
+export async function readStats(env: Env, { organization: id, ...page }: z.output<typeof statsQuery>) {
   const db = directory(env);
-  if (organization !== undefined) await rowOf(db, organizations, organization, "organization_not_found");
-  const within = ({ organizationId }: typeof channels | typeof apiKeys) =>
-    organization === undefined ? undefined : eq(organizationId, organization);
+  await rowOf(db, organizations, id, "organization_not_found");
   const [ofChannels, ofKeys] = await Promise.all([
-    listRows(db, channels, within(channels), page),
-    listRows(db, apiKeys, within(apiKeys), page),
+    listRows(db, channels, eq(channels.organizationId, id), page),
+    listRows(db, apiKeys, eq(apiKeys.organizationId, id), page),
   ]);
+  const [channelIds, keyIds] = [ofChannels, ofKeys].map(({ rows }) => rows.map((row) => row.id)) as [
+    string[],
+    string[],
+  ];
+  const numbers = await callOrganization(env, id, (organization) => organization.numbers(channelIds, keyIds));
   const now = Date.now();
   return {
-    channels: ofChannels.rows.map((row) => channelStats(row, now)),
-    keys: ofKeys.rows.map(keyStats),
+    channels: ofChannels.rows.map((row) => channelStats(row, byId(numbers.channels, row.id), now)),
+    keys: ofKeys.rows.map((row) => keyStats(row, byId(numbers.keys, row.id))),
     pagination: pagination({ ...page, total: Math.max(ofChannels.pagination.total, ofKeys.pagination.total) }),
   };
 }
 
 /** A channel's numbers at `now`, as the API shows them. */
-export function channelStats(row: typeof channels.$inferSelect, now: number) {
-  const { id, organizationId, kind, name, healthState, stats } = row;
-  const oldest = stats?.oldest ?? null;
+export function channelStats(row: typeof channels.$inferSelect, numbers: ChannelNumbers | undefined, now: number) {
+  const { id, organizationId, kind, name } = row;
+  const oldest = numbers?.oldest ?? null;
+  const health = numbers?.health ?? null;
   return {
     id,
     organizationId,
     kind,
     name,
-    health: { ...healthOf(row), nextProbeAt: timeOrNull(healthState === "broken" ? stats?.probeAt : null) },
+    health: { ...presentHealth(row, health), nextProbeAt: timeOrNull(health?.probeAt) },
     queue: {
-      depth: stats?.depth ?? 0,
+      depth: numbers?.depth ?? 0,
       oldest: timeOrNull(oldest),
       ageSeconds: oldest === null ? null : Math.max(0, Math.floor((now - oldest) / 1_000)),
     },
-    attempts: { ...NO_ATTEMPTS, ...stats?.attempts },
-    updatedAt: timeOrNull(stats?.at),
+    attempts: { ...NO_ATTEMPTS, ...numbers?.attempts },
+    updatedAt: timeOrNull(numbers?.at),
   };
 }
 
 /** A key's numbers as the API shows them. */
-export function keyStats({ id, organizationId, name, stats }: typeof apiKeys.$inferSelect) {
+export function keyStats(
+  { id, organizationId, name }: Pick<typeof apiKeys.$inferSelect, "id" | "organizationId" | "name">,
+  numbers: KeyNumbers | undefined,
+) {
   return {
     id,
     organizationId,
     name,
-    admitted: stats?.admitted ?? 0,
-    refused: { ...NO_REFUSALS, ...stats?.refused },
-    updatedAt: timeOrNull(stats?.at),
+    admitted: numbers?.admitted ?? 0,
+    refused: { ...NO_REFUSALS, ...numbers?.refused },
+    updatedAt: timeOrNull(numbers?.at),
   };
+}
+
+function byId<Numbers extends { id: string }>(all: Numbers[], id: string): Numbers | undefined {
+  return all.find((numbers) => numbers.id === id);
 }
 
 function timeOrNull(time: number | null | undefined): string | null {

@@ -3,9 +3,7 @@ import { isOutage } from "../db/client.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
-import { ActivityBuffer } from "./activity.ts";
-import { type QueueReport, StatsBuffer } from "./attempt-counts.ts";
-import { HealthBuffer } from "./health.ts";
+import { HealthReporter } from "./health.ts";
 import {
   type BreakReport,
   type PermitAnswer,
@@ -26,12 +24,14 @@ const MAX_RECORD_AGE_MS = 3_600_000;
 
 /**
  * The Durable Object of one channel. It decides when the channel's chats may call the network, and limits new web chats.
- * It collects the chats' activity and delivery statistics and writes them to the directory.
  */
 export class ChannelObject extends DurableObject<Env> {
-  readonly #activity = new ActivityBuffer(this.ctx.storage, this.env);
-  readonly #stats = new StatsBuffer(this.ctx.storage, this.env, () => this.#permits.pace.breaker?.probeAt ?? null);
-  readonly #health = new HealthBuffer(this.ctx.storage, this.env, () => this.#permits.pace.breaker);
+  readonly #health = new HealthReporter({
+    kv: this.ctx.storage.kv,
+    env: this.env,
+    breaker: () => this.#permits.pace.breaker,
+    organizationOf: async (channelId) => (await this.#record(channelId))?.organizationId ?? null,
+  });
   readonly #newChats = new NewChatLimit(this.ctx.storage);
   readonly #waiting = new WaitingChats(this.ctx.storage.kv, SYSTEM_CLOCK, (chatId) =>
     callObject(this.env.CHATS, chatId, (chat) => chat.wake()),
@@ -43,26 +43,9 @@ export class ChannelObject extends DurableObject<Env> {
     sendingConfig: (channelId) => this.#sendingConfig(channelId),
     addWaiting: (chatId) => this.#waiting.add(chatId),
     // After a recovery the alarm rings at once and wakes the waiting chats. It is set before the write, which may fail.
-    healthChanged: (channelId, works) => this.#writeHealth(channelId, Date.now() + (works ? 0 : RETRY_MS)),
+    healthChanged: (channelId, works) => this.#reportHealth(channelId, Date.now() + (works ? 0 : RETRY_MS)),
   });
   #lastRecord: ChannelRecord | null = null;
-
-  /**
-   * Receives a chat's report.
-   * @param at the time of its newest message, Unix milliseconds; 0 if it was already reported
-   * @param queue its waiting messages, and the outcomes of its attempts
-   */
-  async reportActivity(chatId: string, at: number, queue?: QueueReport): Promise<void> {
-    const activityAt = at > 0 ? this.#activity.add(chatId, at) : null;
-    const statsAt = queue ? this.#stats.add(chatId, queue) : null;
-    await this.#alarm.by(activityAt);
-    await this.#alarm.by(statsAt);
-  }
-
-  /** Removes an erased chat from the statistics. */
-  async removeChat(chatId: string): Promise<void> {
-    if (this.#stats.remove(chatId)) await this.#alarm.by(Date.now() + RETRY_MS);
-  }
 
   permit(request: PermitRequest): Promise<PermitAnswer> {
     return this.#permits.permit(request);
@@ -104,8 +87,6 @@ export class ChannelObject extends DurableObject<Env> {
 
   /** Erases all storage. Call after the channel's row in the directory was deleted. */
   async erase(): Promise<void> {
-    this.#activity.forget();
-    this.#stats.forget();
     this.#health.forget();
     this.#newChats.reset();
     this.#permits.reset();
@@ -114,20 +95,16 @@ export class ChannelObject extends DurableObject<Env> {
     this.#alarm.gone();
   }
 
-  /** Writes pending activity, health and statistics, and wakes waiting chats. Never throws. */
+  /** Reports the health if that is pending, and wakes waiting chats. Never throws. */
   override async alarm(): Promise<void> {
     // If the object crashes during this alarm, another alarm follows.
     const retryAt = Date.now() + RETRY_MS;
     await this.#alarm.set(retryAt);
     const due = [
-      await this.#activity.flush(),
       await this.#health.flush(),
       await this.#waiting.wake(() => this.#permits.pace),
-      await this.#stats.flush(),
-      // A change during this alarm sets no alarm of its own if `retryAt` is early enough.
-      this.#activity.dueAt(),
+      // A change during this alarm may have found it early enough, and set none for itself.
       this.#health.dueAt(),
-      this.#stats.dueAt(),
       this.#newChats.prune(Date.now()),
     ];
     // A call during this alarm may have set an earlier alarm. Without an alarm, everything was erased.
@@ -157,7 +134,7 @@ export class ChannelObject extends DurableObject<Env> {
   }
 
   /** Writes the channel's health to the directory. If that fails, the alarm, which rings by `alarmAt`, tries again. */
-  async #writeHealth(channelId: string, alarmAt: number): Promise<void> {
+  async #reportHealth(channelId: string, alarmAt: number): Promise<void> {
     this.#health.add(channelId);
     await this.#alarm.by(alarmAt);
     await this.#alarm.by(await this.#health.flush());

@@ -1,49 +1,75 @@
-import { eq } from "drizzle-orm";
-import { directory } from "../db/client.ts";
-import { channels } from "../db/schema.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { ChannelHealth } from "../organizations/rpc.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { Breaker } from "./breaker.ts";
 
-type Health = { channelId: string; breaker: Breaker | null };
+/** The number of the last report, when the health changed (Unix milliseconds), and whether the report arrived. */
+interface StoredReport {
+  channelId: string;
+  number: number;
+  at: number;
+  isReported: boolean;
+}
 
-/** Writes a channel's health to the directory. Storage holds the channel's id under `health` until it is written. */
-export class HealthBuffer extends WriteBehind<Health> {
+interface HealthHost {
+  kv: SyncKvStorage;
+  env: Env;
+  /** Null while the channel works. */
+  breaker(): Breaker | null;
+  /** The organization that a channel belongs to; null if the channel is being deleted. */
+  organizationOf(channelId: string): Promise<string | null>;
+}
+
+/** Reports the health of a channel to its organization. */
+export class HealthReporter extends WriteBehind<{ channelId: string; health: ChannelHealth }> {
   protected readonly delayMs = 0;
   protected readonly retryMs = 15_000;
-  readonly #kv: SyncKvStorage;
-  readonly #env: Env;
-  readonly #breaker: () => Breaker | null;
+  readonly #host: HealthHost;
 
-  /** @param breaker the channel's breaker; null while the channel works */
-  constructor({ kv }: DurableObjectStorage, env: Env, breaker: () => Breaker | null) {
+  constructor(host: HealthHost) {
     super();
-    this.#kv = kv;
-    this.#env = env;
-    this.#breaker = breaker;
+    this.#host = host;
   }
 
-  /** Call after the channel broke or recovered. */
+  /** The channel broke, works again, or is tried at another time. */
   add(channelId: string): void {
-    this.#kv.put("health", channelId);
+    const number = (this.#stored()?.number ?? 0) + 1;
+    this.#store({ channelId, number, at: Date.now(), isReported: false });
   }
 
-  protected current(): Health | null {
-    const channelId = this.#kv.get<string>("health");
-    return channelId === undefined ? null : { channelId, breaker: this.#breaker() };
+  protected current() {
+    const stored = this.#stored();
+    if (!stored || stored.isReported) return null;
+    const { channelId, number, at } = stored;
+    const breaker = this.#host.breaker();
+    const health: ChannelHealth = breaker
+      ? { number, state: "broken", reason: breaker.reason, since: breaker.since, probeAt: breaker.probeAt }
+      : { number, state: "ok", reason: null, since: at, probeAt: null };
+    return { channelId, health };
   }
 
-  protected async write({ channelId, breaker }: Health): Promise<void> {
-    const health = breaker
-      ? { healthState: "broken" as const, healthReason: breaker.reason, healthSince: breaker.since }
-      : { healthState: "ok" as const, healthReason: null, healthSince: Date.now() };
-    await directory(this.#env).update(channels).set(health).where(eq(channels.id, channelId));
+  protected async write({ channelId, health }: { channelId: string; health: ChannelHealth }): Promise<void> {
+    const organizationId = await this.#host.organizationOf(channelId);
+    if (organizationId === null) return;
+    await callOrganization(this.#host.env, organizationId, (organization) =>
+      organization.reportHealth(organizationId, channelId, health),
+    );
   }
 
-  protected override written({ breaker }: Health): void {
-    if (this.#breaker()?.since === breaker?.since) this.#kv.delete("health");
+  protected override written({ health }: { health: ChannelHealth }): void {
+    const stored = this.#stored();
+    if (stored?.number === health.number) this.#store({ ...stored, isReported: true });
   }
 
-  protected failure({ channelId }: Health) {
-    return { event: "health_not_written", channelId };
+  protected failure({ channelId }: { channelId: string }) {
+    return { event: "health_not_reported", channelId };
+  }
+
+  #stored(): StoredReport | undefined {
+    return this.#host.kv.get<StoredReport>("health");
+  }
+
+  #store(report: StoredReport): void {
+    this.#host.kv.put("health", report);
   }
 }

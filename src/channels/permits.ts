@@ -163,7 +163,9 @@ export class Permits {
     const pace = this.#decisions.breakChannel(before, reason, attempt, this.#ports.clock.now());
     this.#setPace(pace);
     if (pace.breaker) this.#ports.addWaiting(chatId);
-    if (pace.breaker && !before.breaker) await this.#ports.healthChanged(channelId, false);
+    if (pace.breaker && pace.breaker.probeAt !== before.breaker?.probeAt) {
+      await this.#ports.healthChanged(channelId, false);
+    }
   }
 
   /** A probe or a trial ended. */

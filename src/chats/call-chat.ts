@@ -1,17 +1,16 @@
-import { directory } from "../db/client.ts";
 import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { isId } from "../ids.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { ChatObject } from "./chat-object.ts";
-import { findIdentity } from "./directory.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { Unknown } from "./rpc.ts";
 
 /**
  * Calls the object of a chat for an organization. An object that has not adopted its chat answers `unknown`. Then this
- * reads the directory and repeats the call with the identity found, which the object adopts.
- * @param known the chat's identity, if the caller has just read it in the directory
+ * asks the organization's object and repeats the call with the identity found, which the chat adopts.
+ * @param known the chat's identity, if the caller has just opened the chat
  * @throws ApiError `chat_not_found`, also for a chat of another organization
  */
 export async function callChat<Answer>(
@@ -26,7 +25,7 @@ export async function callChat<Answer>(
     callObject(env.CHATS, chatId, (chat) => call(chat, knownIdentity), owner.region);
   const first = await ask(known);
   if (isKnown(first)) return first;
-  const identity = await findIdentity(directory(env), owner.organizationId, chatId);
+  const identity = await callOrganization(env, owner.organizationId, (it) => it.identity(chatId), owner.region);
   const second = identity && (await ask(identity));
   if (second && isKnown(second)) return second;
   throw new ApiError("chat_not_found");

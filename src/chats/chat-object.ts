@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { ListPosition } from "../http/pagination.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
-import { ActivityReport, REPORT_AFTER_MS } from "./activity-report.ts";
+import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
@@ -23,6 +23,7 @@ import type {
   MediaPointer,
   MessageAnswer,
   ReceiveAnswer,
+  RedactAnswer,
   SendAnswer,
   StateAnswer,
   StatusNews,
@@ -33,13 +34,17 @@ import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 const UNKNOWN: Unknown = { outcome: "unknown" };
 const AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
+/** Storage has the seq of a redacted message here while the list of chats may show its text. */
+const UNREPORTED = "unreportedRedaction";
+const OWN_TABLES =
+  "select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\' and name not like 'sqlite%'";
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
  * numbers have no gap.
  *
- * An object initially knows only its id. The first caller that has read the directory passes the chat's identity, and the
- * object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
+ * An object starts with its id alone. The organization's object gives a chat's identity to a caller, who passes it on, and
+ * the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
@@ -48,7 +53,7 @@ export class ChatObject extends DurableObject<Env> {
   readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
-  readonly #activity = new ActivityReport({
+  readonly #report = new ChatReporter({
     kv: this.ctx.storage.kv,
     env: this.env,
     log: this.#log,
@@ -123,7 +128,7 @@ export class ChatObject extends DurableObject<Env> {
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
     // Even if nothing is new: the first call may have stored the messages and lost the alarm.
     if (identity.channelKind !== "web") this.#queue.start();
-    await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
+    await this.#alarm.by(this.#report.changed());
     return answers;
   }
 
@@ -168,6 +173,18 @@ export class ChatObject extends DurableObject<Env> {
     return { outcome: "stored", doc, replayed: false };
   }
 
+  /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
+  async adopt(identity: ChatIdentity): Promise<void> {
+    await this.#alarm.standing();
+    if (this.#adoption.identify(identity.organizationId, identity)) await this.#alarm.by(this.#report.changed());
+  }
+
+  /** The organization that the chat belongs to, or belonged to lately; null if the object holds nothing. */
+  owner(): { organizationId: string } | null {
+    const owner = this.#adoption.identity() ?? this.#adoption.tombstone();
+    return owner ? { organizationId: owner.organizationId } : null;
+  }
+
   /** Stores a message from the contact. A message that the network repeats is stored once. */
   async receive(
     organizationId: string,
@@ -189,7 +206,7 @@ export class ChatObject extends DurableObject<Env> {
     const message = inboundMessage(draft, nextPosition(this.#log.newest(), identity, Date.now()));
     const { media } = draft;
     const { doc } = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
-    await this.#alarm.by(Date.now() + REPORT_AFTER_MS);
+    await this.#alarm.by(this.#report.changed());
     return { outcome: "stored", doc };
   }
 
@@ -232,25 +249,38 @@ export class ChatObject extends DurableObject<Env> {
   /**
    * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver.
    * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
+   * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
    */
   async redact(
     organizationId: string,
     id: string,
     knownIdentity: ChatIdentity | null,
     call: string,
-  ): Promise<MessageAnswer> {
+  ): Promise<RedactAnswer> {
     await this.#alarm.standing();
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     const row = this.#log.byId(id);
-    if (row && this.#log.redactedBy(row.seq) === call) return { outcome: "ok", doc: row.doc };
-    if (!row || row.redactedAt !== null) return { outcome: "no_message" };
+    if (!row) return { outcome: "no_message" };
+    const isRepeat = this.#log.redactedBy(row.seq) === call || this.ctx.storage.kv.get(UNREPORTED) === row.seq;
+    if (row.redactedAt !== null) return isRepeat ? this.#reported(row.seq, row.doc) : { outcome: "no_message" };
     this.#queue.beforeRedaction(row.seq);
     const queued = this.#deliveries.delivered(row.seq);
     const delivery = queued && printRedacted(queued);
     const message = this.#log.redact(JSON.parse(row.doc) as Message, delivery, Date.now(), call);
     this.#visitors.show(message);
     this.#queue.afterRedaction();
-    return { outcome: "ok", doc: JSON.stringify(message) };
+    return this.#reported(row.seq, JSON.stringify(message));
+  }
+
+  /** Answers a redaction once the list of chats shows nothing of the text. It shows only the newest message. */
+  async #reported(seq: number, doc: string): Promise<RedactAnswer> {
+    const { kv } = this.ctx.storage;
+    if (seq !== this.#log.newest().seq) return { outcome: "ok", doc };
+    kv.put(UNREPORTED, seq);
+    await this.#alarm.by(this.#report.changed());
+    if (!(await this.#report.settle())) return { outcome: "not_reported" };
+    kv.delete(UNREPORTED);
+    return { outcome: "ok", doc };
   }
 
   /** The channel works again: a message that waited for it may be sent now. */
@@ -260,19 +290,22 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /**
-   * Deletes the chat and all its messages. A tombstone stays for ten minutes, so that a caller who read the directory
-   * before the deletion can't create the chat again.
+   * Deletes the chat of `life` and all its messages. A tombstone stays for ten minutes, so that a late call can't create
+   * the chat again. Does nothing if the object holds a later life.
    */
-  async erase(): Promise<void> {
+  async erase(organizationId: string, life: number): Promise<void> {
+    const newest = Math.max(this.#adoption.identity()?.life ?? 0, this.#adoption.tombstone()?.life ?? 0);
+    if (newest > life) return;
     this.#visitors.closeAll();
-    const gone = this.ctx.storage.deleteAll();
-    // Before the first await: an attempt in progress must find no chat when it returns.
-    this.#alarm.gone();
-    this.#activity.forget();
-    this.#adoption.forget();
+    const { kv, sql } = this.ctx.storage;
+    this.ctx.storage.transactionSync(() => {
+      for (const { name } of sql.exec<{ name: string }>(OWN_TABLES).toArray()) sql.exec(`drop table "${name}"`);
+      for (const [key] of [...kv.list()]) kv.delete(key);
+      this.#adoption.bury({ organizationId, life });
+    });
+    // Before the first await: an attempt under way must find no chat when it returns.
+    this.#report.forget();
     this.#log.forget();
-    await gone;
-    this.#adoption.markErased(Date.now());
     await this.#alarm.set(Date.now() + TOMBSTONE_MS);
   }
 
@@ -284,7 +317,7 @@ export class ChatObject extends DurableObject<Env> {
       return this.ctx.storage.deleteAll();
     }
     await this.#queue.ring(async () => {
-      await this.#activity.flush();
+      await this.#report.onAlarm();
       await this.#contact.save(this.env, identity, this.#exists(identity));
     });
   }
@@ -292,16 +325,16 @@ export class ChatObject extends DurableObject<Env> {
   /** When the next report is due; null if there is nothing to report. */
   #otherWorkAt(now: number): number | null {
     const addressesAt = this.#contact.hasPending ? now + AGAIN_AFTER_MS : null;
-    const activityAt = this.#activity.dueAt();
+    const activityAt = this.#report.dueAt();
     if (addressesAt === null || activityAt === null) return addressesAt ?? activityAt;
     return Math.min(addressesAt, activityAt);
   }
 
-  /** Whether a chat still exists. A chat that was deleted and created again has the same id and a later `createdAt`. */
+  /** Whether a chat still exists. A chat that was deleted and created again has the same id and a greater life. */
   readonly #exists =
-    ({ createdAt }: ChatIdentity) =>
+    ({ life }: ChatIdentity) =>
     () =>
-      this.#adoption.identity()?.createdAt === createdAt;
+      this.#adoption.identity()?.life === life;
 
   /** The chat as delivery needs it; null if no network delivers its messages. */
   #delivering(): DeliveringChat | null {
@@ -314,7 +347,7 @@ export class ChatObject extends DurableObject<Env> {
       exists: this.#exists(identity),
       address: () => this.#contact.current(identity),
       learn: (addresses, moved) => this.#learn(addresses, moved),
-      attempted: (outcome) => this.#activity.attempted(outcome),
+      attempted: (outcome) => this.#report.attempted(outcome),
     };
   }
 

@@ -1,30 +1,14 @@
-import { database } from "../db/client.ts";
 import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
 import type { ChatIdentity } from "./identity.ts";
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
 
-/** Adds addresses to the directory that lead to a chat. An address that leads to another chat keeps it. */
-export async function saveAddresses(
-  env: Env,
-  { channelId, chatId }: Pick<ChatIdentity, "channelId" | "chatId">,
-  addresses: string[],
-): Promise<void> {
-  await database(env)
-    .prepare(
-      `insert into chat_addresses (channel_id, address, chat_id)
-     select ?1, value, ?2 from json_each(?3)
-     where exists (select 1 from chats where id = ?2 and erasing_at is null) on conflict do nothing`,
-    )
-    .bind(channelId, chatId, JSON.stringify(addresses))
-    .run();
-}
-
 /**
  * The addresses of a chat's contact, for example a phone number, the network's id of that number, a user id or a migrated
- * group. Networks repeat them with every message, so the addresses that the directory has are stored here too. New
- * addresses stay pending in storage until the directory has them.
+ * group. Networks repeat them with every message, so the addresses that the organization's object has are stored here
+ * too. New addresses stay pending in storage until it has them.
  */
 export class ContactAddresses {
   readonly #kv: SyncKvStorage;
@@ -45,27 +29,31 @@ export class ContactAddresses {
 
   /** Stores new addresses as pending. @returns whether there are any */
   add(identity: ChatIdentity, addresses: string[]): boolean {
-    const listed = identity.addresses ?? [];
-    const known = [identity.contactAddress, ...listed, ...this.#list("addresses"), ...this.#list("pending")];
+    const known = [
+      identity.contactAddress,
+      ...identity.addresses,
+      ...this.#list("addresses"),
+      ...this.#list("pending"),
+    ];
     const added = [...new Set(addresses)].filter((address) => !known.includes(address));
     const kept = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length));
     if (kept.length > 0) this.#kv.put("pending", [...this.#list("pending"), ...kept]);
     return kept.length > 0;
   }
 
-  /** Whether the directory still lacks an address. */
+  /** Whether the organization's object still lacks an address. */
   get hasPending(): boolean {
     return this.#list("pending").length > 0;
   }
 
-  /** Saves pending addresses in the directory. Never throws. @param exists false after the chat was deleted */
-  async save(env: Env, identity: ChatIdentity, exists: () => boolean): Promise<void> {
+  /** Passes pending addresses to the organization's object. Never throws. @param exists false after the chat was deleted */
+  async save(env: Env, { organizationId, chatId, life }: ChatIdentity, exists: () => boolean): Promise<void> {
     const saved = this.#list("pending");
     if (saved.length === 0) return;
     try {
-      await saveAddresses(env, identity, saved);
+      await callOrganization(env, organizationId, (organization) => organization.addAddresses(chatId, life, saved));
     } catch (error) {
-      console.warn({ event: "addresses_not_saved", chatId: identity.chatId, error: causeOf(error) });
+      console.warn({ event: "addresses_not_saved", chatId, error: causeOf(error) });
       return;
     }
     if (!exists()) return;

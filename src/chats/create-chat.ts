@@ -2,12 +2,13 @@ import { and, eq, isNull } from "drizzle-orm";
 import * as z from "zod/mini";
 import { contactAddress } from "../channels/kinds.ts";
 import { directory } from "../db/client.ts";
-import { channels } from "../db/schema.ts";
+import { channels, type Region } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { atMost, notBlankIfGiven, optional, requiredText, wellFormed } from "../http/fields.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
-import type { Chat } from "./directory.ts";
+import type { Chat } from "./chat.ts";
 import { metadata } from "./message.ts";
 import { type NewChat, openChat } from "./open-chat.ts";
 
@@ -32,17 +33,19 @@ export const newChatBody = z.object({
  */
 export async function createChat(
   env: Env,
-  organizationId: string,
+  { organizationId, region }: { organizationId: string; region?: Region | null },
   body: z.output<typeof newChatBody>,
 ): Promise<{ chat: Chat; created: boolean }> {
   const channel = await findChannel(env, organizationId, body.channelId);
   if (!channel) throw new ApiError("channel_not_found");
   const address = contactAddress(channel.kind, body.contact.address);
   const name = body.contact.name ?? null;
-  const opened = await openChat(env, { channel, address, name, metadata: body.metadata }, Date.now());
+  const opened = await openChat(env, { channel: { ...channel, region }, address, name, metadata: body.metadata });
   if (opened.outcome === "no_channel") throw new ApiError("channel_not_found");
-  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being deleted`);
-  return opened;
+  if (opened.outcome === "deleting") throw unavailable(`${opened.chatId} is being deleted`);
+  const { chat, created, identity } = opened;
+  if (created) await callObject(env.CHATS, chat.id, (object) => object.adopt(identity), region);
+  return { chat, created };
 }
 
 /** An organization's channel, perhaps from memory. `openChat` notices if it was deleted since. */

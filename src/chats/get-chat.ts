@@ -1,12 +1,12 @@
-import { directory } from "../db/client.ts";
 import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
 import { callChat } from "./call-chat.ts";
-import { type Chat, findChat } from "./directory.ts";
+import type { Chat } from "./chat.ts";
 import type { Queue } from "./rpc.ts";
 
 /**
- * A chat and the state of its queue. `lastMessageAt` comes from the chat's object, because the directory lags behind.
+ * A chat and the state of its queue. `lastMessageAt` comes from the chat's object, because the organization's object lags behind.
  * @throws ApiError `chat_not_found`
  */
 export async function readChat(
@@ -17,7 +17,7 @@ export async function readChat(
   const { organizationId } = owner;
   const [state, chat] = await Promise.all([
     callChat(env, owner, chatId, (object, knownIdentity) => object.state(organizationId, knownIdentity)),
-    findChat(directory(env), organizationId, chatId),
+    callOrganization(env, organizationId, (organization) => organization.find(chatId), owner.region),
   ]);
   if (!chat) throw new ApiError("chat_not_found");
   return { chat: { ...chat, lastMessageAt: state.lastMessageAt }, queue: state.queue };

@@ -1,6 +1,6 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 
-/** Which chat an object is. Its first caller who has read the directory sets it, and it never changes. */
+/** Which chat an object is. Its organization's object gives it, and it never changes. */
 export interface ChatIdentity {
   chatId: string;
   organizationId: string;
@@ -8,13 +8,18 @@ export interface ChatIdentity {
   channelKind: ChannelKind;
   /** The contact's address on the channel when the chat was created. */
   contactAddress: string;
-  /** When the chat was created, Unix milliseconds. It distinguishes a chat from a deleted chat with the same id. */
+  /** When the chat was created, Unix milliseconds. */
   createdAt: number;
-  /** Addresses of the contact that the directory has; known to the caller who opened the chat. */
-  addresses?: string[];
+  /** Distinguishes a chat from a deleted chat with the same id: a later chat has a greater life. */
+  life: number;
+  /** Addresses of the contact that the organization's object had when the chat was adopted. */
+  addresses: string[];
 }
 
-/** Stores the identity of a chat object, from its adoption until the chat is deleted. */
+/** What stays of a deleted chat for a while, so that a late call can't create it again. */
+export type Tombstone = Pick<ChatIdentity, "organizationId" | "life">;
+
+/** Stores the identity of a chat object, from its adoption until the chat is deleted, and then its tombstone. */
 export class Adoption {
   readonly #kv: SyncKvStorage;
   readonly #prepare: () => void;
@@ -26,7 +31,7 @@ export class Adoption {
     this.#prepare = prepare;
   }
 
-  /** The chat's identity; undefined before its adoption. */
+  /** The chat's identity; undefined before its adoption and after its deletion. */
   identity(): ChatIdentity | undefined {
     if (!this.#identity) {
       const identity = this.#kv.get<ChatIdentity>("identity");
@@ -39,29 +44,29 @@ export class Adoption {
 
   /**
    * Returns the chat's identity to its organization, and adopts the chat if needed.
-   * @param knownIdentity what the caller read in the directory; null if it didn't
-   * @returns undefined for another organization, and before the adoption
+   * @param knownIdentity the identity that the organization's object gave to the caller; null if the caller did not ask
+   * @returns undefined for another organization, before the adoption, and for another life of the chat
    */
   identify(organizationId: string, knownIdentity: ChatIdentity | null): ChatIdentity | undefined {
     if (knownIdentity?.organizationId === organizationId && !this.identity()) {
-      const erasedAt = this.#kv.get<number>("erased");
-      // The caller may have read the directory before the deletion. A chat created after the deletion is adopted.
-      if (erasedAt === undefined || knownIdentity.createdAt > erasedAt) {
-        this.#kv.delete("erased");
+      if (knownIdentity.life > (this.tombstone()?.life ?? 0)) {
+        this.#kv.delete("tombstone");
         this.#kv.put("identity", knownIdentity);
       }
     }
     const identity = this.identity();
-    return identity?.organizationId === organizationId ? identity : undefined;
+    if (identity?.organizationId !== organizationId) return undefined;
+    return knownIdentity && knownIdentity.life !== identity.life ? undefined : identity;
   }
 
-  /** All storage was deleted. */
-  forget(): void {
+  tombstone(): Tombstone | undefined {
+    return this.#kv.get<Tombstone>("tombstone");
+  }
+
+  /** Replaces the identity by a tombstone. */
+  bury({ organizationId, life }: Tombstone): void {
     this.#identity = undefined;
-  }
-
-  /** Stores when the chat was deleted, so that a late caller can't adopt it again. */
-  markErased(at: number): void {
-    this.#kv.put("erased", at);
+    this.#kv.delete("identity");
+    this.#kv.put("tombstone", { organizationId, life } satisfies Tombstone);
   }
 }

@@ -1,16 +1,17 @@
 import * as z from "zod/mini";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import { directory } from "../db/client.ts";
+import type { Region } from "../db/schema.ts";
 import { type JsonWithETag, withETag } from "../http/etag.ts";
 import { queryText } from "../http/fields.ts";
 import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { isId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
+import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
-import { listChats } from "./directory.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 export const MAX_OFFSET = 10_000;
@@ -29,9 +30,19 @@ export const chatsQuery = z.object({
   contact: z.optional(queryText(256)),
 });
 
-const calls = perIsolate(() => new SingleFlight<JsonWithETag>());
+/** The first page in the cache of this isolate, and its version. */
+type CachedPage = JsonWithETag & { version: string };
+type Owner = { organizationId: string; region?: Region | null };
 
-/** Reads the list that a request asks for. @throws ApiError as `listChatsBy`; `validation_failed` for its query */
+const MAX_CACHED_BYTES = 65_536;
+
+const state = perIsolate(() => ({
+  calls: new SingleFlight<JsonWithETag>(),
+  /** At most 16 MB of pages. */
+  pages: new BoundedMap<string, CachedPage>(256),
+}));
+
+/** Reads the list that a request asks for. @throws ApiError as `listChats`; `validation_failed` for its query */
 export function readChats(c: ChatsContext): Promise<JsonWithETag> {
   return finishReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
@@ -40,25 +51,45 @@ export function readChatsAhead(c: ChatsContext): void {
   startReadAhead(c, "chats", (caller) => sharedList(c, caller));
 }
 
-/** Concurrent requests for the same list share one round trip. */
-async function sharedList(c: ChatsContext, { organizationId }: Caller): Promise<JsonWithETag> {
+/** Concurrent requests for the same list share one call. */
+async function sharedList(c: ChatsContext, caller: Caller): Promise<JsonWithETag> {
   const query = readQuery(c, chatsQuery);
-  return calls(c.env).ask(c.executionCtx, JSON.stringify([organizationId, query]), async () =>
-    withETag(JSON.stringify(await listChatsBy(c.env, organizationId, query))),
-  );
+  const name = JSON.stringify([caller.organizationId, query]);
+  return state(c.env).calls.ask(c.executionCtx, name, () => listChats(c.env, caller, query));
 }
 
 /**
- * An organization's chats, latest activity first.
- * @throws ApiError `validation_failed` for `after`, which this order does not support; and for a page past 10,000 chats,
- *   because the cost of a page grows with its number, while `before` costs the same everywhere
+ * An organization's chats, latest activity first, in one call of its object, which sends a cached first page only if
+ * something changed.
+ * @throws ApiError `validation_failed` for `after`, which this order does not support; for a page past 10,000 chats,
+ *   because the cost of a page grows with its number, while `before` costs the same everywhere; and for a cursor that
+ *   is not a chat of the organization
  */
-export async function listChatsBy(env: Env, organizationId: string, query: z.output<typeof chatsQuery>) {
+export async function listChats(
+  env: Env,
+  { organizationId, region }: Owner,
+  query: z.output<typeof chatsQuery>,
+): Promise<JsonWithETag> {
   const { page, limit, before, after, channel, contact } = query;
   if (after !== undefined) throw fault("after", "is no place in a list of chats; walk with before, or read page 1");
   const position = positionOf({ page, limit, before });
   if ("page" in position && (position.page - 1) * position.limit >= MAX_OFFSET) {
     throw fault("page", `begins past ${MAX_OFFSET} chats; walk with before, the id of the last chat that you have`);
   }
-  return listChats(directory(env), organizationId, { channel, contact }, position);
+  const { pages } = state(env);
+  const isFirst = "page" in position && position.page === 1 && contact === undefined;
+  const name = isFirst ? JSON.stringify([organizationId, limit, channel ?? null]) : null;
+  const cached = name === null ? undefined : pages.get(name);
+  const answer = await callOrganization(
+    env,
+    organizationId,
+    (organization) => organization.list({ channel, contact }, position, cached?.version),
+    region,
+  );
+  if (answer.outcome === "unchanged" && cached) return cached;
+  if (answer.outcome !== "ok") throw fault("before", "is no chat of this organization");
+  const list = await withETag(answer.body);
+  const { version } = answer;
+  if (name !== null && list.body.byteLength <= MAX_CACHED_BYTES) pages.set(name, { ...list, version });
+  return list;
 }

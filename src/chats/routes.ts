@@ -20,7 +20,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     return jsonOrNotModified(c, await readChats(c));
   })
   .post("/chats", requirePermission("chats:write"), noQuery, validBody(newChatBody), async (c) => {
-    const { chat, created } = await createChat(c.env, c.var.caller.organizationId, c.req.valid("json"));
+    const { chat, created } = await createChat(c.env, c.var.caller, c.req.valid("json"));
     return c.json({ chat }, created ? 201 : 200);
   })
   .get("/chats/:id", requirePermission("chats:read"), noQuery, async (c) => {

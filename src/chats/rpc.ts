@@ -50,7 +50,7 @@ export interface InboundDraft {
   addresses: string[];
 }
 
-/** The chat is not adopted yet, or belongs to another organization. The caller then asks the directory. */
+/** The chat is not adopted yet, or belongs to another organization. The caller then asks the organization's object. */
 export interface Unknown {
   outcome: "unknown";
 }
@@ -65,6 +65,7 @@ export type ListAnswer =
   | Unknown;
 /** `doc` is the JSON that the client gets. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
+export type RedactAnswer = MessageAnswer | { outcome: "not_reported" };
 export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft;
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;

@@ -1,10 +1,8 @@
 import { sql } from "drizzle-orm";
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ChannelStats } from "../channels/attempt-counts.ts";
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
-import type { KeyStats } from "../keys/key-stats.ts";
 import type { Permission } from "../keys/permissions.ts";
 
 /**
@@ -67,15 +65,8 @@ export const channels = sqliteTable(
     /** Sealed. The previous secret, valid until `identityPreviousUntil`. */
     identityPrevious: text(),
     identityPreviousUntil: integer(),
-    healthState: text().$type<"ok" | "broken">().notNull().default("ok"),
-    healthReason: text(),
-    healthSince: integer().notNull(),
-    /** The number of its chats, updated by the statements that insert and delete chats. */
-    chatCount: integer().notNull().default(0),
     createdAt: integer().notNull(),
     erasingAt: integer(),
-    /** Written by the channel's object every few seconds while the channel is used. */
-    stats: text({ mode: "json" }).$type<ChannelStats>(),
   },
   (table) => [
     // Lists an organization's channels, and sums their chats.
@@ -100,59 +91,6 @@ export const templates = sqliteTable(
   (table) => [index("templates_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );
 
-export const chats = sqliteTable(
-  "chats",
-  {
-    id: text().primaryKey(),
-    organizationId: organizationId(),
-    channelId: text()
-      .notNull()
-      .references(() => channels.id),
-    /** A copy of the channel's kind, which never changes, for an index. */
-    channelKind: text().$type<ChannelKind>().notNull(),
-    contactAddress: text().notNull(),
-    contactName: text(),
-    metadata: text({ mode: "json" }).$type<Metadata>().notNull(),
-    createdAt: integer().notNull(),
-    lastMessageAt: integer(),
-    /** The time of the last message, or of the creation if there is none. The list is ordered by it. */
-    activeAt: integer().notNull(),
-    erasingAt: integer(),
-  },
-  (table) => [
-    // GET /chats, latest activity first: by organization, by kind, by channel. `erasingAt` keeps chats that are being
-    // deleted out of the range that a page reads.
-    index("chats_by_activity").on(table.organizationId, table.erasingAt, table.activeAt, table.id),
-    index("chats_by_kind_and_activity").on(
-      table.organizationId,
-      table.channelKind,
-      table.erasingAt,
-      table.activeAt,
-      table.id,
-    ),
-    index("chats_by_channel_and_activity").on(table.channelId, table.erasingAt, table.activeAt, table.id),
-  ],
-);
-
-/**
- * The chat of each address of a channel. The primary key lets only one of several concurrent first messages create it.
- */
-export const chatAddresses = sqliteTable(
-  "chat_addresses",
-  {
-    channelId: text()
-      .notNull()
-      .references(() => channels.id),
-    address: text().notNull(),
-    chatId: text().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.channelId, table.address] }),
-    // Finds the addresses of a chat that is being deleted.
-    index("chat_addresses_by_chat").on(table.chatId),
-  ],
-);
-
 export const apiKeys = sqliteTable(
   "api_keys",
   {
@@ -175,8 +113,6 @@ export const apiKeys = sqliteTable(
     expiresAt: integer(),
     revokedAt: integer(),
     createdAt: integer().notNull(),
-    /** Written by the key's object once a minute while the key is used. */
-    stats: text({ mode: "json" }).$type<KeyStats>(),
   },
   // Lists an organization's keys.
   (table) => [index("api_keys_by_organization").on(table.organizationId, table.createdAt, table.id)],

@@ -1,14 +1,12 @@
 import type { AddressChange, InboundMessage, StatusUpdate } from "../channels/adapter.ts";
 import type { ChannelRecord } from "../channels/record.ts";
 import { callChat } from "../chats/call-chat.ts";
-import { saveAddresses } from "../chats/contact-addresses.ts";
-import { findByAddress } from "../chats/directory.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import { openChat } from "../chats/open-chat.ts";
 import type { InboundDraft } from "../chats/rpc.ts";
-import { directory } from "../db/client.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 
@@ -56,10 +54,10 @@ async function storeMessage(
   const others = item.addresses.filter((address) => address !== item.address);
   const { address } = item;
   const name = item.name?.slice(0, MAX_NAME).toWellFormed() ?? null;
-  const opened = await openChat(env, { channel, address, others, name, metadata: {} }, Date.now());
+  const opened = await openChat(env, { channel, address, others, name });
   if (opened.outcome === "no_channel") return "unknown_chat";
   // After the deletion the address gets a new chat. Until then the network must repeat its messages.
-  if (opened.outcome === "erasing") throw unavailable(`${opened.chatId} is being deleted`);
+  if (opened.outcome === "deleting") throw unavailable(`${opened.chatId} is being deleted`);
   const { identity } = opened;
   knownChats(env).set(addressKey, identity.chatId);
   const received = await storeInChat(env, channel, origin, identity.chatId, item, identity);
@@ -112,7 +110,7 @@ function truncated(content: string): string {
 
 async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate): Promise<StoreOutcome> {
   const { address } = item;
-  const chatId = item.chatId ?? (address && (await findByAddress(directory(env), channel.id, address)));
+  const chatId = item.chatId ?? (address && (await findByAddress(env, channel, address)));
   if (!chatId) return "unknown_chat";
   const { messageId, networkId, status, error } = item;
   const addresses = address === null ? item.addresses : [address, ...item.addresses];
@@ -126,21 +124,26 @@ async function storeStatus(env: Env, channel: ChannelRecord, item: StatusUpdate)
   return answer.outcome === "ok" ? "applied" : "unknown_message";
 }
 
-/** Writes the directory first, so that a message from the new address finds the chat at once. */
+/** The organization's object learns the new address first, because the contact may write from it at once. */
 async function storeAddressChange(
   env: Env,
   channel: ChannelRecord,
   { from, to }: AddressChange,
 ): Promise<StoreOutcome> {
-  const chatId = await findByAddress(directory(env), channel.id, from);
+  const chatId = await callOrganization(env, channel.organizationId, (it) => it.addAddress(channel.id, from, to));
   if (!chatId) return "unknown_chat";
-  await saveAddresses(env, { channelId: channel.id, chatId }, [to]);
   const answer = await nullIfNotFound(
     callChat(env, channel, chatId, (chat, knownIdentity) =>
       chat.changeAddress(channel.organizationId, to, knownIdentity),
     ),
   );
   return answer ? "applied" : "unknown_chat";
+}
+
+/** The chat of an address that this isolate has met, or that the organization's object knows. */
+async function findByAddress(env: Env, channel: ChannelRecord, address: string): Promise<string | null> {
+  const known = knownChats(env).get(`${channel.id}\n${address}`);
+  return known ?? callOrganization(env, channel.organizationId, (it) => it.findByAddress(channel.id, address));
 }
 
 /** Resolves to null if the chat is not found. */

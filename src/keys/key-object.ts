@@ -114,7 +114,7 @@ export class KeyObject extends DurableObject<Env> {
     const record = await this.#record(id);
     if (!record || this.#gone || this.#countedCalls.has(call)) return;
     this.#countedCalls.set(call, true);
-    this.#count(id, { refused }, false);
+    this.#count(record, { refused }, false);
   }
 
   #decide(id: string, record: KeyRecord, asked: AdmissionRequest): Admission {
@@ -131,13 +131,13 @@ export class KeyObject extends DurableObject<Env> {
       Date.now(),
     );
     if (decision.outcome === "refused") {
-      this.#count(id, { refused: addCounts({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
+      this.#count(record, { refused: addCounts({ [decision.reason]: asked.units }, asked.refused ?? {}) }, false);
       return { ...decision, final: isFinal(record, asked.hash) };
     }
     this.#counters = decision.counters;
     this.#reservation = decision.reservation;
     const isSettled = decision.write && decision.reservation.units === 0;
-    this.#count(id, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
+    this.#count(record, { admitted: decision.granted, refused: asked.refused ?? {} }, isSettled);
     const isFirstUse = asked.hash === record.hash && asked.hash !== this.#admittedHash;
     if (isFirstUse) this.#admittedHash = asked.hash;
     // The output gate holds the response until this is on disk.
@@ -210,13 +210,13 @@ export class KeyObject extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
-  /** Releases what is reserved and not used, and writes the key's numbers to the directory. */
+  /** Releases what is reserved and not used, and reports the key's numbers. */
   override alarm(): Promise<void> {
     return this.#stats.onAlarm();
   }
 
-  #count(id: string, counts: Partial<RequestCounts>, isSettled: boolean): void {
-    const alarmSet = this.#stats.count(id, counts, isSettled);
+  #count(record: KeyRecord, counts: Partial<RequestCounts>, isSettled: boolean): void {
+    const alarmSet = this.#stats.count(record, counts, isSettled);
     if (alarmSet) this.ctx.waitUntil(alarmSet);
   }
 

@@ -15,15 +15,13 @@ export interface KeyRecord extends KeyRules {
   region: Region | null;
 }
 
-const { stats: _stats, ...columns } = getTableColumns(apiKeys);
-
 /** Reads a key's record. @returns null if the key doesn't exist or its organization is being deleted */
 export async function readKeyRecord(db: Directory, id: string): Promise<KeyRecord | null> {
   const defaultSenderId = sql<string>`(
     select ${members.id} from ${members} where ${members.organizationId} = ${apiKeys.organizationId}
     order by ${members.createdAt}, ${members.id} limit 1)`;
   const row = await db
-    .select({ key: columns, region: organizations.region, defaultSenderId })
+    .select({ key: getTableColumns(apiKeys), region: organizations.region, defaultSenderId })
     .from(apiKeys)
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
     .where(and(eq(apiKeys.id, id), isNull(organizations.erasingAt)))

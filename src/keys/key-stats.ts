@@ -1,5 +1,5 @@
-import { database } from "../db/client.ts";
 import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { addCounts, type Counts } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
@@ -11,13 +11,10 @@ export interface RequestCounts {
   refused: Counts<RefusalReason>;
 }
 
-/** A key's numbers since it was created, as in its row of the directory. `at` is in Unix milliseconds. */
-export type KeyStats = RequestCounts & { at: number };
-
 /** A key's numbers as its object stores them. */
-export type StoredStats = RequestCounts & { keyId: string };
+export type StoredStats = RequestCounts & { keyId: string; organizationId: string };
 
-/** The directory is written at most this often, however much a key is used. */
+/** A key reports to its organization at most this often, however much it is used. */
 const WRITE_EVERY_MS = 60_000;
 /** What is only in memory is stored after this time: less than the 10 s for which an object stays awake after a call. */
 const SETTLE_AFTER_MS = 5_000;
@@ -30,7 +27,7 @@ interface CountStore {
 }
 
 /**
- * A key's numbers on their way to the directory. If a request stores the key's counters, its own numbers are stored with
+ * A key's numbers on their way to its organization's object. If a request stores the key's counters, its own numbers are stored with
  * them. The numbers of other requests are in memory for a few seconds, and a crash may lose them.
  */
 export class KeyStatsBuffer extends WriteBehind<StoredStats> {
@@ -63,17 +60,22 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
    * @returns a promise that resolves when the alarm is set, and never rejects; null if the alarm was set before
    */
   count(
-    keyId: string,
+    { id: keyId, organizationId }: { id: string; organizationId: string },
     { admitted = 0, refused = {} }: Partial<RequestCounts>,
     isSettled: boolean,
   ): Promise<void> | null {
     const before = this.current() ?? { admitted: 0, refused: {} };
-    this.#current = { keyId, admitted: before.admitted + admitted, refused: addCounts(before.refused, refused) };
+    this.#current = {
+      keyId,
+      organizationId,
+      admitted: before.admitted + admitted,
+      refused: addCounts(before.refused, refused),
+    };
     this.#isSettled = isSettled;
     return this.#alarmBy(Date.now() + (isSettled ? WRITE_EVERY_MS : SETTLE_AFTER_MS));
   }
 
-  /** The alarm rang: stores what is only in memory, and writes to the key's row at most once a minute. */
+  /** The alarm rang: stores what is only in memory, and reports to the organization at most once a minute. */
   async onAlarm(): Promise<void> {
     this.#alarm.gone();
     this.#alarmAt = null;
@@ -96,16 +98,14 @@ export class KeyStatsBuffer extends WriteBehind<StoredStats> {
     this.#alarm.gone();
   }
 
-  protected write({ keyId, ...counts }: StoredStats): Promise<unknown> {
-    const stats: KeyStats = { ...counts, at: Date.now() };
-    return database(this.#env)
-      .prepare("update api_keys set stats = ? where id = ?")
-      .bind(JSON.stringify(stats), keyId)
-      .run();
+  protected write({ keyId, organizationId, admitted, refused }: StoredStats): Promise<unknown> {
+    return callOrganization(this.#env, organizationId, (organization) =>
+      organization.reportKey(organizationId, keyId, { admitted, refused }),
+    );
   }
 
   protected failure({ keyId }: StoredStats) {
-    return { event: "stats_not_written", keyId };
+    return { event: "stats_not_reported", keyId };
   }
 
   #alarmBy(at: number): Promise<void> | null {

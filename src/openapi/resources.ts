@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { readUsage } from "../admin/keys.ts";
 import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
-import type * as directory from "../chats/directory.ts";
+import type * as directory from "../chats/chat.ts";
 import type * as messages from "../chats/message.ts";
 import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";

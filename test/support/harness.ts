@@ -2,7 +2,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { expect } from "vitest";
 import { app } from "../../src/app.ts";
-import type { Chat } from "../../src/chats/directory.ts";
+import type { Chat } from "../../src/chats/chat.ts";
 import type { Message } from "../../src/chats/message.ts";
 import { lookInto } from "./canaries.ts";
 import { compareToDocuments } from "./documents.ts";

@@ -1,6 +1,4 @@
-import { and, eq } from "drizzle-orm";
-import { directory } from "../../db/client.ts";
-import { chatAddresses, type Region } from "../../db/schema.ts";
+import type { Region } from "../../db/schema.ts";
 import { clientNetwork } from "../../http/client-network.ts";
 import { type ChannelRecord, channelRecord, verifyChannel } from "../record.ts";
 import { webChatId } from "./chat-id.ts";
@@ -45,16 +43,12 @@ export async function admitVisitor(
   const identity = claim && (await verifyClaim(env, channelId, claim));
   if (!identity) return "wrong_identity";
   const { address, fingerprint } = identity;
-  const chat =
-    claim.kind === "token"
-      ? { chatId: await webChatId(channelId, address), chatExists: false }
-      : await chatOf(env, channelId, address);
   const [after = "0", ...others] = url.searchParams.getAll("after");
   if (!/^\d{1,15}$/.test(after) || others.length > 0) return "bad_request";
   return {
     region: record.region,
     visitor: {
-      ...chat,
+      chatId: await webChatId(channelId, address),
       organizationId: record.organizationId,
       channelId,
       address,
@@ -93,17 +87,4 @@ async function verifyClaim(
     { fresh: true },
   );
   return checked?.verified ? { address: claim.user, fingerprint: await secretFingerprint(checked.verified) } : null;
-}
-
-/**
- * The chat of a site's user; if it does not exist yet, the id that it will have. Only a site's user can have a chat that
- * the company started, so an anonymous visitor's socket does not need this read.
- */
-async function chatOf(env: Env, channelId: string, address: string): Promise<Pick<Visitor, "chatId" | "chatExists">> {
-  const row = await directory(env)
-    .select({ chatId: chatAddresses.chatId })
-    .from(chatAddresses)
-    .where(and(eq(chatAddresses.channelId, channelId), eq(chatAddresses.address, address)))
-    .get();
-  return { chatId: row?.chatId ?? (await webChatId(channelId, address)), chatExists: row !== undefined };
 }

@@ -4,8 +4,6 @@ import type { SocketAdmission } from "./socket-policy.ts";
 export interface Visitor {
   /** The visitor's chat, or the id that it will have. */
   chatId: string;
-  /** Whether the directory has the chat of a site's user. Always false for an anonymous visitor, which is not looked up. */
-  chatExists: boolean;
   organizationId: string;
   channelId: string;
   address: string;

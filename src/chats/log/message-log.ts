@@ -1,8 +1,9 @@
+import { prepareSchema } from "../../platform/schema-steps.ts";
 import type { Message } from "../message.ts";
 import { CheckedRows, checkComplete } from "./integrity.ts";
 import { redacted } from "./redaction.ts";
 import type { Media, NewMessage, OutboundRow, SeqRange, UsedTemplate } from "./rows.ts";
-import { prepareSchema } from "./schema.ts";
+import { CHAT_SCHEMA } from "./schema.ts";
 
 const RECENT_MESSAGES = 1_000;
 const SAVE_QUEUE_FLOOR_EVERY = 100;
@@ -29,7 +30,7 @@ export class MessageLog {
 
   /** Creates or upgrades the schema. */
   prepare(): void {
-    prepareSchema(this.#storage);
+    prepareSchema(this.#storage, CHAT_SCHEMA);
   }
 
   /** The storage was deleted. */
@@ -48,8 +49,8 @@ export class MessageLog {
       const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(
         "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
       );
-      // The log has at least the messages that the chat has reported to its channel.
-      checkComplete(row?.seq ?? 0, this.#storage.kv.get<number>("reported") ?? 0);
+      // The log has at least the messages that the chat has reported to its organization.
+      checkComplete(row?.seq ?? 0, this.#storage.kv.get<{ seq: number }>("reported")?.seq ?? 0);
       this.#newest = { seq: row?.seq ?? 0, at: row ? Date.parse(row.createdAt) : 0, queued: row?.queued ?? 0 };
     }
     return this.#newest;
@@ -125,6 +126,18 @@ export class MessageLog {
       const middle = Math.floor((low + high) / 2);
       return `${this.documents({ low: middle + 1, high })},${this.documents({ low, high: middle })}`;
     }
+  }
+
+  /** For each message after `seq`, oldest first: who wrote it, and when (Unix milliseconds). */
+  directionsAfter(seq: number): { isInbound: boolean; at: number }[] {
+    const rows = this.#sql.exec<{ direction: string; createdAt: string }>(
+      "select doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt from messages where seq > ? order by seq",
+      seq,
+    );
+    return [...rows].map(({ direction, createdAt }) => ({
+      isInbound: direction === "INBOUND",
+      at: Date.parse(createdAt),
+    }));
   }
 
   byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {

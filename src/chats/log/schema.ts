@@ -2,7 +2,7 @@
  * The schema, as migration steps. An object runs the steps that it has not run yet. After a release, add steps and never
  * change one. A step may only add tables and nullable columns, because old code reads new rows during a deploy.
  */
-const SCHEMA_STEPS = [
+export const CHAT_SCHEMA = [
   `create table messages (
      seq integer primary key,
      id text not null unique,
@@ -22,13 +22,3 @@ const SCHEMA_STEPS = [
    -- Finds the message that an idempotency key or an inbound id stored first.
    create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
 ];
-
-/** Runs the missing steps in one transaction. Older code leaves a newer schema as it is. */
-export function prepareSchema(storage: DurableObjectStorage, steps: readonly string[] = SCHEMA_STEPS): void {
-  const version = storage.kv.get<number>("schema") ?? 0;
-  if (version >= steps.length) return;
-  storage.transactionSync(() => {
-    for (const step of steps.slice(version)) storage.sql.exec(step);
-    storage.kv.put("schema", steps.length);
-  });
-}

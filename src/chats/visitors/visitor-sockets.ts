@@ -173,8 +173,7 @@ export class VisitorSockets {
   #ready(visitor: Visitor): ServerFrame {
     const identity = this.#host.identity();
     if (!identity) {
-      const chatId = visitor.chatExists ? visitor.chatId : null;
-      return { type: "ready", chatId, messages: [], hasMore: false, lastSeq: 0 };
+      return { type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 };
     }
     const lastSeq = this.#host.log.newest().seq;
     const { range, pagination } = rangeAfter(lastSeq, visitor.after, PAGE_SIZE);
@@ -271,15 +270,11 @@ export class VisitorSockets {
         this.#refusedUntil.set(clientNetwork, Date.now() + Math.min(opened.retryAfter, RETRY_AFTER_SECONDS) * 1_000);
         sendFrame([socket], refusedFrame(id, "rate_limited", opened.retryAfter, "Too many new chats"));
         break;
-      case "erasing":
+      case "deleting":
         sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
         break;
       case "no_channel":
         close(socket, NO_CHANNEL);
-        break;
-      case "other_chat":
-        // The next connection leads to the other object.
-        close(socket, TRY_LATER);
     }
     return "refused";
   }

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import type { Chat } from "../../../src/chats/directory.ts";
+import type { Chat } from "../../../src/chats/chat.ts";
 import { newId } from "../../../src/ids.ts";
 import {
   type Answer,

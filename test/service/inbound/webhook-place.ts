@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chat } from "../../../src/chats/directory.ts";
+import type { Chat } from "../../../src/chats/chat.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import { type Client, newOrganization } from "../../support/harness.ts";
 import { type Kind, newNetworkChannel } from "../delivery/conversation.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { Chat } from "../../../src/chats/directory.ts";
+import type { Chat } from "../../../src/chats/chat.ts";
 import { aroundCall, breakObjects, OUTAGES, outageError, watchUnderWay } from "../../support/faults.ts";
 import { type Answer, call, expectError } from "../../support/harness.ts";
 import { stopTheClock } from "../delivery/conversation.ts";

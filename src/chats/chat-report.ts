@@ -1,0 +1,175 @@
+import type { Outcome } from "../channels/adapter.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { AttemptCounts, ChatState, Preview } from "../organizations/rpc.ts";
+import { backoffMs } from "../platform/backoff.ts";
+import { addCounts } from "../platform/counts.ts";
+import { WriteBehind } from "../platform/write-behind.ts";
+import type { ChatIdentity } from "./identity.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import type { Message } from "./message.ts";
+
+/** A change is reported after this time, unless the organization's object asked for longer pauses. */
+const REPORT_AFTER_MS = 2_000;
+const RETRY = { firstMs: 15_000, maxMs: 600_000 };
+const PREVIEW_LENGTH = 200;
+
+/** What the chat object gives to its report. `depth` is how many messages wait. */
+interface ReportHost {
+  kv: SyncKvStorage;
+  env: Env;
+  log: MessageLog;
+  identity(): ChatIdentity | undefined;
+  depth(): number;
+}
+
+/** The last report, as it is stored before it is sent. `seq` is that of the newest message. */
+interface StoredReport {
+  number: number;
+  seq: number;
+  state: ChatState;
+}
+
+type Report = StoredReport & { identity: ChatIdentity };
+
+/**
+ * A chat's reports of its state to its organization. Each has a number, stored before the call, so that a call that
+ * arrives late changes nothing. Attempts that are not reported yet are lost with the instance.
+ */
+export class ChatReporter extends WriteBehind<Report> {
+  readonly #host: ReportHost;
+  #attempts: AttemptCounts = {};
+  #stored: StoredReport | null | undefined;
+  /** The log's count of changes at the last report that this instance made. */
+  #changesReported: number | undefined;
+  /** The stored report may not have arrived. */
+  #mustRepeat = false;
+  /** The organization has a report with a higher number, because the chat's storage was restored to an earlier time. */
+  #isOutdated = false;
+  #failures = 0;
+  #notBefore = 0;
+  #unanswered: { seq: number; since: number | null } | undefined;
+
+  constructor(host: ReportHost) {
+    super();
+    this.#host = host;
+  }
+
+  protected get delayMs(): number {
+    return Math.max(REPORT_AFTER_MS, this.#notBefore - Date.now());
+  }
+
+  protected get retryMs(): number {
+    return backoffMs(RETRY, this.#failures - 1, Math.random());
+  }
+
+  /** An attempt at delivery is over. */
+  attempted({ outcome }: Outcome): void {
+    this.#attempts = addCounts(this.#attempts, { [outcome]: 1 });
+  }
+
+  /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
+  onAlarm(): Promise<number | null> {
+    this.#mustRepeat ||= this.#changesReported === undefined;
+    return this.flush();
+  }
+
+  /** Reports until the organization knows the current state. @returns false if it does not answer */
+  async settle(): Promise<boolean> {
+    // A report that was under way may not have the last change.
+    for (let tries = 0; tries < 2 && this.dueAt() !== null; tries++) await this.flush();
+    return this.dueAt() === null;
+  }
+
+  override forget(): void {
+    super.forget();
+    this.#attempts = {};
+    this.#stored = undefined;
+    this.#changesReported = undefined;
+    this.#unanswered = undefined;
+  }
+
+  protected current(): Report | null {
+    const identity = this.#host.identity();
+    if (!identity) return null;
+    const hasAttempts = Object.keys(this.#attempts).length > 0;
+    if (this.#changesReported === this.#host.log.changes && !hasAttempts && !this.#mustRepeat) return null;
+    const stored = this.#lastReport();
+    const { seq } = this.#host.log.newest();
+    const state = this.#state(stored);
+    const isSame = stored !== null && JSON.stringify(stored.state) === JSON.stringify(state);
+    if (isSame && !this.#mustRepeat) return null;
+    const number = isSame && !this.#isOutdated ? stored.number : (stored?.number ?? 0) + 1;
+    return { identity, number, seq, state };
+  }
+
+  protected async write({ identity, ...report }: Report): Promise<void> {
+    this.#failures++;
+    this.#mustRepeat = true;
+    const { changes } = this.#host.log;
+    this.#store(report);
+    const { chatId, organizationId, life } = identity;
+    const answer = await callOrganization(this.#host.env, organizationId, (organization) =>
+      organization.report({ chatId, life, number: report.number, ...report.state }),
+    );
+    this.#failures = 0;
+    if (this.#host.identity()?.life !== life) return;
+    if (answer.outcome === "ok") {
+      this.#notBefore = Date.now() + answer.nextAfterMs;
+      this.#isOutdated = answer.number > report.number;
+      if (this.#isOutdated) return this.#store({ ...report, number: answer.number });
+    }
+    this.#mustRepeat = false;
+    this.#changesReported = changes;
+  }
+
+  /** `current` compares with what is stored. */
+  protected override written(): void {}
+
+  protected failure({ identity }: Report) {
+    return { event: "chat_not_reported", chatId: identity.chatId };
+  }
+
+  #lastReport(): StoredReport | null {
+    this.#stored ??= this.#host.kv.get<StoredReport>("reported") ?? null;
+    return this.#stored;
+  }
+
+  #store(report: StoredReport): void {
+    if (this.#stored?.number === report.number) return;
+    // The stored state has these attempts. Those that end during the call are counted for the next report.
+    this.#attempts = {};
+    this.#stored = report;
+    this.#host.kv.put("reported", report);
+  }
+
+  #state(stored: StoredReport | null): ChatState {
+    const { log } = this.#host;
+    const { seq, at } = log.newest();
+    const depth = this.#host.depth();
+    const oldest = depth > 0 ? log.head()?.message.createdAt : undefined;
+    return {
+      lastMessageAt: seq > 0 ? at : null,
+      preview: seq > 0 ? previewOf(JSON.parse(log.documents({ low: seq, high: seq })) as Message) : null,
+      unansweredSince: this.#unansweredSince(stored),
+      depth,
+      oldest: oldest === undefined ? null : Date.parse(oldest),
+      attempts: addCounts(stored?.state.attempts ?? {}, this.#attempts),
+    };
+  }
+
+  /** When the contact wrote the first message since the organization's last one; null if the contact wrote none. */
+  #unansweredSince(stored: StoredReport | null): number | null {
+    this.#unanswered ??= { seq: stored?.seq ?? 0, since: stored?.state.unansweredSince ?? null };
+    const before = this.#unanswered;
+    let { since } = before;
+    for (const { isInbound, at } of this.#host.log.directionsAfter(before.seq)) {
+      since = isInbound ? (since ?? at) : null;
+    }
+    this.#unanswered = { seq: this.#host.log.newest().seq, since };
+    return since;
+  }
+}
+
+function previewOf({ id, seq, direction, type, text, status, createdAt }: Message): Preview {
+  return { id, seq, direction, type, text: text.slice(0, PREVIEW_LENGTH).toWellFormed(), status, createdAt };
+}

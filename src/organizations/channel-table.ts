@@ -1,0 +1,138 @@
+import type { ChannelKind } from "../channels/kinds.ts";
+import { addCounts } from "../platform/counts.ts";
+import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel } from "./rpc.ts";
+
+/** A channel's row in D1. */
+export interface ChannelRow {
+  id: string;
+  kind: ChannelKind;
+  name: string;
+  createdAt: number;
+  /** Not null while it is being deleted. */
+  erasingAt: number | null;
+}
+
+/** The channels that have chats or numbers in an organization's object. Copies of their rows are in memory. */
+export class ChannelTable {
+  readonly #sql: SqlStorage;
+  #known: Map<string, KnownChannel> | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The object's storage was deleted. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  get(id: string): KnownChannel | undefined {
+    return this.all().get(id);
+  }
+
+  all(): Map<string, KnownChannel> {
+    if (!this.#known) {
+      const rows = this.#sql.exec<{ id: string; kind: ChannelKind; name: string; closed: number }>(
+        "select id, kind, name, closed from channels order by created_at, id",
+      );
+      this.#known = new Map(
+        [...rows].map(({ id, kind, name, closed }) => [id, { id, kind, name, isClosed: closed === 1 }]),
+      );
+    }
+    return this.#known;
+  }
+
+  add({ id, kind, name, createdAt, erasingAt }: ChannelRow): void {
+    this.#sql.exec(
+      "insert into channels (id, kind, name, created_at, closed) values (?, ?, ?, ?, ?) on conflict do nothing",
+      id,
+      kind,
+      name,
+      createdAt,
+      erasingAt === null ? 0 : 1,
+    );
+    this.#known = undefined;
+  }
+
+  /** Takes no more chats in a channel, for good. */
+  close(id: string): void {
+    this.#sql.exec("update channels set closed = 1 where id = ? and closed = 0", id);
+    this.#known = undefined;
+  }
+
+  closeAll(): void {
+    this.#sql.exec("update channels set closed = 1 where closed = 0");
+    this.#known = undefined;
+  }
+
+  /** Replaces names that changed. @returns whether one did */
+  rename(names: { id: string; name: string }[]): boolean {
+    const changed = names.filter(({ id, name }) => (this.get(id)?.name ?? name) !== name);
+    for (const { id, name } of changed) this.#sql.exec("update channels set name = ? where id = ?", name, id);
+    if (changed.length > 0) this.#known = undefined;
+    return changed.length > 0;
+  }
+
+  addChats(id: string, chats: number): void {
+    this.#sql.exec("update channels set chats = chats + ? where id = ?", chats, id);
+  }
+
+  /** How many chats the given channels have. */
+  countChats(ids: string[]): number {
+    return this.#sql
+      .exec<{ total: number }>(
+        "select coalesce(sum(chats), 0) as total from channels where id in (select value from json_each(?))",
+        JSON.stringify(ids),
+      )
+      .one().total;
+  }
+
+  /** Adds to what waits in a channel, and to how its attempts ended. Writes nothing if nothing changes. */
+  count(id: string, depth: number, attempts: AttemptCounts, now: number): void {
+    const hasAttempts = Object.values(attempts).some((count) => count !== 0);
+    if (depth === 0 && !hasAttempts) return;
+    const [row] = this.#sql.exec<{ attempts: string }>("select attempts from channels where id = ?", id);
+    if (!row) return;
+    this.#sql.exec(
+      "update channels set depth = depth + ?, attempts = ?, counted_at = ? where id = ?",
+      depth,
+      JSON.stringify(addCounts(JSON.parse(row.attempts) as AttemptCounts, attempts)),
+      now,
+      id,
+    );
+  }
+
+  /** Stores a health report, unless a later one is stored. */
+  reportHealth(id: string, health: ChannelHealth): void {
+    this.#sql.exec(
+      `update channels set health = ?1 where id = ?2
+       and (health is null or health ->> '$.number' < json(?1) ->> '$.number')`,
+      JSON.stringify(health),
+      id,
+    );
+  }
+
+  numbers(ids: string[]): ChannelNumbers[] {
+    const rows = this.#sql.exec<{
+      id: string;
+      health: string | null;
+      depth: number;
+      attempts: string;
+      counted_at: number | null;
+      oldest: number | null;
+    }>(
+      `select id, health, depth, attempts, counted_at,
+         (select min(oldest) from chats where channel_id = channels.id and oldest is not null) as oldest
+       from channels where id in (select value from json_each(?))`,
+      JSON.stringify(ids),
+    );
+    return [...rows].map(({ id, health, depth, attempts, counted_at, oldest }) => ({
+      id,
+      health: health === null ? null : (JSON.parse(health) as ChannelHealth),
+      depth,
+      oldest,
+      attempts: JSON.parse(attempts) as AttemptCounts,
+      at: counted_at,
+    }));
+  }
+}

@@ -1,0 +1,188 @@
+import { CHANNEL_KINDS } from "../channels/kinds.ts";
+import { pagination } from "../http/pagination.ts";
+import type { ChannelTable } from "./channel-table.ts";
+import { CHAT_COLUMNS, type ChatRow, presentChat } from "./chat-table.ts";
+import type { ChatFilter, ChatPosition, ChatsAnswer, KnownChannel } from "./rpc.ts";
+
+/** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
+const MAX_MERGED = 5;
+
+const UNKNOWN_CURSOR: ChatsAnswer = { outcome: "unknown_cursor" };
+
+type Cursor = { at: number; id: string };
+
+/** The lists of chats of an organization, latest activity first, as they go to the client. */
+export class ChatList {
+  readonly #sql: SqlStorage;
+  readonly #channels: ChannelTable;
+  /** Part of each version: after an eviction, a new instance never repeats an old version. */
+  readonly #instance = crypto.randomUUID();
+  #changes = 0;
+
+  constructor(sql: SqlStorage, channels: ChannelTable) {
+    this.#sql = sql;
+    this.#channels = channels;
+  }
+
+  /** The answer of an organization without chats. */
+  static empty(position: ChatPosition): ChatsAnswer {
+    if (!("page" in position)) return UNKNOWN_CURSOR;
+    const page = { chats: [], pagination: pagination({ ...position, total: 0 }) };
+    return { outcome: "ok", body: new TextEncoder().encode(JSON.stringify(page)), version: "empty" };
+  }
+
+  /** A chat or a channel changed. */
+  changed(): void {
+    this.#changes++;
+  }
+
+  /** @param have the version of this page that the caller holds */
+  read(filter: ChatFilter, position: ChatPosition, have: string | undefined): ChatsAnswer {
+    const version = `${this.#instance} ${this.#changes}`;
+    if (have === version) return { outcome: "unchanged" };
+    const page = this.#page(filter, position);
+    return page ? { outcome: "ok", body: new TextEncoder().encode(JSON.stringify(page)), version } : UNKNOWN_CURSOR;
+  }
+
+  #page({ channel, contact }: ChatFilter, position: ChatPosition) {
+    const { limit } = position;
+    const channels = this.#selected(channel);
+    const rowsOf = (after: Cursor | null, offset: number, count: number) =>
+      contact === undefined
+        ? this.#rows(channel === undefined ? null : channels, after, offset, count)
+        : this.#ofContact(channels, contact, after, offset, count);
+    const total =
+      contact === undefined
+        ? this.#channels.countChats(channels.map(({ id }) => id))
+        : this.#ofContact(channels, contact, null, 0, channels.length).length;
+    if ("page" in position) {
+      const rows = rowsOf(null, (position.page - 1) * limit, limit);
+      return { chats: this.#present(rows), pagination: pagination({ ...position, total }) };
+    }
+    const cursor = this.#cursor(position.before);
+    if (!cursor) return null;
+    const rows = rowsOf(cursor, 0, limit + 1);
+    const chats = this.#present(rows.slice(0, limit));
+    return { chats, pagination: { limit, total, hasMore: rows.length > limit } };
+  }
+
+  /** The channels that a filter selects and that are not being deleted. */
+  #selected(channel: string | undefined): KnownChannel[] {
+    const open = [...this.#channels.all().values()].filter(({ isClosed }) => !isClosed);
+    if (channel === undefined) return open;
+    const isKind = CHANNEL_KINDS.some((kind) => kind === channel);
+    return open.filter(({ id, kind }) => (isKind ? kind : id) === channel);
+  }
+
+  #cursor(id: string): Cursor | null {
+    const [row] = this.#sql.exec<{ id: string; at: number | null; created_at: number }>(
+      "select id, active_at as at, created_at from chats where id = ?",
+      id,
+    );
+    return row ? { id, at: row.at ?? row.created_at } : null;
+  }
+
+  /** @param channels null for all */
+  #rows(channels: KnownChannel[] | null, after: Cursor | null, offset: number, limit: number): ChatRow[] {
+    if (channels === null) return this.#joined(select(null, after, limit, offset));
+    if (channels.length === 0) return [];
+    const [only] = channels;
+    if (only && channels.length === 1) return this.#joined(select(only.id, after, limit, offset));
+    return channels.length <= MAX_MERGED
+      ? this.#joined(union(channels, after, limit, offset))
+      : this.#merged(channels, after, offset, limit);
+  }
+
+  /** The rows of a query of ids. Only the index is read for the chats before the page. */
+  #joined({ query, values }: Select): ChatRow[] {
+    return this.#sql
+      .exec<ChatRow>(
+        `select ${CHAT_COLUMNS} from (${query}) as page join chats on chats.id = page.id
+         order by active_at desc, chats.id desc`,
+        ...values,
+      )
+      .toArray();
+  }
+
+  /** Merges the lists of many channels. Each list is read only as far as it is needed. */
+  #merged(channels: KnownChannel[], after: Cursor | null, offset: number, limit: number): ChatRow[] {
+    const heads = channels.map((channel) => {
+      const { query, values } = select(channel.id, after, offset + limit, 0);
+      const cursor = this.#sql.exec<Cursor>(query, ...values);
+      return { cursor, row: cursor.next().value };
+    });
+    const ids: string[] = [];
+    while (ids.length < offset + limit) {
+      const first = heads.reduce((best, head) => (isBefore(head.row, best.row) ? head : best));
+      if (!first.row) break;
+      ids.push(first.row.id);
+      first.row = first.cursor.next().value;
+    }
+    const query = `select ${CHAT_COLUMNS} from chats where id in (select value from json_each(?))
+      order by active_at desc, id desc`;
+    return this.#sql.exec<ChatRow>(query, JSON.stringify(ids.slice(offset))).toArray();
+  }
+
+  /** The chats of a contact. An address has at most one chat in each channel, so these are few rows. */
+  #ofContact(
+    channels: KnownChannel[],
+    contact: string,
+    after: Cursor | null,
+    offset: number,
+    limit: number,
+  ): ChatRow[] {
+    const rows = this.#sql.exec<ChatRow>(
+      `select ${CHAT_COLUMNS} from chats where active_at is not null and id in
+         (select chat_id from json_each(?) as selected join addresses
+          on addresses.channel_id = selected.value and addresses.address = ?)
+       order by active_at desc, id desc`,
+      JSON.stringify(channels.map(({ id }) => id)),
+      contact,
+    );
+    const isAfter = ({ active_at, id }: ChatRow) => after === null || isBefore(after, { at: active_at ?? 0, id });
+    return [...rows].filter(isAfter).slice(offset, offset + limit);
+  }
+
+  /** Leaves out the chats of a channel that is being deleted: the page may be short for so long. */
+  #present(rows: ChatRow[]) {
+    return rows.flatMap((row) => {
+      const channel = this.#channels.get(row.channel_id);
+      return channel && !channel.isClosed ? [presentChat(row, channel)] : [];
+    });
+  }
+}
+
+/** A query of ids and times of activity, latest first. */
+interface Select {
+  query: string;
+  values: (string | number)[];
+}
+
+/** @param channelId null for all channels */
+function select(channelId: string | null, after: Cursor | null, limit: number, offset: number): Select {
+  const { query, values } = part(channelId, after);
+  return { query: `${query} order by active_at desc, id desc limit ? offset ?`, values: [...values, limit, offset] };
+}
+
+/** SQLite merges the parts, because the index has the order of each. */
+function union(channels: KnownChannel[], after: Cursor | null, limit: number, offset: number): Select {
+  const parts = channels.map(({ id }) => part(id, after));
+  return {
+    query: `${parts.map(({ query }) => query).join(" union all ")} order by at desc, id desc limit ? offset ?`,
+    values: [...parts.flatMap(({ values }) => values), limit, offset],
+  };
+}
+
+function part(channelId: string | null, after: Cursor | null): Select {
+  return {
+    query: `select id, active_at as at from chats where active_at is not null
+      ${channelId === null ? "" : "and channel_id = ?"} ${after === null ? "" : "and (active_at, id) < (?, ?)"}`,
+    values: [...(channelId === null ? [] : [channelId]), ...(after === null ? [] : [after.at, after.id])],
+  };
+}
+
+/** Whether a row is listed before another. Undefined is behind all. */
+function isBefore(row: Cursor | undefined, other: Cursor | undefined): boolean {
+  if (!row || !other) return row !== undefined;
+  return row.at > other.at || (row.at === other.at && row.id > other.id);
+}

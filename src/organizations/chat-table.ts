@@ -1,0 +1,232 @@
+import type { ChannelKind } from "../channels/kinds.ts";
+import type { Chat } from "../chats/chat.ts";
+import type { ChatIdentity } from "../chats/identity.ts";
+import type { Metadata } from "../db/schema.ts";
+import { addCounts } from "../platform/counts.ts";
+import type { ChannelTable } from "./channel-table.ts";
+import type { AttemptCounts, ChatReport, KnownChannel, OpenRequest } from "./rpc.ts";
+
+/** A chat's row. Times are Unix milliseconds. */
+export type ChatRow = {
+  id: string;
+  channel_id: string;
+  state: "created" | "adopted" | "deleting";
+  life: number;
+  address: string;
+  others: string | null;
+  name: string | null;
+  metadata: string;
+  created_at: number;
+  active_at: number | null;
+  last_message_at: number | null;
+  report: number;
+  depth: number;
+  attempts: string;
+};
+
+/** The columns of `ChatRow`. */
+export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
+  last_message_at, report, depth, attempts`;
+
+/** More addresses than any real contact has. Addresses are never removed. */
+const MAX_ADDRESSES = 50;
+
+/** The chats of an organization, and whose addresses they are. Every method runs without an `await`: it is one commit. */
+export class ChatTable {
+  readonly #storage: DurableObjectStorage;
+  readonly #channels: ChannelTable;
+
+  constructor(storage: DurableObjectStorage, channels: ChannelTable) {
+    this.#storage = storage;
+    this.#channels = channels;
+  }
+
+  get(id: string): ChatRow | undefined {
+    const [row] = this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id);
+    return row;
+  }
+
+  /** The chat of an address; of several addresses that lead to different chats, the first one's. */
+  byAddress(channelId: string, addresses: string[]): ChatRow | undefined {
+    for (const address of addresses) {
+      const [row] = this.#sql.exec<ChatRow>(
+        `select ${CHAT_COLUMNS} from chats where id =
+           (select chat_id from addresses where addresses.channel_id = ? and addresses.address = ?)`,
+        channelId,
+        address,
+      );
+      if (row) return row;
+    }
+    return undefined;
+  }
+
+  /** Creates a chat. Its life is later than that of each chat that was deleted before. */
+  create(channel: KnownChannel, { address, others, name, metadata, proposedId }: OpenRequest, now: number): ChatRow {
+    const life = Math.max(now, this.#floor() + 1);
+    this.#sql.exec(
+      `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at)
+       values (?, ?, 'created', ?, ?, ?, ?, ?, ?)`,
+      proposedId,
+      channel.id,
+      life,
+      address,
+      name,
+      JSON.stringify(metadata),
+      life,
+      life,
+    );
+    this.#claim(channel.id, proposedId, [address]);
+    this.#channels.addChats(channel.id, 1);
+    const row = this.get(proposedId) as ChatRow;
+    return this.learn(row, others);
+  }
+
+  /** Adds addresses that lead to a chat. An address that leads to another chat keeps it. @returns the chat's row */
+  learn(row: ChatRow, addresses: string[]): ChatRow {
+    const known = [row.address, ...othersOf(row)];
+    const added = [...new Set(addresses)].filter((address) => !known.includes(address));
+    const free = added.slice(0, Math.max(0, MAX_ADDRESSES - known.length)).filter((address) => {
+      return this.#sql
+        .exec("select 1 from addresses where channel_id = ? and address = ?", row.channel_id, address)
+        .next().done;
+    });
+    if (free.length === 0) return row;
+    this.#claim(row.channel_id, row.id, free);
+    const others = JSON.stringify([...othersOf(row), ...free]);
+    this.#sql.exec("update chats set others = ? where id = ?", others, row.id);
+    return { ...row, others };
+  }
+
+  /** Its object has adopted the chat. */
+  adopted(id: string, life: number): void {
+    this.#sql.exec("update chats set state = 'adopted' where id = ? and life = ? and state = 'created'", id, life);
+  }
+
+  /** Chats that were created before `before` and not adopted yet. */
+  created(before: number, limit: number): ChatRow[] {
+    const query = `select ${CHAT_COLUMNS} from chats where state = 'created' and created_at < ? order by created_at limit ?`;
+    return this.#sql.exec<ChatRow>(query, before, limit).toArray();
+  }
+
+  /** When the oldest chat was created that is not adopted yet; null if there is none. */
+  oldestCreated(): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>("select min(created_at) as at from chats where state = 'created'")
+      .one().at;
+  }
+
+  /** Stores a chat's report, if it is newer than the stored one and of the chat's current life. */
+  report(row: ChatRow, report: ChatReport, now: number): void {
+    const { lastMessageAt, preview, unansweredSince, depth, oldest, attempts, number } = report;
+    if (number <= row.report) return;
+    this.#sql.exec(
+      `update chats set state = 'adopted', active_at = ?, last_message_at = ?, preview = ?, unanswered_since = ?,
+         report = ?, depth = ?, oldest = ?, attempts = ? where id = ?`,
+      Math.max(row.created_at, lastMessageAt ?? 0),
+      lastMessageAt,
+      preview && JSON.stringify(preview),
+      unansweredSince,
+      number,
+      depth,
+      depth > 0 ? oldest : null,
+      JSON.stringify(attempts),
+      row.id,
+    );
+    const before = JSON.parse(row.attempts) as AttemptCounts;
+    this.#channels.count(row.channel_id, depth - row.depth, addCounts(attempts, negative(before)), now);
+  }
+
+  /** Takes a chat off the lists. Its addresses stay until it is deleted. */
+  beginDeletion(row: ChatRow): void {
+    if (row.state === "deleting") return;
+    this.#sql.exec("update chats set state = 'deleting', active_at = null, oldest = null where id = ?", row.id);
+    this.#channels.addChats(row.channel_id, -1);
+    this.#channels.count(row.channel_id, -row.depth, {}, Date.now());
+  }
+
+  /** The chat's object holds nothing any more: removes the row and its addresses. A later life of the chat stays. */
+  endDeletion(id: string, life: number): void {
+    const row = this.get(id);
+    if (row?.life !== life) return;
+    for (const address of [row.address, ...othersOf(row)]) {
+      this.#sql.exec(
+        "delete from addresses where channel_id = ? and address = ? and chat_id = ?",
+        row.channel_id,
+        address,
+        id,
+      );
+    }
+    this.#sql.exec("delete from chats where id = ?", id);
+    if (life > this.#floor()) this.#storage.kv.put("floor", life);
+  }
+
+  /** Chats whose deletion has begun and not ended. */
+  deleting(limit: number): ChatRow[] {
+    const query = `select ${CHAT_COLUMNS} from chats where state = 'deleting' limit ?`;
+    return this.#sql.exec<ChatRow>(query, limit).toArray();
+  }
+
+  /** Chats of a channel that are not being deleted, newest first. */
+  ofChannel(channelId: string, limit: number): ChatRow[] {
+    const query = `select ${CHAT_COLUMNS} from chats where channel_id = ? and active_at is not null
+      order by active_at desc, id desc limit ?`;
+    return this.#sql.exec<ChatRow>(query, channelId, limit).toArray();
+  }
+
+  /** The greatest life of all chats that were deleted. */
+  #floor(): number {
+    return this.#storage.kv.get<number>("floor") ?? 0;
+  }
+
+  #claim(channelId: string, chatId: string, addresses: string[]): void {
+    for (const address of addresses) {
+      this.#sql.exec(
+        "insert into addresses (channel_id, address, chat_id) values (?, ?, ?)",
+        channelId,
+        address,
+        chatId,
+      );
+    }
+  }
+
+  get #sql(): SqlStorage {
+    return this.#storage.sql;
+  }
+}
+
+/** A chat's identity, which its object adopts. */
+export function identityOf(organizationId: string, { kind }: { kind: ChannelKind }, row: ChatRow): ChatIdentity {
+  return {
+    chatId: row.id,
+    organizationId,
+    channelId: row.channel_id,
+    channelKind: kind,
+    contactAddress: row.address,
+    createdAt: row.created_at,
+    life: row.life,
+    addresses: othersOf(row),
+  };
+}
+
+/** A chat's row as the API shows it. */
+export function presentChat(
+  row: Pick<ChatRow, "id" | "address" | "name" | "metadata" | "created_at" | "last_message_at">,
+  { id, kind, name }: KnownChannel,
+): Chat {
+  return {
+    id: row.id,
+    channel: { id, kind, name },
+    contact: { address: row.address, name: row.name },
+    metadata: JSON.parse(row.metadata) as Metadata,
+    createdAt: new Date(row.created_at).toISOString(),
+    lastMessageAt: row.last_message_at === null ? null : new Date(row.last_message_at).toISOString(),
+  };
+}
+
+function othersOf({ others }: ChatRow): string[] {
+  return others === null ? [] : (JSON.parse(others) as string[]);
+}
+
+function negative(counts: AttemptCounts): AttemptCounts {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, -count]));
+}

@@ -1,0 +1,303 @@
+import { DurableObject } from "cloudflare:workers";
+import { and, eq, isNull } from "drizzle-orm";
+import type { Chat } from "../chats/chat.ts";
+import type { ChatIdentity } from "../chats/identity.ts";
+import { directory } from "../db/client.ts";
+import { channels, organizations } from "../db/schema.ts";
+import type { RequestCounts } from "../keys/key-stats.ts";
+import { causeOf } from "../log.ts";
+import { StandingAlarm } from "../platform/alarm.ts";
+import { callObject } from "../platform/call-object.ts";
+import { prepareSchema } from "../platform/schema-steps.ts";
+import { ChannelTable } from "./channel-table.ts";
+import { ChatList } from "./chat-list.ts";
+import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
+import { Deletions } from "./deletions.ts";
+import { type KeyNumbers, KeyTable } from "./key-table.ts";
+import { ReportPace } from "./report-pace.ts";
+import type {
+  ChannelHealth,
+  ChannelNumbers,
+  ChatFilter,
+  ChatPosition,
+  ChatReport,
+  ChatsAnswer,
+  KnownChannel,
+  OpenAnswer,
+  OpenRequest,
+  ReportAnswer,
+} from "./rpc.ts";
+import { ORGANIZATION_SCHEMA } from "./schema.ts";
+
+/** A chat adopts itself at once or with its first message. If its creator was interrupted, it is adopted after this time. */
+const ADOPT_AFTER_MS = 60_000;
+const ADOPT_AT_ONCE = 20;
+const AGAIN_AFTER_MS = 30_000;
+/** How old the channels' names may be. */
+const NAMES_FRESH_MS = 60_000;
+
+/**
+ * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
+ * channels and keys. It knows nothing that a chat, a channel or a key can't report again, except which chats there are.
+ *
+ * An object starts empty, and reading creates nothing. Before its first write it asks D1 whether the organization exists.
+ */
+export class OrganizationObject extends DurableObject<Env> {
+  readonly #channels = new ChannelTable(this.ctx.storage.sql);
+  readonly #chats = new ChatTable(this.ctx.storage, this.#channels);
+  readonly #keys = new KeyTable(this.ctx.storage.sql);
+  readonly #list = new ChatList(this.ctx.storage.sql, this.#channels);
+  readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #pace = new ReportPace();
+  readonly #deletions = new Deletions(this.#chats, this.#channels, ({ id, life }) =>
+    callObject(this.env.CHATS, id, (chat) => chat.erase(this.#id ?? "", life)),
+  );
+  #id: string | undefined;
+  #namesReadAt = 0;
+
+  /**
+   * Creates the chat of a contact's address, or finds it.
+   * @throws if the channel is new here and D1 does not answer
+   */
+  async open(request: OpenRequest): Promise<OpenAnswer> {
+    const { organizationId, channelId, address, others } = request;
+    if (!(await this.#knows(organizationId, channelId))) return { outcome: "no_channel" };
+    await this.#alarm.standing();
+    // No `await` from here to the last write: of concurrent first messages one creates the chat.
+    const channel = this.#channels.get(channelId);
+    if (!channel || channel.isClosed) return { outcome: "no_channel" };
+    const found = this.#chats.byAddress(channelId, [address, ...others]);
+    if (found?.state === "deleting") return { outcome: "deleting", chatId: found.id };
+    if (found) {
+      const row = this.#chats.learn(found, [address, ...others]);
+      return this.#opened(organizationId, channel, row, false);
+    }
+    const now = Date.now();
+    const row = this.#chats.create(channel, request, now);
+    this.#list.changed();
+    await this.#alarm.by(now + ADOPT_AFTER_MS);
+    return this.#opened(organizationId, channel, row, true);
+  }
+
+  /** A chat; null if there is none or it is being deleted. */
+  find(chatId: string): Chat | null {
+    const row = this.#visible(chatId);
+    const channel = row && this.#channels.get(row.channel_id);
+    return channel && !channel.isClosed ? presentChat(row, channel) : null;
+  }
+
+  /** The identity that a chat's object adopts; null if there is no such chat or it is being deleted. */
+  identity(chatId: string): ChatIdentity | null {
+    const row = this.#visible(chatId);
+    const channel = row && this.#channels.get(row.channel_id);
+    return this.#id && channel && !channel.isClosed ? identityOf(this.#id, channel, row) : null;
+  }
+
+  /** The id of the chat that an address leads to, or null. */
+  findByAddress(channelId: string, address: string): string | null {
+    return this.#isReady() ? (this.#chats.byAddress(channelId, [address])?.id ?? null) : null;
+  }
+
+  /** Adds addresses of a chat's contact, which lead to the chat from now on. A late call for a deleted chat does nothing. */
+  addAddresses(chatId: string, life: number, addresses: string[]): void {
+    const row = this.#visible(chatId);
+    if (row?.life === life) this.#chats.learn(row, addresses);
+  }
+
+  /** A contact has a new address. @returns the id of the contact's chat, or null */
+  addAddress(channelId: string, known: string, added: string): string | null {
+    const row = this.#isReady() ? this.#chats.byAddress(channelId, [known]) : undefined;
+    if (!row || row.state === "deleting") return null;
+    this.#chats.learn(row, [added]);
+    return row.id;
+  }
+
+  /** A page of the chats, latest activity first. @param have the version of this page that the caller holds */
+  list(filter: ChatFilter, position: ChatPosition, have?: string): ChatsAnswer {
+    if (!this.#isReady()) return ChatList.empty(position);
+    if (Date.now() - this.#namesReadAt > NAMES_FRESH_MS) this.ctx.waitUntil(this.#readNames());
+    return this.#list.read(filter, position, have);
+  }
+
+  /** Stores what a chat reports of itself. */
+  report(report: ChatReport): ReportAnswer {
+    const row = this.#visible(report.chatId);
+    if (row?.life !== report.life) return { outcome: "unknown" };
+    const now = Date.now();
+    this.#chats.report(row, report, now);
+    this.#list.changed();
+    return { outcome: "ok", number: Math.max(row.report, report.number), nextAfterMs: this.#pace.next(now) };
+  }
+
+  /** Stores a channel's health. @throws if the channel is new here and D1 does not answer */
+  async reportHealth(organizationId: string, channelId: string, health: ChannelHealth): Promise<void> {
+    if (await this.#knows(organizationId, channelId)) this.#channels.reportHealth(channelId, health);
+  }
+
+  /** Stores a key's counts. @throws if the object is empty and D1 does not answer */
+  async reportKey(organizationId: string, keyId: string, counts: RequestCounts): Promise<void> {
+    if (await this.#exists(organizationId)) this.#keys.report(keyId, counts, Date.now());
+  }
+
+  /** The numbers of channels and keys. What has no numbers is left out. */
+  numbers(channelIds: string[], keyIds: string[]): { channels: ChannelNumbers[]; keys: KeyNumbers[] } {
+    if (!this.#isReady()) return { channels: [], keys: [] };
+    return { channels: this.#channels.numbers(channelIds), keys: this.#keys.numbers(keyIds) };
+  }
+
+  /** The operator renamed a channel. */
+  rename(channelId: string, name: string): void {
+    if (this.#isReady() && this.#channels.rename([{ id: channelId, name }])) this.#list.changed();
+  }
+
+  /**
+   * Deletes a chat: takes it off the lists, empties its object, and then frees its addresses. If a step fails, the alarm
+   * repeats it.
+   * @returns the chat as it was; null if there is no such chat
+   */
+  async deleteChat(chatId: string): Promise<Chat | null> {
+    const row = this.#isReady() ? this.#chats.get(chatId) : undefined;
+    const channel = row && this.#channels.get(row.channel_id);
+    if (!channel) return null;
+    this.#chats.beginDeletion(row);
+    this.#list.changed();
+    await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
+    await this.#deletions.finish([row]);
+    return presentChat(row, channel);
+  }
+
+  /** Closes a channel for good: it takes no chat, and its chats are off the lists. */
+  async closeChannel(organizationId: string, channelId: string): Promise<void> {
+    if (!(await this.#knows(organizationId, channelId))) return;
+    this.#channels.close(channelId);
+    this.#list.changed();
+    await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
+  }
+
+  /** Closes all channels. */
+  async close(): Promise<void> {
+    if (!this.#isReady()) return;
+    this.#channels.closeAll();
+    this.#list.changed();
+    await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
+  }
+
+  /**
+   * Deletes up to `limit` chats of closed channels, newest first.
+   * @returns how many it deleted; fewer than `limit` if none is left
+   */
+  async deleteClosed(limit: number): Promise<number> {
+    return this.#isReady() ? this.#deletions.deleteClosed(limit) : 0;
+  }
+
+  /** Deletes all storage of the object. */
+  async erase(): Promise<void> {
+    this.#id = undefined;
+    this.#channels.forget();
+    this.#list.changed();
+    this.#alarm.gone();
+    await this.ctx.storage.deleteAll();
+  }
+
+  /** Adopts chats whose creation was interrupted, and continues interrupted deletions. Never throws. */
+  override async alarm(): Promise<void> {
+    this.#alarm.gone();
+    if (!this.#isReady()) return;
+    await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
+    await this.#adopt();
+    const deleteAt = await this.#deletions.resume(Date.now());
+    if (!this.#isReady()) return;
+    const createdAt = this.#chats.oldestCreated();
+    const adoptAt = createdAt === null ? null : Math.max(createdAt + ADOPT_AFTER_MS, Date.now() + AGAIN_AFTER_MS);
+    const due = [deleteAt, adoptAt].filter((at) => at !== null);
+    await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
+  }
+
+  async #adopt(): Promise<void> {
+    const rows = this.#chats.created(Date.now() - ADOPT_AFTER_MS + 1, ADOPT_AT_ONCE);
+    await Promise.all(
+      rows.map(async (row) => {
+        const channel = this.#channels.get(row.channel_id);
+        if (!this.#id || !channel) return;
+        const identity = identityOf(this.#id, channel, row);
+        try {
+          await callObject(this.env.CHATS, row.id, (chat) => chat.adopt(identity));
+          this.#chats.adopted(row.id, row.life);
+        } catch (error) {
+          console.warn({ event: "chat_not_adopted", chatId: row.id, error: causeOf(error) });
+        }
+      }),
+    );
+  }
+
+  #opened(organizationId: string, channel: KnownChannel, row: ChatRow, created: boolean): OpenAnswer {
+    const identity = identityOf(organizationId, channel, row);
+    return { outcome: "opened", chat: presentChat(row, channel), identity, created };
+  }
+
+  /** A chat that is not being deleted. */
+  #visible(chatId: string): ChatRow | undefined {
+    const row = this.#isReady() ? this.#chats.get(chatId) : undefined;
+    return row?.state === "deleting" ? undefined : row;
+  }
+
+  /** Whether the object has its tables. Creates nothing. */
+  #isReady(): boolean {
+    if (this.#id === undefined) {
+      const id = this.ctx.storage.kv.get<string>("organization");
+      // Before `#id` is set: if this throws, the next caller tries again.
+      if (id !== undefined) prepareSchema(this.ctx.storage, ORGANIZATION_SCHEMA);
+      this.#id = id;
+    }
+    return this.#id !== undefined;
+  }
+
+  /** Whether the organization exists, by D1 if the object is empty. */
+  async #exists(organizationId: string): Promise<boolean> {
+    if (this.#isReady()) return true;
+    const row = await directory(this.env)
+      .select({ id: organizations.id })
+      .from(organizations)
+      .where(and(eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
+      .get();
+    if (!row) return false;
+    this.ctx.storage.kv.put("organization", organizationId);
+    return this.#isReady();
+  }
+
+  /** Whether the organization has this channel, by D1 if it is new here. True for one that is closed. */
+  async #knows(organizationId: string, channelId: string): Promise<boolean> {
+    if (this.#isReady() && this.#channels.get(channelId)) return true;
+    if (!(await this.#exists(organizationId))) return false;
+    const row = await directory(this.env)
+      .select({
+        id: channels.id,
+        kind: channels.kind,
+        name: channels.name,
+        createdAt: channels.createdAt,
+        erasingAt: channels.erasingAt,
+      })
+      .from(channels)
+      .where(and(eq(channels.id, channelId), eq(channels.organizationId, organizationId)))
+      .get();
+    if (!row || !this.#isReady()) return false;
+    this.#channels.add(row);
+    return true;
+  }
+
+  /** Reads the channels' names in D1 again. Never throws. */
+  async #readNames(): Promise<void> {
+    const organizationId = this.#id;
+    if (organizationId === undefined) return;
+    this.#namesReadAt = Date.now();
+    try {
+      const names = await directory(this.env)
+        .select({ id: channels.id, name: channels.name })
+        .from(channels)
+        .where(eq(channels.organizationId, organizationId));
+      if (this.#isReady() && this.#channels.rename(names)) this.#list.changed();
+    } catch (error) {
+      console.warn({ event: "channel_names_not_read", organizationId, error: causeOf(error) });
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { Outcome } from "../channels/adapter.ts";
+import type { ChannelKind } from "../channels/kinds.ts";
+import type { Chat } from "../chats/chat.ts";
+import type { ChatIdentity } from "../chats/identity.ts";
+import type { Metadata } from "../db/schema.ts";
+import type { ListPosition } from "../http/pagination.ts";
+import type { Counts } from "../platform/counts.ts";
+
+/**
+ * The values that pass between the Worker, the other objects and an organization's object. After a release, only add
+ * optional fields: during a deploy the callers run different versions for minutes.
+ */
+
+/** A request for the chat of a contact's address. */
+export interface OpenRequest {
+  organizationId: string;
+  channelId: string;
+  address: string;
+  /** Further addresses of the same contact. A chat of any of them is the contact's chat. */
+  others: string[];
+  name: string | null;
+  metadata: Metadata;
+  /** The id that the chat gets if it is created. */
+  proposedId: string;
+}
+
+/** The result. The chat's object adopts `identity`. */
+export type OpenAnswer =
+  | { outcome: "opened"; chat: Chat; identity: ChatIdentity; created: boolean }
+  /** The address's chat is being deleted. After that the address can get a new chat. */
+  | { outcome: "deleting"; chatId: string }
+  | { outcome: "no_channel" };
+
+/** `channel` is the id of a channel or a kind of channels, `contact` an exact address. */
+export interface ChatFilter {
+  channel?: string | undefined;
+  contact?: string | undefined;
+}
+
+/** A list of chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
+export type ChatPosition = Exclude<ListPosition, { after: string }>;
+
+/** A page, as JSON in UTF-8; see `ListAnswer` of a chat. */
+export type ChatsAnswer =
+  | { outcome: "ok"; body: Uint8Array; version: string }
+  | { outcome: "unchanged" | "unknown_cursor" };
+
+/** What a list shows of a chat's last message. `text` has at most 200 characters. */
+export interface Preview {
+  id: string;
+  seq: number;
+  direction: "OUTBOUND" | "INBOUND";
+  type: string;
+  text: string;
+  status: string;
+  createdAt: string;
+}
+
+/** How many attempts ended with each outcome, named as in the log line `attempt`. */
+export type AttemptCounts = Counts<Outcome["outcome"]>;
+
+/** What an organization knows of a chat and only the chat can change. Times are Unix milliseconds. */
+export interface ChatState {
+  /** The time of the last message; null if there is none. */
+  lastMessageAt: number | null;
+  preview: Preview | null;
+  unansweredSince: number | null;
+  /** How many messages wait, and when the oldest of them was sent. */
+  depth: number;
+  oldest: number | null;
+  /** How all attempts of the chat ended. */
+  attempts: AttemptCounts;
+}
+
+/**
+ * A chat's report of its state. `number` grows with each change of the state, so a report that arrives late, or twice,
+ * changes nothing.
+ */
+export interface ChatReport extends ChatState {
+  chatId: string;
+  life: number;
+  number: number;
+}
+
+/**
+ * `number`: the number of the last report that counted. `nextAfterMs`: how long the chat should collect changes before
+ * its next report. `unknown`: the organization has no such chat, or it is being deleted.
+ */
+export type ReportAnswer = { outcome: "ok"; number: number; nextAfterMs: number } | { outcome: "unknown" };
+
+/** A channel's health, as its object reports it. `number` grows with each report. Times are Unix milliseconds. */
+export interface ChannelHealth {
+  number: number;
+  state: "ok" | "broken";
+  reason: string | null;
+  since: number;
+  /** When a broken channel is tried next. */
+  probeAt: number | null;
+}
+
+/** What an organization's object knows of a channel. */
+export interface ChannelNumbers {
+  id: string;
+  health: ChannelHealth | null;
+  depth: number;
+  oldest: number | null;
+  attempts: AttemptCounts;
+  /** When the depth or the attempts changed last; null if they never did. */
+  at: number | null;
+}
+
+/** A channel in an organization's object. */
+export interface KnownChannel {
+  id: string;
+  kind: ChannelKind;
+  name: string;
+  isClosed: boolean;
+}

@@ -1,0 +1,73 @@
+/**
+ * The schema of an organization's object, in steps. An object runs the steps that it has not run yet, and keeps its data.
+ * After a release, add steps and never change one. A step only adds nullable columns or tables: during a deploy, old
+ * code meets new rows. Times are Unix milliseconds.
+ */
+export const ORGANIZATION_SCHEMA = [
+  `create table channels (
+     id text primary key,
+     kind text not null,
+     name text not null,
+     created_at integer not null,
+     -- How many chats it has, without those that are being deleted.
+     chats integer not null default 0,
+     -- 1 once it is being deleted. The row stays, so that a late call can't create a chat in it.
+     closed integer not null default 0,
+     -- How many messages wait in its chats.
+     depth integer not null default 0,
+     -- AttemptCounts as JSON.
+     attempts text not null default '{}',
+     -- ChannelHealth as JSON; null until the channel's object reports it.
+     health text,
+     -- When the depth or the attempts changed last.
+     counted_at integer
+   ) without rowid;
+   create table chats (
+     id text primary key,
+     channel_id text not null,
+     -- 'created', 'adopted' by its object, or 'deleting'.
+     state text not null,
+     -- Grows each time that an address gets a new chat.
+     life integer not null,
+     address text not null,
+     -- The contact's other addresses, as JSON; null if there are none.
+     others text,
+     name text,
+     metadata text not null,
+     created_at integer not null,
+     -- The time of the last message, or of the creation if there is none; null while the chat is being deleted.
+     active_at integer,
+     last_message_at integer,
+     -- The last message, shortened, as JSON.
+     preview text,
+     -- When the contact wrote the first message that the organization has not answered.
+     unanswered_since integer,
+     -- The number of the chat's last report, and what it said of its queue.
+     report integer not null default 0,
+     depth integer not null default 0,
+     oldest integer,
+     attempts text not null default '{}'
+   ) without rowid;
+   -- GET /chats, latest activity first.
+   create index chats_by_activity on chats (active_at, id) where active_at is not null;
+   -- GET /chats of a channel; also finds the chats of a channel that is being deleted.
+   create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
+   -- Finds the chats that no object has adopted yet.
+   create index chats_created on chats (created_at) where state = 'created';
+   -- Finds the chats whose deletion was interrupted.
+   create index chats_deleting on chats (channel_id) where state = 'deleting';
+   -- Finds a channel's oldest waiting message.
+   create index chats_waiting on chats (channel_id, oldest) where oldest is not null;
+   create table addresses (
+     channel_id text not null,
+     address text not null,
+     chat_id text not null,
+     primary key (channel_id, address)
+   ) without rowid;
+   create table keys (
+     id text primary key,
+     -- RequestCounts as JSON.
+     counts text not null,
+     at integer not null
+   ) without rowid;`,
+];
