@@ -260,29 +260,30 @@ export class OrganizationObject extends DurableObject<Env> {
       .from(organizations)
       .where(and(eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
       .get();
-    if (!row) return false;
-    this.ctx.storage.kv.put("organization", organizationId);
-    return this.#isReady();
+    if (row) this.#prepare(organizationId);
+    return row !== undefined;
   }
 
   /** Whether the organization has this channel, by D1 if it is new here. True for one that is closed. */
   async #knows(organizationId: string, channelId: string): Promise<boolean> {
     if (this.#isReady() && this.#channels.get(channelId)) return true;
-    if (!(await this.#exists(organizationId))) return false;
+    const { id, kind, name, createdAt, erasingAt } = channels;
     const row = await directory(this.env)
-      .select({
-        id: channels.id,
-        kind: channels.kind,
-        name: channels.name,
-        createdAt: channels.createdAt,
-        erasingAt: channels.erasingAt,
-      })
+      .select({ channel: { id, kind, name, createdAt, erasingAt }, deletedAt: organizations.erasingAt })
       .from(channels)
+      .innerJoin(organizations, eq(organizations.id, channels.organizationId))
       .where(and(eq(channels.id, channelId), eq(channels.organizationId, organizationId)))
       .get();
-    if (!row || !this.#isReady()) return false;
-    this.#channels.add(row);
+    if (!row || (row.deletedAt !== null && !this.#isReady())) return false;
+    this.#prepare(organizationId);
+    this.#channels.add(row.channel);
     return true;
+  }
+
+  #prepare(organizationId: string): void {
+    if (this.#isReady()) return;
+    this.ctx.storage.kv.put("organization", organizationId);
+    this.#isReady();
   }
 
   /** Reads the channels' names in D1 again. Never throws. */
