@@ -23,6 +23,7 @@ CREATE TABLE `channels` (
 	`kind` text NOT NULL,
 	`name` text NOT NULL,
 	`settings` text NOT NULL,
+	`limits` text DEFAULT '{}' NOT NULL,
 	`credentials` text,
 	`account` text,
 	`credential_hints` text NOT NULL,
@@ -52,6 +53,7 @@ CREATE TABLE `organizations` (
 	`name` text NOT NULL,
 	`jurisdiction` text,
 	`region` text,
+	`limits` text DEFAULT '{}' NOT NULL,
 	`created_at` integer NOT NULL,
 	`erasing_at` integer
 );

@@ -13,6 +13,7 @@ import { callOrganization } from "../organizations/call-organization.ts";
 import type { ChannelHealth } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
 import { open, type SealedCell, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
+import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./limits.ts";
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
 import { insertIfActive, rowOf } from "./rows.ts";
@@ -31,6 +32,7 @@ export const newChannelBody = z.object({
   name: requiredText(256),
   credentials: z.nullish(object),
   settings: z.nullish(object),
+  limits: z.nullish(limitsBody),
 });
 
 /** The body of `PATCH /channels/{id}`. Absent credentials and settings don't change. Null resets a setting. */
@@ -38,6 +40,7 @@ export const channelPatch = z.object({
   name: z.optional(requiredText(256)),
   credentials: z.optional(object),
   settings: z.nullish(object),
+  limits: z.nullish(limitsBody),
 });
 
 /** Creates a channel. For a web channel it also returns the identity secret, which no other response contains. */
@@ -63,6 +66,7 @@ export async function createChannel(
     kind,
     name,
     settings,
+    limits: mergeLimits({}, body.limits ?? {}),
     credentials: isWeb ? null : await seal(keys, { id, column: "credentials" }, JSON.stringify(credentials)),
     account: KINDS[kind].accountOf?.(credentials) ?? null,
     credentialHints: hintsOf(credentials),
@@ -90,6 +94,7 @@ export async function readChannel(env: Env, origin: string, id: string) {
 export async function patchChannel(env: Env, origin: string, id: string, patch: z.output<typeof channelPatch>) {
   const channel = await updateChannel(env, id, async (before) => ({
     ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.limits !== undefined && { limits: mergeLimits(before.limits, patch.limits) }),
     ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings) }),
     ...(patch.credentials && (await withNewCredentials(env, before, patch.credentials))),
   }));
@@ -97,7 +102,7 @@ export async function patchChannel(env: Env, origin: string, id: string, patch: 
   // Without this call, a broken channel would stay broken until its next probe.
   if (hasCredentials) await reloadChannel(env, id);
   else if (patch.settings !== undefined) await tryToReloadChannel(env, id);
-  if (patch.name !== undefined) await tryToRename(env, channel);
+  if (patch.name !== undefined || patch.limits !== undefined) await refreshOrganization(env, channel.organizationId);
   // With new credentials, the object has now reset the channel's health.
   return presentChannel(env, origin, channel, await healthOf(env, channel));
 }
@@ -157,13 +162,14 @@ export function isAsRead(row: Channel) {
 
 /** A channel as the operator sees it. Only the last four characters of each credential are shown. */
 export async function presentChannel(env: Env, origin: string, channel: Channel, health: ChannelHealth | null) {
-  const { id, organizationId, kind, name, settings, createdAt } = channel;
+  const { id, organizationId, kind, name, settings, limits, createdAt } = channel;
   return {
     id,
     organizationId,
     kind,
     name,
     settings: { ...KINDS[kind].defaults, ...settings },
+    limits: presentLimits(limits),
     ...(channel.verifyToken && {
       credentials: channel.credentialHints,
       webhook: {
@@ -186,15 +192,6 @@ export function presentHealth({ createdAt }: Pick<Channel, "createdAt">, health:
 export async function healthOf(env: Env, { id, organizationId }: Channel): Promise<ChannelHealth | null> {
   const { channels } = await callOrganization(env, organizationId, (organization) => organization.numbers([id], []));
   return channels[0]?.health ?? null;
-}
-
-/** Shows the new name in lists of chats at once. The organization's object reads names again within about a minute. */
-async function tryToRename(env: Env, { id, organizationId, name }: Channel): Promise<void> {
-  try {
-    await callOrganization(env, organizationId, (organization) => organization.rename(id, name));
-  } catch (error) {
-    console.warn({ event: "channel_not_renamed", channelId: id, error: causeOf(error) });
-  }
 }
 
 /** Null, with a log line, if no key opens it: the rest of the channel and the other channels must stay readable. */

@@ -12,6 +12,8 @@ import {
   newMemberBody,
   newOrganizationBody,
   organizationOf,
+  organizationPatch,
+  patchOrganization,
   presentMember,
   presentOrganization,
 } from "./organizations.ts";
@@ -32,6 +34,11 @@ export const organizationRoutes = new Hono<AdminEnv>()
   })
   .get("/organizations/:id", noQuery, async (c) => {
     return c.json({ organization: presentOrganization(await organizationOf(c.env, c.req.param("id"))) });
+  })
+  .patch("/organizations/:id", noQuery, validBody(organizationPatch), async (c) => {
+    const organization = await patchOrganization(c.env, c.req.param("id"), c.req.valid("json"));
+    audit(c, organization.id);
+    return c.json({ organization });
   })
   .delete("/organizations/:id", noQuery, async (c) => {
     const id = c.req.param("id");

@@ -5,6 +5,7 @@ import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
+import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./limits.ts";
 import { insertIfActive, rowOf } from "./rows.ts";
 
 type Organization = typeof organizations.$inferSelect;
@@ -24,6 +25,13 @@ export const newOrganizationBody = z.object({
   owner: newMemberBody,
   jurisdiction: optional(z.enum(["eu", "us"])),
   region: optional(z.enum(REGIONS)),
+  limits: optional(limitsBody),
+});
+
+/** The body of `PATCH /organizations/{id}`. */
+export const organizationPatch = z.object({
+  name: z.optional(requiredText(MAX_NAME)),
+  limits: z.nullish(limitsBody),
 });
 
 /** Creates an organization and its first member. An organization always has a member. */
@@ -34,6 +42,7 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
     name: body.name,
     jurisdiction: body.jurisdiction ?? null,
     region: body.region ?? null,
+    limits: mergeLimits({}, body.limits ?? {}),
     createdAt,
     erasingAt: null,
   };
@@ -41,6 +50,17 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
   const db = directory(env);
   await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
   return { organization: presentOrganization(organization), member: presentMember(member) };
+}
+
+/** Changes an organization. Absent fields and limits stay as they are. */
+export async function patchOrganization(env: Env, id: string, patch: z.output<typeof organizationPatch>) {
+  const db = directory(env);
+  const before = await activeOrganization(db, id);
+  const name = patch.name ?? before.name;
+  const limits = patch.limits === undefined ? before.limits : mergeLimits(before.limits, patch.limits);
+  await db.update(organizations).set({ name, limits }).where(eq(organizations.id, id));
+  await refreshOrganization(env, id);
+  return presentOrganization({ ...before, name, limits });
 }
 
 /** An organization, even while it is being erased. */
@@ -82,8 +102,15 @@ export async function deleteMember(env: Env, id: string) {
   throw new ApiError("last_member");
 }
 
-export function presentOrganization({ id, name, jurisdiction, region, createdAt }: Organization) {
-  return { id, name, jurisdiction, region, createdAt: new Date(createdAt).toISOString() };
+export function presentOrganization({ id, name, jurisdiction, region, limits, createdAt }: Organization) {
+  return {
+    id,
+    name,
+    jurisdiction,
+    region,
+    limits: presentLimits(limits),
+    createdAt: new Date(createdAt).toISOString(),
+  };
 }
 
 export function presentMember({ id, organizationId, name, email, createdAt }: Member) {

@@ -28,7 +28,7 @@ export const newChatBody = z.object({
 
 /**
  * Creates a chat with a contact on a channel. If the address has a chat already, returns that chat unchanged.
- * @throws ApiError `channel_not_found`; `validation_failed` for an address that is not valid on the channel;
+ * @throws ApiError `channel_not_found`; `chat_limit`; `validation_failed` for an address that is not valid on the channel;
  *   `unavailable` while the address's chat is being deleted
  */
 export async function createChat(
@@ -40,8 +40,15 @@ export async function createChat(
   if (!channel) throw new ApiError("channel_not_found");
   const address = contactAddress(channel.kind, body.contact.address);
   const name = body.contact.name ?? null;
-  const opened = await openChat(env, { channel: { ...channel, region }, address, name, metadata: body.metadata });
+  const opened = await openChat(env, {
+    channel: { ...channel, region },
+    address,
+    name,
+    metadata: body.metadata,
+    isLimited: true,
+  });
   if (opened.outcome === "no_channel") throw new ApiError("channel_not_found");
+  if (opened.outcome === "chat_limit") throw new ApiError("chat_limit");
   if (opened.outcome === "deleting") throw unavailable(`${opened.chatId} is being deleted`);
   const { chat, created, identity } = opened;
   if (created) await callObject(env.CHATS, chat.id, (object) => object.adopt(identity), region);

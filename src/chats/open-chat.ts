@@ -13,15 +13,17 @@ export interface NewChat {
   others?: string[];
   name?: string | null;
   metadata?: Metadata;
+  /** Whether limits on the number of chats apply. */
+  isLimited: boolean;
 }
 
 /** Creates the chat of a contact's address, or finds it, in one call of the organization's object. */
 export async function openChat(env: Env, request: NewChat): Promise<OpenAnswer> {
-  const { channel, address, others = [], name = null, metadata = {} } = request;
+  const { channel, address, others = [], name = null, metadata = {}, isLimited } = request;
   const { id: channelId, organizationId, kind, region } = channel;
   // A visitor's tabs meet in one object before there is a chat, so the id of a web chat is derived.
   const proposedId =
     kind === "web" ? await webChatId(channelId, address) : newId("cht", jurisdictionOf(organizationId));
-  const asked = { organizationId, channelId, address, others, name, metadata, proposedId };
+  const asked = { organizationId, channelId, address, others, name, metadata, proposedId, isLimited };
   return callOrganization(env, organizationId, (organization) => organization.open(asked), region);
 }

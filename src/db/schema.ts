@@ -14,6 +14,11 @@ import type { Permission } from "../keys/permissions.ts";
 export const REGIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 export type Region = (typeof REGIONS)[number];
 
+/** What the operator caps. `chats`: how many chats there may be. */
+export interface Limits {
+  chats?: number | undefined;
+}
+
 /** The client's own key-value pairs. */
 export type Metadata = Record<string, string>;
 
@@ -22,6 +27,7 @@ export const organizations = sqliteTable("organizations", {
   name: text().notNull(),
   jurisdiction: text().$type<Jurisdiction>(),
   region: text().$type<Region>(),
+  limits: text({ mode: "json" }).$type<Limits>().notNull().default(sql`'{}'`),
   createdAt: integer().notNull(),
   erasingAt: integer(),
 });
@@ -52,6 +58,7 @@ export const channels = sqliteTable(
     kind: text().$type<ChannelKind>().notNull(),
     name: text().notNull(),
     settings: text({ mode: "json" }).$type<ChannelSettings>().notNull(),
+    limits: text({ mode: "json" }).$type<Limits>().notNull().default(sql`'{}'`),
     /** Sealed JSON of the credentials; null for a web channel. */
     credentials: text(),
     /** The network's id of the channel's account; null if each account has its own webhook address. */

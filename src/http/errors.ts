@@ -27,6 +27,7 @@ export const ERRORS = {
   method_not_allowed: { status: 405, shape: "error", text: "Method not allowed" },
   chat_backlog: { status: 409, shape: "error", text: "Too many messages of this chat wait for delivery" },
   chat_full: { status: 409, shape: "error", text: "The chat's storage is full" },
+  chat_limit: { status: 409, shape: "error", text: "The organization or the channel may have no more chats" },
   last_member: { status: 409, shape: "error", text: "The last member of an organization cannot be removed" },
   key_revoked: { status: 409, shape: "error", text: "The key is revoked or expired" },
   body_too_large: { status: 413, shape: "message", text: "The request body is too large" },

@@ -54,8 +54,8 @@ async function storeMessage(
   const others = item.addresses.filter((address) => address !== item.address);
   const { address } = item;
   const name = item.name?.slice(0, MAX_NAME).toWellFormed() ?? null;
-  const opened = await openChat(env, { channel, address, others, name });
-  if (opened.outcome === "no_channel") return "unknown_chat";
+  const opened = await openChat(env, { channel, address, others, name, isLimited: false });
+  if (opened.outcome === "no_channel" || opened.outcome === "chat_limit") return "unknown_chat";
   // After the deletion the address gets a new chat. Until then the network must repeat its messages.
   if (opened.outcome === "deleting") throw unavailable(`${opened.chatId} is being deleted`);
   const { identity } = opened;

@@ -42,6 +42,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   method_not_allowed: { when: "The path has other methods. `Allow` lists them." },
   chat_backlog: { when: `${MAX_QUEUED.toLocaleString("en")} messages of the chat already wait for delivery.` },
   chat_full: { when: "The chat's storage is full." },
+  chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
   last_member: { when: "An organization must keep at least one member." },
   key_revoked: { when: "A revoked or expired key can't get a new secret." },
   body_too_large: { when: `The body has more than ${MAX_BODY / 1_024} KiB.` },

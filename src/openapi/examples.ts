@@ -49,6 +49,7 @@ const organization: Example<typeof operator.organizationSchema> = {
   name: "Acme",
   jurisdiction: null,
   region: "weur",
+  limits: { chats: null },
   createdAt: at,
 };
 
@@ -90,6 +91,7 @@ const channel: Example<typeof operator.channelSchema> = {
   kind: "whatsapp",
   name: "Support",
   settings: { perSecond: 80 },
+  limits: { chats: null },
   credentials: { phoneNumberId: "1111", accessToken: "wxyz", appSecret: "9f3a" },
   webhook: {
     url: `https://parley.example/hooks/whatsapp/${chat.channel.id}`,

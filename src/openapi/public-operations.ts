@@ -70,7 +70,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
       jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null } }),
       jsonResponse(200, "The chat that already exists for this address.", oneChat, { chat }),
     ],
-    errors: ["missing_field", "channel_not_found"],
+    errors: ["missing_field", "channel_not_found", "chat_limit"],
   },
   {
     method: "get",

@@ -1,4 +1,5 @@
 import type { ChannelKind } from "../channels/kinds.ts";
+import type { Limits } from "../db/schema.ts";
 import { addCounts } from "../platform/counts.ts";
 import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel } from "./rpc.ts";
 
@@ -7,6 +8,7 @@ export interface ChannelRow {
   id: string;
   kind: ChannelKind;
   name: string;
+  limits: Limits;
   createdAt: number;
   /** Not null while it is being deleted. */
   erasingAt: number | null;
@@ -32,22 +34,31 @@ export class ChannelTable {
 
   all(): Map<string, KnownChannel> {
     if (!this.#known) {
-      const rows = this.#sql.exec<{ id: string; kind: ChannelKind; name: string; closed: number }>(
-        "select id, kind, name, closed from channels order by created_at, id",
-      );
+      const rows = this.#sql.exec<{
+        id: string;
+        kind: ChannelKind;
+        name: string;
+        closed: number;
+        chat_limit: number | null;
+      }>("select id, kind, name, closed, chat_limit from channels order by created_at, id");
       this.#known = new Map(
-        [...rows].map(({ id, kind, name, closed }) => [id, { id, kind, name, isClosed: closed === 1 }]),
+        [...rows].map(({ id, kind, name, closed, chat_limit }) => [
+          id,
+          { id, kind, name, isClosed: closed === 1, chatLimit: chat_limit },
+        ]),
       );
     }
     return this.#known;
   }
 
-  add({ id, kind, name, createdAt, erasingAt }: ChannelRow): void {
+  add({ id, kind, name, limits, createdAt, erasingAt }: ChannelRow): void {
     this.#sql.exec(
-      "insert into channels (id, kind, name, created_at, closed) values (?, ?, ?, ?, ?) on conflict do nothing",
+      `insert into channels (id, kind, name, chat_limit, created_at, closed) values (?, ?, ?, ?, ?, ?)
+       on conflict do nothing`,
       id,
       kind,
       name,
+      limits.chats ?? null,
       createdAt,
       erasingAt === null ? 0 : 1,
     );
@@ -65,10 +76,15 @@ export class ChannelTable {
     this.#known = undefined;
   }
 
-  /** Replaces names that changed. @returns whether one did */
-  rename(names: { id: string; name: string }[]): boolean {
-    const changed = names.filter(({ id, name }) => (this.get(id)?.name ?? name) !== name);
-    for (const { id, name } of changed) this.#sql.exec("update channels set name = ? where id = ?", name, id);
+  /** Replaces names and limits that changed. @returns whether one did */
+  configure(rows: Pick<ChannelRow, "id" | "name" | "limits">[]): boolean {
+    const changed = rows.filter(({ id, name, limits }) => {
+      const known = this.get(id);
+      return known && (known.name !== name || known.chatLimit !== (limits.chats ?? null));
+    });
+    for (const { id, name, limits } of changed) {
+      this.#sql.exec("update channels set name = ?, chat_limit = ? where id = ?", name, limits.chats ?? null, id);
+    }
     if (changed.length > 0) this.#known = undefined;
     return changed.length > 0;
   }

@@ -3,7 +3,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import { directory } from "../db/client.ts";
-import { channels, organizations } from "../db/schema.ts";
+import { channels, type Limits, organizations } from "../db/schema.ts";
 import type { RequestCounts } from "../keys/key-stats.ts";
 import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
@@ -33,8 +33,10 @@ import { ORGANIZATION_SCHEMA } from "./schema.ts";
 const ADOPT_AFTER_MS = 60_000;
 const ADOPT_AT_ONCE = 20;
 const AGAIN_AFTER_MS = 30_000;
-/** How old the channels' names may be. */
-const NAMES_FRESH_MS = 60_000;
+/** How old the channels' names and the limits may be. */
+const CONFIGURATION_FRESH_MS = 60_000;
+/** An object holds 10 GB. The rest is left for the activity of chats, and for chats that networks bring. */
+const MAX_BYTES = 7_000_000_000;
 
 /**
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
@@ -53,7 +55,8 @@ export class OrganizationObject extends DurableObject<Env> {
     callObject(this.env.CHATS, id, (chat) => chat.erase(this.#id ?? "", life)),
   );
   #id: string | undefined;
-  #namesReadAt = 0;
+  /** When the configuration was read last, Unix milliseconds. */
+  #configuredAt = 0;
 
   /**
    * Creates the chat of a contact's address, or finds it.
@@ -62,6 +65,7 @@ export class OrganizationObject extends DurableObject<Env> {
   async open(request: OpenRequest): Promise<OpenAnswer> {
     const { organizationId, channelId, address, others } = request;
     if (!(await this.#knows(organizationId, channelId))) return { outcome: "no_channel" };
+    this.#refreshIfOld();
     await this.#alarm.standing();
     // No `await` from here to the last write: of concurrent first messages one creates the chat.
     const channel = this.#channels.get(channelId);
@@ -73,6 +77,7 @@ export class OrganizationObject extends DurableObject<Env> {
       return this.#opened(organizationId, channel, row, false);
     }
     const now = Date.now();
+    if (request.isLimited && this.#isFull(channel)) return { outcome: "chat_limit" };
     const row = this.#chats.create(channel, request, now);
     this.#list.changed();
     await this.#alarm.by(now + ADOPT_AFTER_MS);
@@ -115,7 +120,7 @@ export class OrganizationObject extends DurableObject<Env> {
   /** A page of the chats, latest activity first. @param have the version of this page that the caller holds */
   list(filter: ChatFilter, position: ChatPosition, have?: string): ChatsAnswer {
     if (!this.#isReady()) return ChatList.empty(position);
-    if (Date.now() - this.#namesReadAt > NAMES_FRESH_MS) this.ctx.waitUntil(this.#readNames());
+    this.#refreshIfOld();
     return this.#list.read(filter, position, have);
   }
 
@@ -145,9 +150,9 @@ export class OrganizationObject extends DurableObject<Env> {
     return { channels: this.#channels.numbers(channelIds), keys: this.#keys.numbers(keyIds) };
   }
 
-  /** The operator renamed a channel. */
-  rename(channelId: string, name: string): void {
-    if (this.#isReady() && this.#channels.rename([{ id: channelId, name }])) this.#list.changed();
+  /** The operator changed a name or a limit. @throws if D1 does not answer */
+  async refresh(): Promise<void> {
+    if (this.#isReady()) await this.#readConfiguration();
   }
 
   /**
@@ -213,6 +218,10 @@ export class OrganizationObject extends DurableObject<Env> {
     await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
   }
 
+  #refreshIfOld(): void {
+    if (Date.now() - this.#configuredAt > CONFIGURATION_FRESH_MS) this.ctx.waitUntil(this.#readConfigurationLater());
+  }
+
   async #adopt(): Promise<void> {
     const rows = this.#chats.created(Date.now() - ADOPT_AFTER_MS + 1, ADOPT_AT_ONCE);
     await Promise.all(
@@ -267,15 +276,19 @@ export class OrganizationObject extends DurableObject<Env> {
   /** Whether the organization has this channel, by D1 if it is new here. True for one that is closed. */
   async #knows(organizationId: string, channelId: string): Promise<boolean> {
     if (this.#isReady() && this.#channels.get(channelId)) return true;
-    const { id, kind, name, createdAt, erasingAt } = channels;
+    const { id, kind, name, limits, createdAt, erasingAt } = channels;
     const row = await directory(this.env)
-      .select({ channel: { id, kind, name, createdAt, erasingAt }, deletedAt: organizations.erasingAt })
+      .select({
+        channel: { id, kind, name, limits, createdAt, erasingAt },
+        organization: { limits: organizations.limits, erasingAt: organizations.erasingAt },
+      })
       .from(channels)
       .innerJoin(organizations, eq(organizations.id, channels.organizationId))
       .where(and(eq(channels.id, channelId), eq(channels.organizationId, organizationId)))
       .get();
-    if (!row || (row.deletedAt !== null && !this.#isReady())) return false;
+    if (!row || (row.organization.erasingAt !== null && !this.#isReady())) return false;
     this.#prepare(organizationId);
+    this.#setLimit(row.organization.limits);
     this.#channels.add(row.channel);
     return true;
   }
@@ -286,19 +299,43 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#isReady();
   }
 
-  /** Reads the channels' names in D1 again. Never throws. */
-  async #readNames(): Promise<void> {
-    const organizationId = this.#id;
-    if (organizationId === undefined) return;
-    this.#namesReadAt = Date.now();
+  /** Reads the channels' names and the limits in D1 again. */
+  async #readConfiguration(): Promise<void> {
+    const organizationId = this.#id ?? "";
+    this.#configuredAt = Date.now();
+    const db = directory(this.env);
+    const { id, name, limits } = channels;
+    const [rows, [organization]] = await db.batch([
+      db.select({ id, name, limits }).from(channels).where(eq(channels.organizationId, organizationId)),
+      db.select({ limits: organizations.limits }).from(organizations).where(eq(organizations.id, organizationId)),
+    ]);
+    if (!organization || !this.#isReady()) return;
+    this.#setLimit(organization.limits);
+    if (this.#channels.configure(rows)) this.#list.changed();
+  }
+
+  async #readConfigurationLater(): Promise<void> {
     try {
-      const names = await directory(this.env)
-        .select({ id: channels.id, name: channels.name })
-        .from(channels)
-        .where(eq(channels.organizationId, organizationId));
-      if (this.#isReady() && this.#channels.rename(names)) this.#list.changed();
+      await this.#readConfiguration();
     } catch (error) {
-      console.warn({ event: "channel_names_not_read", organizationId, error: causeOf(error) });
+      console.warn({ event: "configuration_not_read", organizationId: this.#id, error: causeOf(error) });
     }
+  }
+
+  #setLimit({ chats }: Limits): void {
+    const { kv } = this.ctx.storage;
+    if (kv.get("chatLimit") !== chats) kv.put("chatLimit", chats);
+  }
+
+  /** Whether a limit refuses one more chat in a channel. */
+  #isFull(channel: KnownChannel): boolean {
+    const { kv, sql } = this.ctx.storage;
+    const chats = (ids: string[]) => this.#channels.countChats(ids);
+    const limit = kv.get<number>("chatLimit");
+    return (
+      (channel.chatLimit !== null && chats([channel.id]) >= channel.chatLimit) ||
+      (limit !== undefined && chats([...this.#channels.all().keys()]) >= limit) ||
+      sql.databaseSize >= MAX_BYTES
+    );
   }
 }

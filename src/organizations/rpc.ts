@@ -22,6 +22,8 @@ export interface OpenRequest {
   metadata: Metadata;
   /** The id that the chat gets if it is created. */
   proposedId: string;
+  /** Whether limits apply. They never refuse what a network brings. */
+  isLimited: boolean;
 }
 
 /** The result. The chat's object adopts `identity`. */
@@ -29,6 +31,8 @@ export type OpenAnswer =
   | { outcome: "opened"; chat: Chat; identity: ChatIdentity; created: boolean }
   /** The address's chat is being deleted. After that the address can get a new chat. */
   | { outcome: "deleting"; chatId: string }
+  /** The organization or the channel may have no more chats. */
+  | { outcome: "chat_limit" }
   | { outcome: "no_channel" };
 
 /** `channel` is the id of a channel or a kind of channels, `contact` an exact address. */
@@ -115,4 +119,6 @@ export interface KnownChannel {
   kind: ChannelKind;
   name: string;
   isClosed: boolean;
+  /** How many chats it may have; null for no limit. */
+  chatLimit: number | null;
 }

@@ -11,6 +11,8 @@ export const ORGANIZATION_SCHEMA = [
      created_at integer not null,
      -- How many chats it has, without those that are being deleted.
      chats integer not null default 0,
+     -- How many chats it may have; null for no limit.
+     chat_limit integer,
      -- 1 once it is being deleted. The row stays, so that a late call can't create a chat in it.
      closed integer not null default 0,
      -- How many messages wait in its chats.

@@ -8,6 +8,8 @@ export type OpenedChat =
   /** Too many new chats from one network. `retryAfter` is in seconds. */
   | { outcome: "too_many"; retryAfter: number }
   | { outcome: "no_channel" }
+  /** The organization or the channel may have no more chats. */
+  | { outcome: "chat_limit" }
   /** The chat is being deleted. */
   | { outcome: "deleting" };
 
@@ -22,5 +24,5 @@ export async function openVisitorChat(env: Env, visitor: Visitor): Promise<Opene
     channel.admitNewChat(visitor.clientNetwork, chatId),
   );
   if (!permit.ok) return { outcome: "too_many", retryAfter: permit.retryAfter };
-  return openChat(env, { channel: { id: channelId, organizationId, kind: "web" }, address });
+  return openChat(env, { channel: { id: channelId, organizationId, kind: "web" }, address, isLimited: true });
 }

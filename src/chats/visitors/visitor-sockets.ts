@@ -270,6 +270,9 @@ export class VisitorSockets {
         this.#refusedUntil.set(clientNetwork, Date.now() + Math.min(opened.retryAfter, RETRY_AFTER_SECONDS) * 1_000);
         sendFrame([socket], refusedFrame(id, "rate_limited", opened.retryAfter, "Too many new chats"));
         break;
+      case "chat_limit":
+        sendFrame([socket], refusedFrame(id, "chat_limit", null));
+        break;
       case "deleting":
         sendFrame([socket], refusedFrame(id, "unavailable", RETRY_AFTER_SECONDS));
         break;

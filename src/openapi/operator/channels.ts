@@ -78,6 +78,8 @@ export const channelOperations: readonly OperationSpec[] = [
         name: "The channel's name. Visitors of a web chat see it.",
         credentials: `The credentials for the network: ${credentials}.`,
         settings: `The settings: ${settings}.`,
+        limits: "What the channel may have at most.",
+        "limits.chats": "The maximum number of chats. Null: no limit.",
       },
       keywords: ofKinds,
       example: {
@@ -139,6 +141,8 @@ export const channelOperations: readonly OperationSpec[] = [
         name: "The channel's name.",
         credentials: `The credentials to change: ${credentials}.`,
         settings: `The settings to change: ${settings}. Null restores a default.`,
+        limits: "The limits to change. Null removes them all.",
+        "limits.chats": "The maximum number of chats. Null: no limit.",
       },
       keywords: ofKinds,
       example: { credentials: { accessToken: "EAAG...uvst" } },

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { newMemberBody, newOrganizationBody } from "../../admin/organizations.ts";
+import { newMemberBody, newOrganizationBody, organizationPatch } from "../../admin/organizations.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
@@ -7,6 +7,7 @@ import { memberSchema, organizationSchema } from "./resources.ts";
 
 const { organization, member } = examples;
 const tag = "Organizations";
+const chatLimit = "The maximum number of chats. Null: no limit. Messages from a network are always accepted.";
 const oneOrganization = z.object({ organization: organizationSchema });
 const oneMember = z.object({ member: memberSchema });
 
@@ -30,6 +31,8 @@ export const organizationOperations: readonly OperationSpec[] = [
         "owner.email": "The member's email address.",
         jurisdiction: "Where the organization's Durable Objects must run and store their data. Never changes.",
         region: "A hint where its chats should be stored.",
+        limits: "What the organization may have at most.",
+        "limits.chats": chatLimit,
       },
       example: { name: "Acme", owner: { name: "Ada", email: "ada@acme.example" }, region: "weur" },
     },
@@ -62,6 +65,27 @@ export const organizationOperations: readonly OperationSpec[] = [
     description: "Returns one organization.",
     responses: [jsonResponse(200, "The organization.", oneOrganization, { organization })],
     errors: ["organization_not_found"],
+  },
+  {
+    method: "patch",
+    path: "/organizations/{id}",
+    id: "changeOrganization",
+    tag,
+    summary: "Change an organization",
+    description: "Changes the fields that the body has. Other fields stay.",
+    body: {
+      name: "OrganizationPatch",
+      description: "The fields to change.",
+      schema: organizationPatch,
+      descriptions: {
+        name: "The organization's name.",
+        limits: "The limits to change. Null removes them all.",
+        "limits.chats": chatLimit,
+      },
+      example: { limits: { chats: 100_000 } },
+    },
+    responses: [jsonResponse(200, "The changed organization.", oneOrganization, { organization })],
+    errors: ["missing_field", "organization_not_found"],
   },
   {
     method: "delete",

@@ -11,6 +11,10 @@ import { REGIONS } from "../../db/schema.ts";
 
 import { count, id, resource, time, timeOrNull } from "../typed-schema.ts";
 
+const limits = z
+  .object({ chats: z.number().nullable().describe("The maximum number of chats. Null: no limit") })
+  .describe("What the operator limits. Messages from a network are always accepted");
+
 export const organizationSchema = resource<ReturnType<typeof presentOrganization>>()(
   "Organization",
   "A customer of the service. An API key sees the data of one organization.",
@@ -22,6 +26,7 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
       .nullable()
       .describe("Where the organization's Durable Objects must run and store their data. Never changes"),
     region: z.enum(REGIONS).nullable().describe("A hint where its chats should be stored"),
+    limits,
     createdAt: time("When it was created"),
   }),
 );
@@ -66,6 +71,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
           .describe("whatsapp, telegram: the maximum number of calls to the network in a second"),
       })
       .describe("The settings, with their defaults"),
+    limits,
     credentials: z
       .record(z.string(), z.string())
       .exactOptional()

@@ -26,7 +26,7 @@ export function fill(text: string, values: Record<string, string>): string {
 /** Why a message was refused: in the visitor's language if the code is known, else the server's text. */
 export function refusalReason(trouble: Trouble, texts: Texts, locale: string): string {
   if (trouble.retryAfter !== null) return fill(texts.rate, { time: waitOf(trouble.retryAfter, locale) });
-  if (trouble.code === "chat_full" || trouble.code === "chat_backlog") return texts.full;
+  if (["chat_full", "chat_backlog", "chat_limit"].includes(trouble.code)) return texts.full;
   return trouble.message || texts.refused;
 }
 
