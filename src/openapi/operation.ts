@@ -140,8 +140,8 @@ function pathParameters(path: string) {
 
 function queryParameters(query: Query | undefined) {
   if (!query) return [];
-  const values = z.safeParse(query.schema, {}).data as Record<string, unknown>;
-  const all = Object.keys(query.schema._zod.def.shape);
+  const { shape } = query.schema._zod.def;
+  const all = Object.keys(shape);
   const parameters = requestSchema(
     query.schema,
     Object.fromEntries(all.map((name) => [name, query.descriptions[name] ?? ""])),
@@ -149,8 +149,15 @@ function queryParameters(query: Query | undefined) {
   return Object.entries(query.descriptions).map(([name, description]) => {
     const { description: _, ...own } = parameters.properties?.[name] ?? {};
     const schema = { ...own, ...query.keywords?.[name] };
-    const value = values[name];
-    return { name, in: "query", description, schema: value === undefined ? schema : { ...schema, default: value } };
+    const absent = z.safeParse(shape[name] as z.ZodType, undefined);
+    const value = absent.data;
+    return {
+      name,
+      in: "query",
+      ...(!absent.success && { required: true }),
+      description,
+      schema: value === undefined ? schema : { ...schema, default: value },
+    };
   });
 }
 
