@@ -1,3 +1,4 @@
+import type { ChatIdentity } from "../../src/chats/identity.ts";
 import type { Draft } from "../../src/chats/rpc.ts";
 import { newId } from "../../src/ids.ts";
 
@@ -14,6 +15,23 @@ export function draft(content: string, changes: Partial<Draft> = {}): Draft {
     idempotencyHash: null,
     fingerprint: null,
     prepared: { outcome: "prepared", senderId: "mbr_gaaaaaaaaaaaaaaa", text: content, template: null },
+    ...changes,
+  };
+}
+
+/** The identity of a chat on a web channel, as its organization's object gives it to the chat's object. */
+export function identity(
+  known: Pick<ChatIdentity, "chatId" | "organizationId" | "channelId">,
+  changes: Partial<ChatIdentity> = {},
+): ChatIdentity {
+  const now = Date.now();
+  return {
+    channelKind: "web",
+    contactAddress: "someone",
+    createdAt: now,
+    life: now,
+    addresses: [],
+    ...known,
     ...changes,
   };
 }

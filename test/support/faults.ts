@@ -24,7 +24,7 @@ export function outageError(outage: Outage, more = ""): Error {
 const unreachable = () => Object.assign(new Error(LOST), { retryable: true });
 const brokeOff = () => new Error("internal error; reference = 0123456789abcdef");
 
-type Objects = "KEYS" | "CHATS" | "CHANNELS";
+type Objects = "ORGANIZATIONS" | "KEYS" | "CHATS" | "CHANNELS";
 
 type Stub = Record<PropertyKey, unknown>;
 type Method = (...given: unknown[]) => unknown;

@@ -1,4 +1,5 @@
 import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 
 /** All stored data of an object as JSON: the rows of its tables, and its keys and values. */
 export async function storedBy(object: DurableObjectStub): Promise<string> {
@@ -23,4 +24,28 @@ export function heldBy(object: DurableObjectStub) {
     tables: storage.sql.exec("select name from sqlite_master where name not like '_cf%'").toArray(),
     alarm: await storage.getAlarm(),
   }));
+}
+
+/** What an organization's object stores of a chat. Times are Unix milliseconds. */
+export type StoredChat = {
+  state: "created" | "adopted" | "deleting";
+  life: number;
+  active_at: number | null;
+  last_message_at: number | null;
+  /** JSON. */
+  preview: string | null;
+  unanswered_since: number | null;
+  report: number;
+  depth: number;
+  oldest: number | null;
+  /** JSON. */
+  attempts: string;
+};
+
+/** What an organization's object stores of a chat; undefined if it stores nothing of it. */
+export function storedChat(organizationId: string, chatId: string): Promise<StoredChat | undefined> {
+  return runInDurableObject(env.ORGANIZATIONS.getByName(organizationId), (_object, { storage }) => {
+    const [row] = storage.sql.exec<StoredChat>("select * from chats where id = ?", chatId);
+    return row;
+  });
 }
