@@ -30,7 +30,8 @@ export const operatorChatRoutes = new Hono<AdminEnv>()
   })
   .delete("/chats/:id", noQuery, async (c) => {
     const id = c.req.param("id");
-    const chat = await eraseChat(c.env, id, () => audit(c, id));
+    const chat = await eraseChat(c.env, id);
+    audit(c, id);
     return c.json({ chat });
   })
   .post("/chats/:id/messages/:messageId/redact", noQuery, async (c) => {

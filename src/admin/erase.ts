@@ -24,13 +24,12 @@ import { rowOf } from "./rows.ts";
 const OBJECTS_PER_REQUEST = 500;
 
 /**
- * Erases a chat and its messages.
+ * Erases a chat and its messages. The organization's object takes all steps.
  * @throws ApiError `chat_not_found`; `unavailable` if a step failed: the organization's object repeats it, or repeat the
  *   request
  */
-export async function eraseChat(env: Env, id: string, onMarked: () => void) {
+export async function eraseChat(env: Env, id: string) {
   const { organizationId } = await ownerOf(env, id);
-  onMarked();
   const chat = await callOrganization(env, organizationId, (organization) => organization.deleteChat(id));
   if (!chat) throw new ApiError("chat_not_found");
   return chat;

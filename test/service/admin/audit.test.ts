@@ -62,6 +62,12 @@ const WRITES: [
     () => ["/organizations", { name: "Acme", owner: { name: "Ada" } }],
     (body) => body.organization?.id,
   ],
+  [
+    "PATCH",
+    "/organizations/:id",
+    (ids) => [`/organizations/${ids.organizationId}`, { limits: { chats: 5 } }],
+    (_, ids) => ids.organizationId,
+  ],
   ["DELETE", "/organizations/:id", (ids) => [`/organizations/${ids.organizationId}`], (_, ids) => ids.organizationId],
   [
     "POST",
@@ -204,7 +210,7 @@ test.each<[string, (ids: Everything) => string]>([
 );
 
 /** Writes without a statement in the directory, or that log their line first. */
-const ELSEWHERE = ["/chats/:id/messages/:messageId/redact", "/reseal"];
+const ELSEWHERE = ["/organizations/:id/chats", "/chats/:id", "/chats/:id/messages/:messageId/redact", "/reseal"];
 
 test.each(
   WRITES.filter(([, route]) => !ELSEWHERE.includes(route)).flatMap(([method, route, request]) =>
@@ -222,13 +228,22 @@ test.each(
   expect(audits).toEqual([{ event: "audit", requestId, method, route: `/admin/v1${route}`, id, outcome: "unknown" }]);
 });
 
-test("a redaction whose response is lost logs an audit line with the outcome unknown", async () => {
-  const { chatId, messageId } = await everything();
-  breakObjects("CHATS", "redact");
-  const { answer, audits } = await linesOf(() => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`));
-  expectError(answer, 503, "unavailable");
-  expect(audits).toEqual([expect.objectContaining({ id: messageId, outcome: "unknown" })]);
-});
+test.each([
+  ["a redaction", "CHATS", "redact", "/chats/:id/messages/:messageId/redact", (ids: Everything) => ids.messageId],
+  ["a chat's deletion", "ORGANIZATIONS", "deleteChat", "/chats/:id", (ids: Everything) => ids.chatId],
+  ["a chat's creation", "ORGANIZATIONS", "open", "/organizations/:id/chats", (ids: Everything) => ids.organizationId],
+] as const)(
+  "%s whose response is lost logs an audit line with the outcome unknown",
+  async (_name, namespace, method, route, idOf) => {
+    const ids = await everything();
+    const write = WRITES.find(([, written]) => written === route);
+    const [path, body] = write?.[2](ids) ?? [""];
+    breakObjects(namespace, method);
+    const { answer, audits } = await linesOf(() => admin(write?.[0] ?? "", path, body));
+    expectError(answer, 503, "unavailable");
+    expect(audits).toEqual([expect.objectContaining({ id: idOf(ids), outcome: "unknown" })]);
+  },
+);
 
 test("a failed read logs no audit line", async () => {
   const { organizationId } = await everything();

@@ -40,6 +40,7 @@ test.each([
         kind,
         name: "Support",
         settings,
+        limits: { chats: null },
         credentials: ends,
         webhook: {
           url: `https://parley.test/hooks/${kind}/${channel.id}`,
@@ -64,6 +65,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
       kind: "web",
       name: "Site",
       settings: { allowedOrigins: [] },
+      limits: { chats: null },
       health: { state: "ok", reason: null, since: TIME },
       createdAt: TIME,
     },

@@ -42,7 +42,17 @@ export async function fullOrganization() {
 }
 export type Full = Awaited<ReturnType<typeof fullOrganization>>;
 
-const TABLES = ["organizations", "members", "channels", "templates", "chats", "chat_addresses", "api_keys"];
+const TABLES = ["organizations", "members", "channels", "templates", "api_keys"];
+
+/** The ids of the chats whose rows an organization's object has. */
+export function chatRows(organizationId: string): Promise<string[]> {
+  return runInDurableObject(env.ORGANIZATIONS.getByName(organizationId), (_object, { storage }) =>
+    storage.sql
+      .exec<{ id: string }>("select id from chats")
+      .toArray()
+      .map(({ id }) => id),
+  );
+}
 
 /** The directory's rows that contain one of `ids`, by table. */
 export async function rowsThatName(...ids: string[]): Promise<Record<string, number>> {
@@ -58,12 +68,12 @@ export async function rowsThatName(...ids: string[]): Promise<Record<string, num
   return found;
 }
 
-/** The stored data of objects, except the mark of an erased chat. */
+/** The stored data of objects, except the tombstone of a deleted chat. */
 export async function held(objects: DurableObjectStub[]) {
   const all = await Promise.all(
     objects.map((object) =>
       runInDurableObject(object, (_object, { storage }) => [
-        ...[...storage.kv.list()].filter(([name]) => name !== "erased").map(([name]) => name),
+        ...[...storage.kv.list()].filter(([name]) => name !== "tombstone").map(([name]) => name),
         ...storage.sql
           .exec<{ name: string }>("select name from sqlite_master where name not like '_cf%'")
           .toArray()
@@ -74,7 +84,8 @@ export async function held(objects: DurableObjectStub[]) {
   return all.flat();
 }
 
-export const objectsOf = ({ chatIds, channelId, telegramId, keyIds }: Full) => [
+export const objectsOf = ({ organizationId, chatIds, channelId, telegramId, keyIds }: Full) => [
+  env.ORGANIZATIONS.getByName(organizationId),
   ...chatIds.map((id) => env.CHATS.getByName(id)),
   ...[channelId, telegramId].map((id) => env.CHANNELS.getByName(id)),
   ...keyIds.map((id) => env.KEYS.getByName(id)),

@@ -18,6 +18,7 @@ const CONTRACT = [
   "POST /organizations",
   "GET /organizations",
   "GET /organizations/:id",
+  "PATCH /organizations/:id",
   "DELETE /organizations/:id",
   "POST /organizations/:id/members",
   "GET /organizations/:id/members",

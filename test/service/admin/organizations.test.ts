@@ -15,6 +15,7 @@ test("an organization is created with its first member, and returned with all it
       name: "Acme",
       jurisdiction: "eu",
       region: "weur",
+      limits: { chats: null },
       createdAt: TIME,
     },
     member: {
