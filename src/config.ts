@@ -24,6 +24,12 @@ const positiveInteger = (max: number) =>
     z.pipe(z.transform(Number), z.number().check(z.gte(1), z.lte(max))),
   );
 
+/** `all`, `none`, or a share from 0 to 1. */
+const logShare = z.pipe(
+  z.string().check(z.regex(/^(all|none|0|1|0?\.\d{1,6})$/, "must be all, none, or a share such as 0.01")),
+  z.transform((text) => (text === "all" ? 1 : text === "none" ? 0 : Number(text))),
+);
+
 /**
  * The variables of the environment, except the networks' addresses, which the adapters define. Each is validated by
  * itself, so an invalid one only affects the routes that need it.
@@ -34,6 +40,7 @@ const variables = {
   KEY_SECRET_PREVIOUS: unlessEmpty(z.optional(secretKey)),
   CREDENTIALS_KEY: unlessEmpty(secretKey),
   CREDENTIALS_KEY_PREVIOUS: unlessEmpty(z.optional(secretKey)),
+  LOG_REQUESTS: unlessEmpty(z._default(logShare, 0.01)),
   RATE_LIMIT: unlessEmpty(z._default(positiveInteger(3_600_000), 300)),
   RATE_LIMIT_WINDOW_SECONDS: unlessEmpty(z._default(positiveInteger(3_600), 60)),
 };

@@ -24,6 +24,7 @@ const runtime = cloudflareTest({
     bindings: {
       // Every variable is set, optional ones to nothing: a developer's .dev.vars changes no test.
       ...Object.fromEntries(ALL_VARIABLES.map((name) => [name, ""])),
+      LOG_REQUESTS: "all",
       ADMIN_TOKEN: secret(),
       KEY_SECRET: secret(),
       CREDENTIALS_KEY: secret(),

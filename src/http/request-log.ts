@@ -1,5 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
+import { configured } from "../config.ts";
+import { causeOf } from "../log.ts";
+import { perIsolate } from "../platform/per-isolate.ts";
 
 export interface RequestVariables {
   requestId: string;
@@ -23,11 +26,18 @@ const DEFAULT_HEADERS = {
 /** A response over http must not have this header (RFC 6797, 7.2). */
 const DEFAULT_HTTPS_HEADERS = { ...DEFAULT_HEADERS, "Strict-Transport-Security": "max-age=31536000" };
 
+/** A request that takes at least this long is always logged. */
+const SLOW_MS = 1_000;
+
+/** The share of requests to log, `LOG_REQUESTS`. A malformed value is logged once, and all requests are logged then. */
+const sharesLogged = perIsolate<{ share?: number }>(() => ({}));
+
 type LogEnv = { Bindings: Env; Variables: RequestVariables & Partial<GuardResult> };
 
 /**
- * Gives each request an id, returns it in `X-Request-Id`, and logs one line. The line never has a token, a body, an
- * address or a URL, because a URL can contain a token.
+ * Gives each request an id and returns it in `X-Request-Id`. Logs one line for each request that fails with a 5xx or is
+ * slow, and for a share of the others, because a line costs about twice as much as the request itself. The line never has
+ * a token, a body, an address or a URL, because a URL can contain a token.
  */
 export function requestLog(): MiddlewareHandler<LogEnv> {
   return async function logRequest(c, next) {
@@ -44,6 +54,8 @@ export function requestLog(): MiddlewareHandler<LogEnv> {
         if (!c.res.headers.has(name)) c.res.headers.set(name, value);
       }
     }
+    const ms = Date.now() - start;
+    if (c.res.status < 500 && ms < SLOW_MS && Math.random() >= shareLogged(c.env)) return;
     // As text: the runtime takes 0.03 ms to format an object, of 0.15 ms for the whole request.
     console.log(
       JSON.stringify({
@@ -52,10 +64,23 @@ export function requestLog(): MiddlewareHandler<LogEnv> {
         method: c.req.method,
         route: routePath(c),
         status: c.res.status,
-        ms: Date.now() - start,
+        ms,
         keyId: c.get("key")?.id,
         organizationId: c.get("caller")?.organizationId,
       }),
     );
   };
+}
+
+function shareLogged(env: Env): number {
+  const known = sharesLogged(env);
+  if (known.share === undefined) {
+    try {
+      known.share = configured(env, "LOG_REQUESTS");
+    } catch (error) {
+      console.error({ event: "configuration_invalid", error: causeOf(error) });
+      known.share = 1;
+    }
+  }
+  return known.share;
 }

@@ -54,7 +54,8 @@ async function main(argv: string[]): Promise<number> {
   const take: OnLine = (line, kind) => {
     if (kind === "error" || (verbose && isIntroduced)) log(line);
   };
-  const server = serve(files, { ...given, port }, take, stop.signal);
+  const vars = verbose ? { LOG_REQUESTS: "all", ...given.vars } : given.vars;
+  const server = serve(files, { ...given, port, vars }, take, stop.signal);
   const introduced = doStep(
     () => awaitHealthy(base, stop.signal),
     () => "Server awaitHealthy",

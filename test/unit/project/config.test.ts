@@ -28,6 +28,7 @@ test("the variables are those that a deployment sets", () => {
     "KEY_SECRET_PREVIOUS",
     "CREDENTIALS_KEY",
     "CREDENTIALS_KEY_PREVIOUS",
+    "LOG_REQUESTS",
     "RATE_LIMIT",
     "RATE_LIMIT_WINDOW_SECONDS",
   ]);
@@ -55,6 +56,21 @@ test.each([`${KEY} `, ` ${KEY}`, KEY.slice(1), `A${KEY}`, KEY.replace("=", ""), 
     }
   },
 );
+
+test.each([
+  [undefined, 0.01],
+  ["", 0.01],
+  ["all", 1],
+  ["none", 0],
+  ["0", 0],
+  ["1", 1],
+  ["0.25", 0.25],
+  [".5", 0.5],
+  ["2", "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"],
+  ["1%", "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"],
+] as const)("LOG_REQUESTS %j is %j", (text, share) => {
+  expect(problem("LOG_REQUESTS", text)).toBe(share);
+});
 
 test.each([
   ["RATE_LIMIT", 300, 3_600_000],
