@@ -1,3 +1,4 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
@@ -176,6 +177,8 @@ test.each(["web", "telegram"] as const)(
     const { api, organizationId } = await newOrganization();
     const chat = await newChat(api, await newChannel(organizationId, kind), "4915112345");
     const object = env.CHATS.getByName(chat.id);
+    // The first report of the chat.
+    await runDurableObjectAlarm(object);
     const post = (body: object) => api("POST", `/chats/${chat.id}/messages`, { content: "Hello", ...body });
     const refused = await Promise.all([
       post({ senderId: "mbr_gaaaaaaaaaaaaaaa" }),
