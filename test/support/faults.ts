@@ -24,7 +24,8 @@ export function outageError(outage: Outage, more = ""): Error {
 const unreachable = () => Object.assign(new Error(LOST), { retryable: true });
 const brokeOff = () => new Error("internal error; reference = 0123456789abcdef");
 
-type Objects = "ORGANIZATIONS" | "KEYS" | "CHATS" | "CHANNELS";
+export const NAMESPACES = ["ORGANIZATIONS", "KEYS", "CHATS", "CHANNELS"] as const;
+type Objects = (typeof NAMESPACES)[number];
 
 type Stub = Record<PropertyKey, unknown>;
 type Method = (...given: unknown[]) => unknown;
@@ -56,22 +57,23 @@ export function breakObjects(namespace: Objects, method: string, fails?: (call: 
 }
 
 /**
- * From here on, a key's object only responds after a chat was called, so a request that calls one after the other
- * hangs.
+ * From here on, a key's object only responds after an object of `namespace` was called, so a request that calls one
+ * after the other hangs.
  */
-export function admitAfterChat(): void {
-  const { promise: chatAsked, resolve } = Promise.withResolvers<void>();
-  const chat = env.CHATS.getByName.bind(env.CHATS);
-  vi.spyOn(env.CHATS, "getByName").mockImplementation((...args) => {
+export function admitAfter(namespace: "CHATS" | "ORGANIZATIONS"): void {
+  const { promise: called, resolve } = Promise.withResolvers<void>();
+  const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
+  const getByName = objects.getByName.bind(objects);
+  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
     resolve();
-    return chat(...args);
+    return getByName(name, options);
   });
   replaceMethod(
     "KEYS",
     "admit",
     (original) =>
       (...asked) =>
-        chatAsked.then(() => original(...asked)),
+        called.then(() => original(...asked)),
   );
 }
 
@@ -175,6 +177,26 @@ export function loseWrites(outage: Outage): void {
 export function countRoundTrips(): () => number {
   const spies = [vi.spyOn(env.DB, "batch"), ...METHODS.map((method) => vi.spyOn(statements, method))];
   return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+}
+
+/**
+ * Counts the calls to objects, and the round trips to D1, from here on.
+ * @returns a function that returns what was counted since its last call, without zeros
+ */
+export function countHops(): () => Partial<Record<Objects | "DB", number>> {
+  const roundTrips = countRoundTrips();
+  const spies = NAMESPACES.map((namespace) =>
+    vi.spyOn(env[namespace] as { getByName(name: string): unknown }, "getByName"),
+  );
+  const total = () => [...spies.map((spy) => spy.mock.calls.length), roundTrips()];
+  let before = total();
+  return () => {
+    const now = total();
+    const since = now.map((count, index) => count - (before[index] ?? 0));
+    before = now;
+    const named = [...NAMESPACES, "DB" as const].map((name, index) => [name, since[index]] as const);
+    return Object.fromEntries(named.filter(([, count]) => count !== 0));
+  };
 }
 
 /**

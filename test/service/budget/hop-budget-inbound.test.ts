@@ -3,65 +3,54 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { countRows, take } from "../../bench/workers/counting.ts";
-import { countRoundTrips } from "../../support/faults.ts";
+import { countHops, NAMESPACES } from "../../support/faults.ts";
 import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
 import { acceptAs, fakeNetworks } from "../../support/networks.ts";
 import { asUser, connect, newSite, newToken, signUser, visit } from "../../support/sockets.ts";
+import { heldBy } from "../../support/stored.ts";
 import { alarmOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
 import { fromMeta, taken, tellStatus, whatsappStatus, whatsappText } from "../inbound/webhook-calls.ts";
 import { newContact, place } from "../inbound/webhook-place.ts";
 
 stopTheClock();
 
-test("a chat is created or found in one round trip, and the channel is read on its first use", async () => {
+test("a chat is created or found in one call of the organization's object, without D1 if the channel is known", async () => {
   const { api, channelId } = await newOrganization();
-  const make = (address: string) => api("POST", "/chats", { channelId, contact: { address } });
-  await api("GET", "/key");
-  const roundTrips = countRoundTrips();
-  expect([(await make("one")).status, roundTrips()]).toEqual([201, 2]);
-  expect([(await make("two")).status, roundTrips()]).toEqual([201, 3]);
-  expect([(await make("one")).status, roundTrips()]).toEqual([200, 4]);
+  const make = async (address: string) => (await api("POST", "/chats", { channelId, contact: { address } })).status;
+  expect(await make("one")).toBe(201);
+  const hops = countHops();
+  expect([await make("two"), hops()]).toEqual([201, { KEYS: 1, ORGANIZATIONS: 1, CHATS: 1 }]);
+  expect([await make("two"), hops()]).toEqual([200, { KEYS: 1, ORGANIZATIONS: 1 }]);
 });
 
-/** A channel whose record is cached, and the cost of a webhook for it: calls to chats and to the directory. */
+/** A channel with a contact, whose record is cached, and the hops of a webhook for it. */
 async function calledChannel() {
   const at = await place("whatsapp");
-  taken(await fromMeta(at.channel, [{}]));
+  taken(await fromMeta(at.channel, [whatsappText({ wa_id: newContact() }, "Hi")]));
   return {
     ...at,
-    costOf: async (...values: object[]) => {
-      const roundTrips = countRoundTrips();
-      const chats = vi.spyOn(env.CHATS, "getByName");
-      const before = [chats.mock.calls.length, roundTrips()];
+    hopsOf: async (...values: object[]) => {
+      const hops = countHops();
       taken(await fromMeta(at.channel, values));
-      return { chats: chats.mock.calls.length - (before[0] ?? 0), directory: roundTrips() - (before[1] ?? 0) };
+      return hops();
     },
   };
 }
 
 test("a webhook from an address that the isolate knows calls only the chat", async () => {
-  const { costOf, chat } = await calledChannel();
+  const { hopsOf } = await calledChannel();
   const wa_id = newContact();
-  await costOf(whatsappText({ wa_id }, "First"));
-  expect(await costOf(whatsappText({ wa_id }, "Second"))).toEqual({ chats: 1, directory: 0 });
-  await chat();
+  await hopsOf(whatsappText({ wa_id }, "First"));
+  expect(await hopsOf(whatsappText({ wa_id }, "Second"))).toEqual({ CHATS: 1 });
 });
 
-test("a webhook from a new contact calls the directory once and the chat once", async () => {
-  const { costOf } = await calledChannel();
-  expect(await costOf(whatsappText({ wa_id: newContact() }, "Hi"))).toEqual({ chats: 1, directory: 1 });
-});
-
-test("the directory receives a new contact's addresses once", async () => {
-  const { costOf, chat } = await calledChannel();
+test("a webhook from a new contact calls the organization's object once and the chat once, also with further addresses", async () => {
+  const { hopsOf, chats } = await calledChannel();
   const who = { wa_id: newContact(), user_id: "DE.77" };
-  expect(await costOf(whatsappText(who, "Hi"))).toEqual({ chats: 1, directory: 1 });
-  const { id } = await chat();
-  const untold = await runInDurableObject(env.CHATS.getByName(id), (_object, { storage }) => [
-    storage.kv.get("untold"),
-    storage.kv.get("addresses"),
-  ]);
-  expect(untold).toEqual([undefined, undefined]);
+  expect(await hopsOf(whatsappText(who, "Hi"))).toEqual({ ORGANIZATIONS: 1, CHATS: 1 });
+  const chat = (await chats()).find(({ contact }) => contact.address === who.wa_id);
+  const stored = await heldBy(env.CHATS.getByName(chat?.id ?? ""));
+  expect(stored.values.map(([name]) => name)).not.toContain("pending");
 });
 
 /** Sends a message and waits for its delivery. */
@@ -72,65 +61,64 @@ async function sendThrough(api: Client, chatId: string) {
 }
 
 test.each(["not used yet", "used"])(
-  "a webhook from a contact whose chat the company created, %s, calls the directory once and the chat once",
+  "a webhook from a contact whose chat the company created, %s, calls the organization's object once and the chat once",
   async (use) => {
     fakeNetworks();
-    const { costOf, api, channel } = await calledChannel();
+    const { hopsOf, api, channel } = await calledChannel();
     const wa_id = newContact();
     const { id } = await newChat(api, channel.id, wa_id);
     if (use === "used") await sendThrough(api, id);
-    expect(await costOf(whatsappText({ wa_id }, "An answer"))).toEqual({ chats: 1, directory: 1 });
+    expect(await hopsOf(whatsappText({ wa_id }, "An answer"))).toEqual({ ORGANIZATIONS: 1, CHATS: 1 });
   },
 );
 
 test("a status with our ids calls only the chat", async () => {
   fakeNetworks();
-  const { costOf, api, channel } = await calledChannel();
+  const { hopsOf, api, channel } = await calledChannel();
   const { id: chatId } = await newChat(api, channel.id, newContact());
   const { id } = await sendThrough(api, chatId);
   const status = whatsappStatus("delivered", { id: "wamid.1", biz_opaque_callback_data: `${chatId}.${id}` });
-  expect(await costOf(status)).toEqual({ chats: 1, directory: 0 });
+  expect(await hopsOf(status)).toEqual({ CHATS: 1 });
 });
 
-test("a visitor's first message calls the directory once, and later ones never", async () => {
-  const { channelId } = await newOrganization();
+test("a visitor's first message calls the organization's object once, and later ones never", async () => {
+  const { api, channelId } = await newOrganization();
+  await newChat(api, channelId);
   const { page } = await visit(channelId);
-  const roundTrips = countRoundTrips();
+  const hops = countHops();
   expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
-  expect(roundTrips()).toBe(1);
+  expect(hops()).toEqual({ ORGANIZATIONS: 1, CHANNELS: 1 });
   vi.setSystemTime(Date.now() + 1_000);
   expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
-  expect(roundTrips()).toBe(1);
+  expect(hops()).toEqual({});
 });
 
-test("the first message of a visitor whom the company wrote to does not call the directory", async () => {
+test("the first message of a visitor whom the company wrote to calls neither the organization's object nor D1", async () => {
   const { api, channelId, secret } = await newSite();
   const chat = await newChat(api, channelId, "user-7");
   await send(api, chat.id);
   const { page } = await visit(channelId, { protocols: asUser("user-7", await signUser("user-7", secret)) });
-  const roundTrips = countRoundTrips();
+  const hops = countHops();
   expect(await page.write("a")).toMatchObject({ type: "stored", seq: 2 });
-  expect(roundTrips()).toBe(0);
+  expect(hops()).toEqual({});
 });
 
-test("an anonymous visitor's socket does not read the directory if the channel is cached", async () => {
+test("an anonymous visitor's socket reads neither the organization's object nor D1 if the channel is cached", async () => {
   const { channelId } = await newOrganization();
   const token = newToken();
   await (await visit(channelId, { token })).page.write("a");
-  const roundTrips = countRoundTrips();
+  const hops = countHops();
   expect((await visit(channelId, { token })).ready).toMatchObject({ lastSeq: 1 });
   expect((await visit(channelId)).ready).toMatchObject({ chatId: null });
-  expect(roundTrips()).toBe(0);
+  expect(hops()).toEqual({ CHATS: 2 });
 });
 
 test("sockets to an unknown channel read the directory once", async () => {
   const channelId = newId("chn", null);
-  const roundTrips = countRoundTrips();
+  const hops = countHops();
   for (let n = 0; n < 5; n++) expect(await (await connect(channelId)).closed).toBe(4404);
-  expect(roundTrips()).toBe(1);
+  expect(hops()).toEqual({ DB: 1 });
 });
-
-const NAMESPACES = ["ORGANIZATIONS", "KEYS", "CHATS", "CHANNELS"] as const;
 
 /**
  * Counts what is billed from here on: calls to objects, with each alarm as one, rows that the objects write, and

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { newSharingIsolate } from "../../deep/models/isolates.ts";
-import { admitAfterChat, countRoundTrips } from "../../support/faults.ts";
+import { admitAfter, countRoundTrips } from "../../support/faults.ts";
 import { admin, client, newChat, newKey, newOrganization } from "../../support/harness.ts";
 
 // A day ahead of the platform's clock, so that no alarm runs in between.
@@ -85,7 +85,7 @@ test("a refused address that moves within its network reads nothing ahead, and d
   for (let n = 2; n < 10; n++) expect((await from(`2001:db8::${n}`)).status).toBe(403);
   expect(counted()).toEqual({ keys: 8, chats: 0, directory: 0 });
   vi.restoreAllMocks();
-  admitAfterChat();
+  admitAfter("CHATS");
   expect((await from("192.0.2.1")).status).toBe(200);
 });
 
@@ -96,7 +96,7 @@ test("a key that is accepted again reads ahead from its second request on", asyn
   expect((await read()).status).toBe(403);
   await change({ permissions: null });
   expect((await read()).status).toBe(200);
-  admitAfterChat();
+  admitAfter("CHATS");
   expect((await read()).status).toBe(200);
 });
 
