@@ -9,7 +9,7 @@ import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
 
 /** A change is reported after this time, unless the organization's object asked for longer pauses. */
-const REPORT_AFTER_MS = 2_000;
+export const REPORT_AFTER_MS = 2_000;
 const RETRY = { firstMs: 15_000, maxMs: 600_000 };
 const PREVIEW_LENGTH = 200;
 

@@ -1,4 +1,3 @@
-import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import { pagination } from "../http/pagination.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, presentChat } from "./chat-table.ts";
@@ -70,8 +69,7 @@ export class ChatList {
   #selected(channel: string | undefined): KnownChannel[] {
     const open = [...this.#channels.all().values()].filter(({ isClosed }) => !isClosed);
     if (channel === undefined) return open;
-    const isKind = CHANNEL_KINDS.some((kind) => kind === channel);
-    return open.filter(({ id, kind }) => (isKind ? kind : id) === channel);
+    return open.filter(({ id, kind }) => id === channel || kind === channel);
   }
 
   #cursor(id: string): Cursor | null {

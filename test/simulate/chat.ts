@@ -1,5 +1,5 @@
 import type { PermitAnswer } from "../../src/channels/permits.ts";
-import { REPORT_AFTER_MS } from "../../src/chats/activity-report.ts";
+import { REPORT_AFTER_MS } from "../../src/chats/chat-report.ts";
 import type { DeliveryDecisions } from "../../src/chats/delivery/decisions.ts";
 import type { ChannelPort } from "../../src/chats/delivery/permit.ts";
 import { DeliveryQueue } from "../../src/chats/delivery/queue.ts";
@@ -49,6 +49,8 @@ export class SimulatedChat extends ChatPlatform {
       channelKind: this.kind,
       contactAddress: "",
       createdAt: EPOCH,
+      life: EPOCH,
+      addresses: [],
     };
     channel.chats.set(id, this);
     this.construct();

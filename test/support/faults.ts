@@ -108,6 +108,16 @@ export function breakStatements(outage: Outage, pattern: RegExp): void {
   );
 }
 
+/** Counts the calls to one method of a namespace's objects from here on. */
+export function countCalls(namespace: Objects, method: string): () => number {
+  let calls = 0;
+  replaceMethod(namespace, method, (original) => (...given) => {
+    calls++;
+    return original(...given);
+  });
+  return () => calls;
+}
+
 /** Runs `before` before and `after` after the first call to one method of a namespace's objects. */
 export function aroundCall(
   namespace: Objects,

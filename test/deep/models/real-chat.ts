@@ -1,6 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { vi } from "vitest";
-import type { ChatIdentity } from "../../../src/chats/identity.ts";
 import { newId } from "../../../src/ids.ts";
 import { alarmOf, type Conversation, crash } from "../../service/delivery/conversation.ts";
 import { admin } from "../../support/harness.ts";
@@ -11,20 +10,12 @@ import { newIsolate } from "./isolates.ts";
 
 /** A chat's own object, behind two isolates of the Worker. Each step ends when nothing is under way any more. */
 export function realChat(
-  { chatId, ownerId, organizationId, channelId, address, object }: Conversation,
+  { chatId, ownerId, organizationId, channelId, object }: Conversation,
   secret: string,
   calls: NetworkCall[],
   setWeather: (weather: Weather) => void,
   settled: () => Promise<void>,
 ): RealChat {
-  const identity: ChatIdentity = {
-    chatId,
-    organizationId,
-    channelId,
-    channelKind: "whatsapp",
-    contactAddress: address,
-    createdAt: Date.now(),
-  };
   const isolates = [newIsolate(), newIsolate()];
   const then = async <T>(work: () => Promise<T>): Promise<T> => {
     const answer = await work();
@@ -41,15 +32,15 @@ export function realChat(
     },
     receive: (dedupe, content) => {
       const draft = { dedupe, content, type: "TEXT" as const, media: null, mediaUrl: null, addresses: [] };
-      return then(async () => object().receive(organizationId, { ...draft, id: newId("msg", null) }, identity));
+      return then(async () => object().receive(organizationId, { ...draft, id: newId("msg", null) }, null));
     },
     tell: (messageId, networkId, status) => {
       const news = { messageId, networkId, status, error: status === "FAILED" ? GONE : null, addresses: [] };
-      return then(async () => object().applyStatus(organizationId, channelId, news, identity));
+      return then(async () => object().applyStatus(organizationId, channelId, news, null));
     },
     redact: (messageId) => then(() => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`)),
     queue: async () => {
-      const state = await object().state(organizationId, identity);
+      const state = await object().state(organizationId, null);
       return state.outcome === "ok" ? state.queue : state;
     },
     wire: () => calls.map((call) => call.text),

@@ -63,6 +63,8 @@ export class Stage {
       channelKind,
       contactAddress: "4915100000000",
       createdAt: Date.now(),
+      life: Date.now(),
+      addresses: [],
     };
     state.waitUntil = (work) => void this.watch(this.#worked(work));
     const { storage } = state;

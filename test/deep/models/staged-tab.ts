@@ -31,7 +31,7 @@ export class StagedTab {
     const { chatId, organizationId, channelId, contactAddress: address } = this.#stage.identity;
     const admission = { origin: null, ownOrigin: "https://parley.test", fingerprint: null, readAt: Date.now() };
     const visitor = { chatId, organizationId, channelId, address, clientNetwork: this.name, admission };
-    const headers = visitorHeaders({ ...visitor, chatExists: true, after: this.#before });
+    const headers = visitorHeaders({ ...visitor, after: this.#before });
     // The platform's end of it finds its tab by what it carries.
     this.#stage.chat.fetch(new Request("https://parley.test/", { headers })).webSocket?.accept();
     this.#socket = this.#stage.sockets().findLast((socket) => nameOf(socket) === this.name);

@@ -4,9 +4,9 @@ import { expect, test, vi } from "vitest";
 import type { ChannelPace } from "../../../src/channels/pace.ts";
 import {
   aroundCall,
-  beforeNextRun,
   breakDirectory,
   breakObjects,
+  countCalls,
   countRoundTrips,
   OUTAGES,
 } from "../../support/faults.ts";
@@ -184,11 +184,10 @@ test("many attempts that fail together open the breaker once, for five minutes",
   await at.run();
   for (const { chatId } of at.chats) await send(at.api, chatId);
   while (calls.length < 21) await at.queue();
-  const written = vi.spyOn(env.DB, "prepare");
+  const reports = countCalls("ORGANIZATIONS", "reportHealth");
   held.letGo();
   await runAll(at.chats);
-  const updates = written.mock.calls.filter(([statement]) => /update "channels" set "health/.test(statement));
-  expect(updates).toHaveLength(1);
+  expect(reports()).toBe(1);
   const pace = await runInDurableObject(at.channelObject(), (_object, { storage }) => storage.kv.get("pace"));
   expect(pace).toMatchObject({ breaker: { failures: 0, probeAt: Date.now() + 5 * MINUTE } });
 }, 30_000);
@@ -206,12 +205,10 @@ test("a breaker stays open over an eviction of the channel's object", async () =
   expect((await other?.queue())?.lastError).toMatchObject({ code: "channel_broken" });
 });
 
-test.each(OUTAGES)("health that could not be written is written later (%s error)", async (outage) => {
+test("health that the organization's object did not get is reported again", async () => {
   const chat = await conversation("telegram");
-  const calls = fakeNetworks((call, number) => {
-    breakDirectory(outage);
-    return bot(call, number);
-  });
+  const calls = fakeNetworks(bot);
+  breakObjects("ORGANIZATIONS", "reportHealth");
   await send(chat.api, chat.chatId);
   await chat.run();
   vi.restoreAllMocks();
@@ -222,6 +219,18 @@ test.each(OUTAGES)("health that could not be written is written later (%s error)
   expect(await healthOf(chat.channelId)).toMatchObject({ state: "broken" });
   await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
   expect(await alarmOf(env.CHANNELS.getByName(chat.channelId))).toBeNull();
+});
+
+test.each(OUTAGES)("health is reported while the directory is down (%s error)", async (outage) => {
+  const chat = await conversation("telegram");
+  fakeNetworks((call, number) => {
+    breakDirectory(outage);
+    return bot(call, number);
+  });
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  vi.restoreAllMocks();
+  expect(await healthOf(chat.channelId)).toMatchObject({ state: "broken" });
 });
 
 test.each(OUTAGES)("delivery goes on while the directory is down (%s error)", async (outage) => {
@@ -260,38 +269,42 @@ test("a message that meets a broken channel for eight days is FAILED, and so is 
   expect(Date.now() - start).toBeGreaterThan(8 * 24 * 60 * MINUTE);
 });
 
-test("a chat that reports its activity while the channel writes its health keeps the channel's alarm", async () => {
-  const chat = await conversation("telegram");
-  const channel = () => env.CHANNELS.getByName(chat.channelId);
+test("a channel that breaks and is repaired while its alarm wakes chats keeps the earlier alarm", async () => {
+  fakeNetworks(bot);
+  const { channelId, chatId } = await conversation("telegram");
+  const channel = () => env.CHANNELS.getByName(channelId);
+  await channel().refresh(channelId);
   await runInDurableObject(channel(), async (_object, { storage }) => {
-    storage.kv.put("health", chat.channelId);
+    storage.kv.put(`waiting:${chatId}`, true);
     await storage.setAlarm(Date.now());
   });
-  const statements: D1PreparedStatement = Object.getPrototypeOf(env.DB.prepare("select 1"));
-  const run = Reflect.get(statements, "run") as () => Promise<D1Result>;
-  vi.spyOn(statements, "run").mockImplementation(async function write(this: D1PreparedStatement) {
-    await channel().reportActivity(chat.chatId, Date.now());
-    return run.call(this);
-  } as never);
+  aroundCall("CHATS", "wake", {
+    before: async () => {
+      const attempt = { epoch: 0, probe: null };
+      await channel().reportBroken({ channelId, chatId, reason: "It broke", ...attempt });
+      await mend(channelId);
+    },
+  });
   await runDurableObjectAlarm(channel());
-  expect(await alarmOf(channel())).toBe(Date.now() + 5_000);
+  expect(await alarmOf(channel())).toBe(Date.now());
 });
 
-test("a channel that is repaired while its broken health is written is ok in the directory, however slow that write is", async () => {
+test("a channel that is repaired while its broken health is reported is ok, however slow that report is", async () => {
   fakeNetworks(bot);
   const chat = await conversation("telegram");
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
-  beforeNextRun(() => {
+  const before = () => {
     reached.resolve();
     return gate.promise;
-  });
+  };
+  aroundCall("ORGANIZATIONS", "reportHealth", { before });
   await send(chat.api, chat.chatId);
   const delivery = chat.run();
   await reached.promise;
   const repair = mend(chat.channelId);
   while (await breakerOf(chat.channelId)) await healthOf(chat.channelId);
-  // A write of the repaired health that did not wait for the slow one would be over by now.
+  // A report of the repaired health that did not wait for the slow one would be over by now.
   for (let trips = 0; trips < 20; trips++) await healthOf(chat.channelId);
   gate.resolve();
   await Promise.all([delivery, repair]);

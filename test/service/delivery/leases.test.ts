@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import { admin, send, sendMany } from "../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, type NetworkCall, refuse } from "../../support/networks.ts";
+import { storedChat } from "../../support/stored.ts";
 import {
   alarmOf,
   type Conversation,
@@ -189,17 +190,18 @@ test.each([
   },
 );
 
-test("a chat that is erased during an attempt leaves its mark alone, which ends in its time", async () => {
+test("a chat that is deleted during an attempt leaves only a tombstone and its alarm", async () => {
   const hang = hanging();
   fakeNetworks(inTurn(hang.script));
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
   await hang.reached();
-  await chat.object().erase();
+  const life = (await storedChat(chat.organizationId, chat.chatId))?.life ?? 0;
+  await chat.object().erase(chat.organizationId, life);
   hang.letGo();
   await runInDurableObject(chat.object(), async (_object, { storage }) => {
     for (let turns = 0; turns < 20; turns++) await scheduler.wait(1);
-    expect([...storage.kv.list()]).toEqual([["erased", Date.now()]]);
+    expect([...storage.kv.list()]).toEqual([["tombstone", { organizationId: chat.organizationId, life }]]);
     expect(await storage.getAlarm()).toBe(Date.now() + 600_000);
   });
 });

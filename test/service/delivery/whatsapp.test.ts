@@ -1,11 +1,12 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import { breakDirectory, countRoundTrips, OUTAGES } from "../../support/faults.ts";
+import { breakDirectory, breakObjects, countCalls, OUTAGES } from "../../support/faults.ts";
 import { newTemplate, send, sendMany } from "../../support/harness.ts";
 import { acceptAs, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
 import {
   ACCESS_TOKEN,
   alarmOf,
+  type Conversation,
   chatOf,
   conversation,
   healthOf,
@@ -176,36 +177,46 @@ test("the further addresses in Meta's answer find the same chat", async () => {
   }
 });
 
-test.each(OUTAGES)(
-  "addresses that the directory could not be told are told later, over an eviction too (%s error)",
-  async (outage) => {
-    const chat = await conversation("whatsapp");
-    fakeNetworks((call, number) => {
-      breakDirectory(outage);
-      return acceptAs("wamid.1", { user_id: "DE.77" })(call, number);
-    });
-    await send(chat.api, chat.chatId);
-    await chat.run();
-    vi.restoreAllMocks();
-    await evictDurableObject(chat.object());
-    const found = async () =>
-      (await chat.api("GET", `/chats?channel=${chat.channelId}&contact=DE.77`)).body.chats.length;
-    expect(await found()).toBe(0);
-    expect(await alarmOf(chat.object())).toBeLessThanOrEqual(Date.now() + 30_000);
-    pass(30_000);
-    await chat.run();
-    expect(await found()).toBe(1);
-    expect(await alarmOf(chat.object())).toBeNull();
-  },
-);
+/** How many chats a list finds by a further address of the contact. */
+const found = async ({ api, channelId }: Conversation) =>
+  (await api("GET", `/chats?channel=${channelId}&contact=DE.77`)).body.chats.length;
 
-test("addresses that are told again and again are written once", async () => {
+test("addresses that the organization's object did not get are sent to it later, even after an eviction", async () => {
+  const chat = await conversation("whatsapp");
+  fakeNetworks(acceptAs("wamid.1", { user_id: "DE.77" }));
+  breakObjects("ORGANIZATIONS", "addAddresses");
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  vi.restoreAllMocks();
+  await evictDurableObject(chat.object());
+  expect(await found(chat)).toBe(0);
+  expect(await alarmOf(chat.object())).toBeLessThanOrEqual(Date.now() + 30_000);
+  pass(30_000);
+  await chat.run();
+  expect(await found(chat)).toBe(1);
+  expect(await alarmOf(chat.object())).toBeNull();
+});
+
+test.each(OUTAGES)("addresses are saved while the directory is down (%s error)", async (outage) => {
+  const chat = await conversation("whatsapp");
+  fakeNetworks((call, number) => {
+    breakDirectory(outage);
+    return acceptAs("wamid.1", { user_id: "DE.77" })(call, number);
+  });
+  await send(chat.api, chat.chatId);
+  await chat.run();
+  await chat.run();
+  vi.restoreAllMocks();
+  expect(await found(chat)).toBe(1);
+});
+
+test("addresses that the network repeats are saved once", async () => {
   fakeNetworks(acceptAs("wamid.1", { wa_id: "4915100000077", user_id: "DE.78" }));
   const chat = await conversation("whatsapp");
   await send(chat.api, chat.chatId);
   await chat.run();
-  const trips = countRoundTrips();
+  const calls = countCalls("ORGANIZATIONS", "addAddresses");
   await sendMany(chat.api, chat.chatId, 5);
   await chat.run();
-  expect(trips()).toBe(0);
+  expect(calls()).toBe(0);
 });

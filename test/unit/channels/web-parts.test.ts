@@ -96,7 +96,6 @@ test("what the Worker found out of a visitor survives the header, whatever the a
     fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 256 }), fc.nat(), (address, after) => {
       const visitor: Visitor = {
         chatId: "cht_g000000000000000",
-        chatExists: false,
         organizationId: "org_g000000000000000",
         channelId: "chn_g000000000000000",
         address,
