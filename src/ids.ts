@@ -7,6 +7,8 @@ const LETTERS = { eu: "e", us: "u" } as const;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 15;
 const TAIL = /^[geu][0-9A-Za-z]{15}$/;
+/** Eight digits are more than an object can hold. */
+const MESSAGE_ID = /^msg_[geu][0-9A-Za-z]{15}([1-9A-Za-z][0-9A-Za-z]{0,7})$/;
 
 /** Random base62 text. Skips bytes from 248 on, the last multiple of 62, so that all characters are equally likely. */
 export function randomBase62(length: number): string {
@@ -34,6 +36,20 @@ export function toBase62(bytes: Uint8Array, length: number): string {
 /** A new opaque id: `<prefix>_`, the jurisdiction's letter (`g` for none), 15 random base62 characters. */
 export function newId(prefix: IdPrefix, jurisdiction: Jurisdiction | null): string {
   return `${prefix}_${jurisdiction ? LETTERS[jurisdiction] : "g"}${randomBase62(RANDOM_LENGTH)}`;
+}
+
+/** A message's id: the id that its sender's call chose, and the message's seq in base62. So a seq needs no index of ids. */
+export function messageId(callId: string, seq: number): string {
+  let digits = "";
+  for (let rest = seq; rest > 0; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits;
+  return `${callId}${digits}`;
+}
+
+/** The seq in a message's id; null if the text is not the id of a message. */
+export function seqOf(id: string): number | null {
+  const digits = MESSAGE_ID.exec(id)?.[1];
+  if (digits === undefined) return null;
+  return [...digits].reduce((seq, digit) => seq * 62 + ALPHABET.indexOf(digit), 0);
 }
 
 /** Whether `text` has the format of an id. */

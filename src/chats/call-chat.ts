@@ -17,12 +17,12 @@ export async function callChat<Answer>(
   env: Env,
   owner: { organizationId: string; region?: Region | null },
   chatId: string,
-  call: (chat: DurableObjectStub<ChatObject>, knownIdentity: ChatIdentity | null) => Answer,
+  call: (chat: DurableObjectStub<ChatObject>, knownIdentity: ChatIdentity | null, isRepeat: boolean) => Answer,
   known: ChatIdentity | null = null,
 ): Promise<Exclude<Awaited<Answer>, Unknown>> {
   if (!isId("cht", chatId)) throw new ApiError("chat_not_found");
   const ask = (knownIdentity: ChatIdentity | null) =>
-    callObject(env.CHATS, chatId, (chat) => call(chat, knownIdentity), owner.region);
+    callObject(env.CHATS, chatId, (chat, isRepeat) => call(chat, knownIdentity, isRepeat), owner.region);
   const first = await ask(known);
   if (isKnown(first)) return first;
   const identity = await callOrganization(env, owner.organizationId, (it) => it.identity(chatId), owner.region);

@@ -14,6 +14,7 @@ import { isFull, limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message.ts";
 import { MessagePages } from "./log/pages.ts";
+import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { Message } from "./message.ts";
 import type {
   ApplyStatusAnswer,
@@ -36,8 +37,6 @@ const AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
 /** Storage has the seq of a redacted message here while the list of chats may show its text. */
 const UNREPORTED = "unreportedRedaction";
-const OWN_TABLES =
-  "select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\' and name not like 'sqlite%'";
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
@@ -60,6 +59,8 @@ export class ChatObject extends DurableObject<Env> {
     identity: () => this.#adoption.identity(),
     depth: () => this.#depth(),
   });
+
+  readonly #calls = new RepeatedCalls(this.#log);
 
   readonly #queue = new DeliveryQueue({
     log: this.#deliveries,
@@ -113,18 +114,20 @@ export class ChatObject extends DurableObject<Env> {
 
   /**
    * Stores messages for delivery, in one commit.
+   * @param isRepeat an earlier call with these drafts failed, and may have stored them
    * @returns an answer for each draft, in the drafts' order
    */
   async send(
     organizationId: string,
     drafts: Draft[],
     knownIdentity: ChatIdentity | null,
+    isRepeat = false,
   ): Promise<SendAnswer[] | Unknown> {
     // Nothing is awaited between this read and the last write, so the messages and the alarm are one commit.
     await this.#alarm.standing();
     const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
-    const answers = drafts.map((draft) => this.#store(identity, draft));
+    const answers = drafts.map((draft) => this.#store(identity, draft, isRepeat));
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
     // Even if nothing is new: the first call may have stored the messages and lost the alarm. The report's alarm is set
     // first, because it is earlier than the queue's and serves both.
@@ -137,19 +140,17 @@ export class ChatObject extends DurableObject<Env> {
    * A used idempotency key is checked first: it returns its first message even if the sender or the template was deleted
    * or the queue is full by now.
    */
-  #store(identity: ChatIdentity, draft: Draft): SendAnswer {
+  #store(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
     const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
     const first = dedupe === null ? null : this.#log.byDedupe(dedupe);
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
+    const earlier = this.#calls.find(draft, isRepeat);
+    if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
     const waits = identity.channelKind !== "web";
     const depth = this.#depth();
     const limit = limitReached(this.#log, depth);
-    if (limit) {
-      // A repeat of a call whose answer was lost must not be refused because of its own message.
-      const stored = this.#log.byId(draft.id);
-      return stored ? { outcome: "stored", doc: stored.doc, replayed: false } : { outcome: "refused", code: limit };
-    }
+    if (limit) return { outcome: "refused", code: limit };
 
     const message = outboundMessage(
       draft,
@@ -160,7 +161,7 @@ export class ChatObject extends DurableObject<Env> {
     const delivery = waits ? this.#queue.newDelivery(depth) : null;
     const { fingerprint, prepared } = draft;
     const { template } = prepared;
-    const { doc, isNew } = this.#log.append({
+    const doc = this.#log.append({
       message,
       dedupe,
       fingerprint,
@@ -168,7 +169,7 @@ export class ChatObject extends DurableObject<Env> {
       delivery: delivery && printNewDelivery(delivery),
       media: null,
     });
-    if (!isNew) return { outcome: "stored", doc, replayed: false };
+    this.#calls.stored(draft, message.seq);
     if (delivery) this.#queue.stored(message.seq, delivery);
     else this.#visitors.show(message);
     return { outcome: "stored", doc, replayed: false };
@@ -206,7 +207,7 @@ export class ChatObject extends DurableObject<Env> {
     if (isFull(this.#log)) return { outcome: "chat_full" };
     const message = inboundMessage(draft, nextPosition(this.#log.newest(), identity, Date.now()));
     const { media } = draft;
-    const { doc } = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
+    const doc = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
     await this.#alarm.by(this.#report.changed());
     return { outcome: "stored", doc };
   }
@@ -298,13 +299,8 @@ export class ChatObject extends DurableObject<Env> {
     const newest = Math.max(this.#adoption.identity()?.life ?? 0, this.#adoption.tombstone()?.life ?? 0);
     if (newest > life) return;
     this.#visitors.closeAll();
-    const { kv, sql } = this.ctx.storage;
-    this.ctx.storage.transactionSync(() => {
-      for (const { name } of sql.exec<{ name: string }>(OWN_TABLES).toArray()) sql.exec(`drop table "${name}"`);
-      for (const [key] of [...kv.list()]) kv.delete(key);
-      this.#adoption.bury({ organizationId, life });
-    });
     // Before the first await: an attempt under way must find no chat when it returns.
+    this.#adoption.bury({ organizationId, life });
     this.#report.forget();
     this.#log.forget();
     await this.#alarm.set(Date.now() + TOMBSTONE_MS);

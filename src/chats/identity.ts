@@ -19,15 +19,18 @@ export interface ChatIdentity {
 /** What stays of a deleted chat for a while, so that a late call can't create it again. */
 export type Tombstone = Pick<ChatIdentity, "organizationId" | "life">;
 
+/** The object's own tables, without those of the platform. */
+const TABLES = "select name from sqlite_master where type = 'table' and substr(name, 1, 4) not in ('_cf_', 'sqli')";
+
 /** Stores the identity of a chat object, from its adoption until the chat is deleted, and then its tombstone. */
 export class Adoption {
-  readonly #kv: SyncKvStorage;
+  readonly #storage: DurableObjectStorage;
   readonly #prepare: () => void;
   #identity: ChatIdentity | undefined;
 
   /** @param prepare prepares the storage of an adopted chat */
-  constructor({ kv }: DurableObjectStorage, prepare: () => void) {
-    this.#kv = kv;
+  constructor(storage: DurableObjectStorage, prepare: () => void) {
+    this.#storage = storage;
     this.#prepare = prepare;
   }
 
@@ -63,10 +66,18 @@ export class Adoption {
     return this.#kv.get<Tombstone>("tombstone");
   }
 
-  /** Replaces the identity by a tombstone. */
-  bury({ organizationId, life }: Tombstone): void {
+  /** Replaces everything in storage by a tombstone, in one transaction. */
+  bury(tombstone: Tombstone): void {
     this.#identity = undefined;
-    this.#kv.delete("identity");
-    this.#kv.put("tombstone", { organizationId, life } satisfies Tombstone);
+    const { kv, sql } = this.#storage;
+    this.#storage.transactionSync(() => {
+      for (const { name } of sql.exec<{ name: string }>(TABLES).toArray()) sql.exec(`drop table "${name}"`);
+      for (const [key] of [...kv.list()]) kv.delete(key);
+      kv.put("tombstone", tombstone);
+    });
+  }
+
+  get #kv(): SyncKvStorage {
+    return this.#storage.kv;
   }
 }

@@ -8,9 +8,13 @@ import type { Message } from "./message.ts";
  * After a release, only add optional fields: during a deploy the two run different versions for minutes.
  */
 
-/** A message to store. The Worker chooses its id, so that a repeated call stores nothing twice. */
+/**
+ * A message to store. The Worker chooses the beginning of its id, so that a repeated call stores nothing twice, and the
+ * chat adds the seq. `calledAt` is when the Worker made the first call, Unix milliseconds.
+ */
 export interface Draft {
   id: string;
+  calledAt: number;
   content: string;
   type: Message["type"];
   mediaUrl: string | null;
@@ -44,8 +48,8 @@ export interface InboundDraft {
   type: Message["type"];
   content: string;
   media: Media | null;
-  /** The URL of this message's `/media`; null if it has none. */
-  mediaUrl: string | null;
+  /** The service's own address, for the URL of the message's `/media`. */
+  origin: string | null;
   /** Further addresses of the contact that the network sent with the message. */
   addresses: string[];
 }

@@ -1,24 +1,16 @@
-import { and, eq } from "drizzle-orm";
-import { directory } from "../db/client.ts";
-import { members, templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
-import { BatchedCalls, SingleFlight } from "../platform/batched-calls.ts";
+import { BatchedCalls } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
 import { MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
+import { findSenderAndTemplate, type SendData } from "./senders-and-templates.ts";
 import { fillTemplate } from "./template.ts";
 
-/** The sender and the template that the directory has. */
-type SendData = { sender: boolean; template: { name: string; language: string; body: string } | null };
-
-const state = perIsolate(() => ({
-  sends: new BatchedCalls<Draft, SendAnswer>(),
-  lookUps: new SingleFlight<SendData>(),
-}));
+const sends = perIsolate(() => new BatchedCalls<Draft, SendAnswer>());
 
 /**
  * Stores a message for delivery. Concurrent sends in a chat are stored in one commit.
@@ -31,8 +23,10 @@ export async function sendMessage(
   chatId: string,
   { body, idempotencyKey }: { body: SendBody; idempotencyKey: string | null },
 ): Promise<{ doc: string; replayed: boolean }> {
+  const named = { senderId: body.senderId, templateId: body.templateId };
   const draft: Draft = {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
+    calledAt: Date.now(),
     content: body.content,
     type: typeOf(body),
     mediaUrl: body.mediaUrl ?? null,
@@ -41,47 +35,16 @@ export async function sendMessage(
     metadata: body.metadata,
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
-    prepared: prepare(caller, body, await lookUp(env, ctx, caller.organizationId, body)),
+    prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, named)),
   };
   const { organizationId } = caller;
-  const answer = await state(env).sends.ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
-    callChat(env, caller, chatId, (chat, knownIdentity) => chat.send(organizationId, drafts, knownIdentity)),
+  const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>
+    callChat(env, caller, chatId, (chat, knownIdentity, isRepeat) =>
+      chat.send(organizationId, drafts, knownIdentity, isRepeat),
+    ),
   );
   if (answer.outcome === "stored") return answer;
   throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
-}
-
-/** Looks up the sender and the template of a body; null if it names neither. Concurrent equal look-ups share a query. */
-async function lookUp(
-  env: Env,
-  ctx: Pick<ExecutionContext, "waitUntil">,
-  organizationId: string,
-  { senderId, templateId }: SendBody,
-): Promise<SendData | null> {
-  if (senderId === undefined && templateId === undefined) return null;
-  // JSON, because the client chooses the ids: joined with a separator, two different pairs could look the same.
-  const name = JSON.stringify([organizationId, senderId ?? null, templateId ?? null]);
-  return state(env).lookUps.ask(ctx, name, () => find(env, organizationId, { senderId, templateId }));
-}
-
-/** In one round trip. */
-async function find(
-  env: Env,
-  organizationId: string,
-  { senderId, templateId }: Pick<SendBody, "senderId" | "templateId">,
-): Promise<SendData> {
-  const db = directory(env);
-  const [senders, found] = await db.batch([
-    db
-      .select({ id: members.id })
-      .from(members)
-      .where(and(eq(members.id, senderId ?? ""), eq(members.organizationId, organizationId))),
-    db
-      .select({ name: templates.name, language: templates.language, body: templates.body })
-      .from(templates)
-      .where(and(eq(templates.id, templateId ?? ""), eq(templates.organizationId, organizationId))),
-  ]);
-  return { sender: senders.length > 0, template: found[0] ?? null };
 }
 
 /** The sender and the text to deliver, or the first reason to refuse. */

@@ -74,14 +74,13 @@ async function storeInChat(
   item: InboundMessage,
   identity: ChatIdentity | null,
 ): Promise<StoreOutcome> {
-  const id = newId("msg", jurisdictionOf(channel.organizationId));
   const draft: InboundDraft = {
-    id,
+    id: newId("msg", jurisdictionOf(channel.organizationId)),
     dedupe: item.networkId,
     type: item.type,
     content: truncated(item.content),
     media: item.media,
-    mediaUrl: item.media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
+    origin,
     // All of them: the chat may have been found by another address.
     addresses: [item.address, ...item.addresses],
   };

@@ -9,6 +9,7 @@ import { type Jurisdiction, jurisdictionOf } from "../ids.ts";
  *
  * Calls must be idempotent: if the platform says that a failed call can be retried, it is retried once, on a new stub,
  * because an exception can break a stub.
+ * @param call makes the call; `isRepeat` if the first call failed, which may have reached the object
  * @throws ApiError `unavailable` if the platform failed, with its error as the cause; an error of the object's code as
  * is
  * @see https://developers.cloudflare.com/durable-objects/best-practices/error-handling/
@@ -16,18 +17,18 @@ import { type Jurisdiction, jurisdictionOf } from "../ids.ts";
 export async function callObject<T extends Rpc.DurableObjectBranded, R>(
   namespace: DurableObjectNamespace<T>,
   id: string,
-  call: (stub: DurableObjectStub<T>) => R,
+  call: (stub: DurableObjectStub<T>, isRepeat: boolean) => R,
   region?: Region | null,
 ): Promise<Awaited<R>> {
   const ids = within(namespace, jurisdictionOf(id));
   const stub = () => ids.getByName(id, region ? { locationHint: region } : {});
   try {
-    return await call(stub());
+    return await call(stub(), false);
   } catch (error) {
     if (!mayRetry(error)) throw isFault(error) ? error : unavailable(error);
   }
   try {
-    return await call(stub());
+    return await call(stub(), true);
   } catch (error) {
     throw isFault(error) ? error : unavailable(error);
   }

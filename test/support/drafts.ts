@@ -5,6 +5,7 @@ import { newId } from "../../src/ids.ts";
 /** A plain text message as the Worker passes it to a chat's object. */
 export function draft(content: string, changes: Partial<Draft> = {}): Draft {
   return {
+    calledAt: Date.now(),
     id: newId("msg", null),
     content,
     type: "TEXT",

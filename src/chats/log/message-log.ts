@@ -1,3 +1,4 @@
+import { seqOf } from "../../ids.ts";
 import { prepareSchema } from "../../platform/schema-steps.ts";
 import type { Message } from "../message.ts";
 import { CheckedRows, checkComplete } from "./integrity.ts";
@@ -56,16 +57,15 @@ export class MessageLog {
     return this.#newest;
   }
 
-  /** Stores a message, unless a message with its id exists. @returns the JSON of the stored message */
-  append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): { doc: string; isNew: boolean } {
+  /** Stores a message. @returns its JSON */
+  append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): string {
     this.changes++;
     const doc = JSON.stringify(message);
     const queued = this.newest().queued + Number(message.status === "QUEUED");
-    const cursor = this.#sql.exec(
-      `insert into messages (seq, id, doc, dedupe, fingerprint, template, delivery, media, queued)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
+    this.#sql.exec(
+      `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
       message.seq,
-      message.id,
       doc,
       dedupe,
       fingerprint,
@@ -74,10 +74,9 @@ export class MessageLog {
       media && JSON.stringify(media),
       queued,
     );
-    if (cursor.rowsWritten === 0) return { doc: this.byId(message.id)?.doc ?? doc, isNew: false };
     this.#newest = { seq: message.seq, at: Date.parse(message.createdAt), queued };
     this.#checked.add({ low: message.seq, high: message.seq });
-    return { doc, isNew: true };
+    return doc;
   }
 
   /**
@@ -140,12 +139,29 @@ export class MessageLog {
     }));
   }
 
+  /** A message by its id, which ends with its seq. */
   byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
+    const seq = seqOf(id);
+    if (seq === null) return null;
     const [row] = this.#sql.exec<{ seq: number; doc: string; redactedAt: number | null }>(
-      "select seq, doc, redacted_at as redactedAt from messages where id = ?",
-      id,
+      "select seq, doc, redacted_at as redactedAt from messages where seq = ?",
+      seq,
     );
-    return row ?? null;
+    return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
+  }
+
+  /**
+   * The JSON of the message since `since` (Unix milliseconds) whose id begins with `callId`; null if there is none. A cursor reads a row only when asked, newest first.
+   */
+  ofCall(callId: string, since: number): string | null {
+    const rows = this.#sql.exec<{ doc: string; at: string }>(
+      "select doc, doc ->> '$.createdAt' as at from messages order by seq desc",
+    );
+    for (const { doc, at } of rows) {
+      if (Date.parse(at) < since) return null;
+      if (doc.startsWith(`{"id":"${callId}`)) return doc;
+    }
+    return null;
   }
 
   byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
@@ -230,7 +246,7 @@ export class MessageLog {
   }
 
   mediaOf(id: string): Media | null {
-    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where id = ?", id);
+    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seqOf(id));
     return row?.media ? (JSON.parse(row.media) as Media) : null;
   }
 

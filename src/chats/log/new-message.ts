@@ -1,3 +1,4 @@
+import { messageId } from "../../ids.ts";
 import type { ChatIdentity } from "../identity.ts";
 import type { Message } from "../message.ts";
 import type { Draft, InboundDraft, Prepared } from "../rpc.ts";
@@ -27,7 +28,7 @@ export function outboundMessage(
   isQueued: boolean,
 ): Message {
   return {
-    id,
+    id: messageId(id, seq),
     chatId,
     seq,
     direction: "OUTBOUND",
@@ -48,9 +49,10 @@ export function outboundMessage(
 
 /** A new message from the contact. */
 export function inboundMessage(
-  { id, type, content, mediaUrl }: InboundDraft,
+  { id: callId, type, content, media, origin }: InboundDraft,
   { chatId, seq, at }: MessagePosition,
 ): Message {
+  const id = messageId(callId, seq);
   return {
     id,
     chatId,
@@ -58,7 +60,7 @@ export function inboundMessage(
     direction: "INBOUND",
     type,
     content,
-    mediaUrl,
+    mediaUrl: media && `${origin}/api/v1/chats/${chatId}/messages/${id}/media`,
     senderId: null,
     templateId: null,
     variables: null,

@@ -5,7 +5,6 @@
 export const CHAT_SCHEMA = [
   `create table messages (
      seq integer primary key,
-     id text not null unique,
      -- The message's public JSON. SQLite joins pages from it.
      doc text not null,
      status text generated always as (doc ->> '$.status') virtual,

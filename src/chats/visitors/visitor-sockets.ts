@@ -230,7 +230,7 @@ export class VisitorSockets {
       type: "TEXT",
       content,
       media: null,
-      mediaUrl: null,
+      origin: null,
       addresses: [],
     };
     const answer = await this.#host.receive(organizationId, draft, knownIdentity);
