@@ -52,8 +52,9 @@ export function replay(first: { doc: string; fingerprint: string | null }, draft
   if (first.fingerprint !== null && first.fingerprint !== draft.fingerprint) {
     return { outcome: "refused", code: "idempotency_mismatch" };
   }
-  // An equal id means that our own call was repeated, not the client's request.
-  return { outcome: "stored", doc: first.doc, replayed: (JSON.parse(first.doc) as Message).id !== draft.id };
+  // If the id begins with the call's, our own call was repeated, not the client's request.
+  const isOwn = (JSON.parse(first.doc) as Message).id.startsWith(draft.id);
+  return { outcome: "stored", doc: first.doc, replayed: !isOwn };
 }
 
 async function sha256(text: string): Promise<Uint8Array> {

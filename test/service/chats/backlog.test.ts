@@ -25,9 +25,9 @@ async function fill(chatId: string, first: Message, count: number): Promise<void
   await runInDurableObject(stub, (_, { storage }) => {
     storage.sql.exec(
       `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < ?)
-       insert into messages (seq, id, doc, delivery, queued)
-       select n, 'msg_' || n, json_set(doc, '$.seq', n, '$.id', 'msg_' || n), delivery, n
-       from numbers, messages where id = ?`,
+       insert into messages (seq, doc, delivery, queued)
+       select n, json_set(doc, '$.seq', n, '$.id', 'msg_' || n), delivery, n
+       from numbers, messages where doc ->> '$.id' = ?`,
       count,
       first.id,
     );

@@ -199,7 +199,7 @@ test("a message on a web channel is SENT when it is stored, and listed with all 
   const message = await send(api, chat.id, { content: "Hello", metadata: { order: "7" } });
 
   expect(message).toEqual({
-    id: expect.stringMatching(/^msg_g[0-9A-Za-z]{15}$/),
+    id: expect.stringMatching(/^msg_g[0-9A-Za-z]{15}1$/),
     chatId: chat.id,
     seq: 1,
     direction: "OUTBOUND",

@@ -17,8 +17,8 @@ async function longChat(count: number, status: string) {
   await runInDurableObject(object, (_object, { storage }) => {
     storage.sql.exec(
       `with recursive n (seq) as (select 2 union all select seq + 1 from n where seq <= ?)
-       insert into messages (seq, id, doc)
-       select n.seq, 'msg_' || n.seq, json_set(doc, '$.seq', n.seq, '$.id', 'msg_' || n.seq, '$.direction',
+       insert into messages (seq, doc)
+       select n.seq, json_set(doc, '$.seq', n.seq, '$.id', 'msg_' || n.seq, '$.direction',
          iif(? = 'RECEIVED', 'INBOUND', 'OUTBOUND'), '$.status', ?)
        from n, messages where messages.seq = 1`,
       count,

@@ -18,7 +18,7 @@ const DRAFT = draft("Order {{n}}", {
 
 test("an outbound message is stored with the request's fields, and is QUEUED", () => {
   expect(outboundMessage(DRAFT, PREPARED, PLACE, true)).toEqual({
-    id: "msg_g0",
+    id: "msg_g07",
     chatId: "cht_g0",
     seq: 7,
     direction: "OUTBOUND",
@@ -47,18 +47,18 @@ test("an inbound message is stored as it arrived", () => {
     dedupe: "wamid.1",
     type: "IMAGE",
     content: "Look",
-    media: null,
-    mediaUrl: "https://parley.test/media",
+    media: { id: "7", contentType: null, fileName: null },
+    origin: "https://parley.test",
     addresses: ["2"],
   };
   expect(inboundMessage(came, PLACE)).toEqual({
-    id: "msg_g1",
+    id: "msg_g17",
     chatId: "cht_g0",
     seq: 7,
     direction: "INBOUND",
     type: "IMAGE",
     content: "Look",
-    mediaUrl: "https://parley.test/media",
+    mediaUrl: "https://parley.test/api/v1/chats/cht_g0/messages/msg_g17/media",
     senderId: null,
     templateId: null,
     variables: null,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isId, jurisdictionOf, newId, randomBase62, toBase62 } from "../../../src/ids.ts";
+import { isId, jurisdictionOf, messageId, newId, randomBase62, seqOf, toBase62 } from "../../../src/ids.ts";
 
 const PREFIXES = ["org", "mbr", "chn", "tpl", "cht", "msg", "key"] as const;
 
@@ -75,4 +75,24 @@ test.each([
 
 test("a value with too many digits keeps its last ones", () => {
   expect(toBase62(Uint8Array.from([255, 255, 255, 255]), 2)).toBe("C3");
+});
+
+test.each([1, 9, 10, 61, 62, 3_843, 3_844, 10_000_000, 218_340_105_584_895])(
+  "a message's id holds its seq, %i",
+  (seq) => {
+    const id = messageId("msg_gAAAAAAAAAAAAAAA", seq);
+    expect(id.length).toBeGreaterThan(20);
+    expect(seqOf(id)).toBe(seq);
+  },
+);
+
+test.each([
+  "",
+  "msg_",
+  "msg_gAAAAAAAAAAAAAAA",
+  "msg_gAAAAAAAAAAAAAAA0",
+  "cht_gAAAAAAAAAAAAAAA1",
+  "msg_gAAAAAAAAAAAAAAA1-",
+])("%j is not the id of a message", (id) => {
+  expect(seqOf(id)).toBeNull();
 });
