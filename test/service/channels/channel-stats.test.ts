@@ -1,37 +1,45 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { aroundCall, breakDirectory, breakObjects, loseAnswers, OUTAGES } from "../../support/faults.ts";
+import {
+  aroundCall,
+  breakDirectory,
+  breakObjects,
+  countCalls,
+  countRoundTrips,
+  OUTAGES,
+} from "../../support/faults.ts";
 import { admin, send, sendMany, statsOf } from "../../support/harness.ts";
 import { accept, fakeNetworks, inTurn, lost, refuse, status } from "../../support/networks.ts";
+import { storedChat } from "../../support/stored.ts";
 import { alarmOf, type Conversation, chatOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
 
-/** The numbers of a conversation's channel; every organization has a web channel before it. */
+/** The statistics of a conversation's channel; every organization has a web channel before it. */
 async function channelStats({ organizationId, channelId }: Conversation) {
   const { channels } = await statsOf(organizationId);
   return channels.find(({ id }: { id: string }) => id === channelId);
 }
 
-/** Lets a chat tell its channel, and the channel the directory. */
-async function tellAll(chat: Conversation): Promise<void> {
-  pass(2_000);
+/** Runs the chat's alarm when its next report is due. */
+async function report(chat: Pick<Conversation, "run">): Promise<void> {
+  pass(5_000);
   await chat.run();
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
 }
 
-/** A chat with a message that its network did not take, and whose channel was told of it. */
+/** A chat with a message that its network did not accept, and that its chat has reported. */
 async function waiting(): Promise<Conversation> {
   fakeNetworks(status(503));
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
   await chat.run();
-  await tellAll(chat);
+  await report(chat);
   return chat;
 }
 
 const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
+const NO_QUEUE = { depth: 0, oldest: null, ageSeconds: null };
 
 test("a channel that has sent nothing has statistics", async () => {
   const { organizationId, channelId } = await conversation("telegram");
@@ -43,32 +51,28 @@ test("a channel that has sent nothing has statistics", async () => {
     kind: "telegram",
     name: "telegram",
     health: { state: "ok", reason: null, since: new Date().toISOString(), nextProbeAt: null },
-    queue: { depth: 0, oldest: null, ageSeconds: null },
+    queue: NO_QUEUE,
     attempts: NO_ATTEMPTS,
     updatedAt: null,
   });
   expect(pagination).toMatchObject({ page: 1, total: 2 });
 });
 
-test("what went out is counted, with one call to the channel and one write of the directory", async () => {
+test("sent messages are counted with one report of the chat and no query of the directory", async () => {
   fakeNetworks(accept);
   const chat = await conversation("telegram");
   await sendMany(chat.api, chat.chatId, 3);
   await chat.run();
-  const channel = env.CHANNELS.getByName(chat.channelId);
-  const calls = vi.spyOn(env.CHANNELS, "getByName");
-  pass(2_000);
-  await chat.run();
-  expect(calls).toHaveBeenCalledTimes(1);
-  const statements = vi.spyOn(env.DB, "prepare");
-  await runDurableObjectAlarm(channel);
-  expect(statements.mock.calls.filter(([text]) => text.startsWith("update channels"))).toHaveLength(1);
-  const numbers = await channelStats(chat);
-  expect(numbers).toMatchObject({ attempts: { ...NO_ATTEMPTS, sent: 3 }, queue: { depth: 0, oldest: null } });
-  expect(numbers.updatedAt).toBe(new Date().toISOString());
-  await tellAll(chat);
+  const reports = countCalls("ORGANIZATIONS", "report");
+  const roundTrips = countRoundTrips();
+  await report(chat);
+  expect([reports(), roundTrips()]).toEqual([1, 0]);
+  const stats = await channelStats(chat);
+  expect(stats).toMatchObject({ attempts: { ...NO_ATTEMPTS, sent: 3 }, queue: NO_QUEUE });
+  expect(stats.updatedAt).toBe(new Date().toISOString());
   expect(await alarmOf(chat.object())).toBeNull();
-  expect(await alarmOf(env.CHANNELS.getByName(chat.channelId))).toBeNull();
+  await report(chat);
+  expect(reports()).toBe(1);
 });
 
 test("a waiting message is counted with its age until it is sent", async () => {
@@ -76,7 +80,7 @@ test("a waiting message is counted with its age until it is sent", async () => {
   const chat = await conversation("telegram");
   const { createdAt } = await send(chat.api, chat.chatId);
   await chat.run();
-  await tellAll(chat);
+  await report(chat);
   const { queue, attempts } = await channelStats(chat);
   expect(queue).toEqual({
     depth: 1,
@@ -86,15 +90,16 @@ test("a waiting message is counted with its age until it is sent", async () => {
   expect(attempts.retry).toBeGreaterThan(0);
   for (let turns = 0; turns < 3; turns++) {
     pass(600_000);
-    await tellAll(chat);
+    await chat.run();
+    await report(chat);
   }
   expect(await channelStats(chat)).toMatchObject({
-    queue: { depth: 0, oldest: null, ageSeconds: null },
+    queue: NO_QUEUE,
     attempts: { ...NO_ATTEMPTS, retry: 2, sent: 1 },
   });
 });
 
-test("the queues of a channel's chats are one number, of which the oldest counts", async () => {
+test("a channel's queue is the sum of its chats' queues, with the oldest message of all", async () => {
   fakeNetworks(status(503));
   const chat = await conversation("telegram");
   const first = await send(chat.api, chat.chatId);
@@ -103,19 +108,20 @@ test("the queues of a channel's chats are one number, of which the oldest counts
   await sendMany(other.api, other.chatId, 4);
   for (const each of [chat, other]) {
     await each.run();
-    await tellAll(each);
+    await report(each);
   }
   expect((await channelStats(chat)).queue).toMatchObject({ depth: 5, oldest: first.createdAt });
 });
 
-test("each way in which an attempt may end has its count", async () => {
+test("each outcome of an attempt has its own count", async () => {
   fakeNetworks(inTurn(lost, refuse(400, "Bad Request: no"), accept));
   const chat = await conversation("telegram");
   await sendMany(chat.api, chat.chatId, 2);
   await chat.run();
   for (let turns = 0; turns < 3; turns++) {
     pass(600_000);
-    await tellAll(chat);
+    await chat.run();
+    await report(chat);
   }
   expect((await channelStats(chat)).attempts).toEqual({ ...NO_ATTEMPTS, unknown: 1, failed: 1, sent: 1 });
 });
@@ -126,33 +132,117 @@ test("a broken channel shows when it is probed next", async () => {
   await send(chat.api, chat.chatId);
   await chat.run();
   const brokenAt = Date.now();
-  await tellAll(chat);
+  await report(chat);
   const { health, queue, attempts } = await channelStats(chat);
   expect(health).toMatchObject({ state: "broken", nextProbeAt: new Date(brokenAt + 300_000).toISOString() });
   expect([queue.depth, attempts.channel_broken]).toEqual([1, 1]);
 });
 
-test("a chat that is deleted takes what waited in it with it", async () => {
+/** A hook that stops a call until `resume`. */
+function pause() {
+  const stopped = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const hook = () => {
+    stopped.resolve();
+    return gate.promise;
+  };
+  return { hook, reached: stopped.promise, resume: gate.resolve };
+}
+
+/** Deletes a chat with a reported waiting message and a second one that is not reported. */
+const DELETIONS: Record<string, (chat: Conversation, remove: () => Promise<void>) => Promise<unknown>> = {
+  "and reports no more": async (_chat, remove) => remove(),
+  "before its report arrives": async (chat, remove) => {
+    aroundCall("ORGANIZATIONS", "report", { before: remove });
+    await report(chat);
+  },
+  "after its report arrived and before the response": async (chat, remove) => {
+    aroundCall("ORGANIZATIONS", "report", { after: remove });
+    await report(chat);
+  },
+  "and reports before its object is emptied": async (chat, remove) => {
+    const erasure = pause();
+    aroundCall("CHATS", "erase", { before: erasure.hook });
+    const removed = remove();
+    await erasure.reached;
+    vi.restoreAllMocks();
+    await report(chat);
+    erasure.resume();
+    await removed;
+  },
+  "and whose report arrives after its object was emptied": async (chat, remove) => {
+    const arrival = pause();
+    aroundCall("ORGANIZATIONS", "report", { before: arrival.hook });
+    const reported = report(chat);
+    await arrival.reached;
+    const erasure = pause();
+    aroundCall("CHATS", "erase", { after: erasure.hook });
+    const removed = remove();
+    await erasure.reached;
+    arrival.resume();
+    await reported;
+    erasure.resume();
+    await removed;
+  },
+  "by two requests at once": (_chat, remove) => Promise.all([remove(), remove()]),
+  "by a request that is repeated because it failed": async ({ chatId }, remove) => {
+    breakObjects("CHATS", "erase");
+    expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(503);
+    vi.restoreAllMocks();
+    await remove();
+  },
+  "by the organization's alarm because the request failed": async ({ chatId, organizationId }) => {
+    breakObjects("CHATS", "erase");
+    expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(503);
+    vi.restoreAllMocks();
+    pass(30_000);
+    await runDurableObjectAlarm(env.ORGANIZATIONS.getByName(organizationId));
+  },
+};
+
+test.each(Object.entries(DELETIONS))(
+  "a chat that is deleted %s no longer counts in the channel's queue",
+  async (_when, deletion) => {
+    const chat = await waiting();
+    expect((await channelStats(chat)).queue.depth).toBe(1);
+    await send(chat.api, chat.chatId);
+    await deletion(chat, async () => {
+      expect([200, 404]).toContain((await admin("DELETE", `/chats/${chat.chatId}`)).status);
+    });
+    vi.restoreAllMocks();
+    expect(await storedChat(chat.organizationId, chat.chatId)).toBeUndefined();
+    expect((await channelStats(chat)).queue).toEqual(NO_QUEUE);
+  },
+);
+
+test.each([
+  ["from an earlier life of the chat", { life: -1, number: 10 }],
+  ["that is older than the stored one", { life: 0, number: -1 }],
+])("a report %s changes nothing", async (_which, { life, number }) => {
   const chat = await waiting();
+  const { organizationId, chatId } = chat;
+  const stored = await storedChat(organizationId, chatId);
+  expect(stored?.report).toBeGreaterThan(0);
+  await env.ORGANIZATIONS.getByName(organizationId).report({
+    ...{ chatId, life: (stored?.life ?? 0) + life, number: (stored?.report ?? 0) + number },
+    ...{ lastMessageAt: null, preview: null, unansweredSince: null, depth: 7, oldest: 1, attempts: { sent: 7 } },
+  });
+  expect(await storedChat(organizationId, chatId)).toEqual(stored);
   expect((await channelStats(chat)).queue.depth).toBe(1);
+});
+
+test("a contact's new chat after a deletion starts with an empty queue", async () => {
+  const chat = await waiting();
   expect((await admin("DELETE", `/chats/${chat.chatId}`)).status).toBe(200);
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
-  expect((await channelStats(chat)).queue).toEqual({ depth: 0, oldest: null, ageSeconds: null });
+  const again = { ...chat, ...(await chatOf(chat, chat.channelId, chat.address)) };
+  await report(again);
+  expect((await channelStats(chat)).queue).toEqual(NO_QUEUE);
+  await sendMany(again.api, again.chatId, 2);
+  await report(again);
+  expect((await channelStats(chat)).queue.depth).toBe(2);
 });
 
-test("a chat that is deleted while it tells of what waits takes that with it too", async () => {
-  fakeNetworks(status(503));
-  const chat = await conversation("telegram");
-  await send(chat.api, chat.chatId);
-  const ofChat = chat.object();
-  const ofChannel = env.CHANNELS.getByName(chat.channelId);
-  aroundCall("CHANNELS", "reportActivity", { before: () => admin("DELETE", `/chats/${chat.chatId}`) });
-  await runDurableObjectAlarm(ofChat);
-  await runDurableObjectAlarm(ofChannel);
-  expect((await channelStats(chat)).queue).toEqual({ depth: 0, oldest: null, ageSeconds: null });
-});
-
-test("a channel that is deleted leaves no numbers in its object", async () => {
+test("a deleted channel leaves no data in its object", async () => {
   const chat = await waiting();
   expect((await admin("DELETE", `/channels/${chat.channelId}`)).status).toBe(200);
   const left = await runInDurableObject(env.CHANNELS.getByName(chat.channelId), (_object, { storage }) => [
@@ -167,96 +257,51 @@ test("a failed report of a chat is repeated later and counts once", async () => 
   const chat = await conversation("telegram");
   await send(chat.api, chat.chatId);
   await chat.run();
-  breakObjects("CHANNELS", "reportActivity");
-  pass(2_000);
-  await chat.run();
+  breakObjects("ORGANIZATIONS", "report");
+  await report(chat);
   vi.restoreAllMocks();
   fakeNetworks(accept);
-  pass(30_000);
-  await tellAll(chat);
+  expect((await channelStats(chat)).attempts.sent).toBe(0);
+  expect(await alarmOf(chat.object())).toBeLessThanOrEqual(Date.now() + 20_000);
+  await evictDurableObject(chat.object());
+  pass(20_000);
+  await chat.run();
+  await report(chat);
   expect((await channelStats(chat)).attempts.sent).toBe(1);
+  expect(await alarmOf(chat.object())).toBeNull();
 });
 
 test.each(OUTAGES)(
-  "what the directory does not take of a channel's numbers is written later, an eviction in between (%s error)",
+  "a chat reports its queue while the directory is down, and an eviction loses nothing (%s error)",
   async (outage) => {
     const chat = await waiting();
     await sendMany(chat.api, chat.chatId, 2);
-    pass(2_000);
-    await chat.run();
-    const channel = env.CHANNELS.getByName(chat.channelId);
     breakDirectory(outage);
-    await runDurableObjectAlarm(channel);
+    await report(chat);
     vi.restoreAllMocks();
-    expect((await channelStats(chat)).queue.depth).toBe(1);
-    expect(await alarmOf(channel)).toBeLessThanOrEqual(Date.now() + 15_000);
-    await evictDurableObject(channel);
-    await runDurableObjectAlarm(channel);
+    await evictDurableObject(env.ORGANIZATIONS.getByName(chat.organizationId));
     expect((await channelStats(chat)).queue.depth).toBe(3);
   },
 );
 
-test.each(OUTAGES)(
-  "what the directory took of a channel's numbers never falls, though its answer and the instance got lost (%s error)",
-  async (outage) => {
-    fakeNetworks(accept);
-    const chat = await conversation("telegram");
-    await sendMany(chat.api, chat.chatId, 3);
-    await chat.run();
-    pass(2_000);
-    await chat.run();
-    const channel = env.CHANNELS.getByName(chat.channelId);
-    loseAnswers(outage, /^update channels set stats/);
-    await runDurableObjectAlarm(channel);
-    vi.restoreAllMocks();
-    fakeNetworks(accept);
-    expect((await channelStats(chat)).attempts.sent).toBe(3);
-    await evictDurableObject(channel);
-    await send(chat.api, chat.chatId);
-    await chat.run();
-    await tellAll(chat);
-    expect((await channelStats(chat)).attempts.sent).toBe(4);
-  },
-);
-
-test("a chat that tells of its line alone costs the directory nothing of its own", async () => {
-  fakeNetworks(inTurn(status(503), accept));
-  const chat = await conversation("telegram");
-  await send(chat.api, chat.chatId);
-  await chat.run();
-  await tellAll(chat);
-  pass(600_000);
-  await chat.run();
-  pass(2_000);
-  await chat.run();
-  const channel = env.CHANNELS.getByName(chat.channelId);
-  const collected = await runInDurableObject(channel, (_object, { storage }) =>
-    storage.sql.exec("select * from activity").toArray(),
-  );
-  expect(collected).toEqual([]);
-  await runDurableObjectAlarm(channel);
-  expect((await channelStats(chat)).attempts).toEqual({ ...NO_ATTEMPTS, retry: 1, sent: 1 });
-});
-
 test.each([false, true])(
-  "attempts of a report whose answer was lost are counted once, though it is told again (at once: %s)",
+  "attempts in a report whose response was lost are counted once (the platform allows a retry: %s)",
   async (retryable) => {
     fakeNetworks(accept);
     const chat = await conversation("telegram");
     await send(chat.api, chat.chatId);
     await chat.run();
-    const answerLost = () => {
+    const loseResponse = () => {
       throw Object.assign(new Error("Network connection lost."), { retryable });
     };
-    aroundCall("CHANNELS", "reportActivity", { after: answerLost });
-    pass(2_000);
-    await chat.run();
+    aroundCall("ORGANIZATIONS", "report", { after: loseResponse });
+    await report(chat);
     vi.restoreAllMocks();
+    fakeNetworks(accept);
+    expect((await channelStats(chat)).attempts.sent).toBe(1);
     await send(chat.api, chat.chatId);
-    pass(30_000);
-    await chat.run();
-    await tellAll(chat);
-    await tellAll(chat);
+    pass(20_000);
+    for (let reports = 0; reports < 3; reports++) await report(chat);
     expect((await channelStats(chat)).attempts).toEqual({ ...NO_ATTEMPTS, sent: 2 });
     expect(await alarmOf(chat.object())).toBeNull();
   },
