@@ -1,169 +1,224 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { draft } from "../../support/drafts.ts";
-import { aroundCall, beforeNextRun, breakDirectory, breakObjects, OUTAGES } from "../../support/faults.ts";
-import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
+import type { Chat } from "../../../src/chats/chat.ts";
+import type { ChatReport } from "../../../src/organizations/rpc.ts";
+import { aroundCall, breakDirectory, breakObjects, OUTAGES, replaceMethod } from "../../support/faults.ts";
+import { type Client, created, newChat, newOrganization, send } from "../../support/harness.ts";
+import { storedChat } from "../../support/stored.ts";
+import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
 
-/** A chat with one message that was not reported to the directory yet. */
-async function activeChat({ api, channelId }: { api: Client; channelId: string }) {
-  const chat = await newChat(api, channelId);
-  const message = await send(api, chat.id);
-  return { id: chat.id, at: message.createdAt, object: env.CHATS.getByName(chat.id) };
+interface Place {
+  api: Client;
+  organizationId: string;
+  channelId: string;
 }
 
-async function lastMessageAt(chatId: string): Promise<string | null> {
-  const query = env.DB.prepare("select last_message_at as at, active_at as active from chats where id = ?").bind(
-    chatId,
-  );
-  const row = await query.first<{ at: number | null; active: number }>();
-  if (row?.at) expect(row.active).toBe(row.at);
-  return row?.at ? new Date(row.at).toISOString() : null;
+/** A chat with one message that was not reported to the organization yet. */
+async function activeChat({ api, organizationId, channelId }: Place) {
+  const { id } = await newChat(api, channelId);
+  const message = await send(api, id);
+  return {
+    id,
+    at: message.createdAt,
+    object: env.CHATS.getByName(id),
+    /** The time of the last message, as the list of chats shows it. */
+    listed: async (): Promise<string | null> => {
+      const { chats } = (await api("GET", "/chats?limit=100")).body as { chats: Chat[] };
+      return chats.find((chat) => chat.id === id)?.lastMessageAt ?? null;
+    },
+    stored: () => storedChat(organizationId, id),
+  };
 }
 
-function collected(channel: DurableObjectStub) {
-  return runInDurableObject(channel, async (_object, { storage }) => ({
-    rows: storage.sql.exec("select chat_id as id, at from activity order by chat_id").toArray(),
-    alarm: await storage.getAlarm(),
-  }));
-}
-
-const alarmOf = (object: DurableObjectStub) => runInDurableObject(object, (_object, { storage }) => storage.getAlarm());
-
-test("a message's time reaches the directory through the channel in less than 10 s", async () => {
+test("a message's time reaches the list of chats within 2 s, and that of the next message within 5 s", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
-  const channel = env.CHANNELS.getByName(organization.channelId);
-  const ofChat = ((await alarmOf(chat.object)) ?? 0) - Date.now();
-  expect(await lastMessageAt(chat.id)).toBeNull();
+  expect(await chat.listed()).toBeNull();
+  expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
   await runDurableObjectAlarm(chat.object);
-  const ofChannel = ((await alarmOf(channel)) ?? 0) - Date.now();
-  expect(await collected(channel)).toMatchObject({ rows: [{ id: chat.id, at: Date.parse(chat.at) }] });
-  await runDurableObjectAlarm(channel);
-  expect(await lastMessageAt(chat.id)).toBe(chat.at);
-  expect(ofChat + ofChannel).toBeLessThan(10_000);
+  expect(await chat.listed()).toBe(chat.at);
+
+  vi.setSystemTime(Date.now() + 1_000);
+  const { createdAt } = await send(organization.api, chat.id);
+  expect(await alarmOf(chat.object)).toBe(Date.now() + 4_000);
+  await runDurableObjectAlarm(chat.object);
+  expect(await chat.listed()).toBe(createdAt);
 });
 
-test("after all activity is written, the channel keeps no rows and no alarm", async () => {
-  const organization = await newOrganization();
-  const chat = await activeChat(organization);
-  const channel = env.CHANNELS.getByName(organization.channelId);
+test("after a chat has reported its activity, it has no alarm, and a further alarm reports nothing", async () => {
+  const chat = await activeChat(await newOrganization());
   await runDurableObjectAlarm(chat.object);
-  await runDurableObjectAlarm(channel);
-  expect(await collected(channel)).toEqual({ rows: [], alarm: null });
   expect(await alarmOf(chat.object)).toBeNull();
+  let reports = 0;
+  replaceMethod("ORGANIZATIONS", "report", (original) => (report) => {
+    reports++;
+    return original(report);
+  });
+  await runDurableObjectAlarm(chat.object);
+  expect(reports).toBe(0);
 });
 
-test("the activity of thirty chats is written in one statement", async () => {
-  const organization = await newOrganization();
-  const chats = await Promise.all(Array.from({ length: 30 }, () => activeChat(organization)));
-  for (const chat of chats) await runDurableObjectAlarm(chat.object);
-  const statements = vi.spyOn(env.DB, "prepare");
-  await runDurableObjectAlarm(env.CHANNELS.getByName(organization.channelId));
-  expect(statements).toHaveBeenCalledTimes(1);
-  vi.restoreAllMocks();
-  for (const chat of chats) expect(await lastMessageAt(chat.id)).toBe(chat.at);
-});
-
-test("if there are more chats than fit in one statement, an immediate alarm writes the rest", async () => {
+test.each(OUTAGES)("activity reaches the list of chats while D1 is down (%s error)", async (outage) => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
-  const channel = env.CHANNELS.getByName(organization.channelId);
+  await organization.api("GET", "/chats");
+  breakDirectory(outage);
   await runDurableObjectAlarm(chat.object);
-  await runInDurableObject(channel, (_object, { storage }) => {
-    storage.sql.exec(
-      `with recursive n (i) as (select 1 union all select i + 1 from n where i < 500)
-       insert into activity (chat_id, at) select 'cht_of_long_ago_' || i, i from n`,
-    );
-  });
-  await runDurableObjectAlarm(channel);
-  expect(await collected(channel)).toEqual({ rows: [{ id: chat.id, at: Date.parse(chat.at) }], alarm: Date.now() });
-  await runDurableObjectAlarm(channel);
-  expect(await lastMessageAt(chat.id)).toBe(chat.at);
+  expect(await chat.listed()).toBe(chat.at);
 });
 
-test.each(OUTAGES)(
-  "activity that the directory rejects is kept for the next alarm, even across an eviction (%s error)",
-  async (outage) => {
-    const organization = await newOrganization();
-    const chat = await activeChat(organization);
-    const channel = env.CHANNELS.getByName(organization.channelId);
+test.each(["", ", even after an eviction"])(
+  "a chat repeats a report that its organization's object did not answer%s",
+  async (eviction) => {
+    const chat = await activeChat(await newOrganization());
+    breakObjects("ORGANIZATIONS", "report");
     await runDurableObjectAlarm(chat.object);
-    breakDirectory(outage);
-    await runDurableObjectAlarm(channel);
     vi.restoreAllMocks();
-    expect(await lastMessageAt(chat.id)).toBeNull();
-    expect(await collected(channel)).toEqual({
-      rows: [{ id: chat.id, at: Date.parse(chat.at) }],
-      alarm: Date.now() + 15_000,
-    });
-    await evictDurableObject(channel);
-    await runDurableObjectAlarm(channel);
-    expect(await lastMessageAt(chat.id)).toBe(chat.at);
+    expect(await chat.listed()).toBeNull();
+    const again = ((await alarmOf(chat.object)) ?? 0) - Date.now();
+    expect(again).toBeGreaterThanOrEqual(12_000);
+    expect(again).toBeLessThanOrEqual(18_000);
+    if (eviction !== "") await evictDurableObject(chat.object);
+    await runDurableObjectAlarm(chat.object);
+    expect(await chat.listed()).toBe(chat.at);
+    expect(await alarmOf(chat.object)).toBeNull();
   },
 );
 
-test("a chat repeats a failed report to its channel, even after an eviction", async () => {
-  const organization = await newOrganization();
-  const chat = await activeChat(organization);
-  breakObjects("CHANNELS", "reportActivity");
+test("failed reports are repeated ever later, up to every ten minutes", async () => {
+  const chat = await activeChat(await newOrganization());
+  breakObjects("ORGANIZATIONS", "report");
+  const waits: number[] = [];
+  for (let failure = 1; failure <= 8; failure++) {
+    await runDurableObjectAlarm(chat.object);
+    waits.push(((await alarmOf(chat.object)) ?? 0) - Date.now());
+  }
+  expect(waits[3]).toBeGreaterThan(2 * (waits[0] as number));
+  expect(waits[7]).toBeGreaterThanOrEqual(480_000);
+  expect(waits[7]).toBeLessThanOrEqual(720_000);
+});
+
+/** The last report of a chat, for tests that change it. */
+async function lastReport(chat: Awaited<ReturnType<typeof activeChat>>): Promise<ChatReport> {
+  const reports: ChatReport[] = [];
+  replaceMethod("ORGANIZATIONS", "report", (original) => (report) => {
+    reports.push(report as ChatReport);
+    return original(report);
+  });
   await runDurableObjectAlarm(chat.object);
   vi.restoreAllMocks();
-  expect(await alarmOf(chat.object)).toBe(Date.now() + 30_000);
-  await evictDurableObject(chat.object);
+  return reports.at(-1) as ChatReport;
+}
+
+test("a report that arrives late, or twice, changes nothing, even after an eviction of the organization's object", async () => {
+  const { organizationId, ...organization } = await newOrganization();
+  const chat = await activeChat({ organizationId, ...organization });
+  const report = await lastReport(chat);
+  const known = await chat.stored();
+  const { number } = report;
+  const object = () => env.ORGANIZATIONS.getByName(organizationId);
+  for (const late of [number, number - 1]) {
+    const lastMessageAt = Date.now() + 5_000;
+    expect(await object().report({ ...report, number: late, lastMessageAt })).toMatchObject({ outcome: "ok", number });
+    await evictDurableObject(object());
+  }
+  expect(await chat.stored()).toEqual(known);
+  expect(await object().report({ ...report, number: number + 1, lastMessageAt: null })).toMatchObject({
+    outcome: "ok",
+    number: number + 1,
+  });
+  expect(await chat.listed()).toBeNull();
+});
+
+test("a report of another life of the chat, and one of an unknown chat, change nothing", async () => {
+  const { organizationId, ...organization } = await newOrganization();
+  const chat = await activeChat({ organizationId, ...organization });
+  const report = await lastReport(chat);
+  const known = await chat.stored();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  const next = { ...report, number: report.number + 1, preview: null };
+  for (const foreign of [{ life: report.life - 1 }, { life: report.life + 1 }, { chatId: "cht_gaaaaaaaaaaaaaaa" }]) {
+    expect(await object.report({ ...next, ...foreign })).toEqual({ outcome: "unknown" });
+  }
+  expect(await chat.stored()).toEqual(known);
+  expect(await storedChat(organizationId, "cht_gaaaaaaaaaaaaaaa")).toBeUndefined();
+});
+
+test("a chat whose storage was restored to an earlier time reports again with a greater number", async () => {
+  const { organizationId, ...organization } = await newOrganization();
+  const chat = await activeChat({ organizationId, ...organization });
+  const report = await lastReport(chat);
+  const ahead = { ...report, number: report.number + 7, lastMessageAt: null };
+  await env.ORGANIZATIONS.getByName(organizationId).report(ahead);
+  const { createdAt } = await send(organization.api, chat.id);
   await runDurableObjectAlarm(chat.object);
-  await runDurableObjectAlarm(env.CHANNELS.getByName(organization.channelId));
-  expect(await lastMessageAt(chat.id)).toBe(chat.at);
+  await runDurableObjectAlarm(chat.object);
+  expect(await chat.listed()).toBe(createdAt);
+  expect((await chat.stored())?.report).toBeGreaterThan(ahead.number);
 });
 
-test("the latest time wins, whatever the order of the reports", async () => {
-  const organization = await newOrganization();
-  const chat = await activeChat(organization);
-  const channel = env.CHANNELS.getByName(organization.channelId);
-  const latest = Date.parse(chat.at) + 5_000;
-  await channel.reportActivity(chat.id, latest);
-  await evictDurableObject(channel);
-  await channel.reportActivity(chat.id, latest - 3_000);
-  await runDurableObjectAlarm(channel);
-  await channel.reportActivity(chat.id, latest - 1_000);
-  await runDurableObjectAlarm(channel);
-  expect(await lastMessageAt(chat.id)).toBe(new Date(latest).toISOString());
-});
-
-test("the directory learns of a message even if the clock was set back after the chat was created", async () => {
+test("the list shows a message's time even if the clock was set back after the chat was created", async () => {
   const organization = await newOrganization();
   const made = await newChat(organization.api, organization.channelId);
   vi.setSystemTime(Date.now() - 500);
   const message = await send(organization.api, made.id);
   expect(message.createdAt).toBe(made.createdAt);
   await runDurableObjectAlarm(env.CHATS.getByName(made.id));
-  await runDurableObjectAlarm(env.CHANNELS.getByName(organization.channelId));
-  expect(await lastMessageAt(made.id)).toBe(message.createdAt);
+  const { chats } = (await organization.api("GET", "/chats")).body;
+  expect(chats).toEqual([{ ...made, lastMessageAt: message.createdAt }]);
 });
 
-test("activity during the channel's write is written again", async () => {
+test("a message that arrives during a report is in the next report", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
-  const channel = env.CHANNELS.getByName(organization.channelId);
+  const sent: string[] = [];
+  const before = async () => sent.push((await send(organization.api, chat.id)).createdAt);
+  vi.setSystemTime(Date.now() + 100);
+  aroundCall("ORGANIZATIONS", "report", { before });
   await runDurableObjectAlarm(chat.object);
-  const later = Date.parse(chat.at) + 1_000;
-  beforeNextRun(() => env.CHANNELS.getByName(organization.channelId).reportActivity(chat.id, later));
-  await runDurableObjectAlarm(channel);
-  expect(await lastMessageAt(chat.id)).toBe(chat.at);
-  expect(await collected(channel)).toEqual({ rows: [{ id: chat.id, at: later }], alarm: Date.now() + 5_000 });
+  vi.restoreAllMocks();
+  expect(await chat.listed()).toBe(chat.at);
+  expect(await alarmOf(chat.object)).toBe(Date.now() + 5_000);
+  await runDurableObjectAlarm(chat.object);
+  expect([await chat.listed()]).toEqual(sent);
 });
 
-test("a message that arrives during a report keeps the chat's alarm", async () => {
+test("a report has the newest message's preview, and since when the contact waits for an answer", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
-  async function before() {
-    await env.CHATS.getByName(chat.id).redact(organization.organizationId, "msg_gaaaaaaaaaaaaaaa", null, "req_1");
-    await env.CHATS.getByName(chat.id).send(organization.organizationId, [draft("In between")], null);
-  }
-  aroundCall("CHANNELS", "reportActivity", { before });
-  await runDurableObjectAlarm(chat.object);
-  expect(await alarmOf(chat.object)).toBe(Date.now() + 2_000);
+  const receive = (dedupe: string, content: string) =>
+    env.CHATS.getByName(chat.id).receive(
+      organization.organizationId,
+      {
+        id: `msg_g${dedupe.padEnd(15, "0")}`,
+        dedupe,
+        type: "TEXT",
+        content,
+        media: null,
+        mediaUrl: null,
+        addresses: [],
+      },
+      null,
+    );
+  const stored = async () => {
+    await runDurableObjectAlarm(chat.object);
+    const row = await chat.stored();
+    return { since: row?.unanswered_since, preview: JSON.parse(row?.preview ?? "null") };
+  };
+  expect(await stored()).toMatchObject({ since: null, preview: { direction: "OUTBOUND", text: "Hello" } });
+  vi.setSystemTime(Date.now() + 1_000);
+  const asked = Date.now();
+  await receive("one", "Hi");
+  await evictDurableObject(chat.object);
+  vi.setSystemTime(Date.now() + 1_000);
+  await receive("two", `${"x".repeat(199)}\u{1f600}`);
+  expect(await stored()).toMatchObject({
+    since: asked,
+    preview: { seq: 3, direction: "INBOUND", text: `${"x".repeat(199)}\ufffd` },
+  });
+  created(await organization.api("POST", `/chats/${chat.id}/messages`, { content: "An answer" }));
+  expect(await stored()).toMatchObject({ since: null, preview: { seq: 4, text: "An answer" } });
 });

@@ -1,10 +1,10 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
-import { prepareSchema } from "../../../src/chats/log/schema.ts";
 import type { Message } from "../../../src/chats/message.ts";
 import type { SendAnswer, Unknown } from "../../../src/chats/rpc.ts";
-import { draft } from "../../support/drafts.ts";
+import { prepareSchema } from "../../../src/platform/schema-steps.ts";
+import { draft, identity } from "../../support/drafts.ts";
 import { type Answer, expectError, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
 
 afterEach(() => {
@@ -153,14 +153,7 @@ test("an adopted chat ignores further identities", async () => {
   const { api, chatId, organizationId, object } = await someChat();
   await send(api, chatId);
   const thief = await newOrganization();
-  const stolen = {
-    chatId,
-    organizationId: thief.organizationId,
-    channelId: thief.channelId,
-    channelKind: "web" as const,
-    contactAddress: "a",
-    createdAt: 0,
-  };
+  const stolen = identity({ chatId, organizationId: thief.organizationId, channelId: thief.channelId });
   expect(await object.state(thief.organizationId, stolen)).toEqual({ outcome: "unknown" });
   await evictDurableObject(object);
   expect(await object.state(thief.organizationId, stolen)).toEqual({ outcome: "unknown" });
@@ -195,8 +188,8 @@ async function damagedBy(statement: string): Promise<(query?: string) => Promise
   const { id } = await newChat(api, channelId);
   await sendMany(api, id, 5);
   const object = env.CHATS.getByName(id);
+  await runDurableObjectAlarm(object);
   await runInDurableObject(object, (_object, { storage }) => {
-    storage.kv.put("reported", 5);
     storage.sql.exec(statement);
   });
   await evictDurableObject(object);
@@ -206,7 +199,7 @@ async function damagedBy(statement: string): Promise<(query?: string) => Promise
 test.each([
   ["a message in the middle", "delete from messages where seq = 3"],
   ["the first message", "delete from messages where seq = 1"],
-  ["the newest message, which was reported to the directory", "delete from messages where seq = 5"],
+  ["the newest message, which was reported to the organization", "delete from messages where seq = 5"],
   ["all messages", "delete from messages"],
 ])("a list that lacks %s is a 503, not a shorter list", async (_name, statement) => {
   const list = await damagedBy(statement);

@@ -1,102 +1,132 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { aroundCall, aroundQueries, beforeNextRun } from "../../support/faults.ts";
-import { newChat, newKey, newOrganization, send } from "../../support/harness.ts";
-import { heldBy, NOTHING } from "../../support/stored.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
+import { newId } from "../../../src/ids.ts";
+import { identity } from "../../support/drafts.ts";
+import { aroundCall, aroundQueries } from "../../support/faults.ts";
+import { admin, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { heldBy, NOTHING, storedChat } from "../../support/stored.ts";
+import { newNetworkChannel, stopTheClock } from "../delivery/conversation.ts";
 
 stopTheClock();
 
-const TOMBSTONE = { values: [["erased", expect.any(Number)]], tables: [] };
-
-async function lastMessageAt(chatId: string) {
-  return env.DB.prepare("select last_message_at as at from chats where id = ?").bind(chatId).first<number>("at");
-}
-
 async function usedChat() {
   const organization = await newOrganization();
-  const { id: chatId } = await newChat(organization.api, organization.channelId);
+  const { id: chatId, contact } = await newChat(organization.api, organization.channelId);
   await send(organization.api, chatId);
   const { organizationId, channelId } = organization;
-  const adoption = {
+  const object = env.CHATS.getByName(chatId);
+  const life = (await storedChat(organizationId, chatId))?.life ?? 0;
+  return {
+    ...organization,
     chatId,
-    organizationId,
-    channelId,
-    channelKind: "web" as const,
-    contactAddress: "someone",
-    createdAt: Date.now(),
+    life,
+    adoption: identity({ chatId, organizationId, channelId }, { contactAddress: contact.address, life }),
+    tombstone: { values: [["tombstone", { organizationId, life }]], tables: [] },
+    object,
+    stored: () => storedChat(organizationId, chatId),
   };
-  return { ...organization, chatId, adoption, object: env.CHATS.getByName(chatId) };
 }
 
 test("a deleted chat stores only a tombstone, and after ten minutes nothing", async () => {
-  const { object } = await usedChat();
-  await object.erase();
-  expect(await heldBy(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
+  const { object, organizationId, life, tombstone } = await usedChat();
+  await object.erase(organizationId, life);
+  expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
+  expect(await object.owner()).toEqual({ organizationId });
   await runDurableObjectAlarm(object);
   expect(await heldBy(object)).toEqual(NOTHING);
+  expect(await object.owner()).toBeNull();
 });
 
-test("a caller who read the directory before the deletion can't recreate the chat, even after an eviction", async () => {
-  const { object, organizationId, adoption } = await usedChat();
-  await object.erase();
+test("a caller who got the identity before the deletion can't recreate the chat, even after an eviction", async () => {
+  const { object, organizationId, life, adoption, tombstone } = await usedChat();
+  await object.erase(organizationId, life);
   expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
   await evictDurableObject(object);
   expect(await object.list(organizationId, { page: 1, limit: 20 }, adoption)).toEqual({ outcome: "unknown" });
-  expect(await heldBy(object)).toMatchObject(TOMBSTONE);
+  await object.adopt(adoption);
+  expect(await heldBy(object)).toMatchObject(tombstone);
+});
+
+test("a late deletion of an earlier life leaves the chat alone", async () => {
+  const { api, object, organizationId, chatId, life, adoption } = await usedChat();
+  await object.erase(organizationId, life);
+  await object.adopt({ ...adoption, life: life + 1 });
+  await object.erase(organizationId, life);
+  expect(await object.state(organizationId, null)).toMatchObject({ outcome: "ok", lastMessageAt: null });
+  // The caller has the identity of the earlier life.
+  expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
+  expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
+  await object.erase(organizationId, life + 1);
+  expect((await heldBy(object)).values).toEqual([["tombstone", { organizationId, life: life + 1 }]]);
 });
 
 test("a chat that is deleted while it reports its activity keeps its tombstone and the tombstone's alarm", async () => {
-  const { object, chatId } = await usedChat();
-  aroundCall("CHANNELS", "reportActivity", { after: () => env.CHATS.getByName(chatId).erase() });
+  const { object, chatId, organizationId, life, tombstone } = await usedChat();
+  aroundCall("ORGANIZATIONS", "report", { after: () => env.CHATS.getByName(chatId).erase(organizationId, life) });
   await runDurableObjectAlarm(object);
-  expect(await heldBy(object)).toEqual({ ...TOMBSTONE, alarm: Date.now() + 600_000 });
+  expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
 });
 
 test("a chat that is deleted and created again during a report reports its own activity", async () => {
-  const { api, object, chatId, channelId, organizationId, adoption } = await usedChat();
+  const { api, object, chatId, channelId, adoption, stored } = await usedChat();
   await send(api, chatId);
-  const channel = env.CHANNELS.getByName(channelId);
-  const old = Date.now();
+  const path = `/chats/${chatId}`;
   async function after() {
-    await env.CHATS.getByName(chatId).erase();
-    vi.setSystemTime(old + 60_000);
-    await env.DB.prepare("update chats set created_at = ?, active_at = ?, last_message_at = null where id = ?")
-      .bind(Date.now(), Date.now(), chatId)
-      .run();
-    const again = { ...adoption, createdAt: Date.now() };
-    await env.CHATS.getByName(chatId).list(organizationId, { page: 1, limit: 20 }, again);
+    vi.setSystemTime(Date.now() + 60_000);
+    expect((await admin("DELETE", path)).status).toBe(200);
+    const body = { channelId, contact: { address: adoption.contactAddress } };
+    expect(created(await api("POST", "/chats", body)).chat.id).toBe(chatId);
   }
-  aroundCall("CHANNELS", "reportActivity", { after });
+  aroundCall("ORGANIZATIONS", "report", { after });
   await runDurableObjectAlarm(object);
-  // The report of the deleted chat.
-  await runDurableObjectAlarm(channel);
-  expect(await lastMessageAt(chatId)).toBeNull();
-  const { createdAt } = await send(api, chatId);
+  vi.restoreAllMocks();
+  expect(await stored()).toMatchObject({ last_message_at: null, preview: null });
+  expect((await stored())?.life).toBeGreaterThan(adoption.life);
+  const { createdAt, seq } = await send(api, chatId);
+  expect(seq).toBe(1);
   await runDurableObjectAlarm(object);
-  await runDurableObjectAlarm(channel);
-  expect(await lastMessageAt(chatId)).toBe(Date.parse(createdAt));
+  expect(await stored()).toMatchObject({ last_message_at: Date.parse(createdAt) });
 });
 
-test("a channel that is deleted while it writes its chats' activity stays empty", async () => {
-  const { object, channelId } = await usedChat();
-  const channel = env.CHANNELS.getByName(channelId);
+test("a report of a deleted chat that arrives after the chat was created again changes nothing", async () => {
+  const { api, object, chatId, channelId, adoption, stored } = await usedChat();
+  async function before() {
+    expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
+    created(await api("POST", "/chats", { channelId, contact: { address: adoption.contactAddress } }));
+  }
+  aroundCall("ORGANIZATIONS", "report", { before });
   await runDurableObjectAlarm(object);
-  beforeNextRun(() => env.CHANNELS.getByName(channelId).erase());
-  await runDurableObjectAlarm(channel);
-  expect(await heldBy(channel)).toEqual(NOTHING);
+  vi.restoreAllMocks();
+  expect(await stored()).toMatchObject({ state: "created", last_message_at: null, preview: null, report: 0 });
+});
+
+/** The object of a network's channel, and a call that reports the channel broken. */
+async function breakableChannel() {
+  const { organizationId, keyId, api } = await newOrganization();
+  const { id: channelId } = await newNetworkChannel(organizationId, "telegram");
+  const channel = () => env.CHANNELS.getByName(channelId);
+  const report = { channelId, chatId: newId("cht", null), reason: "unauthorized", probe: null, epoch: 0 };
+  return { keyId, api, channel, breakIt: () => channel().reportBroken(report) };
+}
+
+test("a channel that is deleted while it reports its health stays empty", async () => {
+  const { channel, breakIt } = await breakableChannel();
+  aroundCall("ORGANIZATIONS", "reportHealth", { after: () => channel().erase() });
+  await breakIt();
+  expect(await heldBy(channel())).toEqual(NOTHING);
 });
 
 test("a deleted channel and a deleted key store nothing, and deleting them again succeeds", async () => {
-  const { object, channelId, keyId } = await usedChat();
-  const channel = env.CHANNELS.getByName(channelId);
+  const { keyId, api, channel, breakIt } = await breakableChannel();
+  await breakIt();
+  await api("GET", "/key");
   const key = env.KEYS.getByName(keyId);
-  await runDurableObjectAlarm(object);
+  for (const object of [channel(), key]) expect((await heldBy(object)).values).not.toEqual([]);
   for (const _ of [1, 2]) {
-    await channel.erase();
+    await channel().erase();
     await key.erase();
-    expect(await heldBy(channel)).toEqual(NOTHING);
+    expect(await heldBy(channel())).toEqual(NOTHING);
     expect(await heldBy(key)).toEqual(NOTHING);
   }
 });
