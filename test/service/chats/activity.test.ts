@@ -198,7 +198,7 @@ test("a report has the newest message's preview, and since when the contact wait
         type: "TEXT",
         content,
         media: null,
-        mediaUrl: null,
+        origin: "https://parley.test",
         addresses: [],
       },
       null,
