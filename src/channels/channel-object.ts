@@ -1,5 +1,4 @@
 import { DurableObject } from "cloudflare:workers";
-import { isOutage } from "../db/client.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
@@ -12,15 +11,13 @@ import {
   type ProbeReport,
   type SendingConfig,
 } from "./permits.ts";
-import { type ChannelRecord, channelRecord } from "./record.ts";
+import { type ChannelRecord, type ChannelRow, channelRecord } from "./record.ts";
 import { ADAPTERS } from "./registry.ts";
 import { WaitingChats } from "./waiting-chats.ts";
 import { type NewChatDecision, NewChatLimit } from "./web/new-chat-limit.ts";
 import { type SocketPolicy, socketPolicyOf } from "./web/socket-policy.ts";
 
 const RETRY_MS = 15_000;
-/** How long the last record is used while the directory is down. */
-const MAX_RECORD_AGE_MS = 3_600_000;
 
 /**
  * The Durable Object of one channel. It decides when the channel's chats may call the network, and limits new web chats.
@@ -66,7 +63,7 @@ export class ChannelObject extends DurableObject<Env> {
   /** Reads the channel again after the operator changed it. New credentials are used at once. */
   async refresh(channelId: string): Promise<void> {
     const record = await channelRecord(this.env, channelId, { fresh: "now" });
-    this.#lastRecord = record;
+    this.#keep(record);
     const config = sendingConfigOf(record);
     if (config) await this.#permits.useCredentials(channelId, config.credentialsVersion);
   }
@@ -83,6 +80,11 @@ export class ChannelObject extends DurableObject<Env> {
   async socketPolicy(channelId: string, options: { withFingerprints: boolean }): Promise<SocketPolicy | null> {
     const record = await this.#record(channelId);
     return record?.kind === "web" ? socketPolicyOf(record, options, Date.now()) : null;
+  }
+
+  /** The channel's row as the directory had it last, with sealed secrets; null if this object never read it. */
+  storedRow(): ChannelRow | null {
+    return this.ctx.storage.kv.get<ChannelRow>("row") ?? null;
   }
 
   /** Erases all storage. Call after the channel's row in the directory was deleted. */
@@ -115,25 +117,27 @@ export class ChannelObject extends DurableObject<Env> {
     await this.#alarm.set(next.length > 0 ? Math.min(...next) : null);
   }
 
-  /** The channel's record; while the directory is down, the last one that was read. */
   async #record(channelId: string): Promise<ChannelRecord | null> {
-    try {
-      const record = await channelRecord(this.env, channelId);
-      // Reads can end in a different order than they started.
-      const isOld = record !== null && this.#lastRecord !== null && record.readAt < this.#lastRecord.readAt;
-      if (!isOld) this.#lastRecord = record;
-    } catch (error) {
-      if (!isOutage(error) || !this.#lastRecord || Date.now() - this.#lastRecord.readAt > MAX_RECORD_AGE_MS)
-        throw error;
-    }
+    const record = await channelRecord(this.env, channelId);
+    // Reads can end in a different order than they started.
+    const isOld = record !== null && this.#lastRecord !== null && record.readAt < this.#lastRecord.readAt;
+    if (!isOld) this.#keep(record);
     return this.#lastRecord;
+  }
+
+  /** Keeps the record, and its row for isolates that need it while the directory is down. */
+  #keep(record: ChannelRecord | null): void {
+    if (record === this.#lastRecord) return;
+    const isNew = record && JSON.stringify(record.row) !== JSON.stringify(this.#lastRecord?.row ?? this.storedRow());
+    if (isNew) this.ctx.storage.kv.put("row", record.row);
+    this.#lastRecord = record;
   }
 
   async #sendingConfig(channelId: string): Promise<SendingConfig | null> {
     return sendingConfigOf(await this.#record(channelId));
   }
 
-  /** Writes the channel's health to the directory. If that fails, the alarm, which rings by `alarmAt`, tries again. */
+  /** Reports the channel's health to its organization. If that fails, the alarm, which rings by `alarmAt`, tries again. */
   async #reportHealth(channelId: string, alarmAt: number): Promise<void> {
     this.#health.add(channelId);
     await this.#alarm.by(alarmAt);

@@ -1,9 +1,10 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { directory } from "../db/client.ts";
+import { directory, isOutage } from "../db/client.ts";
 import { channels, organizations, type Region } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
 import type { Credentials } from "./adapter.ts";
@@ -29,12 +30,22 @@ export interface ChannelRecord {
   identitySecrets(now: number): Promise<string[]>;
   /** When the directory was read, Unix milliseconds. */
   readAt: number;
+  /** The row that it was made from, with sealed secrets. */
+  row: ChannelRow;
+}
+
+/** A channel's row in the directory and its organization's region. */
+export interface ChannelRow {
+  channel: typeof channels.$inferSelect;
+  region: Region | null;
 }
 
 /** The maximum age of a cached record. A change takes effect within this time, unless a failed verification causes a read. */
 const MAX_AGE_MS = 10_000;
 /** The maximum age of a fresh record, and the minimum time between reads caused by failed verifications. */
 const FRESH_AGE_MS = 1_000;
+/** The maximum age of a record while the directory is down. */
+const OUTAGE_AGE_MS = 3_600_000;
 const MAX_CACHED = 1_000;
 
 /**
@@ -49,12 +60,15 @@ const caches = perIsolate(() => ({
   pending: new BoundedMap<string, PendingRead>(MAX_CACHED),
   /** When a failed verification last caused a read. */
   failures: new BoundedMap<string, { readAt: number }>(MAX_CACHED),
+  /** When the directory last failed to answer, Unix milliseconds. */
+  outageAt: 0,
 }));
 let reads = 0;
 
 /**
  * A channel's record, cached in this isolate.
  * @param fresh false: at most 10 seconds old. true: at most 1 second old. "now": read now, for use after a change
+ * While the directory is down, a record is at most an hour old, or comes from the channel's object.
  * @returns null if the channel does not exist or is being deleted
  * @throws ApiError `unavailable` if no configured key decrypts its secrets
  */
@@ -64,9 +78,12 @@ export async function channelRecord(
   { fresh = false }: { fresh?: boolean | "now" } = {},
 ): Promise<ChannelRecord | null> {
   if (!isId("chn", channelId)) return null;
-  if (fresh === "now") return readRecord(env, channelId);
+  if (fresh === "now") return readRecord(env, channelId, { mayBeOld: false });
   const cached = cachedRecord(env, channelId, fresh ? FRESH_AGE_MS : MAX_AGE_MS);
-  return cached ? cached.record : sharedRead(env, channelId);
+  if (cached) return cached.record;
+  // Each request would wait for a directory that does not answer.
+  const old = isRecent({ readAt: caches(env).outageAt }, FRESH_AGE_MS) && cachedRecord(env, channelId, OUTAGE_AGE_MS);
+  return old ? old.record : sharedRead(env, channelId);
 }
 
 /**
@@ -134,20 +151,37 @@ async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | 
   return found === undefined ? readRecord(env, channelId) : found;
 }
 
-async function readRecord(env: Env, channelId: string): Promise<ChannelRecord | null> {
+async function readRecord(env: Env, channelId: string, { mayBeOld = true } = {}): Promise<ChannelRecord | null> {
   const read = ++reads;
   const readAt = Date.now();
   const pendingRead: PendingRead = { readAt, found: loadRecord(env, channelId, readAt) };
   const { records, pending } = caches(env);
   pending.set(channelId, pendingRead);
   try {
-    const record = await pendingRead.found;
+    const record = await pendingRead.found.catch((error: unknown) => {
+      if (!mayBeOld || !isOutage(error)) throw error;
+      return recordInOutage(env, channelId, error);
+    });
+    if (record === undefined) return caches(env).records.get(channelId)?.record ?? null;
     // Ignore the result if a read that started later has already ended.
     if ((records.get(channelId)?.read ?? 0) < read) records.set(channelId, { read, readAt, record });
     return record;
   } finally {
     if (pending.get(channelId) === pendingRead) pending.delete(channelId);
   }
+}
+
+/**
+ * A record for use while the directory is down, from the row that the channel's object keeps.
+ * @returns undefined if the record that this isolate has may be used
+ * @throws the outage's error if there is no record
+ */
+async function recordInOutage(env: Env, channelId: string, outage: unknown): Promise<ChannelRecord | undefined> {
+  caches(env).outageAt = Date.now();
+  if (cachedRecord(env, channelId, OUTAGE_AGE_MS)) return undefined;
+  const row = await callObject(env.CHANNELS, channelId, (channel) => channel.storedRow());
+  if (!row) throw outage;
+  return openRecord(env, row, Date.now());
 }
 
 async function loadRecord(env: Env, channelId: string, readAt: number): Promise<ChannelRecord | null> {
@@ -157,7 +191,7 @@ async function loadRecord(env: Env, channelId: string, readAt: number): Promise<
     .innerJoin(organizations, eq(organizations.id, channels.organizationId))
     .where(and(eq(channels.id, channelId), isNull(channels.erasingAt)))
     .get();
-  return row ? openRecord(env, row.channel, row.region, readAt) : null;
+  return row ? openRecord(env, row, readAt) : null;
 }
 
 /**
@@ -184,18 +218,11 @@ export async function findByAccounts(
       ),
     )
     .orderBy(channels.createdAt, channels.id);
-  return rows.map(({ channel, region }) => ({
-    account: channel.account,
-    open: () => openRecord(env, channel, region, readAt),
-  }));
+  return rows.map((row) => ({ account: row.channel.account, open: () => openRecord(env, row, readAt) }));
 }
 
-async function openRecord(
-  env: Env,
-  row: typeof channels.$inferSelect,
-  region: Region | null,
-  readAt: number,
-): Promise<ChannelRecord> {
+async function openRecord(env: Env, stored: ChannelRow, readAt: number): Promise<ChannelRecord> {
+  const { channel: row, region } = stored;
   const { id, organizationId, kind, name, settings } = row;
   const openColumn = async (column: string, sealed: string | null) => {
     if (sealed === null) return null;
@@ -225,5 +252,6 @@ async function openRecord(
     verifyToken: await openColumn("verify_token", row.verifyToken),
     identitySecrets,
     readAt,
+    row: stored,
   };
 }

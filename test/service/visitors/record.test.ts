@@ -81,7 +81,8 @@ test.each(OUTAGES)(
     expect(others).toEqual([one, one]);
     expect(roundTrips()).toBe(1);
     vi.restoreAllMocks();
-    vi.setSystemTime(Date.now() + 1_000);
+    // So old a record is not used, even while the directory is down.
+    vi.setSystemTime(Date.now() + 3_600_000);
     breakDirectory(outage);
     await expect(ask()).rejects.toThrow();
     vi.restoreAllMocks();
@@ -155,8 +156,7 @@ test.each(OUTAGES)("forged calls read a failing directory at most once a second 
   breakDirectory(outage);
   const roundTrips = countRoundTrips();
   const forge = () => verifyChannel(env, channelId, async () => null);
-  await expect(forge()).rejects.toThrow();
-  for (let n = 0; n < 5; n++) expect((await forge())?.verified).toBeNull();
+  for (let n = 0; n < 6; n++) expect((await forge())?.verified).toBeNull();
   expect(roundTrips()).toBe(1);
 });
 
