@@ -209,12 +209,8 @@ export function countHops(): () => Partial<Record<Objects | "DB", number>> {
   };
 }
 
-/**
- * Records the maximum number of concurrent calls to one method of a namespace's objects, and of batches of the
- * directory.
- */
-export function watchUnderWay(namespace: Objects, method: string): () => number {
-  const batch = env.DB.batch.bind(env.DB);
+/** Records the maximum number of concurrent calls to methods of objects, all of them together. */
+export function watchUnderWay(...methods: [namespace: Objects, method: string][]): () => number {
   let underWay = 0;
   let most = 0;
   const watched = async <T>(run: () => T | Promise<T>): Promise<T> => {
@@ -225,14 +221,15 @@ export function watchUnderWay(namespace: Objects, method: string): () => number 
       underWay--;
     }
   };
-  vi.spyOn(env.DB, "batch").mockImplementation((statements) => watched(() => batch(statements)));
-  replaceMethod(
-    namespace,
-    method,
-    (original) =>
-      (...given) =>
-        watched(() => original(...given)),
-  );
+  for (const [namespace, method] of methods) {
+    replaceMethod(
+      namespace,
+      method,
+      (original) =>
+        (...given) =>
+          watched(() => original(...given)),
+    );
+  }
   return () => most;
 }
 

@@ -11,6 +11,8 @@ const WHOSE_CHATS =
 const SECRETS = `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
 If a variable is not set, the command asks for the secret or reads a line of standard input.`;
 
+const NO_LIMIT = "--max-chats default removes the limit.";
+
 /** All resources with commands of their own. */
 export const RESOURCES = {
   organizations: {
@@ -24,11 +26,17 @@ export const RESOURCES = {
       "owner-email": field("address", "owner.email", "The first member's e-mail address"),
       jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay, for good"),
       region: field("region", "region", "Where the data should be, for example weur"),
+      "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
     },
     required: ["name", "owner"],
     list: { about: "List all organizations, oldest first" },
     create: { about: "Create an organization and its first member" },
     show: { about: "Show an organization" },
+    change: {
+      about: "Change an organization's name or limit",
+      details: NO_LIMIT,
+      fixed: ["owner", "owner-email", "jurisdiction", "region"],
+    },
     delete: {
       about: "Delete an organization with everything in it, messages too",
       details: "The service deletes in steps. The command repeats its request until nothing is left.",
@@ -67,6 +75,7 @@ export const RESOURCES = {
       "phone-number-id": field("digits", "credentials.phoneNumberId", "whatsapp: the number's id at Meta"),
       "per-second": field("n", "settings.perSecond", "whatsapp, telegram: messages per second", wholeNumber),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
+      "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
     },
     required: ["kind", "name"],
     list: { about: "List an organization's channels and their health, oldest first" },
@@ -76,8 +85,8 @@ export const RESOURCES = {
     },
     show: { about: "Show a channel with its health and the webhook to register at its network" },
     change: {
-      about: "Change a channel's name, settings or secrets",
-      details: SECRETS,
+      about: "Change a channel's name, settings, limit or secrets",
+      details: `${NO_LIMIT}\n${SECRETS}`,
       fixed: ["kind"],
       options: { replace: listField("secret", "", "A secret to replace: bot-token, access-token or app-secret") },
     },
@@ -195,7 +204,7 @@ async function textOf(given: string): Promise<string> {
   return given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given;
 }
 
-/** Null restores the default of a key's option. */
+/** Null restores an option's default. */
 function listOrNull(texts: string[]): string[] | null {
   return texts.length === 1 && texts[0] === "default" ? null : texts;
 }

@@ -34,6 +34,6 @@ export const statsOperations: readonly OperationSpec[] = [
         { channels: [channelStats], keys: [keyStats], pagination },
       ),
     ],
-    errors: ["organization_not_found"],
+    errors: ["missing_field", "organization_not_found"],
   },
 ];

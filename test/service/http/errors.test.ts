@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
+import { replaceMethod } from "../../support/faults.ts";
 import {
   type Answer,
   admin,
@@ -132,7 +133,9 @@ test("a method override in a header has no effect", async () => {
 test("an internal error is a 500 that hides its cause from the client and logs it", async () => {
   const { api } = await newOrganization();
   const logged = vi.spyOn(console, "error").mockReturnValue();
-  vi.spyOn(env.DB, "batch").mockRejectedValue(new TypeError("the canary sang"));
+  replaceMethod("ORGANIZATIONS", "list", () => () => {
+    throw Object.assign(new TypeError("the canary sang"), { remote: true });
+  });
   const answer = await api("GET", "/chats");
   expectBody(answer, 500, { message: "Internal error", code: "internal_error" });
   const requestId = answer.headers.get("X-Request-Id");

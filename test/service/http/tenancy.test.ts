@@ -1,19 +1,18 @@
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { app } from "../../../src/app.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { sendBody } from "../../../src/chats/message.ts";
 import { type IdPrefix, newId } from "../../../src/ids.ts";
-import { countRoundTrips } from "../../support/faults.ts";
+import { countHops } from "../../support/faults.ts";
 import { type Answer, type Client, newChat, newOrganization, newTemplate, send } from "../../support/harness.ts";
-import { heldBy, NOTHING } from "../../support/stored.ts";
+import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
 
 interface Tenant {
   api: Client;
   organizationId: string;
   channel: string;
-  /** A chat that was used, and a chat that only the directory knows. */
+  /** A chat with messages, and a chat without any. */
   chat: string;
   coldChat: string;
   message: string;
@@ -171,28 +170,25 @@ function seen({ status, text, headers }: Answer) {
   return { status, text, headers: [...headers].filter(([name]) => !CHANGING.includes(name)) };
 }
 
-/** The number of calls that a request makes to the directory and to each kind of object. */
-async function countHops(ask: () => Promise<Answer>): Promise<[Answer, number[]]> {
-  const roundTrips = countRoundTrips();
-  const calls = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+/** A request's response, and its calls to the directory and to each kind of object. */
+async function withHops(ask: () => Promise<Answer>) {
+  const hops = countHops();
   const answer = await ask();
-  const hops = [roundTrips(), ...calls.map((spy) => spy.mock.calls.length)];
+  const counted = hops();
   vi.restoreAllMocks();
-  return [answer, hops];
+  return [answer, counted] as const;
 }
 
-/** All data of an organization in the directory and in its chats. */
-async function everything({ chat, coldChat }: Tenant) {
-  const tables = ["organizations", "members", "channels", "templates", "chats", "chat_addresses", "api_keys"];
+/** Everything stored in the directory, in an organization's object and in its chats. */
+async function everything({ organizationId, chat, coldChat }: Tenant) {
+  const tables = ["organizations", "members", "channels", "templates", "api_keys"];
   const rows = await env.DB.batch(tables.map((table) => env.DB.prepare(`select * from ${table}`)));
-  const stored = (id: string) =>
-    runInDurableObject(env.CHATS.getByName(id), async (_, { storage }) => ({
-      values: [...storage.kv.list()],
-      tables: storage.sql.exec("select name, sql from sqlite_schema").toArray(),
-      messages: id === chat ? storage.sql.exec("select * from messages").toArray() : null,
-      alarm: await storage.getAlarm(),
-    }));
-  return { directory: rows.map((row) => row.results), chat: await stored(chat), coldChat: await stored(coldChat) };
+  const objects = [
+    env.ORGANIZATIONS.getByName(organizationId),
+    ...[chat, coldChat].map((id) => env.CHATS.getByName(id)),
+  ];
+  const stored = await Promise.all(objects.map(async (each) => [await storedBy(each), await heldBy(each)]));
+  return { directory: rows.map((row) => row.results), stored };
 }
 
 test.each(Object.entries(SWAPS))(
@@ -201,10 +197,8 @@ test.each(Object.entries(SWAPS))(
     const ask = (text: string) => ours.api(method, path(text), bodyOf?.(text), headers);
     const before = await everything(theirs);
 
-    const [foreign, hopsOfForeign] = await countHops(() => ask(theirs[id]));
-    const [nobodys, hopsOfNobodys] = await countHops(() =>
-      ask(id === "address" ? "nobody" : newId(PREFIXES[id], null)),
-    );
+    const [foreign, hopsOfForeign] = await withHops(() => ask(theirs[id]));
+    const [nobodys, hopsOfNobodys] = await withHops(() => ask(id === "address" ? "nobody" : newId(PREFIXES[id], null)));
 
     expect(foreign.status, foreign.text).toBe(status);
     expect(seen(foreign)).toEqual(seen(nobodys));

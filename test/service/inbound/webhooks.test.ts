@@ -60,15 +60,16 @@ test.each(KINDS)("twenty first messages of a new contact on %s create one chat",
   expect(await at.chats()).toHaveLength(1);
 });
 
-test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as const)))(
-  "%s gets a 503 while the directory is down (%s error), and its repeat stores nothing twice",
-  async (kind, outage) => {
+test.each(KINDS)(
+  "%s gets a 503 for a new contact while the organization's object does not answer, and its repeat stores nothing twice",
+  async (kind) => {
     const at = await place(kind);
     const from = newContact();
     taken(await textOf(at, kind, from, "Before")());
     const tell = textOf(at, kind, newContact(), "During");
-    breakDirectory(outage);
+    breakObjects("ORGANIZATIONS", "open");
     expectError(await tell(), 503, "unavailable");
+    taken(await textOf(at, kind, from, "From a known contact")());
     vi.restoreAllMocks();
     taken(await tell());
     taken(await tell());
@@ -76,9 +77,33 @@ test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as cons
       Object.values(await at.texts())
         .flat()
         .toSorted(),
-    ).toEqual(["Before", "During"]);
+    ).toEqual(["Before", "During", "From a known contact"]);
   },
 );
+
+test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as const)))(
+  "a new contact's message on %s is stored while the directory is down (%s error)",
+  async (kind, outage) => {
+    const at = await place(kind);
+    const [one, other] = [newContact(), newContact()];
+    taken(await textOf(at, kind, one, "Before")());
+    expect(await at.texts()).toEqual({ [one]: ["Before"] });
+    breakDirectory(outage);
+    taken(await textOf(at, kind, other, "During")());
+    expect(await at.texts()).toEqual({ [one]: ["Before"], [other]: ["During"] });
+  },
+);
+
+test("the first message on a channel gets a 503 while the directory is down, and its repeat is stored", async () => {
+  const at = await place("telegram");
+  const from = newContact();
+  const tell = textOf(at, "telegram", from, "First");
+  breakDirectory("bare");
+  expectError(await tell(), 503, "unavailable");
+  vi.restoreAllMocks();
+  taken(await tell());
+  expect(await at.texts()).toEqual({ [from]: ["First"] });
+});
 
 test.each(KINDS)(
   "%s gets a 503 while a chat's object does not answer, and other contacts' messages are stored",
@@ -246,11 +271,11 @@ test.each(["from", "to"])("a group that Telegram migrates stays one chat, report
   expect(calls[0]?.to).toBe(next);
 });
 
-test.each(OUTAGES)("a group's migration that can't be stored is repeated (%s error)", async (outage) => {
+test("a group's migration that can't be stored is repeated", async () => {
   const at = await place("telegram");
   taken(await fromTelegram(at.channel, telegramText("-600", "Before")));
   const told = telegramText("-600", "", { text: undefined, migrate_to_chat_id: -100600 });
-  breakDirectory(outage);
+  breakObjects("ORGANIZATIONS", "addAddress");
   expectError(await fromTelegram(at.channel, told), 503, "unavailable");
   vi.restoreAllMocks();
   taken(await fromTelegram(at.channel, told));

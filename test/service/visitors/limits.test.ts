@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { aroundQueries, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../support/faults.ts";
+import { breakDirectory, breakObjects, countRoundTrips, OUTAGES, replaceMethod } from "../../support/faults.ts";
 import { newChat, newOrganization } from "../../support/harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, type Page, signUser, visit } from "../../support/sockets.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
@@ -48,21 +48,19 @@ test("concurrent messages are stored in order until the rate limit is reached", 
   expect((await visit(channelId, { token })).ready.messages).toMatchObject([{ seq: 1, content: "a" }]);
 });
 
-/** A user whose chat the company has created. The first message looks it up in the directory, outside a batch. */
-async function newUser() {
-  const { api, channelId, secret } = await newSite();
-  await newChat(api, channelId, "user-7");
-  const protocols = asUser("user-7", await signUser("user-7", secret));
-  return { channelId, protocols, ...(await visit(channelId, { protocols })) };
+/** Lets calls that open a chat wait. @returns a function that releases them */
+function holdOpening(): () => void {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  replaceMethod("ORGANIZATIONS", "open", (open) => async (...given) => {
+    await released;
+    return open(...given);
+  });
+  return release;
 }
 
-test("two first messages that wait for the directory don't both pass the rate limit", async () => {
-  const { page } = await newUser();
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  aroundQueries(async (_, run) => {
-    await released;
-    return run();
-  });
+test("two first messages that wait for the organization's object don't both pass the rate limit", async () => {
+  const { page } = await newVisitor();
+  const release = holdOpening();
   for (const id of ["a", "b"]) page.send({ type: "message", id, content: id });
   // Both have arrived once a later frame is answered.
   expect(await page.rest()).toEqual([]);
@@ -139,13 +137,9 @@ test("a socket that requests more than four older pages in a second is closed", 
 });
 
 test("a socket is closed if more than 20 of its messages are waiting, and those 20 are processed", async () => {
-  const { page, channelId, protocols } = await newUser();
-  const { page: other } = await visit(channelId, { protocols });
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  aroundQueries(async (_, run) => {
-    await released;
-    return run();
-  });
+  const { page, channelId, token } = await newVisitor();
+  const { page: other } = await visit(channelId, { token });
+  const release = holdOpening();
   for (let n = 1; n <= 20; n++) page.send({ type: "message", id: `${n}`, content: "x" });
   expect(await page.rest()).toEqual([]);
   page.send({ type: "message", id: "21", content: "x" });
@@ -264,21 +258,28 @@ test("the addresses of new chats are stored for a minute", async () => {
   expect(await kept()).toEqual({ count: 0 });
 });
 
+test("while the organization's object does not answer, a first message gets unavailable, and its repeats count as one new chat", async () => {
+  const { channelId } = await newOrganization();
+  const from = "192.0.2.11";
+  const { page } = await visit(channelId, { from });
+  breakObjects("ORGANIZATIONS", "open");
+  for (let n = 0; n < 6; n++) {
+    expect(await page.write("a")).toMatchObject({ type: "refused", id: "a", code: "unavailable", retryAfter: 5 });
+  }
+  expect((await visit(channelId)).ready).toMatchObject({ chatId: null });
+  vi.restoreAllMocks();
+  expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
+  for (let n = 0; n < 4; n++) expect((await begin(channelId, from)).answer.type).toBe("stored");
+  expect((await begin(channelId, from)).answer.type).toBe("refused");
+});
+
 test.each(OUTAGES)(
-  "while the directory is down, a first message gets unavailable, and its repeats count as one new chat (%s error)",
+  "while the directory is down, new visitors can write on a channel with chats (%s error)",
   async (outage) => {
     const { channelId } = await newOrganization();
-    const from = "192.0.2.11";
-    const { page } = await visit(channelId, { from });
+    await begin(channelId, "192.0.2.13");
     breakDirectory(outage);
-    for (let n = 0; n < 6; n++) {
-      expect(await page.write("a")).toMatchObject({ type: "refused", id: "a", code: "unavailable", retryAfter: 5 });
-    }
-    expect((await visit(channelId)).ready).toMatchObject({ chatId: null });
-    vi.restoreAllMocks();
-    expect(await page.write("a")).toMatchObject({ type: "stored", seq: 1 });
-    for (let n = 0; n < 4; n++) expect((await begin(channelId, from)).answer.type).toBe("stored");
-    expect((await begin(channelId, from)).answer.type).toBe("refused");
+    expect((await begin(channelId, "192.0.2.14")).answer).toMatchObject({ type: "stored", seq: 1 });
   },
 );
 

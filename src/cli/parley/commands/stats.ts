@@ -1,15 +1,14 @@
-import { command, PAGE_OPTIONS } from "../command.ts";
+import { command, ORGANIZATION_OPTION, PAGE_OPTIONS } from "../command.ts";
 
-/** Numbers of channels and keys. */
+/** The statistics of an organization's channels and keys. */
 export const statsCommands = [
   command({
     name: "stats",
-    about: "Show the queues and attempts of channels, and the accepted and refused requests of keys",
-    options: {
-      organization: { type: "string", value: "org_…", about: "Only this organization's channels and keys" },
-      ...PAGE_OPTIONS,
-    },
-    async run({ options: { organization, page, limit }, service, out }) {
+    about:
+      "Show the queues and attempts of an organization's channels, and the accepted and refused requests of its keys",
+    options: { ...PAGE_OPTIONS, ...ORGANIZATION_OPTION },
+    async run({ options: { page, limit, ...options }, service, out }) {
+      const organization = await service.organization(options.organization);
       const { body } = await service.asOperator("GET", "/stats", { query: { organization, page, limit } });
       if (out.json) {
         out.document(body);
