@@ -154,17 +154,18 @@ async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | 
 async function readRecord(env: Env, channelId: string, { mayBeOld = true } = {}): Promise<ChannelRecord | null> {
   const read = ++reads;
   const readAt = Date.now();
-  const pendingRead: PendingRead = { readAt, found: loadRecord(env, channelId, readAt) };
+  const found = loadRecord(env, channelId, readAt).catch((error: unknown) => {
+    if (!mayBeOld || !isOutage(error)) throw error;
+    return recordInOutage(env, channelId, readAt, error);
+  });
+  const pendingRead: PendingRead = { readAt, found };
   const { records, pending } = caches(env);
   pending.set(channelId, pendingRead);
   try {
-    const record = await pendingRead.found.catch((error: unknown) => {
-      if (!mayBeOld || !isOutage(error)) throw error;
-      return recordInOutage(env, channelId, error);
-    });
-    if (record === undefined) return caches(env).records.get(channelId)?.record ?? null;
+    const record = await found;
+    const isOld = record !== null && record.readAt < readAt;
     // Ignore the result if a read that started later has already ended.
-    if ((records.get(channelId)?.read ?? 0) < read) records.set(channelId, { read, readAt, record });
+    if (!isOld && (records.get(channelId)?.read ?? 0) < read) records.set(channelId, { read, readAt, record });
     return record;
   } finally {
     if (pending.get(channelId) === pendingRead) pending.delete(channelId);
@@ -172,16 +173,22 @@ async function readRecord(env: Env, channelId: string, { mayBeOld = true } = {})
 }
 
 /**
- * A record for use while the directory is down, from the row that the channel's object keeps.
- * @returns undefined if the record that this isolate has may be used
- * @throws the outage's error if there is no record
+ * A record for use while the directory is down: the one that this isolate has, or one from the row that the channel's
+ * object keeps.
+ * @throws the outage's error if there is none
  */
-async function recordInOutage(env: Env, channelId: string, outage: unknown): Promise<ChannelRecord | undefined> {
+async function recordInOutage(
+  env: Env,
+  channelId: string,
+  readAt: number,
+  outage: unknown,
+): Promise<ChannelRecord | null> {
   caches(env).outageAt = Date.now();
-  if (cachedRecord(env, channelId, OUTAGE_AGE_MS)) return undefined;
+  const cached = cachedRecord(env, channelId, OUTAGE_AGE_MS);
+  if (cached) return cached.record;
   const row = await callObject(env.CHANNELS, channelId, (channel) => channel.storedRow());
   if (!row) throw outage;
-  return openRecord(env, row, Date.now());
+  return openRecord(env, row, readAt);
 }
 
 async function loadRecord(env: Env, channelId: string, readAt: number): Promise<ChannelRecord | null> {
