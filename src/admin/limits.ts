@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Limits } from "../db/schema.ts";
+import type { Limits, Region } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 
@@ -20,10 +20,11 @@ export function presentLimits({ chats }: Limits): { chats: number | null } {
 /**
  * Has the organization's object read names and limits in D1 again. If it does not answer, it reads them within a minute
  * of its next use.
+ * @param region where the object is created, if this is its first call
  */
-export async function refreshOrganization(env: Env, organizationId: string): Promise<void> {
+export async function refreshOrganization(env: Env, organizationId: string, region?: Region | null): Promise<void> {
   try {
-    await callOrganization(env, organizationId, (organization) => organization.refresh());
+    await callOrganization(env, organizationId, (organization) => organization.refresh(), region);
   } catch (error) {
     console.warn({ event: "organization_not_refreshed", organizationId, error: causeOf(error) });
   }

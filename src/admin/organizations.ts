@@ -49,6 +49,8 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
   const member = newMember(organization, body.owner, createdAt);
   const db = directory(env);
   await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
+  // Only an object's first call says where it lives. Without a region, that is the place of the first user.
+  if (organization.region !== null) await refreshOrganization(env, organization.id, organization.region);
   return { organization: presentOrganization(organization), member: presentMember(member) };
 }
 

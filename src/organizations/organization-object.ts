@@ -197,11 +197,13 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** Deletes all storage of the object. */
   async erase(): Promise<void> {
+    const gone = this.ctx.storage.deleteAll();
+    // Before the first await: a call that comes meanwhile must find nothing.
     this.#id = undefined;
     this.#channels.forget();
     this.#list.changed();
     this.#alarm.gone();
-    await this.ctx.storage.deleteAll();
+    await gone;
   }
 
   /** Adopts chats whose creation was interrupted, and continues interrupted deletions. Never throws. */
