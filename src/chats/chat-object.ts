@@ -61,6 +61,8 @@ export class ChatObject extends DurableObject<Env> {
   });
 
   readonly #calls = new RepeatedCalls(this.#log);
+  /** The seq of the redacted message whose blank text is being reported. */
+  #reporting: number | null = null;
 
   readonly #queue = new DeliveryQueue({
     log: this.#deliveries,
@@ -263,7 +265,8 @@ export class ChatObject extends DurableObject<Env> {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     const row = this.#log.byId(id);
     if (!row) return { outcome: "no_message" };
-    const isRepeat = this.#log.redactedBy(row.seq) === call || this.ctx.storage.kv.get(UNREPORTED) === row.seq;
+    const isUnreported = this.ctx.storage.kv.get(UNREPORTED) === row.seq && this.#reporting !== row.seq;
+    const isRepeat = this.#log.redactedBy(row.seq) === call || isUnreported;
     if (row.redactedAt !== null) return isRepeat ? this.#reported(row.seq, row.doc) : { outcome: "no_message" };
     this.#queue.beforeRedaction(row.seq);
     const queued = this.#deliveries.delivered(row.seq);
@@ -274,14 +277,16 @@ export class ChatObject extends DurableObject<Env> {
     return this.#reported(row.seq, JSON.stringify(message));
   }
 
-  /** Answers a redaction once the list of chats shows nothing of the text. It shows only the newest message. */
+  /** Answers a redaction once the list of chats shows nothing of the text. */
   async #reported(seq: number, doc: string): Promise<RedactAnswer> {
     const { kv } = this.ctx.storage;
-    if (seq !== this.#log.newest().seq) return { outcome: "ok", doc };
     kv.put(UNREPORTED, seq);
     await this.#alarm.by(this.#report.changed());
-    if (!(await this.#report.settle())) return { outcome: "not_reported" };
-    kv.delete(UNREPORTED);
+    this.#reporting = seq;
+    const isReported = await this.#report.settle();
+    if (this.#reporting === seq) this.#reporting = null;
+    if (!isReported) return { outcome: "not_reported" };
+    if (kv.get(UNREPORTED) === seq) kv.delete(UNREPORTED);
     return { outcome: "ok", doc };
   }
 

@@ -75,6 +75,7 @@ export class ChatReporter extends WriteBehind<Report> {
 
   /** Reports until the organization knows the current state. @returns false if it does not answer */
   async settle(): Promise<boolean> {
+    this.#mustRepeat ||= this.#changesReported === undefined;
     // A report that was under way may not have the last change.
     for (let tries = 0; tries < 2 && this.dueAt() !== null; tries++) await this.flush();
     return this.dueAt() === null;

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { aroundCall, breakDirectory, breakObjects, OUTAGES, replaceMethod } from "../../support/faults.ts";
-import { type Client, created, newChat, newOrganization, send } from "../../support/harness.ts";
+import { admin, type Client, created, expectError, newChat, newOrganization, send } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
 import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
 
@@ -221,4 +221,60 @@ test("a report has the newest message's preview, and since when the contact wait
   });
   created(await organization.api("POST", `/chats/${chat.id}/messages`, { content: "An answer" }));
   expect(await stored()).toMatchObject({ since: null, preview: { seq: 4, text: "An answer" } });
+});
+
+/** A chat whose last message, with the text "A secret", is in the list of chats. */
+async function chatWithSecret() {
+  const organization = await newOrganization();
+  const chat = await activeChat(organization);
+  const { id } = await send(organization.api, chat.id, { content: "A secret" });
+  await runDurableObjectAlarm(chat.object);
+  const preview = async () => JSON.parse((await chat.stored())?.preview ?? "null").text;
+  expect(await preview()).toBe("A secret");
+  const redact = () => admin("POST", `/chats/${chat.id}/messages/${id}/redact`);
+  return { ...organization, chat, preview, redact };
+}
+
+test("a redaction is answered after the list of chats shows nothing of the text, also if a newer message is not reported yet", async () => {
+  for (const isNewest of [true, false]) {
+    const { api, chat, preview, redact } = await chatWithSecret();
+    if (!isNewest) await send(api, chat.id, { content: "Newer" });
+    expect((await redact()).status).toBe(200);
+    expect(await preview()).toBe(isNewest ? "" : "Newer");
+  }
+});
+
+test.each([
+  ["the newest message", false, false],
+  ["the newest message, with an eviction before the repetition", true, false],
+  ["a message before one that is not reported yet", false, true],
+])(
+  "the redaction of %s is a 503 while the organization's object does not answer, and can be repeated",
+  async (_, isEvicted, hasNewer) => {
+    const { api, chat, preview, redact } = await chatWithSecret();
+    if (hasNewer) await send(api, chat.id, { content: "Newer" });
+    for (const _ of [1, 2]) {
+      breakObjects("ORGANIZATIONS", "report");
+      expectError(await redact(), 503, "unavailable");
+      vi.restoreAllMocks();
+      expect(await preview()).toBe("A secret");
+      if (isEvicted) await evictDurableObject(chat.object);
+    }
+    expect((await api("GET", `/chats/${chat.id}/messages`)).text).not.toContain("A secret");
+    expect((await redact()).status).toBe(200);
+    expect(await preview()).toBe(hasNewer ? "Newer" : "");
+    expectError(await redact(), 404, "message_not_found");
+  },
+);
+
+test("a redaction that got a 503 reaches the list of chats by the chat's alarm, and its repetition is a 200", async () => {
+  const { chat, preview, redact } = await chatWithSecret();
+  breakObjects("ORGANIZATIONS", "report");
+  expectError(await redact(), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect(await alarmOf(chat.object)).not.toBeNull();
+  await runDurableObjectAlarm(chat.object);
+  expect(await preview()).toBe("");
+  expect((await redact()).status).toBe(200);
+  expectError(await redact(), 404, "message_not_found");
 });

@@ -83,6 +83,8 @@ test("a chat that is deleted and created again during a report reports its own a
   vi.restoreAllMocks();
   expect(await stored()).toMatchObject({ last_message_at: null, preview: null });
   expect((await stored())?.life).toBeGreaterThan(adoption.life);
+  await runDurableObjectAlarm(object);
+  expect(await stored()).toMatchObject({ state: "adopted", last_message_at: null });
   const { createdAt, seq } = await send(api, chatId);
   expect(seq).toBe(1);
   await runDurableObjectAlarm(object);
