@@ -41,7 +41,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     tag: "Chats",
     summary: "List chats",
     description:
-      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by 10 seconds.",
+      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute.",
     permission: "chats:read",
     query: chatsQueryParameters,
     headers: [ifNoneMatch],

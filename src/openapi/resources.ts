@@ -68,7 +68,7 @@ export const chatSchema = resource<directory.Chat>()(
     metadata,
     createdAt: time("When it was created"),
     lastMessageAt: timeOrNull(
-      "The time of the last message, or null before the first one. In lists it can lag by 10 seconds",
+      "The time of the last message, or null before the first one. In lists it can lag by a few seconds, and under heavy load by a minute",
     ),
   }),
 );

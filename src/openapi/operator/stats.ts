@@ -17,7 +17,7 @@ export const statsOperations: readonly OperationSpec[] = [
     tag: "Statistics",
     summary: "Read statistics",
     description:
-      "Returns the waiting messages and the delivery attempts of each channel, and the accepted and refused requests of each key, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are at most about 10 seconds old, a key's about a minute. A crash can lose the counts of the last few seconds. `page` and `limit` apply to both lists, and `pagination` describes the longer one.",
+      "Returns the waiting messages and the delivery attempts of each channel of an organization, and the accepted and refused requests of each key, oldest first. The request costs one call of one object, so you can call it often. A channel's numbers are about 5 seconds old, a key's about a minute; under heavy load, a channel's are about a minute old too. A crash can lose the counts of the last few seconds. `page` and `limit` apply to both lists, and `pagination` describes the longer one.",
     query: {
       schema: statsQuery,
       descriptions: { ...pages.descriptions, organization: "The organization's id." },

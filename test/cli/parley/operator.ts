@@ -7,6 +7,20 @@ import { newChat } from "./made.ts";
 import type { Place } from "./place.ts";
 
 const BOT_TOKEN = "123456:test-bot-token";
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A service with fixed responses to paths that begin with these. @returns the environment of its operator */
+async function fakeService({ secrets }: Place, responses: Record<string, object>): Promise<Record<string, string>> {
+  const service = createServer(({ headers, url = "" }, response) => {
+    const isAllowed = headers.authorization === `Bearer ${secrets.ADMIN_TOKEN}`;
+    const [, body] = Object.entries(responses).find(([path]) => url.startsWith(path)) ?? [];
+    response.writeHead(isAllowed ? (body ? 200 : 404) : 401).end(JSON.stringify(body ?? {}));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void service.close());
+  await once(service, "listening");
+  return { PARLEY_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}` };
+}
 
 /** The commands of the operator, as processes against the service. */
 export function operatorTests(placeOf: () => Place): void {
@@ -164,42 +178,64 @@ export function operatorTests(placeOf: () => Place): void {
 
   test("keys list shows each key's rate limit, age and last use", async () => {
     const place = placeOf();
-    const { organization, keyId } = await newChat(place);
-    const stats = JSON.stringify({ admitted: 3, refused: {}, at: Date.now() - 7_200_000 });
-    place.sql("update api_keys set stats = ?, created_at = ? where id = ?", stats, Date.now() - 3 * 86_400_000, keyId);
-    const { stdout, stderr } = await place.run(["keys", "list", "--organization", organization]);
-    const [head = "", row = ""] = stdout.split("\n");
+    const before = (ms: number) => new Date(Date.now() - ms).toISOString();
+    const key = {
+      id: "key_g1",
+      name: "Test",
+      rateLimit: { limit: 300, windowSeconds: 60 },
+      createdAt: before(3 * DAY),
+    };
+    const other = { ...key, id: "key_g2", name: "Other" };
+    const env = await fakeService(place, {
+      "/admin/v1/organizations/org_g1/keys": { keys: [key, other], pagination: {} },
+      "/admin/v1/stats?organization=org_g1": { keys: [{ id: "key_g1", updatedAt: before(2 * HOUR) }] },
+    });
+    const { stdout, stderr } = await place.run(["keys", "list", "--organization", "org_g1"], env);
+    const [head = "", row = "", unused = ""] = stdout.split("\n");
     expect(stderr).toBe("");
     expect(head).toMatch(/^ID +NAME +PERMISSIONS +RATE LIMIT +QUOTA +CREATED +LAST USED +EXPIRES +REVOKED$/);
-    expect(row).toMatch(new RegExp(`^${keyId} +Test .* 300/60s +– +3 days ago +2 hr. ago +– +–$`));
+    expect(row).toMatch(/^key_g1 +Test .* 300\/60s +– +3 days ago +2 hr. ago +– +–$/);
+    expect(unused).toMatch(/^key_g2 +Other .* 3 days ago +– +– +–$/);
   });
 
-  test("without --organization, a command lists the organizations to choose from", async () => {
+  test("limits are set, shown and removed by --max-chats", async () => {
     const place = placeOf();
-    const { id } = await createOrganization(place.world);
-    await createOrganization(place.world);
-    const { code, stdout, stderr } = await place.run(["members", "list"]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    const [head = "", candidate = ""] = stderr.split("\n");
-    expect(head).toMatch(/^✗ There are \d+ organizations\. Choose one:$/);
-    expect(candidate).toMatch(/^ {2}--organization org_\w+ {2}# \w+/);
-    expect((await place.run(["members", "list", "--organization", id])).code).toBe(0);
+    const words = ["organizations", "create", "--name", "Acme", "--owner", "Ann", "--max-chats", "1000"];
+    const { organization } = await place.json<{ organization: { id: string } }>(words);
+    expect(organization).toMatchObject({ name: "Acme", limits: { chats: 1_000 } });
+    const change = ["organizations", "change", organization.id];
+    const changed = await place.run([...change, "--name", "Acme Ltd", "--max-chats", "20"]);
+    expect(changed.stdout).toMatch(/^name +Acme Ltd$/m);
+    expect(changed.stdout).toMatch(/^limits\.chats +20$/m);
+    const removed = await place.json([...change, "--max-chats", "default"]);
+    expect(removed).toMatchObject({ organization: { name: "Acme Ltd", limits: { chats: null } } });
+    const { id: channel } = await createChannel(await createOrganization(place.world));
+    const limited = await place.json(["channels", "change", channel, "--max-chats", "7"]);
+    expect(limited).toMatchObject({ channel: { id: channel, limits: { chats: 7 } } });
   });
+
+  test.each([["members", "list"], ["stats"]])(
+    "without --organization, parley %s %s lists the organizations to choose from",
+    async (...words) => {
+      const place = placeOf();
+      const { id } = await createOrganization(place.world);
+      await createOrganization(place.world);
+      const { code, stdout, stderr } = await place.run(words);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      const [head = "", candidate = ""] = stderr.split("\n");
+      expect(head).toMatch(/^✗ There are \d+ organizations\. Choose one:$/);
+      expect(candidate).toMatch(/^ {2}--organization org_\w+ {2}# \w+/);
+      expect((await place.run([...words, "--organization", id])).code).toBe(0);
+    },
+  );
 
   test("without --organization, a command uses the only organization", async () => {
     const place = placeOf();
-    const { ADMIN_TOKEN } = place.secrets;
-    const alone = createServer((request, response) => {
-      const isAllowed = request.headers.authorization === `Bearer ${ADMIN_TOKEN}`;
-      const list = request.url?.startsWith("/admin/v1/organizations?")
-        ? { organizations: [{ id: "org_g1", name: "Acme" }], pagination: { total: 1 } }
-        : { members: [{ id: "mbr_g1", name: request.url }], pagination: {} };
-      response.writeHead(isAllowed ? 200 : 401).end(JSON.stringify(list));
-    }).listen(0, "127.0.0.1");
-    onTestFinished(() => void alone.close());
-    await once(alone, "listening");
-    const env = { PARLEY_URL: `http://127.0.0.1:${(alone.address() as AddressInfo).port}` };
-    expect((await place.run(["members", "list"], env)).stdout).toContain("/admin/v1/organizations/org_g1/members");
+    const env = await fakeService(place, {
+      "/admin/v1/organizations?": { organizations: [{ id: "org_g1", name: "Acme" }], pagination: { total: 1 } },
+      "/admin/v1/organizations/org_g1/members": { members: [{ id: "mbr_g1", name: "Ann" }], pagination: {} },
+    });
+    expect((await place.run(["members", "list"], env)).stdout).toContain("mbr_g1");
   });
 
   test("without an answer of the service, the exit code is 1, with advice", async () => {

@@ -4,7 +4,12 @@ import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type V4MiniflareOptions } from "miniflare";
 
 const MIGRATIONS = new URL("../../../migrations/", import.meta.url).pathname;
-const OBJECTS = { KEYS: "KeyObject", CHATS: "ChatObject", CHANNELS: "ChannelObject" };
+const OBJECTS = {
+  KEYS: "KeyObject",
+  ORGANIZATIONS: "OrganizationObject",
+  CHATS: "ChatObject",
+  CHANNELS: "ChannelObject",
+};
 
 export type Secrets = Record<"ADMIN_TOKEN" | "KEY_SECRET" | "CREDENTIALS_KEY", string>;
 
