@@ -131,10 +131,9 @@ export class ChatObject extends DurableObject<Env> {
     if (!identity) return UNKNOWN;
     const answers = drafts.map((draft) => this.#store(identity, draft, isRepeat));
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
-    // Even if nothing is new: the first call may have stored the messages and lost the alarm. The report's alarm is set
-    // first, because it is earlier than the queue's and serves both.
-    await this.#alarm.by(this.#report.changed());
+    // Even if nothing is new: the first call may have stored the messages and lost the alarm.
     if (identity.channelKind !== "web") this.#queue.start();
+    await this.#alarm.by(this.#report.changed());
     return answers;
   }
 
