@@ -146,27 +146,6 @@ export function aroundQueries(around: (query: number, run: () => Promise<unknown
   replaceStatements(["raw"], (_statement, run) => around(++queries, run));
 }
 
-/** Runs something right before the directory's next Drizzle statement that returns no rows. */
-export function beforeNextRun(first: () => Promise<unknown>): void {
-  let isNext = true;
-  replaceStatements(["run"], async (_statement, run) => {
-    if (isNext) {
-      isNext = false;
-      await first();
-    }
-    return run();
-  });
-}
-
-/** Runs statements without rows that match `pattern`, and loses their responses. `vi.restoreAllMocks()` ends it. */
-export function loseAnswers(outage: Outage, pattern: RegExp): void {
-  replaceStatements(["run"], async ({ statement }, run) => {
-    const answer = await run();
-    if (pattern.test(statement)) throw outageError(outage);
-    return answer;
-  });
-}
-
 /** Runs each write of the directory, and loses its response. `vi.restoreAllMocks()` ends it. */
 export function loseWrites(outage: Outage): void {
   const isWrite = ({ statement }: Statement) => /^\s*(insert|update|delete)/i.test(statement);
