@@ -69,16 +69,19 @@ export class ChatReporter extends WriteBehind<Report> {
 
   /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
   onAlarm(): Promise<number | null> {
-    this.#mustRepeat ||= this.#changesReported === undefined;
+    this.#repeatAsNewInstance();
     return this.flush();
   }
 
-  /** Reports until the organization knows the current state. @returns false if it does not answer */
+  /** Reports until the organization knows what changed before this call. @returns false if it does not answer */
   async settle(): Promise<boolean> {
-    this.#mustRepeat ||= this.#changesReported === undefined;
+    this.#repeatAsNewInstance();
+    const { changes } = this.#host.log;
+    // Later changes don't count: a busy chat always has one.
+    const isReported = () => (this.#changesReported ?? -1) >= changes || this.dueAt() === null;
     // A report that was under way may not have the last change.
-    for (let tries = 0; tries < 2 && this.dueAt() !== null; tries++) await this.flush();
-    return this.dueAt() === null;
+    for (let tries = 0; tries < 2 && !isReported(); tries++) await this.flush();
+    return isReported();
   }
 
   override forget(): void {
@@ -128,6 +131,11 @@ export class ChatReporter extends WriteBehind<Report> {
 
   protected failure({ identity }: Report) {
     return { event: "chat_not_reported", chatId: identity.chatId };
+  }
+
+  /** An instance does not know whether the report that an earlier one stored has arrived. */
+  #repeatAsNewInstance(): void {
+    this.#mustRepeat ||= this.#changesReported === undefined;
   }
 
   #lastReport(): StoredReport | null {

@@ -6,6 +6,7 @@ import { DeliveryQueue } from "../../src/chats/delivery/queue.ts";
 import type { ChatIdentity } from "../../src/chats/identity.ts";
 import { nextPosition, outboundMessage } from "../../src/chats/log/new-message.ts";
 import type { StatusNews } from "../../src/chats/rpc.ts";
+import { messageId } from "../../src/ids.ts";
 import { StandingAlarm } from "../../src/platform/alarm.ts";
 import { SimulatedAdapter } from "./adapter.ts";
 import type { Answered, SimulatedChannel } from "./channel.ts";
@@ -91,8 +92,12 @@ export class SimulatedChat extends ChatPlatform {
     );
   }
 
+  get #callId(): string {
+    return `${this.id}-`;
+  }
+
   messageId(seq: number): string {
-    return `${this.id}-${seq}`;
+    return messageId(this.#callId, seq);
   }
 
   /** The number of a message. */
@@ -138,7 +143,8 @@ export class SimulatedChat extends ChatPlatform {
     const place = nextPosition(newest, this.#identity, this.clock.now());
     const prepared = { outcome: "prepared" as const, senderId: "", text: "", template: null };
     const draft = {
-      id: this.messageId(place.seq),
+      id: this.#callId,
+      calledAt: this.clock.now(),
       content: "",
       type: of > 1 ? ("IMAGE" as const) : ("TEXT" as const),
       mediaUrl: of > 1 ? "https://example.com/media" : null,

@@ -185,7 +185,7 @@ export function ring(): Command {
     if (standing === null) return;
     await real.ring();
     model.reported = model.rows.length;
-    model.told = { depth: model.depth(), calls: model.wire.length };
+    model.told = { state: model.state(), calls: model.wire.length };
     model.work();
     expect(await real.alarm()).toBe(model.alarmAt());
   });

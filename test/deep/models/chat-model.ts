@@ -43,8 +43,8 @@ export class ChatModel {
   wire: string[] = [];
   /** The newest message that the list of chats was told of. */
   reported = 0;
-  /** How many waited, and how often the network had been called, when the channel was told. */
-  told = { depth: 0, calls: 0 };
+  /** The last report: the chat's state, and how often the network had been called. */
+  told = { state: "", calls: 0 };
 
   constructor(now: number) {
     this.now = now;
@@ -91,16 +91,19 @@ export class ChatModel {
     return Math.max(this.now, Math.min(head.nextAt ?? this.now, (head.firstAt ?? this.now) + DAY));
   }
 
-  /** When the alarm rings: for what waits, or 2 s later for what the channel was not told of it. */
+  /** When the alarm rings: for what waits, or 2 s later for what is not reported. */
   alarmAt(): number | null {
     const due = this.dueAt();
-    const { depth, calls } = this.told;
-    if (depth === this.depth() && calls === this.wire.length) return due;
+    const { state, calls } = this.told;
+    if (state === this.state() && calls === this.wire.length) return due;
     return Math.min(due ?? Number.POSITIVE_INFINITY, this.now + 2_000);
   }
 
-  depth(): number {
-    return this.rows.filter((row) => row.status === "QUEUED").length;
+  /** What a chat reports of its messages. */
+  state(): string {
+    const newest = this.rows.at(-1);
+    const waiting = this.rows.filter((row) => row.status === "QUEUED");
+    return JSON.stringify([newest?.seq, newest?.status, newest?.content, waiting.length, waiting[0]?.createdAt]);
   }
 
   /** Tries what is due, until something must wait. */

@@ -1,7 +1,9 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
+import type { ReportAnswer } from "../../../src/organizations/rpc.ts";
 import { chatOf, conversation, stopTheClock } from "../../service/delivery/conversation.ts";
+import { replaceMethod } from "../../support/faults.ts";
 import { client, newKey } from "../../support/harness.ts";
 import { acceptAs, fakeNetworks, lost, refuse, type Script } from "../../support/networks.ts";
 import { watchBackground } from "./background.ts";
@@ -34,8 +36,11 @@ test(
     const go = { outcome: "granted", probe: false, trial: null, epoch: 0, brokenSince: null, credentials: CREDENTIALS };
     vi.spyOn(env.CHANNELS, "getByName").mockReturnValue({
       permit: async () => go,
-      reportActivity: async () => undefined,
     } as unknown as DurableObjectStub<never>);
+    // However many chats the runs have, each reports 2 s after a change.
+    replaceMethod("ORGANIZATIONS", "report", (original) => async (...given) => {
+      return { ...((await original(...given)) as ReportAnswer), nextAfterMs: 0 };
+    });
     const settled = await watchBackground(place.object());
     const start = Date.now();
 

@@ -31,7 +31,7 @@ export function realChat(
       return then(() => ask(secret, method, `/api/v1/chats/${chatId}${path}`, { body, headers }));
     },
     receive: (dedupe, content) => {
-      const draft = { dedupe, content, type: "TEXT" as const, media: null, mediaUrl: null, addresses: [] };
+      const draft = { dedupe, content, type: "TEXT" as const, media: null, origin: null, addresses: [] };
       return then(async () => object().receive(organizationId, { ...draft, id: newId("msg", null) }, null));
     },
     tell: (messageId, networkId, status) => {

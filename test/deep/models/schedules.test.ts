@@ -46,7 +46,9 @@ test(
   async () => {
     let channel: object = {};
     let network: StagedNetwork | undefined;
+    let organization: object = {};
     vi.spyOn(env.CHANNELS, "getByName").mockImplementation(() => channel as never);
+    vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation(() => organization as never);
     vi.stubGlobal("fetch", (_url: string, { body, signal }: { body: string; signal: AbortSignal }) =>
       network?.fetch(body, signal),
     );
@@ -59,6 +61,7 @@ test(
           network = new StagedNetwork(stage, play.kind, play.network);
           const leaves = [...play.leaves];
           channel = stagedChannel(stage, leaves);
+          organization = stage.organization();
           const judge = new StageJudge(stage, network);
           enter(stage, network, judge, play);
           await rest(stage, judge);
@@ -103,7 +106,7 @@ function enter(stage: Stage, network: StagedNetwork, judge: StageJudge, play: Pl
     play.contact.map((dedupe) => [
       `receive ${dedupe}`,
       async () => {
-        const text = { dedupe, type: "TEXT" as const, content: "Hi", media: null, mediaUrl: null, addresses: [] };
+        const text = { dedupe, type: "TEXT" as const, content: "Hi", media: null, origin: null, addresses: [] };
         await stage.chat.receive(organizationId, { ...text, id: newId("msg", null) }, null);
       },
     ]),
@@ -154,7 +157,6 @@ function stagedChannel(stage: Stage, leaves: ("go" | "pace" | "broken" | "away")
     slowDown: told("the channel is told to slow down"),
     reportProbe: told("the channel is told of a probe"),
     reportBroken: told("the channel is told that it broke"),
-    reportActivity: told("the channel is told of activity"),
   } satisfies Partial<Record<keyof ChannelObject, unknown>>;
 }
 

@@ -110,7 +110,7 @@ export class StageJudge {
       const { id, direction, status, seq } = message;
       if (direction === "INBOUND") continue;
       const [number = 0, { isLong } = { isLong: false }] =
-        [...this.#network.sent].find(([, sent]) => sent.id === id) ?? [];
+        [...this.#network.sent].find(([, sent]) => id.startsWith(sent.id)) ?? [];
       const calls = this.#network.calls.filter((call) => call.number === number);
       const text = `message ${seq} is ${status} (${message.error?.code}) after ${calls.map(({ fate }) => fate).join()}`;
       if (status === "FAILED") {

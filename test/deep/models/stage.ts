@@ -9,6 +9,9 @@ import type { Message } from "../../../src/chats/message.ts";
 import { newId } from "../../../src/ids.ts";
 import { ChatObject } from "../../../src/index.ts";
 
+import type { OrganizationObject } from "../../../src/organizations/organization-object.ts";
+import type { ChatReport, ReportAnswer } from "../../../src/organizations/rpc.ts";
+
 /** When each run begins: a day ahead of the platform's clock, so that no alarm rings by itself. */
 export const START = Date.now() + 86_400_000;
 
@@ -30,7 +33,7 @@ const MICROTASKS = 200;
 /**
  * A real chat object on real storage, amid all that may happen to it at once, in an order that fast-check's scheduler
  * picks. Its methods are called within one event of the object, not from outside: between two places where it waits for
- * another (its channel, its network, the directory) nothing but promises that are ready settles, so what is let go next
+ * another (its channel, its network, its organization) nothing but promises that are ready settles, so what is let go next
  * is the scheduler's choice alone, and a seed means the same order each time. Production has no more orders than these:
  * it delivers no call and no answer while the object's storage is at work. To lose an instance is to let nothing come
  * back to it any more, and to make the next one on the same storage.
@@ -156,6 +159,18 @@ export class Stage {
       this.begin([["the alarm rings", () => void this.watch(this.ring())]]);
       await rest();
     }
+  }
+
+  /** The organization's object: it accepts each report. */
+  organization(): object {
+    return {
+      report: async ({ number }: ChatReport): Promise<ReportAnswer> => {
+        await this.turn("the chat reports to its organization");
+        await this.turn("the organization answers");
+        return { outcome: "ok", number, nextAfterMs: 5_000 };
+      },
+      addAddresses: () => this.turn("the organization gets addresses"),
+    } satisfies Partial<Record<keyof OrganizationObject, unknown>>;
   }
 
   /** What an instance does after it has answered, or by its alarm, ends with its line worked off. */

@@ -117,8 +117,8 @@ export class StagedNetwork {
   }
 
   messageOf(number: number): Message {
-    const id = this.sent.get(number)?.id;
-    return this.#stage.messages().find((each) => each.id === id) as Message;
+    const id = this.sent.get(number)?.id ?? "";
+    return this.#stage.messages().find((each) => each.id.startsWith(id)) as Message;
   }
 }
 

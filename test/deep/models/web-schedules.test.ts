@@ -37,7 +37,9 @@ test(
     let channel: object = {};
     let stage: Stage | undefined;
     let tabs: StagedTab[] = [];
+    let organization: object = {};
     vi.spyOn(env.CHANNELS, "getByName").mockImplementation(() => channel as never);
+    vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation(() => organization as never);
     // A walk over many messages lets others in between its steps.
     vi.stubGlobal("scheduler", { wait: () => stage?.turn("an acknowledgement goes on") });
     const send: (this: WebSocket, data: string | ArrayBuffer | ArrayBufferView) => void = Reflect.get(
@@ -60,6 +62,7 @@ test(
           stage = staged;
           tabs = play.tabs.map((_, nth) => new StagedTab(staged, `tab ${nth + 1}`));
           channel = stagedChannel(staged, [...play.terms]);
+          organization = staged.organization();
           const judge = new StageJudge(staged, new StagedNetwork(staged, "telegram", []));
           enter(staged, judge, tabs, play);
           await staged.play(() => judge.look());
@@ -109,7 +112,6 @@ function stagedChannel(stage: Stage, isAway: boolean[]): object {
       if (isAway.shift()) throw new Error("internal error; reference = 0123456789abcdef");
       return { allowedOrigins: [], fingerprints: [] };
     },
-    reportActivity: () => stage.turn("the channel is told of activity"),
   } satisfies Partial<Record<keyof ChannelObject, unknown>>;
 }
 
