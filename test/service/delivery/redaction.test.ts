@@ -1,9 +1,11 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { randomBase62 } from "../../../src/ids.ts";
+import { replaceMethod } from "../../support/faults.ts";
 import { admin, created, newChat, newOrganization, send } from "../../support/harness.ts";
 import { acceptAs, fakeNetworks, hanging, inTurn } from "../../support/networks.ts";
-import { storedBy } from "../../support/stored.ts";
+import { storedBy, storedChat } from "../../support/stored.ts";
 import { taken, tellStatus } from "../inbound/webhook-calls.ts";
 import { type Conversation, conversation, stopTheClock } from "./conversation.ts";
 
@@ -107,4 +109,30 @@ test("an idempotency key is stored nowhere in the clear, and still returns its m
     expect(again.body.message).toMatchObject({ id: message.id, content: "" });
   }
   expect((await api("GET", path)).body.pagination.total).toBe(1);
+});
+
+/** A web chat whose newest message has a canary, which the list of chats shows. */
+async function previewed() {
+  const { api, channelId, organizationId } = await newOrganization();
+  const { id: chatId } = await newChat(api, channelId, "ada");
+  const canary = newCanary();
+  const { id } = await send(api, chatId, { content: canary });
+  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  const preview = async () => (await storedChat(organizationId, chatId))?.preview ?? "";
+  expect(await preview()).toContain(canary);
+  const redaction = async () => (await admin("POST", `/chats/${chatId}/messages/${id}/redact`)).status;
+  return { api, chatId, canary, preview, redaction };
+}
+
+test("a redaction is answered even if the chat changes during each report", async () => {
+  const { api, chatId, canary, preview, redaction } = await previewed();
+  let reports = 0;
+  replaceMethod("ORGANIZATIONS", "report", (original) => async (...given) => {
+    if (++reports < 5) await send(api, chatId);
+    return original(...given);
+  });
+  expect(await redaction()).toBe(200);
+  expect(reports).toBeLessThan(3);
+  vi.restoreAllMocks();
+  expect(await preview()).not.toContain(canary);
 });
