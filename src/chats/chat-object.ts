@@ -16,6 +16,7 @@ import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message
 import { MessagePages } from "./log/pages.ts";
 import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { Message } from "./message.ts";
+import { RedactionReports } from "./redaction-reports.ts";
 import type {
   ApplyStatusAnswer,
   Draft,
@@ -35,8 +36,6 @@ import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 const UNKNOWN: Unknown = { outcome: "unknown" };
 const AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
-/** Storage has the seq of a redacted message here while the list of chats may show its text. */
-const UNREPORTED = "unreportedRedaction";
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
@@ -60,9 +59,9 @@ export class ChatObject extends DurableObject<Env> {
     depth: () => this.#depth(),
   });
 
+  readonly #redactions = new RedactionReports(this.ctx.storage, () => this.#report.settle());
+
   readonly #calls = new RepeatedCalls(this.#log);
-  /** The seq of the redacted message whose blank text is being reported. */
-  #reporting: number | null = null;
 
   readonly #queue = new DeliveryQueue({
     log: this.#deliveries,
@@ -264,8 +263,7 @@ export class ChatObject extends DurableObject<Env> {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     const row = this.#log.byId(id);
     if (!row) return { outcome: "no_message" };
-    const isUnreported = this.ctx.storage.kv.get(UNREPORTED) === row.seq && this.#reporting !== row.seq;
-    const isRepeat = this.#log.redactedBy(row.seq) === call || isUnreported;
+    const isRepeat = this.#log.redactedBy(row.seq) === call || this.#redactions.isOpen(row.seq);
     if (row.redactedAt !== null) return isRepeat ? this.#reported(row.seq, row.doc) : { outcome: "no_message" };
     this.#queue.beforeRedaction(row.seq);
     const queued = this.#deliveries.delivered(row.seq);
@@ -278,15 +276,8 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Answers a redaction once the list of chats shows nothing of the text. */
   async #reported(seq: number, doc: string): Promise<RedactAnswer> {
-    const { kv } = this.ctx.storage;
-    kv.put(UNREPORTED, seq);
     await this.#alarm.by(this.#report.changed());
-    this.#reporting = seq;
-    const isReported = await this.#report.settle();
-    if (this.#reporting === seq) this.#reporting = null;
-    if (!isReported) return { outcome: "not_reported" };
-    if (kv.get(UNREPORTED) === seq) kv.delete(UNREPORTED);
-    return { outcome: "ok", doc };
+    return (await this.#redactions.settle(seq)) ? { outcome: "ok", doc } : { outcome: "not_reported" };
   }
 
   /** The channel works again: a message that waited for it may be sent now. */

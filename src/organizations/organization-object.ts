@@ -289,6 +289,8 @@ export class OrganizationObject extends DurableObject<Env> {
       .where(and(eq(channels.id, channelId), eq(channels.organizationId, organizationId)))
       .get();
     if (!row || (row.organization.erasingAt !== null && !this.#isReady())) return false;
+    // Of an empty object, this is the whole configuration.
+    if (!this.#isReady()) this.#configuredAt = Date.now();
     this.#prepare(organizationId);
     this.#setLimit(row.organization.limits);
     this.#channels.add(row.channel);
