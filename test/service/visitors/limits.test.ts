@@ -1,8 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { breakDirectory, breakObjects, countRoundTrips, OUTAGES, replaceMethod } from "../../support/faults.ts";
-import { newChat, newOrganization } from "../../support/harness.ts";
+import { breakDirectory, breakObjects, countHops, OUTAGES, replaceMethod } from "../../support/faults.ts";
+import { admin, newChat, newOrganization } from "../../support/harness.ts";
 import { asUser, connect, newSite, newToken, objectOf, type Page, signUser, visit } from "../../support/sockets.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
 
@@ -205,20 +205,19 @@ test("one address can open 5 new chats a minute, and the sixth is told when to t
   expect((await begin(channelId, from)).answer.type).toBe("refused");
 });
 
-test("a refused new chat is refused again for 5 s without asking the directory or the channel", async () => {
+test("a refused new chat is refused again for 5 s without a call of an object or the directory", async () => {
   const { channelId } = await newOrganization();
   const from = "192.0.2.3";
   for (let n = 0; n < 5; n++) await begin(channelId, from);
   const { page, answer } = await begin(channelId, from);
   expect(answer).toMatchObject({ code: "rate_limited", retryAfter: 60 });
-  const roundTrips = countRoundTrips();
-  const channelCalls = vi.spyOn(env.CHANNELS, "getByName");
+  const hops = countHops();
   pass(500);
   for (let n = 0; n < 50; n++) {
     pass(20);
     expect(await page.write(`${n}`)).toMatchObject({ message: "Too many new chats", retryAfter: n < 24 ? 5 : 4 });
   }
-  expect([roundTrips(), channelCalls.mock.calls.length]).toEqual([0, 0]);
+  expect(hops()).toEqual({});
   pass(5_000);
   expect(await page.write("asked")).toMatchObject({ message: "Too many new chats", retryAfter: 54 });
   pass(53_500);
@@ -297,6 +296,15 @@ test.each(OUTAGES)("a chat in use stores messages while the directory is down (%
   await page.write("a");
   pass(1_000);
   breakDirectory(outage);
+  expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
+});
+
+test("at the limit on chats, a visitor's first message is refused, and a chat that exists goes on", async () => {
+  const { page, organizationId, channelId } = await newVisitor();
+  await page.write("a");
+  expect((await admin("PATCH", `/organizations/${organizationId}`, { limits: { chats: 1 } })).status).toBe(200);
+  expect((await begin(channelId, "192.0.2.15")).answer).toMatchObject({ code: "chat_limit", retryAfter: null });
+  pass(1_000);
   expect(await page.write("b")).toMatchObject({ type: "stored", seq: 2 });
 });
 

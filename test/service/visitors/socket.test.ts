@@ -25,8 +25,8 @@ async function newVisitor() {
   return { ...organization, token, object, messages };
 }
 
-test("opening the socket stores nothing, neither in the directory nor in an object", async () => {
-  const { api, channelId, token, object } = await newVisitor();
+test("opening the socket stores nothing in any object", async () => {
+  const { api, organizationId, channelId, token, object } = await newVisitor();
   const { page, ready } = await visit(channelId, { token });
   expect(ready).toEqual({ type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 });
   page.send({ type: "delivered", seq: 5 });
@@ -35,6 +35,7 @@ test("opening the socket stores nothing, neither in the directory nor in an obje
   expect((await api("GET", "/chats")).body.chats).toEqual([]);
   expect(await heldBy(object)).toEqual(NOTHING);
   expect(await heldBy(env.CHANNELS.getByName(channelId))).toEqual(NOTHING);
+  expect(await heldBy(env.ORGANIZATIONS.getByName(organizationId))).toEqual(NOTHING);
 });
 
 test("the upgrade response names only the server's protocol", async () => {
