@@ -94,6 +94,14 @@ test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as cons
   },
 );
 
+test.each(KINDS)("a new contact's message on %s is stored beyond the limit on chats", async (kind) => {
+  const at = await place(kind);
+  expect((await admin("PATCH", `/channels/${at.channel.id}`, { limits: { chats: 0 } })).status).toBe(200);
+  const from = newContact();
+  taken(await textOf(at, kind, from, "Hi")());
+  expect(await at.texts()).toEqual({ [from]: ["Hi"] });
+});
+
 test("the first message on a channel gets a 503 while the directory is down, and its repeat is stored", async () => {
   const at = await place("telegram");
   const from = newContact();
