@@ -95,8 +95,8 @@ function isRecent(at: number, withinMs: number, now: number): boolean {
 }
 
 /**
- * Whether a chat belongs to this visitor, or was not adopted yet. A chat's id is a hash of 89 bits and the directory can
- * be wrong, so the address, the channel and the organization are compared too.
+ * Whether a chat belongs to this visitor, or was not adopted yet. A chat's id is a hash of 89 bits, so the address,
+ * the channel and the organization are compared too.
  */
 export function isOwner(visitor: Visitor, chat: ChatIdentity | undefined): boolean {
   if (!chat) return true;

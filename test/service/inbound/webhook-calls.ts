@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Answer, call } from "../../support/harness.ts";
 import { signatureOf } from "../../unit/channels/whatsapp-network.ts";
-import { APP_SECRET, type Conversation, PHONE_ID } from "../delivery/conversation.ts";
+import { APP_SECRET, type Conversation, type Kind, PHONE_ID } from "../delivery/conversation.ts";
 
 type Channel = Conversation["channel"];
 
@@ -82,4 +82,18 @@ export function tellStatus(
 /** Asserts that a webhook was accepted. */
 export function taken(answer: Answer): void {
   expect([answer.status, answer.body], answer.text).toEqual([200, { ok: true }]);
+}
+
+export const KINDS = ["telegram", "whatsapp"] as const;
+
+/** Sends a contact's text as each network does. Repeated calls send the same message. */
+export function textOf(
+  { channel }: { channel: Channel },
+  kind: Kind,
+  from: string,
+  text: string,
+): () => Promise<Answer> {
+  const update = telegramText(from, text);
+  const value = whatsappText({ wa_id: from }, text);
+  return () => (kind === "telegram" ? fromTelegram(channel, update) : fromMeta(channel, [value]));
 }

@@ -1,23 +1,24 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
-import { aroundCall, breakDirectory, breakObjects, countRoundTrips, OUTAGES } from "../../support/faults.ts";
-import { type Answer, admin, expectError, newChat, send } from "../../support/harness.ts";
+import { breakObjects, countRoundTrips } from "../../support/faults.ts";
+import { admin, expectError, newChat, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
-import { type Kind, newNetworkChannel, pass, stopTheClock } from "../delivery/conversation.ts";
-import { fromMeta, fromTelegram, metadata, signed, taken, telegramText, whatsappText } from "./webhook-calls.ts";
-import { newContact, type Place, place, reader } from "./webhook-place.ts";
+import { newNetworkChannel, pass, stopTheClock } from "../delivery/conversation.ts";
+import {
+  fromMeta,
+  fromTelegram,
+  KINDS,
+  metadata,
+  signed,
+  taken,
+  telegramText,
+  textOf,
+  whatsappText,
+} from "./webhook-calls.ts";
+import { newContact, place, reader } from "./webhook-place.ts";
 
 stopTheClock();
-
-/** Sends a contact's text as each network does. Repeated calls send the same message. */
-function textOf({ channel }: Pick<Place, "channel">, kind: Kind, from: string, text: string): () => Promise<Answer> {
-  const update = telegramText(from, text);
-  const value = whatsappText({ wa_id: from }, text);
-  return () => (kind === "telegram" ? fromTelegram(channel, update) : fromMeta(channel, [value]));
-}
-
-const KINDS = ["telegram", "whatsapp"] as const;
 
 test.each(KINDS)("a contact's message on %s is stored before the answer, with the contact's name", async (kind) => {
   const at = await place(kind);
@@ -60,95 +61,12 @@ test.each(KINDS)("twenty first messages of a new contact on %s create one chat",
   expect(await at.chats()).toHaveLength(1);
 });
 
-test.each(KINDS)(
-  "%s gets a 503 for a new contact while the organization's object does not answer, and its repeat stores nothing twice",
-  async (kind) => {
-    const at = await place(kind);
-    const from = newContact();
-    taken(await textOf(at, kind, from, "Before")());
-    const tell = textOf(at, kind, newContact(), "During");
-    breakObjects("ORGANIZATIONS", "open");
-    expectError(await tell(), 503, "unavailable");
-    taken(await textOf(at, kind, from, "From a known contact")());
-    vi.restoreAllMocks();
-    taken(await tell());
-    taken(await tell());
-    expect(
-      Object.values(await at.texts())
-        .flat()
-        .toSorted(),
-    ).toEqual(["Before", "During", "From a known contact"]);
-  },
-);
-
-test.each(KINDS.flatMap((kind) => OUTAGES.map((outage) => [kind, outage] as const)))(
-  "a new contact's message on %s is stored while the directory is down (%s error)",
-  async (kind, outage) => {
-    const at = await place(kind);
-    const [one, other] = [newContact(), newContact()];
-    taken(await textOf(at, kind, one, "Before")());
-    expect(await at.texts()).toEqual({ [one]: ["Before"] });
-    breakDirectory(outage);
-    taken(await textOf(at, kind, other, "During")());
-    expect(await at.texts()).toEqual({ [one]: ["Before"], [other]: ["During"] });
-  },
-);
-
 test.each(KINDS)("a new contact's message on %s is stored beyond the limit on chats", async (kind) => {
   const at = await place(kind);
   expect((await admin("PATCH", `/channels/${at.channel.id}`, { limits: { chats: 0 } })).status).toBe(200);
   const from = newContact();
   taken(await textOf(at, kind, from, "Hi")());
   expect(await at.texts()).toEqual({ [from]: ["Hi"] });
-});
-
-test("the first message on a channel gets a 503 while the directory is down, and its repeat is stored", async () => {
-  const at = await place("telegram");
-  const from = newContact();
-  const tell = textOf(at, "telegram", from, "First");
-  breakDirectory("bare");
-  expectError(await tell(), 503, "unavailable");
-  vi.restoreAllMocks();
-  taken(await tell());
-  expect(await at.texts()).toEqual({ [from]: ["First"] });
-});
-
-test.each(KINDS)(
-  "%s gets a 503 while a chat's object does not answer, and other contacts' messages are stored",
-  async (kind) => {
-    const at = await place(kind);
-    const [one, other] = [newContact(), newContact()];
-    const tell = textOf(at, kind, one, "One");
-    breakObjects("CHATS", "receive");
-    expectError(await tell(), 503, "unavailable");
-    vi.restoreAllMocks();
-    taken(await tell());
-    taken(await textOf(at, kind, other, "Other")());
-    expect(await at.texts()).toEqual({ [one]: ["One"], [other]: ["Other"] });
-  },
-);
-
-/** An error that an object's code throws to its caller. */
-const remote = (error: Error) => Object.assign(error, { remote: true });
-const OLD_OBJECT = 'The RPC receiver does not implement "receive".';
-const FAULTS: [string, number, Error][] = [
-  ["a bug in the code", 200, remote(new TypeError("draft is undefined"))],
-  ["a value that SQLite refuses", 200, remote(new Error("string or blob too big: SQLITE_TOOBIG"))],
-  ["an unexpected error", 503, remote(new Error("Unexpected"))],
-  ["a missing table", 503, remote(new Error("no such table: messages: SQLITE_ERROR"))],
-  ["an object that still runs older code", 503, remote(new TypeError(OLD_OBJECT))],
-];
-
-test.each(FAULTS)("the webhook of a message is answered after %s: %i", async (_what, status, error) => {
-  const at = await place("telegram");
-  const tell = textOf(at, "telegram", newContact(), "Hi");
-  aroundCall("CHATS", "receive", { before: () => Promise.reject(error) });
-  const answer = await tell();
-  vi.restoreAllMocks();
-  if (status === 200) return taken(answer);
-  expectError(answer, 503, "unavailable");
-  taken(await tell());
-  expect(Object.values(await at.texts())).toEqual([["Hi"]]);
 });
 
 test("all addresses that Meta has sent for a contact lead to the same chat", async () => {
