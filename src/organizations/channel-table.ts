@@ -4,7 +4,7 @@ import { addCounts } from "../platform/counts.ts";
 import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel } from "./rpc.ts";
 
 /** A channel's row in D1. */
-export interface ChannelRow {
+interface DirectoryChannel {
   id: string;
   kind: ChannelKind;
   name: string;
@@ -51,7 +51,7 @@ export class ChannelTable {
     return this.#known;
   }
 
-  add({ id, kind, name, limits, createdAt, erasingAt }: ChannelRow): void {
+  add({ id, kind, name, limits, createdAt, erasingAt }: DirectoryChannel): void {
     this.#sql.exec(
       `insert into channels (id, kind, name, chat_limit, created_at, closed) values (?, ?, ?, ?, ?, ?)
        on conflict do nothing`,
@@ -77,7 +77,7 @@ export class ChannelTable {
   }
 
   /** Replaces names and limits that changed. @returns whether one did */
-  configure(rows: Pick<ChannelRow, "id" | "name" | "limits">[]): boolean {
+  configure(rows: Pick<DirectoryChannel, "id" | "name" | "limits">[]): boolean {
     const changed = rows.filter(({ id, name, limits }) => {
       const known = this.get(id);
       return known && (known.name !== name || known.chatLimit !== (limits.chats ?? null));
