@@ -30,7 +30,10 @@ const OBJECTS_PER_REQUEST = 500;
  */
 export async function eraseChat(env: Env, id: string) {
   const { organizationId } = await ownerOf(env, id);
-  const chat = await callOrganization(env, organizationId, (organization) => organization.deleteChat(id));
+  // If the platform loses the answer of `deleteChat` and the call is repeated, it finds nothing any more.
+  const before = await callOrganization(env, organizationId, (organization) => organization.find(id));
+  const deleted = await callOrganization(env, organizationId, (organization) => organization.deleteChat(id));
+  const chat = deleted ?? before;
   if (!chat) throw new ApiError("chat_not_found");
   return chat;
 }

@@ -265,6 +265,7 @@ export class ChatObject extends DurableObject<Env> {
     if (!row) return { outcome: "no_message" };
     const isRepeat = this.#log.redactedBy(row.seq) === call || this.#redactions.isOpen(row.seq);
     if (row.redactedAt !== null) return isRepeat ? this.#reported(row.seq, row.doc) : { outcome: "no_message" };
+    this.#redactions.open(row.seq);
     this.#queue.beforeRedaction(row.seq);
     const queued = this.#deliveries.delivered(row.seq);
     const delivery = queued && printRedacted(queued);

@@ -16,9 +16,13 @@ export class RedactionReports {
     return this.#kv.get(keyOf(seq)) === true && !this.#underWay.has(seq);
   }
 
+  /** Call it before the message is blank: after a failure, the redaction can be repeated until it is reported. */
+  open(seq: number): void {
+    this.#kv.put(keyOf(seq), true);
+  }
+
   /** Reports a redaction. @returns whether the list of chats shows nothing of the text */
   async settle(seq: number): Promise<boolean> {
-    this.#kv.put(keyOf(seq), true);
     this.#underWay.add(seq);
     const isReported = await this.#report().finally(() => this.#underWay.delete(seq));
     if (isReported) this.#kv.delete(keyOf(seq));

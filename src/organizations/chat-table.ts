@@ -31,7 +31,10 @@ export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others,
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
 
-/** The chats of an organization, and whose addresses they are. Every method runs without an `await`: it is one commit. */
+/**
+ * The chats of an organization, and whose addresses they are. A method that writes several rows is a transaction: if a
+ * row can't be written, the object can continue, and would otherwise commit the rows before it.
+ */
 export class ChatTable {
   readonly #storage: DurableObjectStorage;
   readonly #channels: ChannelTable;
@@ -61,7 +64,11 @@ export class ChatTable {
   }
 
   /** Creates a chat. Its life is later than that of each chat that was deleted before. */
-  create(channel: KnownChannel, { address, others, name, metadata, proposedId }: OpenRequest, now: number): ChatRow {
+  create(channel: KnownChannel, request: OpenRequest, now: number): ChatRow {
+    return this.#storage.transactionSync(() => this.#create(channel, request, now));
+  }
+
+  #create(channel: KnownChannel, { address, others, name, metadata, proposedId }: OpenRequest, now: number): ChatRow {
     const life = Math.max(now, this.#floor() + 1);
     this.#sql.exec(
       `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at)
@@ -91,9 +98,11 @@ export class ChatTable {
         .next().done;
     });
     if (free.length === 0) return row;
-    this.#claim(row.channel_id, row.id, free);
     const others = JSON.stringify([...othersOf(row), ...free]);
-    this.#sql.exec("update chats set others = ? where id = ?", others, row.id);
+    this.#storage.transactionSync(() => {
+      this.#claim(row.channel_id, row.id, free);
+      this.#sql.exec("update chats set others = ? where id = ?", others, row.id);
+    });
     return { ...row, others };
   }
 
@@ -117,8 +126,11 @@ export class ChatTable {
 
   /** Stores a chat's report, if it is newer than the stored one and of the chat's current life. */
   report(row: ChatRow, report: ChatReport, now: number): void {
+    if (report.number > row.report) this.#storage.transactionSync(() => this.#report(row, report, now));
+  }
+
+  #report(row: ChatRow, report: ChatReport, now: number): void {
     const { lastMessageAt, preview, unansweredSince, depth, oldest, attempts, number } = report;
-    if (number <= row.report) return;
     this.#sql.exec(
       `update chats set state = 'adopted', active_at = ?, last_message_at = ?, preview = ?, unanswered_since = ?,
          report = ?, depth = ?, oldest = ?, attempts = ? where id = ?`,
@@ -139,25 +151,29 @@ export class ChatTable {
   /** Takes a chat off the lists. Its addresses stay until it is deleted. */
   beginDeletion(row: ChatRow): void {
     if (row.state === "deleting") return;
-    this.#sql.exec("update chats set state = 'deleting', active_at = null, oldest = null where id = ?", row.id);
-    this.#channels.addChats(row.channel_id, -1);
-    this.#channels.count(row.channel_id, -row.depth, {}, Date.now());
+    this.#storage.transactionSync(() => {
+      this.#sql.exec("update chats set state = 'deleting', active_at = null, oldest = null where id = ?", row.id);
+      this.#channels.addChats(row.channel_id, -1);
+      this.#channels.count(row.channel_id, -row.depth, {}, Date.now());
+    });
   }
 
   /** The chat's object holds nothing any more: removes the row and its addresses. A later life of the chat stays. */
   endDeletion(id: string, life: number): void {
     const row = this.get(id);
     if (row?.life !== life) return;
-    for (const address of [row.address, ...othersOf(row)]) {
-      this.#sql.exec(
-        "delete from addresses where channel_id = ? and address = ? and chat_id = ?",
-        row.channel_id,
-        address,
-        id,
-      );
-    }
-    this.#sql.exec("delete from chats where id = ?", id);
-    if (life > this.#floor()) this.#storage.kv.put("floor", life);
+    this.#storage.transactionSync(() => {
+      for (const address of [row.address, ...othersOf(row)]) {
+        this.#sql.exec(
+          "delete from addresses where channel_id = ? and address = ? and chat_id = ?",
+          row.channel_id,
+          address,
+          id,
+        );
+      }
+      this.#sql.exec("delete from chats where id = ?", id);
+      if (life > this.#floor()) this.#storage.kv.put("floor", life);
+    });
   }
 
   /** Chats whose deletion has begun and not ended. */

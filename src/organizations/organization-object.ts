@@ -74,6 +74,8 @@ export class OrganizationObject extends DurableObject<Env> {
     if (found?.state === "deleting") return { outcome: "deleting", chatId: found.id };
     if (found) {
       const row = this.#chats.learn(found, [address, ...others]);
+      // The first call may have created the chat and lost the alarm.
+      if (row.state === "created") await this.#alarm.by(Math.max(row.created_at + ADOPT_AFTER_MS, Date.now()));
       return this.#opened(organizationId, channel, row, false);
     }
     const now = Date.now();
