@@ -1,58 +1,73 @@
 import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
-import { type Case, parley, same } from "./cases.ts";
-import { ONE_QUERY, toBare } from "./floor-cases.ts";
+import { type Case, type Goal, parley, same } from "./cases.ts";
+import { TWO_CALLS, toBare } from "./floor-cases.ts";
 import type { Place } from "./place.ts";
 import { get } from "./request.ts";
-import { type Sizes, shown } from "./sizes.ts";
+import { lastPage, type Sizes, shown } from "./sizes.ts";
 
-const FLOOR = { floor: ONE_QUERY };
+const FLOOR = { floor: TWO_CALLS };
+/** No page may begin past this many chats. */
+const MAX_OFFSET = 10_000;
 /** The share of chats in the first channel. */
 const FIRST_SHARE = 0.7;
 
-export function directoryCases({ chats: count, manyChats }: Sizes): Case[] {
-  return [
-    parley(`GET /chats, page 1 of ${shown(count)}`, { ...FLOOR, goal: toBare(0.3, 0.4) }, (place) =>
-      chats(place, count, () => ""),
-    ),
-    parley(`GET /chats, near the end of ${shown(count)}`, FLOOR, (place) => chats(place, count, deep)),
-    parley("GET /chats of one channel", FLOOR, (place) => chats(place, count, ({ second }) => `?channel=${second}`)),
-    scale(`GET /chats, page 1 of ${shown(manyChats)}`, manyChats, () => ""),
-    scale(`GET /chats, near the end of ${shown(manyChats)}`, manyChats, deep),
-  ];
-}
-
 interface Walk {
-  /** The id of the channel with the fewer chats. */
-  second: string;
+  /** How many chats the list has. */
+  count: number;
   /** The id of a chat near the end: a hundredth of the chats come after it. */
   late: string;
 }
 
-function deep({ late }: Walk): string {
-  return `?before=${late}`;
+/** The pages whose cost is compared. Page 1 is in the cache of the isolate, and page 2 costs as much as page 1 without it. */
+const PAGES: Record<string, (walk: Walk) => string> = {
+  "page 1": () => "",
+  "page 2": () => "page=2",
+  "the last page by number": ({ count }) => `page=${lastPage(Math.min(count, MAX_OFFSET))}`,
+  "near the end": ({ late }) => `before=${late}`,
+};
+
+export function directoryCases({ chats, manyChats }: Sizes): Case[] {
+  return [
+    ...casesOf(chats, { goal: toBare(0.3, 0.4) }),
+    ...casesOf(manyChats, {}).map((each) => ({ ...each, scale: true })),
+  ];
 }
 
-/** A case for `--scale`. The directory has as many keys as the organization has chats. */
-function scale(name: string, count: number, query: (walk: Walk) => string): Case {
-  const make: Case["make"] = async (place) => {
-    await place.once(`${count} keys`, async () => place.otherKeys(await createOrganization(place), count));
-    return chats(place, count, query);
-  };
-  return { ...parley(name, FLOOR, make), scale: true };
+/** @param first the goal of page 1 */
+function casesOf(count: number, first: { goal?: Goal }): Case[] {
+  return Object.entries(PAGES).flatMap(([page, query]) => {
+    const all = `GET /chats, ${page} of ${shown(count)}`;
+    return [
+      parley(all, { ...FLOOR, ...(page === "page 1" && first) }, (place) =>
+        list(place, count, ({ all }) => query(all)),
+      ),
+      parley(`${all}, one channel`, FLOOR, (place) =>
+        list(place, count, ({ first }) => `channel=${first.id}&${query(first)}`),
+      ),
+      parley(`${all}, one kind`, FLOOR, (place) => list(place, count, ({ all }) => `channel=web&${query(all)}`)),
+    ];
+  });
 }
 
-async function chats(place: Place, count: number, query: (walk: Walk) => string) {
-  const { secret, walk } = await place.once(`${count} chats`, () => fill(place, count));
-  return same(get(`/api/v1/chats${query(walk)}`, secret), 200);
+async function list(place: Place, count: number, query: (walks: Walks) => string) {
+  const { secret, walks } = await place.once(`${count} chats`, () => fill(place, count));
+  return same(get(`/api/v1/chats?${query(walks)}`, secret), 200);
 }
 
-async function fill(place: Place, count: number) {
+/** The list of all chats, which is also that of the kind, and the list of the first channel. */
+interface Walks {
+  all: Walk;
+  first: Walk & { id: string };
+}
+
+async function fill(place: Place, count: number): Promise<{ secret: string; walks: Walks }> {
   const organization = await createOrganization(place);
   const first = await createChannel(organization);
-  const second = await createChannel(organization, { kind: "whatsapp" });
+  const second = await createChannel(organization);
   const inFirst = Math.round(count * FIRST_SHARE);
   const idOf = await place.chats(first, "visitor", inFirst);
-  await place.chats(second, "4915", count - inFirst);
+  await place.chats(second, "user", count - inFirst);
   const { secret } = await createKey(organization);
-  return { secret, walk: { second: second.id, late: idOf(Math.floor(count / 100)) } };
+  const late = idOf(Math.floor(count / 100));
+  return { secret, walks: { all: { count, late }, first: { id: first.id, count: inFirst, late } } };
 }

@@ -8,7 +8,7 @@ export const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
 export const TWO_ALONE = "two at once, one connection";
 export const ONE_WRITE = "one call that writes a row";
-export const ONE_QUERY = "one D1 query";
+const ONE_QUERY = "one D1 query";
 
 /** The bare route that a case with this number of connections is compared to. */
 export function bareOf(connections: number): string {

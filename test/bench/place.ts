@@ -1,11 +1,12 @@
-import { type Channel, createChat, type Organization } from "../support/world/factories.ts";
+import { type Channel, createChat } from "../support/world/factories.ts";
 import { migrations } from "../support/world/workers.ts";
 import { type World, worldAt } from "../support/world/world.ts";
-import type { Filling } from "./filling.ts";
+import { type Chats, chatIdOf, type Messages } from "./filling.ts";
 import type { Server, Statement } from "./server.ts";
 
-/** Messages that one call writes into a chat. */
-const FILLED_AT_ONCE = 10_000;
+/** How many messages, or chats, one call writes. */
+const MESSAGES_AT_ONCE = 10_000;
+const CHATS_AT_ONCE = 50_000;
 
 /** The service that the cases measure. Factories create a few things by its API, its methods many in the storage. */
 export class Place implements World {
@@ -40,57 +41,24 @@ export class Place implements World {
 
   /** Makes a web chat with this number of messages. Returns its id. */
   async chat(channel: Channel, messages: number): Promise<string> {
-    const { organization } = channel;
     const chat = await createChat(channel);
-    const createdAt = Date.parse(chat.createdAt) - messages;
-    for (let from = 1; from <= messages; from += FILLED_AT_ONCE) {
-      const count = Math.min(FILLED_AT_ONCE, messages - from + 1);
-      const of = { chatId: chat.id, organizationId: organization.id, channelId: channel.id, createdAt };
-      const identity = { ...of, channelKind: "web", contactAddress: chat.contact.address } as const;
-      const filling: Filling = { identity, senderId: organization.memberId, from, count };
-      const response = await this.ask("/bench/fill", { method: "POST", body: JSON.stringify(filling) });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`/bench/fill: got ${response.status}: ${text}`);
+    const startsAt = Date.parse(chat.createdAt);
+    const senderId = channel.organization.memberId;
+    for (const range of parts(1, messages, MESSAGES_AT_ONCE)) {
+      await this.#fill("messages", { chatId: chat.id, senderId, startsAt, ...range } satisfies Messages);
     }
     return chat.id;
   }
 
   /**
-   * Makes `count` chats without messages, with the contacts `<name>-0` and so on. Returns a function for the id of the
-   * nth chat, the least active first.
+   * Makes `count` chats without messages, with the contacts `<name>-0` and so on. No visitor reaches those of a web
+   * channel. Returns a function for the id of the nth chat, the least active first.
    */
-  async chats({ organization, id: channelId, kind }: Channel, name: string, count: number) {
+  async chats({ organization, id: channelId }: Channel, name: string, count: number) {
     const stem = `cht_g${String(++this.#count).padStart(5, "0")}`;
-    const numbers = `with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1)`;
-    const id = `?2 || printf('%010d', n)`;
-    await this.sql("parley", [
-      {
-        sql: `insert into chats (id, organization_id, channel_id, channel_kind, contact_address, contact_name, metadata,
-                created_at, last_message_at, active_at)
-              ${numbers} select ${id}, ?3, ?4, ?5, ?6 || '-' || n, 'Contact ' || n, '{}', ?7 + n, ?7 + n, ?7 + n
-              from numbers`,
-        values: [count, stem, organization.id, channelId, kind, name, Date.now() - count],
-      },
-      {
-        sql: `insert into chat_addresses (channel_id, address, chat_id)
-              ${numbers} select ?3, ?4 || '-' || n, ${id} from numbers`,
-        values: [count, stem, channelId, name],
-      },
-      { sql: "update channels set chat_count = chat_count + ? where id = ?", values: [count, channelId] },
-    ]);
-    return (n: number) => stem + String(n).padStart(10, "0");
-  }
-
-  /** Makes this number of keys, which nobody uses. */
-  async otherKeys(organization: Organization, count: number): Promise<void> {
-    await this.sql("parley", [
-      {
-        sql: `insert into api_keys (id, organization_id, name, hash, permissions, rate_limit, window_seconds, created_at)
-              with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1)
-              select 'key_g' || printf('%015d', n), ?2, 'Other', hex(randomblob(32)), '[]', 300, 60, ?3 from numbers`,
-        values: [count, organization.id, Date.now()],
-      },
-    ]);
+    const of = { organizationId: organization.id, channelId, stem, name, startsAt: Date.now() - count };
+    for (const range of parts(0, count, CHATS_AT_ONCE)) await this.#fill("chats", { ...of, ...range } satisfies Chats);
+    return (n: number) => chatIdOf(of, n);
   }
 
   /** Runs statements on the D1 database of a service. */
@@ -98,8 +66,22 @@ export class Place implements World {
     return this.#server.sql(front, statements);
   }
 
+  async #fill(what: "chats" | "messages", filling: Chats | Messages): Promise<void> {
+    const response = await this.ask(`/bench/${what}`, { method: "POST", body: JSON.stringify(filling) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`/bench/${what}: got ${response.status}: ${text}`);
+  }
+
   /** Sends one request to the service. */
   async ask(path: string, init: RequestInit): Promise<Response> {
     return fetch(new URL(path, this.#server.url("parley")), init);
   }
+}
+
+/** The numbers from `first` on, in parts of at most `most`. */
+function parts(first: number, count: number, most: number): { from: number; count: number }[] {
+  return Array.from({ length: Math.ceil(count / most) }, (_, part) => {
+    const done = part * most;
+    return { from: first + done, count: Math.min(most, count - done) };
+  });
 }

@@ -4,7 +4,7 @@ export interface Sizes {
   chat: number;
   longChat: number;
   hugeChat: number;
-  /** Chats of an organization, and of a large one. The directory of the large one has as many keys. */
+  /** Chats of an organization, and of a large one. */
   chats: number;
   manyChats: number;
   /** Keys that are busy at once. */
@@ -18,7 +18,7 @@ export const FULL: Sizes = {
   longChat: 100_000,
   hugeChat: 1_000_000,
   chats: 10_000,
-  manyChats: 100_000,
+  manyChats: 1_000_000,
   keys: 100,
   visitors: 1_000,
 };

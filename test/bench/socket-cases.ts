@@ -1,4 +1,4 @@
-import { createChannel, createKey, createOrganization } from "../support/world/factories.ts";
+import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { hashOf } from "../support/world/identity.ts";
 import { type Case, CONNECTIONS, inTurn, parley } from "./cases.ts";
 import { drive, type Measured } from "./driver.ts";
@@ -34,16 +34,16 @@ type Listeners = { onMessage: (n: number) => void };
 async function visitors(place: Place, count: number) {
   const organization = await createOrganization(place);
   const channel = await createChannel(organization);
-  const chatId = await place.chats(channel, "visitor", count);
   const { secret } = await createKey(organization);
-  const all = Array.from({ length: count }, (_, n) => n);
+  const users = Array.from({ length: count }, (_, n) => `visitor-${n}`);
+  const chatIds: string[] = [];
+  for (const address of users) chatIds.push((await createChat(channel, { contact: { address } })).id);
   return {
     path: `/web/${channel.id}/socket?after=0`,
-    protocols: all.map((n) => {
-      const user = `visitor-${n}`;
+    protocols: users.map((user) => {
       return ["parley.v1", `user.${Buffer.from(user).toString("base64url")}.${hashOf(channel, user)}`];
     }),
-    requests: all.map((n) => post(`/api/v1/chats/${chatId(n)}/messages`, '{"content":"Hello"}', authorized(secret))),
+    requests: chatIds.map((id) => post(`/api/v1/chats/${id}/messages`, '{"content":"Hello"}', authorized(secret))),
   };
 }
 

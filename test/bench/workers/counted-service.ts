@@ -27,7 +27,16 @@ export function counting<C extends ObjectClass>(Original: C) {
       await this.uncounted(async () => super.alarm?.());
     }
 
-    /** Also for methods that alarms of other objects call. */
+    /** For methods that alarms of other objects call. */
+    aside<T>(work: () => T): T {
+      this.#aside++;
+      try {
+        return work();
+      } finally {
+        this.#aside--;
+      }
+    }
+
     async uncounted<T>(work: () => Promise<T>): Promise<T> {
       this.#aside++;
       try {

@@ -3,29 +3,64 @@ import { MessageLog } from "../../../src/chats/log/message-log.ts";
 import { outboundMessage } from "../../../src/chats/log/new-message.ts";
 import { newId } from "../../../src/ids.ts";
 import worker, * as service from "../../../src/index.ts";
-import type { Filling } from "../filling.ts";
+import type { Chats, Messages } from "../filling.ts";
 import { countedWorker, counting } from "./counted-service.ts";
 
 const CONTENT = "Your order has left our warehouse and will be with you in two to three days.";
 
 export class KeyObject extends counting(service.KeyObject) {}
-export class ChannelObject extends counting(service.ChannelObject) {
-  override reportActivity(...given: Parameters<service.ChannelObject["reportActivity"]>) {
-    return this.uncounted(async () => super.reportActivity(...given));
+export class ChannelObject extends counting(service.ChannelObject) {}
+
+export class OrganizationObject extends counting(service.OrganizationObject) {
+  /** What alarms of chats call belongs to no request. */
+  override report(...given: Parameters<service.OrganizationObject["report"]>) {
+    return this.aside(() => super.report(...given));
+  }
+
+  /** Writes chats. The report of the channel's health is there to make the channel known. */
+  async fill({ organizationId, channelId, stem, name, startsAt, from, count }: Chats): Promise<void> {
+    const health = { number: 0, state: "ok", reason: null, since: startsAt, probeAt: null } as const;
+    await this.reportHealth(organizationId, channelId, health);
+    const { sql } = this.ctx.storage;
+    const numbers = `with recursive numbers (n) as (select ? union all select n + 1 from numbers where n + 1 < ?)`;
+    const range = [from, from + count];
+    sql.exec(
+      `insert into chats (id, channel_id, state, life, address, name, metadata, created_at, active_at, last_message_at)
+       ${numbers} select ? || printf('%010d', n), ?, 'adopted', ? + n, ? || '-' || n, 'Contact ' || n, '{}', ? + n, ? + n,
+         ? + n from numbers`,
+      ...range,
+      stem,
+      channelId,
+      startsAt,
+      name,
+      startsAt,
+      startsAt,
+      startsAt,
+    );
+    sql.exec(
+      `insert into addresses (channel_id, address, chat_id)
+       ${numbers} select ?, ? || '-' || n, ? || printf('%010d', n) from numbers`,
+      ...range,
+      channelId,
+      name,
+      stem,
+    );
+    sql.exec("update channels set chats = chats + ? where id = ?", count, channelId);
   }
 }
 
 export class ChatObject extends counting(service.ChatObject) {
-  /** Fills a chat that has had no request yet, through its own log. */
-  fill({ identity, senderId, from, count }: Filling): void {
+  /** Writes messages into a chat that has had no request yet but its creation, through a log of their own. */
+  fill({ chatId, senderId, startsAt, from, count }: Messages): void {
     const { storage } = this.ctx;
     const log = new MessageLog(storage);
-    new Adoption(storage, () => log.prepare()).identify(identity.organizationId, identity);
+    if (!new Adoption(storage, () => log.prepare()).identity()) throw new Error(`${chatId} is not adopted`);
     storage.transactionSync(() => {
       for (let seq = from; seq < from + count; seq++) {
-        const at = new Date(identity.createdAt + seq).toISOString();
+        const sentAt = startsAt + seq;
         const draft = {
           id: newId("msg", null),
+          calledAt: sentAt,
           type: "TEXT",
           content: `${CONTENT} (${seq})`,
           mediaUrl: null,
@@ -34,7 +69,7 @@ export class ChatObject extends counting(service.ChatObject) {
           metadata: {},
         } as const;
         const prepared = { outcome: "prepared", senderId, text: draft.content, template: null } as const;
-        const place = { chatId: identity.chatId, seq, at };
+        const place = { chatId, seq, at: new Date(sentAt).toISOString() };
         const message = outboundMessage(
           { ...draft, idempotencyHash: null, fingerprint: null, prepared },
           prepared,
@@ -47,13 +82,22 @@ export class ChatObject extends counting(service.ChatObject) {
   }
 }
 
-/** The service with counters, and with a route that fills chats. */
+/** The service with counters, and with routes that write chats and messages. */
 export default countedWorker<Env>({
   async fetch(request, env, context) {
-    if (new URL(request.url).pathname !== "/bench/fill") return worker.fetch(request, env, context);
-    const filling = await request.json<Filling>();
-    const chats = env.CHATS as unknown as DurableObjectNamespace<ChatObject>;
-    await chats.getByName(filling.identity.chatId).fill(filling);
-    return new Response();
+    const { pathname } = new URL(request.url);
+    if (pathname === "/bench/chats") {
+      const chats = await request.json<Chats>();
+      const organizations = env.ORGANIZATIONS as unknown as DurableObjectNamespace<OrganizationObject>;
+      await organizations.getByName(chats.organizationId).fill(chats);
+      return new Response();
+    }
+    if (pathname === "/bench/messages") {
+      const messages = await request.json<Messages>();
+      const chats = env.CHATS as unknown as DurableObjectNamespace<ChatObject>;
+      await chats.getByName(messages.chatId).fill(messages);
+      return new Response();
+    }
+    return worker.fetch(request, env, context);
   },
 });
