@@ -1,28 +1,18 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Kind } from "../../service/delivery/conversation.ts";
-import { send } from "../../support/harness.ts";
-import { fakeNetworks } from "../../support/networks.ts";
+import { breakObjects } from "../../support/faults.ts";
+import { admin, send } from "../../support/harness.ts";
+import { fakeNetworks, refuse } from "../../support/networks.ts";
+import { storedChat } from "../../support/stored.ts";
+import { ringAll, rung } from "./alarms.ts";
 import { failEachStep } from "./every-step.ts";
 import { chatOnDisk, ring } from "./looks.ts";
-import { answered, type Place, placesOf, quietly } from "./places.ts";
-import { CAUSE, unwatched } from "./steps.ts";
+import { type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
 
 const MANY = 20;
-/** An alarm that fails is rung again by the platform, so often at most. */
-const RINGS = 6;
-
-/** Rings an object's alarm: what it throws is the platform's to repeat. */
-async function rung(namespace: "CHATS" | "CHANNELS", id: string) {
-  try {
-    await ring(unwatched(() => env[namespace].getByName(id)));
-    return answered(200);
-  } catch (error) {
-    return answered(503, String(error).includes(CAUSE) ? "" : String(error));
-  }
-}
 
 /** Lets the clock pass until nothing wakes a chat any more. */
 async function drain({ chatId }: Place): Promise<void> {
@@ -63,30 +53,70 @@ test.each(["telegram", "whatsapp"] as const)(
           : `${messages.join()}, heard ${heard} times`;
       },
     });
-    expect(names).toEqual(expect.arrayContaining(["CHANNELS.permit", "setAlarm", "CHANNELS.reportActivity"]));
+    expect(names).toEqual(expect.arrayContaining(["CHANNELS.permit", "setAlarm", "CHANNELS.reportProbe"]));
     expect(names).toContain("update messages set delivery = ? where seq = ?");
   },
 );
 
-test("a chat's activity reaches the directory, whichever step of the channel's alarm fails", async () => {
+/** The state of a chat in its organization's object, but for the numbers that grow with each report. */
+async function reportedOf({ organizationId, chatId }: Place) {
+  const { state, last_message_at, preview, depth } = (await storedChat(organizationId, chatId)) ?? {};
+  const text = preview ? JSON.parse(preview).text : null;
+  return { state, text, depth, isActive: typeof last_message_at === "number" };
+}
+
+test("a chat's report reaches the organization's object, whichever step of the chat's alarm fails", async () => {
   const place = placesOf();
   const { names } = await failEachStep<Place, object>({
     place: async () => {
       const at = await place();
       await send(at.api, at.chatId);
+      return at;
+    },
+    act: ({ chatId }) => rung("CHATS", chatId),
+    settle: ({ chatId }) => ringAll("CHATS", chatId),
+    look: reportedOf,
+  });
+  expect(names).toEqual(expect.arrayContaining(["ORGANIZATIONS.report", "kv.put reported"]));
+  expect(names.some((name) => name.startsWith("update chats set state = 'adopted'"))).toBe(true);
+});
+
+test("a channel's health reaches the organization's object, whichever step of the channel's alarm fails", async () => {
+  fakeNetworks(refuse(401, "Unauthorized"));
+  const place = placesOf("telegram");
+  const healthOf = async ({ channelId }: Place) => (await admin("GET", `/channels/${channelId}`)).body.channel.health;
+  const { names } = await failEachStep<Place, object>({
+    place: async () => {
+      const at = await place();
+      breakObjects("ORGANIZATIONS", "reportHealth");
+      await send(at.api, at.chatId);
       await ring(env.CHATS.getByName(at.chatId));
+      vi.mocked(env.ORGANIZATIONS.getByName).mockRestore();
+      expect((await healthOf(at)).state).toBe("ok");
       return at;
     },
     act: ({ channelId }) => rung("CHANNELS", channelId),
-    settle: async ({ channelId }) => {
-      const object = env.CHANNELS.getByName(channelId);
-      for (let rings = 0; rings < RINGS && (await ring(object)); rings++) vi.setSystemTime(Date.now() + 60_000);
-    },
-    look: async ({ chatId }) => ({
-      isActive:
-        (await env.DB.prepare("select last_message_at as at from chats where id = ?").bind(chatId).first("at")) !==
-        null,
-    }),
+    settle: ({ channelId }) => ringAll("CHANNELS", channelId),
+    look: async (at) => ({ state: (await healthOf(at)).state }),
   });
-  expect(names.some((name) => name.startsWith("D1 update chats set last_message_at"))).toBe(true);
+  expect(names).toContain("ORGANIZATIONS.reportHealth");
+  expect(names.some((name) => name.startsWith("update channels set health"))).toBe(true);
+});
+
+test("a key's counts reach the organization's object, whichever step of the key's alarm fails", async () => {
+  const place = placesOf();
+  const { names } = await failEachStep<Place, object>({
+    place: async () => {
+      const at = await place();
+      expect((await at.api("GET", "/key")).status).toBe(200);
+      return at;
+    },
+    act: ({ keyId }) => rung("KEYS", keyId),
+    settle: ({ keyId }) => ringAll("KEYS", keyId),
+    look: async ({ organizationId, keyId }) => {
+      const { keys } = await env.ORGANIZATIONS.getByName(organizationId).numbers([], [keyId]);
+      return keys.map(({ admitted, refused }) => ({ admitted, refused }));
+    },
+  });
+  expect(names).toContain("ORGANIZATIONS.reportKey");
 });

@@ -2,24 +2,29 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { held } from "../../service/admin/erase-place.ts";
 import { type Answer, admin, newChat, newOrganization, send } from "../../support/harness.ts";
+import { storedChat } from "../../support/stored.ts";
 import { failEachStep, type Path } from "./every-step.ts";
-import { chatOnDisk } from "./looks.ts";
+import { chatOnDisk, chatsOf, ring } from "./looks.ts";
 import { newContact, quietly } from "./places.ts";
 
 quietly();
 
-/** An organization with a chat, and a key that is in use. */
+/** An organization with a chat that the list shows, and a key that is in use. */
 async function used() {
   const organization = await newOrganization();
-  const { id: chatId } = await newChat(organization.api, organization.channelId, newContact());
+  const contact = newContact();
+  const { id: chatId } = await newChat(organization.api, organization.channelId, contact);
   const { id: messageId } = await send(organization.api, chatId);
-  return { ...organization, chatId, messageId };
+  await ring(env.CHATS.getByName(chatId));
+  await env.ORGANIZATIONS.getByName(organization.organizationId).refresh();
+  return { ...organization, contact, chatId, messageId };
 }
 type Used = Awaited<ReturnType<typeof used>>;
-type Left = { rows: number[]; objects: string[] };
+type Left = { rows: number[]; chats: Omit<Awaited<ReturnType<typeof chatsOf>>, "ids">; objects: string[] };
 
-/** What there is of it in the directory, and in what objects of it hold. */
-async function left({ organizationId, channelId, chatId }: Used, objects: DurableObjectStub[]): Promise<Left> {
+/** What is left of it in the directory, in its organization's object and in other objects. */
+async function left(at: Used, objects: DurableObjectStub[]): Promise<Left> {
+  const { organizationId, channelId, contact } = at;
   const owners = {
     organizations: "id",
     members: "organization_id",
@@ -31,23 +36,26 @@ async function left({ organizationId, channelId, chatId }: Used, objects: Durabl
       env.DB.prepare(`select count(*) as n from ${table} where ${column} = ?`).bind(organizationId),
     ),
     env.DB.prepare("select count(*) as n from channels where id = ?").bind(channelId),
-    env.DB.prepare("select count(*) as n from chats where id = ?").bind(chatId),
-    env.DB.prepare("select count(*) as n from chat_addresses where chat_id = ?").bind(chatId),
-    env.DB.prepare("select chat_count as n from channels where id = ?").bind(channelId),
   ]);
-  const rows = found.map(({ results }) => results[0]?.n ?? 0);
-  return { rows, objects: (await held(objects)).filter((name) => !isPassing(name)).sort() };
+  const { ids: _, ...chats } = await chatsOf(at, contact);
+  return {
+    rows: found.map(({ results }) => results[0]?.n ?? 0),
+    chats,
+    objects: (await held(objects)).filter((name) => !isPassing(name)).sort(),
+  };
 }
 
-/** What an object keeps of what it does just then. */
-const isPassing = (name: string) => ["changing", "counters", "pace", "reported", "queueFloor", "record"].includes(name);
+/** What an object keeps of its work. */
+const isPassing = (name: string) =>
+  ["changing", "counters", "floor", "health", "pace", "reported", "queueFloor", "record"].includes(name);
 
 const chat = ({ chatId }: Used) => env.CHATS.getByName(chatId);
 const channel = ({ channelId }: Used) => env.CHANNELS.getByName(channelId);
+const organization = ({ organizationId }: Used) => env.ORGANIZATIONS.getByName(organizationId);
 const key = ({ keyId }: Used) => env.KEYS.getByName(keyId);
 
-/** While a row is left the request can be repeated, and then goes on where it broke off. */
-const canBeRepeated = ({ rows }: Left) => rows.some((found) => found > 0);
+/** While a row is left, the request can be repeated and continues. */
+const canBeRepeated = ({ rows, chats }: Left) => rows.some((found) => found > 0) || chats.states.length > 0;
 
 function erasing(act: (at: Used) => Promise<Answer>, look: (at: Used) => Promise<Left>): Path<Used, Left> {
   return { place: used, act, look, between: canBeRepeated, repeated: [404] };
@@ -60,7 +68,9 @@ test("a chat's deletion succeeds or can be repeated, whichever step fails", asyn
       (at) => left(at, [chat(at)]),
     ),
   );
-  expect(names).toEqual(expect.arrayContaining(["CHATS.erase", "deleteAll", "kv.put erased", "setAlarm"]));
+  expect(names).toEqual(
+    expect.arrayContaining(["ORGANIZATIONS.deleteChat", "CHATS.erase", "kv.put tombstone", "kv.put floor", "setAlarm"]),
+  );
 });
 
 test("a channel's deletion succeeds or can be repeated, whichever step fails", async () => {
@@ -70,25 +80,39 @@ test("a channel's deletion succeeds or can be repeated, whichever step fails", a
       (at) => left(at, [chat(at), channel(at)]),
     ),
   );
-  expect(names).toEqual(expect.arrayContaining(["CHATS.erase", "CHANNELS.erase"]));
+  expect(names).toEqual(
+    expect.arrayContaining([
+      "ORGANIZATIONS.closeChannel",
+      "ORGANIZATIONS.deleteClosed",
+      "CHATS.erase",
+      "CHANNELS.erase",
+    ]),
+  );
 });
 
 test("an organization's deletion succeeds or can be repeated, whichever step fails", async () => {
   const { names } = await failEachStep(
     erasing(
       ({ organizationId }) => admin("DELETE", `/organizations/${organizationId}`),
-      (at) => left(at, [chat(at), channel(at), key(at)]),
+      (at) => left(at, [organization(at), chat(at), channel(at), key(at)]),
     ),
   );
-  expect(names).toEqual(expect.arrayContaining(["KEYS.erase", "CHATS.erase", "CHANNELS.erase"]));
+  expect(names).toEqual(
+    expect.arrayContaining(["KEYS.erase", "CHATS.erase", "CHANNELS.erase", "ORGANIZATIONS.erase", "deleteAll"]),
+  );
 });
 
-test("a message is redacted completely or not at all, whichever step fails", async () => {
-  const { names } = await failEachStep<Used, string[]>({
+test("a message is redacted in the chat and in the list of chats, or can be redacted again, whichever step fails", async () => {
+  const { names } = await failEachStep<Used, { messages: string[]; listed: string | undefined }>({
     place: used,
     act: ({ chatId, messageId }) => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`),
-    look: async ({ chatId }) => (await chatOnDisk(chatId)).messages,
+    look: async ({ organizationId, chatId }) => {
+      const preview = (await storedChat(organizationId, chatId))?.preview;
+      return { messages: (await chatOnDisk(chatId)).messages, listed: preview ? JSON.parse(preview).text : undefined };
+    },
+    between: ({ messages, listed }, done) => messages.join() === done.messages.join() && listed === "Hello",
     repeated: [404],
   });
+  expect(names).toEqual(expect.arrayContaining(["ORGANIZATIONS.report", "kv.put unreportedRedaction"]));
   expect(names.some((name) => name.startsWith("update messages set doc = ?, template = null"))).toBe(true);
 });

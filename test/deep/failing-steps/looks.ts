@@ -24,8 +24,31 @@ export async function rows(table: string, where: string, ...values: string[]): P
   return results;
 }
 
-export async function count(table: string, where: string, ...values: string[]): Promise<number> {
-  return (await rows(table, where, ...values)).length;
+/** What an organization's object stores of the chats of an address, and the number of chats in the address's channel. */
+export function chatsOf(
+  { organizationId, channelId }: { organizationId: string; channelId: string },
+  address: string,
+): Promise<{ ids: string[]; states: string[]; addresses: number; counted: number }> {
+  return runInDurableObject(env.ORGANIZATIONS.getByName(organizationId), (_object, { storage: { sql } }) => {
+    if (sql.exec("select 1 from sqlite_master where name = 'chats'").toArray().length === 0) {
+      return { ids: [], states: [], addresses: 0, counted: 0 };
+    }
+    const found = sql
+      .exec<{ id: string; state: string }>(
+        "select id, state from chats where channel_id = ? and address = ? order by id",
+        channelId,
+        address,
+      )
+      .toArray();
+    const owned = sql.exec("select 1 from addresses where channel_id = ? and address = ?", channelId, address);
+    const [channel] = sql.exec<{ chats: number }>("select chats from channels where id = ?", channelId);
+    return {
+      ids: found.map(({ id }) => id),
+      states: found.map(({ state }) => state),
+      addresses: owned.toArray().length,
+      counted: channel?.chats ?? 0,
+    };
+  });
 }
 
 /**

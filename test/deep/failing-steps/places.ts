@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { beforeEach, vi } from "vitest";
 import { type Kind, newNetworkChannel, stopTheClock } from "../../service/delivery/conversation.ts";
 import { type Answer, admin, client, created, newChannel, newKey, newOrganization } from "../../support/harness.ts";
@@ -29,6 +30,8 @@ export function placesOf(kind: "web" | Kind = "web") {
     const { chat } = created(await admin("POST", path, { channelId, contact: { address } }));
     const { key, secret } = await newKey(organizationId);
     const chatId: string = chat.id;
+    // The object would read this later, in the midst of the steps.
+    await env.ORGANIZATIONS.getByName(organizationId).refresh();
     return { organizationId, ownerId, channelId, chatId, address, keyId: key.id, secret, api: client(secret), channel };
   };
 }

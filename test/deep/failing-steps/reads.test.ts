@@ -1,9 +1,7 @@
-import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { type Answer, send } from "../../support/harness.ts";
 import { failEachStep, type Path } from "./every-step.ts";
-import { count } from "./looks.ts";
-import { newContact, type Place, placesOf, quietly } from "./places.ts";
+import { type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
 
@@ -36,24 +34,15 @@ function reading(path: (place: Place) => string, isWarm: boolean): Path<Place, n
 test.each([
   ["of messages", "CHATS.list", false, ({ chatId }: Place) => `/chats/${chatId}/messages`],
   ["of messages that was read before", "CHATS.list", true, ({ chatId }: Place) => `/chats/${chatId}/messages`],
-  ["of chats", "D1 batch", false, ({ channelId }: Place) => `/chats?channel=${channelId}`],
-  ["of chats that was read before", "D1 batch", true, ({ channelId }: Place) => `/chats?channel=${channelId}`],
+  ["of chats", "ORGANIZATIONS.list", false, ({ channelId }: Place) => `/chats?channel=${channelId}`],
+  [
+    "of chats that was read before",
+    "ORGANIZATIONS.list",
+    true,
+    ({ channelId }: Place) => `/chats?channel=${channelId}`,
+  ],
 ])("a list %s is complete or an error, whichever of its steps fails", async (_name, asked, isWarm, path) => {
   const { names } = await failEachStep(reading(path, isWarm));
   expect(names).toContain("KEYS.admit");
   expect(names.some((name) => name.startsWith(asked))).toBe(true);
-});
-
-test("a chat is created once with its address and its count, or not at all, whichever step fails", async () => {
-  const place = placesOf();
-  const { names } = await failEachStep<Place & { contact: string }, object>({
-    place: async () => ({ ...(await place()), contact: newContact() }),
-    act: ({ api, channelId, contact }) => api("POST", "/chats", { channelId, contact: { address: contact } }),
-    look: async ({ channelId, contact }) => ({
-      chats: await count("chats", "channel_id = ? and contact_address = ?", channelId, contact),
-      addresses: await count("chat_addresses", "channel_id = ? and address = ?", channelId, contact),
-      counted: await env.DB.prepare("select chat_count as n from channels where id = ?").bind(channelId).first("n"),
-    }),
-  });
-  expect(names.some((name) => name.startsWith("D1 batch: insert into chat_addresses"))).toBe(true);
 });

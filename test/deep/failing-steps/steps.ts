@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { outageError } from "../../support/faults.ts";
+import { NAMESPACES, outageError } from "../../support/faults.ts";
 
 /** The text of an injected error, which no client may see. */
 export const CAUSE = "canary-of-the-cause";
@@ -39,7 +39,6 @@ export interface Watch {
 type Method = (...given: unknown[]) => unknown;
 type Methods = Record<string, Method>;
 
-const NAMESPACES = ["KEYS", "CHATS", "CHANNELS"] as const;
 const STATEMENT = ["all", "run", "raw", "first"];
 const STORAGE = ["getAlarm", "setAlarm", "deleteAlarm", "deleteAll", "transactionSync"];
 

@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { newChannel, newOrganization } from "../../support/harness.ts";
+import { addressOfToken } from "../../../src/channels/web/identity.ts";
+import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
 import { connect, newToken, objectOf, type Page } from "../../support/sockets.ts";
 import { failEachStep } from "./every-step.ts";
-import { chatOnDisk, count } from "./looks.ts";
+import { chatOnDisk, chatsOf } from "./looks.ts";
 import { answered, quietly } from "./places.ts";
 
 quietly();
@@ -17,8 +18,16 @@ async function write(page: Page) {
   return page.write("first", "Hi");
 }
 
+/** An organization whose object exists and has read its configuration. */
+async function usedOrganization() {
+  const organization = await newOrganization();
+  await newChat(organization.api, organization.channelId);
+  await env.ORGANIZATIONS.getByName(organization.organizationId).refresh();
+  return organization;
+}
+
 test("a visitor's first message is stored once or refused for a while, whichever step fails", async () => {
-  const organization = newOrganization();
+  const organization = usedOrganization();
   const { names } = await failEachStep<Visit, object>({
     place: async () => ({ channelId: await newChannel((await organization).organizationId, "web"), token: newToken() }),
     act: async ({ channelId, token }) => {
@@ -32,16 +41,22 @@ test("a visitor's first message is stored once or refused for a while, whichever
     },
     look: async ({ channelId, token }) => {
       const { name: chatId } = await objectOf(channelId, token);
+      const { organizationId } = await organization;
       return {
         ...(await chatOnDisk(chatId ?? "")),
-        chats: await count("chats", "id = ?", chatId ?? ""),
-        addresses: await count("chat_addresses", "chat_id = ?", chatId ?? ""),
-        counted: await env.DB.prepare("select chat_count as n from channels where id = ?").bind(channelId).first("n"),
+        ...(await chatsOf({ organizationId, channelId }, await addressOfToken(token))),
+        ids: undefined,
       };
     },
     between: (left) => (left as { alarm: boolean }).alarm === false,
   });
   expect(names).toEqual(
-    expect.arrayContaining(["CHATS.fetch", "CHANNELS.admitNewChat", "kv.put identity", "setAlarm"]),
+    expect.arrayContaining([
+      "CHATS.fetch",
+      "CHANNELS.admitNewChat",
+      "ORGANIZATIONS.open",
+      "kv.put identity",
+      "setAlarm",
+    ]),
   );
 });

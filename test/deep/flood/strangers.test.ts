@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { newId, randomBase62 } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { wellFormedKey } from "../../../src/keys/well-formed-key.ts";
-import { countRoundTrips } from "../../support/faults.ts";
+import { countRoundTrips, NAMESPACES } from "../../support/faults.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 import { connect } from "../../support/sockets.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
@@ -17,7 +17,7 @@ afterEach(() => {
 
 /** The number of calls to objects and to the directory from here on. */
 function countAll(): () => { objects: number; directory: number } {
-  const objects = [env.KEYS, env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+  const objects = NAMESPACES.map((name) => vi.spyOn(env[name] as { getByName(name: string): unknown }, "getByName"));
   const directory = countRoundTrips();
   return () => ({ objects: objects.reduce((sum, spy) => sum + spy.mock.calls.length, 0), directory: directory() });
 }
@@ -123,6 +123,7 @@ test(`${COUNT} guessed chat ids with a valid key change no storage`, LONG, async
   expect(await directoryRows()).toEqual(before);
   const made = (await listDurableObjectIds(env.CHATS)).filter((id) => !there.has(String(id)));
   for (const id of made) expect(await heldBy(env.CHATS.get(id))).toEqual(NOTHING);
+  expect(await heldBy(env.ORGANIZATIONS.getByName(organizationId))).toEqual(NOTHING);
 });
 
 test(
@@ -134,7 +135,9 @@ test(
     const rateLimit = { limit: 1_000_000, windowSeconds: 3_600 };
     const api = client((await newKey(organizationId, { rateLimit })).secret);
     const before = await directoryRows();
-    const objects = [env.CHATS, env.CHANNELS].map((namespace) => vi.spyOn(namespace, "getByName"));
+    const objects = [env.CHATS, env.CHANNELS, env.ORGANIZATIONS].map((each: { getByName(name: string): unknown }) =>
+      vi.spyOn(each, "getByName"),
+    );
     await each(COUNT / 6, async () => {
       const id = newId("chn", null);
       expectError(await call("GET", `/web/${id}`), 404, "channel_not_found");
@@ -148,7 +151,7 @@ test(
       );
       expect(await (await connect(id)).closed).toBe(4404);
     });
-    expect(objects.map((spy) => spy.mock.calls.length)).toEqual([0, 0]);
+    expect(objects.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 0]);
     expect(await directoryRows()).toEqual(before);
   },
 );

@@ -3,7 +3,7 @@ import { toJSONSchema } from "zod";
 import * as z from "zod/mini";
 import { channelPatch, newChannelBody } from "../../../src/admin/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/admin/keys.ts";
-import { newMemberBody, newOrganizationBody } from "../../../src/admin/organizations.ts";
+import { newMemberBody, newOrganizationBody, organizationPatch } from "../../../src/admin/organizations.ts";
 import { overlapBody } from "../../../src/admin/overlap.ts";
 import { statsQuery } from "../../../src/admin/stats.ts";
 import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts";
@@ -46,6 +46,7 @@ export const SHAPES: Record<string, Shape> = {
   "POST /admin/v1/organizations": { body: newOrganizationBody },
   "GET /admin/v1/organizations": { query: pageQuery },
   "GET /admin/v1/organizations/:id": { ids: organization },
+  "PATCH /admin/v1/organizations/:id": { ids: organization, body: organizationPatch, ends: true },
   "DELETE /admin/v1/organizations/:id": { ids: organization, ends: true },
   "POST /admin/v1/organizations/:id/members": { ids: organization, body: newMemberBody },
   "GET /admin/v1/organizations/:id/members": { ids: organization, query: pageQuery },

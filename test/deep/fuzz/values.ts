@@ -97,6 +97,7 @@ const pairs = fc.dictionary(
 const NAMED: Record<string, fc.Arbitrary<unknown>> = {
   channelId: idOf("chn"),
   channel: fc.oneof(idOf("chn"), fc.constantFrom("web", "telegram", "whatsapp")),
+  organization: idOf("org"),
   senderId: idOf("mbr"),
   templateId: idOf("tpl"),
   before: fc.oneof(idOf("msg"), idOf("cht")),
