@@ -10,8 +10,9 @@ import {
 } from "../../service/inbound/webhook-calls.ts";
 import { type Answer, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
+import { ringAll } from "./alarms.ts";
 import { failEachStep, type Path } from "./every-step.ts";
-import { chatOnDisk, chatsOf, ring } from "./looks.ts";
+import { chatOnDisk, chatsOf } from "./looks.ts";
 import { newContact, type Place, placesOf, quietly } from "./places.ts";
 
 quietly();
@@ -64,8 +65,7 @@ test("a status is applied or repeated, whichever step fails", async () => {
       const at = await place();
       const { id: messageId } = await send(at.api, at.chatId);
       // The queue is empty, and the chat's alarm is done.
-      const object = env.CHATS.getByName(at.chatId);
-      await ring(object);
+      await ringAll("CHATS", at.chatId);
       const message = (await at.api("GET", `/chats/${at.chatId}/messages/${messageId}`)).body.message;
       expect(message.status).toBe("SENT");
       return { ...at, messageId, networkId: "wamid.told" };
