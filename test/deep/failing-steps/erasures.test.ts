@@ -113,6 +113,6 @@ test("a message is redacted in the chat and in the list of chats, or can be reda
     between: ({ messages, listed }, done) => messages.join() === done.messages.join() && listed === "Hello",
     repeated: [404],
   });
-  expect(names).toEqual(expect.arrayContaining(["ORGANIZATIONS.report", "kv.put unreportedRedaction"]));
+  expect(names).toEqual(expect.arrayContaining(["ORGANIZATIONS.report", "kv.put unreported 1"]));
   expect(names.some((name) => name.startsWith("update messages set doc = ?, template = null"))).toBe(true);
 });
