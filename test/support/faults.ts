@@ -30,11 +30,14 @@ type Objects = (typeof NAMESPACES)[number];
 type Stub = Record<PropertyKey, unknown>;
 type Method = (...given: unknown[]) => unknown;
 
-/** Replaces one method of a namespace's objects. `replace` gets the object's own method. `vi.restoreAllMocks()` ends it. */
-export function replaceMethod(namespace: Objects, method: string, replace: (original: Method) => Method): void {
+/**
+ * Replaces one method of a namespace's objects. `replace` gets the object's own method. `vi.restoreAllMocks()` ends it.
+ * @returns a function that ends it too
+ */
+export function replaceMethod(namespace: Objects, method: string, replace: (original: Method) => Method): () => void {
   const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
   const getByName = objects.getByName.bind(objects);
-  vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
+  const spy = vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
     return new Proxy(getByName(name, options) as Stub, {
       get(target, property) {
         const own = Reflect.get(target, property, target);
@@ -42,15 +45,17 @@ export function replaceMethod(namespace: Objects, method: string, replace: (orig
       },
     });
   });
+  return () => spy.mockRestore();
 }
 
 /**
  * Makes calls to one method of a namespace's objects fail, as if the object could not be reached: those whose number,
  * starting at 1, `fails` selects, or all. `vi.restoreAllMocks()` ends it.
+ * @returns a function that ends it too
  */
-export function breakObjects(namespace: Objects, method: string, fails?: (call: number) => boolean): void {
+export function breakObjects(namespace: Objects, method: string, fails?: (call: number) => boolean): () => void {
   let calls = 0;
-  replaceMethod(namespace, method, (original) => {
+  return replaceMethod(namespace, method, (original) => {
     if (!fails) return () => Promise.reject(unreachable());
     return fails(++calls) ? () => Promise.reject(brokeOff()) : original;
   });

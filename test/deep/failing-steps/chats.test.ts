@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { pass } from "../../service/delivery/conversation.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { rung } from "./alarms.ts";
@@ -58,31 +58,31 @@ test("a contact has one chat with its address and its count, or none, whichever 
 });
 
 test("a chat whose creation was interrupted is adopted by the organization's alarm, whichever step fails", async () => {
-  const { place, act, look } = creating();
+  const path = creating();
   const { names } = await failEachStep<Contact, Look>({
     place: async () => {
-      const at = await place();
-      breakObjects("CHATS", "adopt");
-      expect((await act(at)).status).toBe(503);
-      vi.mocked(env.CHATS.getByName).mockRestore();
+      const at = await path.place();
+      const mend = breakObjects("CHATS", "adopt");
+      expect((await path.act(at)).status).toBe(503);
+      mend();
       pass(60_000);
       return at;
     },
     act: async ({ organizationId }) => rung("ORGANIZATIONS", organizationId),
     settle: adopt,
-    look,
+    look: lookAt,
   });
   expect(names).toEqual(expect.arrayContaining(["CHATS.adopt", "kv.put identity", "setAlarm"]));
 });
 
 test("a send to a chat whose creation was interrupted is stored or not, whichever step fails", async () => {
-  const { place, act } = creating();
+  const path = creating();
   const { names } = await failEachStep<Contact & { id: string }, Stored>({
     place: async () => {
-      const at = await place();
-      breakObjects("CHATS", "adopt");
-      expect((await act(at)).status).toBe(503);
-      vi.mocked(env.CHATS.getByName).mockRestore();
+      const at = await path.place();
+      const mend = breakObjects("CHATS", "adopt");
+      expect((await path.act(at)).status).toBe(503);
+      mend();
       const [id] = (await chatsOf(at, at.contact)).ids;
       return { ...at, id: id ?? "" };
     },

@@ -88,10 +88,10 @@ test("a channel's health reaches the organization's object, whichever step of th
   const { names } = await failEachStep<Place, object>({
     place: async () => {
       const at = await place();
-      breakObjects("ORGANIZATIONS", "reportHealth");
+      const mend = breakObjects("ORGANIZATIONS", "reportHealth");
       await send(at.api, at.chatId);
       await ring(env.CHATS.getByName(at.chatId));
-      vi.mocked(env.ORGANIZATIONS.getByName).mockRestore();
+      mend();
       expect((await healthOf(at)).state).toBe("ok");
       return at;
     },
