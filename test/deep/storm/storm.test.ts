@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { alarms } from "./alarms.ts";
+import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
 import { alone, beginGround, type Ground } from "./ground.ts";
@@ -45,6 +46,7 @@ test.for([
   ["the first request after a change of a key sees it", revocation, 0.28],
   ["reading with cursors during writes misses and repeats nothing", reading, 1],
   ["webhooks that arrive five times, concurrently and in any order, are stored once", burst, 0.2],
+  ["a kill amid new contacts and deletions leaves one chat for each address", contacts, 1],
   ["visitors on a connection that breaks all the time see each message once, in order", visitors, 1],
   ["alarms that became due while the service was dead run after its start", alarms, 1],
   ["lists, sends and webhooks never fail, and leave no work behind", soak, 1],

@@ -1,5 +1,6 @@
 import { acknowledged } from "./acknowledged.ts";
 import { alarms } from "./alarms.ts";
+import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
 import { telegram, whatsapp } from "./delivery.ts";
 import { erasure } from "./erasure.ts";
@@ -23,6 +24,7 @@ export const STORMS: Record<string, Storm> = {
   alarms,
   webhooks,
   burst,
+  contacts,
   herd,
   quota,
   revocation,
