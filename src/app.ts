@@ -20,7 +20,7 @@ type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 export const app = new Hono<AppEnv>();
 
 app.onError(answerError);
-app.notFound(() => errorResponse(new ApiError("not_found")));
+app.notFound((c) => errorResponse(new ApiError("not_found"), c.get("responseHeaders")));
 
 app.use(requestLog(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
 app.get("/", answerRoot);
@@ -37,8 +37,9 @@ app.route("/admin/v1", adminRoutes);
 app.route("/hooks", webhookRoutes);
 app.route("/web", webRoutes);
 
-function refuseMethod(_c: Context, methods: string[]): Response {
-  return errorResponse(new ApiError("method_not_allowed", { headers: { Allow: methods.join(", ") } }));
+function refuseMethod(c: Context, methods: string[]): Response {
+  const error = new ApiError("method_not_allowed", { headers: { Allow: methods.join(", ") } });
+  return errorResponse(error, c.get("responseHeaders"));
 }
 
 /** An `ApiError` is for the client. The client learns nothing about any other error; its cause goes to the log. */

@@ -1,5 +1,6 @@
 import type { HonoRequest } from "hono";
 import type { RequestVariables } from "./request-log.ts";
+import { createJsonResponse } from "./response.ts";
 
 /** A JSON body and its `ETag`. */
 export interface JsonWithETag {
@@ -22,8 +23,7 @@ export function json(
   status = 200,
   headers: Record<string, string> = {},
 ): Response {
-  const type = { "Content-Type": "application/json" };
-  return new Response(body, { status, headers: { ...c.get("responseHeaders"), ...type, ...headers } });
+  return createJsonResponse(body, status, c.get("responseHeaders"), headers);
 }
 
 /** Adds the `ETag` to JSON. It is a hash of the bytes, so equal bodies have equal tags in every isolate. */
@@ -39,7 +39,7 @@ export async function withETag(text: string | Uint8Array): Promise<JsonWithETag>
  */
 export function jsonOrNotModified(c: ResponseContext, { body, etag }: JsonWithETag): Response {
   if (!matchesETag(c.req.header("If-None-Match"), etag)) return json(c, body, 200, { ETag: etag });
-  return new Response(null, { status: 304, headers: { ...c.get("responseHeaders"), ETag: etag } });
+  return createJsonResponse(null, 304, c.get("responseHeaders"), { ETag: etag });
 }
 
 /** The weak comparison that `If-None-Match` requires: a proxy that compresses can make a tag weak. */

@@ -3,11 +3,11 @@ import { routePath } from "hono/route";
 import { configured } from "../config.ts";
 import { causeOf } from "../log.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import { allHeaders, type ResponseHeaders } from "./response.ts";
 
 export interface RequestVariables {
   requestId: string;
-  /** Headers of every response to this request. A route can override them. */
-  responseHeaders: Record<string, string>;
+  responseHeaders: ResponseHeaders;
 }
 
 /** What the key's guard adds. */
@@ -15,16 +15,6 @@ interface GuardResult {
   key: { id: string };
   caller: { organizationId: string };
 }
-
-/** Default headers: no caching, sniffing, framing, scripts or referrer. */
-const DEFAULT_HEADERS = {
-  "Cache-Control": "no-store",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-};
-/** A response over http must not have this header (RFC 6797, 7.2). */
-const DEFAULT_HTTPS_HEADERS = { ...DEFAULT_HEADERS, "Strict-Transport-Security": "max-age=31536000" };
 
 /** A request that takes at least this long is always logged. */
 const SLOW_MS = 1_000;
@@ -43,14 +33,13 @@ export function requestLog(): MiddlewareHandler<LogEnv> {
   return async function logRequest(c, next) {
     const start = Date.now();
     const requestId = crypto.randomUUID();
-    const defaults = c.req.url.startsWith("https:") ? DEFAULT_HTTPS_HEADERS : DEFAULT_HEADERS;
-    const responseHeaders = { "X-Request-Id": requestId, ...defaults };
+    const responseHeaders = { isSecure: c.req.url.startsWith("https:"), own: { "X-Request-Id": requestId } };
     c.set("requestId", requestId);
     c.set("responseHeaders", responseHeaders);
     await next();
-    // `json` and `errorResponse` set them when they create the response, which is cheaper.
+    // `createJsonResponse` sets them when it creates the response, which is cheaper.
     if (!c.res.headers.has("X-Request-Id")) {
-      for (const [name, value] of Object.entries(responseHeaders)) {
+      for (const [name, value] of Object.entries(allHeaders(responseHeaders))) {
         if (!c.res.headers.has(name)) c.res.headers.set(name, value);
       }
     }

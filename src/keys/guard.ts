@@ -57,7 +57,7 @@ export function requirePermission<E extends KeyEnv>(
       return errorResponse(error, c.get("responseHeaders"));
     }
     c.set("caller", admission.caller);
-    Object.assign(c.get("responseHeaders"), limitHeaders(admission.window));
+    Object.assign(c.get("responseHeaders").own, limitHeaders(admission.window));
     return next();
   };
 }

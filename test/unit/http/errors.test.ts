@@ -26,8 +26,9 @@ test("an error without its own text has the table's text", () => {
 
 test("an error has the default headers and its own, which win", () => {
   const error = new ApiError("rate_limited", { headers: { "Retry-After": "3" } });
-  const { headers } = errorResponse(error, { "X-Request-Id": "r", "Retry-After": "9" });
+  const { headers } = errorResponse(error, { isSecure: true, own: { "X-Request-Id": "r", "Retry-After": "9" } });
   expect([headers.get("X-Request-Id"), headers.get("Retry-After")]).toEqual(["r", "3"]);
+  expect(headers.get("Strict-Transport-Security")).not.toBeNull();
 });
 
 test("only a 401 has WWW-Authenticate", () => {
