@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Kind } from "../../service/delivery/conversation.ts";
+import { fromMeta, taken, whatsappText } from "../../service/inbound/webhook-calls.ts";
 import { breakObjects } from "../../support/faults.ts";
 import { admin, send } from "../../support/harness.ts";
 import { fakeNetworks, refuse } from "../../support/networks.ts";
@@ -79,6 +80,31 @@ test("a chat's report reaches the organization's object, whichever step of the c
   });
   expect(names).toEqual(expect.arrayContaining(["ORGANIZATIONS.report", "kv.put reported"]));
   expect(names.some((name) => name.startsWith("update chats set state = 'adopted'"))).toBe(true);
+});
+
+test("a contact's further address leads to the chat, whichever step of the chat's alarm fails", async () => {
+  const place = placesOf("whatsapp");
+  const { names } = await failEachStep<Place & { userId: string }, object>({
+    place: async () => {
+      const at = await place();
+      const userId = `DE.${at.address}`;
+      const { channel, address } = at;
+      await ringAll("CHATS", at.chatId);
+      taken(await fromMeta(channel as NonNullable<Place["channel"]>, [whatsappText({ wa_id: address }, "Hi")]));
+      const mend = breakObjects("ORGANIZATIONS", "addAddresses");
+      const who = { wa_id: address, user_id: userId };
+      taken(await fromMeta(channel as NonNullable<Place["channel"]>, [whatsappText(who, "Hi")]));
+      mend();
+      return { ...at, userId };
+    },
+    act: ({ chatId }) => rung("CHATS", chatId),
+    settle: ({ chatId }) => ringAll("CHATS", chatId),
+    look: async ({ organizationId, channelId, chatId, userId }) => {
+      const found = await env.ORGANIZATIONS.getByName(organizationId).findByAddress(channelId, userId);
+      return { isFound: found === chatId };
+    },
+  });
+  expect(names).toContain("ORGANIZATIONS.addAddresses");
 });
 
 test("a channel's health reaches the organization's object, whichever step of the channel's alarm fails", async () => {

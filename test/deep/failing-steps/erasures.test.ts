@@ -1,8 +1,11 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { held } from "../../service/admin/erase-place.ts";
+import { pass } from "../../service/delivery/conversation.ts";
+import { breakObjects } from "../../support/faults.ts";
 import { type Answer, admin, newChat, newOrganization, send } from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
+import { ringAll, rung } from "./alarms.ts";
 import { failEachStep, type Path } from "./every-step.ts";
 import { chatOnDisk, chatsOf, ring } from "./looks.ts";
 import { newContact, quietly } from "./places.ts";
@@ -89,6 +92,29 @@ test("a channel's deletion succeeds or can be repeated, whichever step fails", a
     ]),
   );
 });
+
+test.each([
+  ["chat", ({ chatId }: Used) => `/chats/${chatId}`],
+  ["channel", ({ channelId }: Used) => `/channels/${channelId}`],
+] as const)(
+  "the organization's alarm deletes the chats of an interrupted deletion of a %s, whichever step fails",
+  async (_what, path) => {
+    const { names } = await failEachStep<Used, Left>({
+      place: async () => {
+        const at = await used();
+        const mend = breakObjects("CHATS", "erase");
+        expect((await admin("DELETE", path(at))).status).toBe(503);
+        mend();
+        pass(60_000);
+        return at;
+      },
+      act: ({ organizationId }) => rung("ORGANIZATIONS", organizationId),
+      settle: ({ organizationId }) => ringAll("ORGANIZATIONS", organizationId),
+      look: (at) => left(at, [chat(at)]),
+    });
+    expect(names).toEqual(expect.arrayContaining(["CHATS.erase", "kv.put tombstone", "kv.put floor"]));
+  },
+);
 
 test("an organization's deletion succeeds or can be repeated, whichever step fails", async () => {
   const { names } = await failEachStep(
