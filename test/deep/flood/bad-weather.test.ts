@@ -95,7 +95,7 @@ test.each(SEEDS)(
       expect(all.filter((each) => each === kind).length / all.length, kind).toBeGreaterThan(0.03);
     }
   },
-  60_000,
+  240_000,
 );
 
 /** Stores a message like the Worker, but without the Worker, which is not tested here. */

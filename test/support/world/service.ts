@@ -30,7 +30,8 @@ export async function startService({ onLine, objectsApart = false }: Options = {
   const folder = await mkdtemp(join(tmpdir(), "parley-world-"));
   await bundle({ index: ENTRY }, folder);
   const secrets = newSecrets();
-  const setup = { name: NAME, script: join(folder, "index.js"), bindings: secrets };
+  const bindings = { ...secrets, LOG_REQUESTS: onLine ? "all" : "none" };
+  const setup = { name: NAME, script: join(folder, "index.js"), bindings };
   const called = new Set<string>();
   const outboundService = ({ url }: { url: string }) => {
     called.add(new URL(url).host);
