@@ -47,6 +47,8 @@ export class ChatReporter extends WriteBehind<Report> {
   #isOutdated = false;
   #failures = 0;
   #notBefore = 0;
+  /** The pause that the organization's object asked for. */
+  #pauseMs = 0;
   #unanswered: { seq: number; since: number | null } | undefined;
 
   constructor(host: ReportHost) {
@@ -55,7 +57,8 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   protected get delayMs(): number {
-    return Math.max(REPORT_AFTER_MS, this.#notBefore - Date.now());
+    // The clock can go back. The alarm of a report also serves messages that wait, so it must not be late.
+    return Math.max(REPORT_AFTER_MS, Math.min(this.#notBefore - Date.now(), this.#pauseMs));
   }
 
   protected get retryMs(): number {
@@ -118,7 +121,8 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#failures = 0;
     if (this.#host.identity()?.life !== life) return;
     if (answer.outcome === "ok") {
-      this.#notBefore = Date.now() + answer.nextAfterMs;
+      this.#pauseMs = answer.nextAfterMs;
+      this.#notBefore = Date.now() + this.#pauseMs;
       this.#isOutdated = answer.number > report.number;
       if (this.#isOutdated) return this.#store({ ...report, number: answer.number });
     }
