@@ -296,10 +296,11 @@ export class ChatObject extends DurableObject<Env> {
     if (newest > life) return;
     this.#visitors.closeAll();
     // Before the first await: an attempt under way must find no chat when it returns.
-    this.#adoption.bury({ organizationId, life });
+    const until = Date.now() + TOMBSTONE_MS;
+    this.#adoption.bury({ organizationId, life, until });
     this.#report.forget();
     this.#log.forget();
-    await this.#alarm.set(Date.now() + TOMBSTONE_MS);
+    await this.#alarm.set(until);
   }
 
   /** Reports activity and addresses, and delivers due messages. Never throws. */
@@ -307,7 +308,9 @@ export class ChatObject extends DurableObject<Env> {
     const identity = this.#adoption.identity();
     if (!identity) {
       this.#alarm.gone();
-      return this.ctx.storage.deleteAll();
+      // The platform may repeat an alarm that rang before the chat was deleted.
+      const until = this.#adoption.tombstone()?.until ?? 0;
+      return Date.now() < until ? this.#alarm.set(until) : this.ctx.storage.deleteAll();
     }
     await this.#queue.ring(async () => {
       await this.#report.onAlarm();

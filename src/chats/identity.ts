@@ -16,8 +16,8 @@ export interface ChatIdentity {
   addresses: string[];
 }
 
-/** What stays of a deleted chat for a while, so that a late call can't create it again. */
-export type Tombstone = Pick<ChatIdentity, "organizationId" | "life">;
+/** What stays of a deleted chat until `until` (Unix milliseconds), so that a late call can't create it again. */
+export type Tombstone = Pick<ChatIdentity, "organizationId" | "life"> & { until: number };
 
 /** The object's own tables, without those of the platform. */
 const TABLES = "select name from sqlite_master where type = 'table' and substr(name, 1, 4) not in ('_cf_', 'sqli')";

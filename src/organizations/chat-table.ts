@@ -152,7 +152,10 @@ export class ChatTable {
   beginDeletion(row: ChatRow): void {
     if (row.state === "deleting") return;
     this.#storage.transactionSync(() => {
-      this.#sql.exec("update chats set state = 'deleting', active_at = null, oldest = null where id = ?", row.id);
+      this.#sql.exec(
+        "update chats set state = 'deleting', active_at = null, oldest = null, preview = null where id = ?",
+        row.id,
+      );
       this.#channels.addChats(row.channel_id, -1);
       this.#channels.count(row.channel_id, -row.depth, {}, Date.now());
     });

@@ -15,20 +15,30 @@ export class Deletions {
   readonly #chats: ChatTable;
   readonly #channels: ChannelTable;
   readonly #eraseObject: (chat: ChatRow) => Promise<unknown>;
+  readonly #hasTables: () => boolean;
   #failures = 0;
 
-  /** @param eraseObject empties the chat's object, unless it holds a later life of the chat */
-  constructor(chats: ChatTable, channels: ChannelTable, eraseObject: (chat: ChatRow) => Promise<unknown>) {
+  /**
+   * @param eraseObject empties the chat's object, unless it holds a later life of the chat
+   * @param hasTables false after the organization was deleted
+   */
+  constructor(
+    chats: ChatTable,
+    channels: ChannelTable,
+    eraseObject: (chat: ChatRow) => Promise<unknown>,
+    hasTables: () => boolean,
+  ) {
     this.#chats = chats;
     this.#channels = channels;
     this.#eraseObject = eraseObject;
+    this.#hasTables = hasTables;
   }
 
   /** Deletes what is left of chats that are off the lists. @throws the first error, after the others have ended */
   async finish(rows: ChatRow[]): Promise<void> {
     await forEachInBatches(rows, async (row) => {
       await this.#eraseObject(row);
-      this.#chats.endDeletion(row.id, row.life);
+      if (this.#hasTables()) this.#chats.endDeletion(row.id, row.life);
     });
   }
 
@@ -62,6 +72,7 @@ export class Deletions {
 
   /** Chats whose deletion has begun, then the chats of closed channels. */
   #next(limit: number): ChatRow[] {
+    if (!this.#hasTables()) return [];
     const rows = this.#chats.deleting(limit);
     for (const { id, isClosed } of this.#channels.all().values()) {
       if (isClosed && rows.length < limit) rows.push(...this.#chats.ofChannel(id, limit - rows.length));

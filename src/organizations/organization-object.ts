@@ -1,9 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
-import { and, eq, isNull } from "drizzle-orm";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
-import { directory } from "../db/client.ts";
-import { channels, type Limits, organizations } from "../db/schema.ts";
+import type { Limits } from "../db/schema.ts";
 import type { RequestCounts } from "../keys/key-stats.ts";
 import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
@@ -12,6 +10,7 @@ import { prepareSchema } from "../platform/schema-steps.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
+import { readChannel, readNamesAndLimits, readOrganization } from "./configuration.ts";
 import { Deletions } from "./deletions.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
 import { ReportPace } from "./report-pace.ts";
@@ -51,10 +50,15 @@ export class OrganizationObject extends DurableObject<Env> {
   readonly #list = new ChatList(this.ctx.storage.sql, this.#channels);
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #pace = new ReportPace();
-  readonly #deletions = new Deletions(this.#chats, this.#channels, ({ id, life }) =>
-    callObject(this.env.CHATS, id, (chat) => chat.erase(this.#id ?? "", life)),
+  readonly #deletions = new Deletions(
+    this.#chats,
+    this.#channels,
+    ({ id, life }) => callObject(this.env.CHATS, id, (chat) => chat.erase(this.#id ?? "", life)),
+    () => this.#isReady(),
   );
   #id: string | undefined;
+  /** How often the organization was closed or erased. D1's answer to an earlier query may be outdated. */
+  #closings = 0;
   /** When the configuration was read last, Unix milliseconds. */
   #configuredAt = 0;
 
@@ -183,6 +187,7 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** Closes all channels. */
   async close(): Promise<void> {
+    this.#closings++;
     if (!this.#isReady()) return;
     this.#channels.closeAll();
     this.#list.changed();
@@ -201,6 +206,7 @@ export class OrganizationObject extends DurableObject<Env> {
   async erase(): Promise<void> {
     const gone = this.ctx.storage.deleteAll();
     // Before the first await: a call that comes meanwhile must find nothing.
+    this.#closings++;
     this.#id = undefined;
     this.#channels.forget();
     this.#list.changed();
@@ -268,11 +274,9 @@ export class OrganizationObject extends DurableObject<Env> {
   /** Whether the organization exists, by D1 if the object is empty. */
   async #exists(organizationId: string): Promise<boolean> {
     if (this.#isReady()) return true;
-    const row = await directory(this.env)
-      .select({ id: organizations.id })
-      .from(organizations)
-      .where(and(eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
-      .get();
+    const closings = this.#closings;
+    const row = await readOrganization(this.env, organizationId);
+    if (closings !== this.#closings) return this.#exists(organizationId);
     if (row) this.#prepare(organizationId);
     return row !== undefined;
   }
@@ -280,16 +284,9 @@ export class OrganizationObject extends DurableObject<Env> {
   /** Whether the organization has this channel, by D1 if it is new here. True for one that is closed. */
   async #knows(organizationId: string, channelId: string): Promise<boolean> {
     if (this.#isReady() && this.#channels.get(channelId)) return true;
-    const { id, kind, name, limits, createdAt, erasingAt } = channels;
-    const row = await directory(this.env)
-      .select({
-        channel: { id, kind, name, limits, createdAt, erasingAt },
-        organization: { limits: organizations.limits, erasingAt: organizations.erasingAt },
-      })
-      .from(channels)
-      .innerJoin(organizations, eq(organizations.id, channels.organizationId))
-      .where(and(eq(channels.id, channelId), eq(channels.organizationId, organizationId)))
-      .get();
+    const closings = this.#closings;
+    const row = await readChannel(this.env, organizationId, channelId);
+    if (closings !== this.#closings) return this.#knows(organizationId, channelId);
     if (!row || (row.organization.erasingAt !== null && !this.#isReady())) return false;
     // Of an empty object, this is the whole configuration.
     if (!this.#isReady()) this.#configuredAt = Date.now();
@@ -309,15 +306,10 @@ export class OrganizationObject extends DurableObject<Env> {
   async #readConfiguration(): Promise<void> {
     const organizationId = this.#id ?? "";
     this.#configuredAt = Date.now();
-    const db = directory(this.env);
-    const { id, name, limits } = channels;
-    const [rows, [organization]] = await db.batch([
-      db.select({ id, name, limits }).from(channels).where(eq(channels.organizationId, organizationId)),
-      db.select({ limits: organizations.limits }).from(organizations).where(eq(organizations.id, organizationId)),
-    ]);
+    const { channels, organization } = await readNamesAndLimits(this.env, organizationId);
     if (!organization || !this.#isReady()) return;
     this.#setLimit(organization.limits);
-    if (this.#channels.configure(rows)) this.#list.changed();
+    if (this.#channels.configure(channels)) this.#list.changed();
   }
 
   async #readConfigurationLater(): Promise<void> {

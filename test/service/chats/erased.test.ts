@@ -22,7 +22,7 @@ async function usedChat() {
     chatId,
     life,
     adoption: identity({ chatId, organizationId, channelId }, { contactAddress: contact.address, life }),
-    tombstone: { values: [["tombstone", { organizationId, life }]], tables: [] },
+    tombstone: { values: [["tombstone", { organizationId, life, until: Date.now() + 600_000 }]], tables: [] },
     object,
     stored: () => storedChat(organizationId, chatId),
   };
@@ -33,9 +33,17 @@ test("a deleted chat stores only a tombstone, and after ten minutes nothing", as
   await object.erase(organizationId, life);
   expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
   expect(await object.owner()).toEqual({ organizationId });
+  vi.setSystemTime(Date.now() + 600_000);
   await runDurableObjectAlarm(object);
   expect(await heldBy(object)).toEqual(NOTHING);
   expect(await object.owner()).toBeNull();
+});
+
+test("an alarm that is repeated after the deletion leaves the tombstone alone", async () => {
+  const { object, organizationId, life, tombstone } = await usedChat();
+  await object.erase(organizationId, life);
+  await runDurableObjectAlarm(object);
+  expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });
 });
 
 test("a caller who got the identity before the deletion can't recreate the chat, even after an eviction", async () => {
@@ -58,7 +66,9 @@ test("a late deletion of an earlier life leaves the chat alone", async () => {
   expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
   expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
   await object.erase(organizationId, life + 1);
-  expect((await heldBy(object)).values).toEqual([["tombstone", { organizationId, life: life + 1 }]]);
+  expect((await heldBy(object)).values).toEqual([
+    ["tombstone", { organizationId, life: life + 1, until: Date.now() + 600_000 }],
+  ]);
 });
 
 test("a chat that is deleted while it reports its activity keeps its tombstone and the tombstone's alarm", async () => {

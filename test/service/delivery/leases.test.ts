@@ -201,7 +201,9 @@ test("a chat that is deleted during an attempt leaves only a tombstone and its a
   hang.letGo();
   await runInDurableObject(chat.object(), async (_object, { storage }) => {
     for (let turns = 0; turns < 20; turns++) await scheduler.wait(1);
-    expect([...storage.kv.list()]).toEqual([["tombstone", { organizationId: chat.organizationId, life }]]);
+    expect([...storage.kv.list()]).toEqual([
+      ["tombstone", { organizationId: chat.organizationId, life, until: Date.now() + 600_000 }],
+    ]);
     expect(await storage.getAlarm()).toBe(Date.now() + 600_000);
   });
 });

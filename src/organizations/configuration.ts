@@ -1,0 +1,39 @@
+import { and, eq, isNull } from "drizzle-orm";
+import { directory } from "../db/client.ts";
+import { channels, organizations } from "../db/schema.ts";
+
+/** What an organization's object reads in D1. */
+
+/** An organization that is not being deleted; undefined if there is none. */
+export function readOrganization(env: Env, organizationId: string) {
+  return directory(env)
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(and(eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
+    .get();
+}
+
+/** A channel and its organization, even if they are being deleted; undefined if there is no such channel. */
+export function readChannel(env: Env, organizationId: string, channelId: string) {
+  const { id, kind, name, limits, createdAt, erasingAt } = channels;
+  return directory(env)
+    .select({
+      channel: { id, kind, name, limits, createdAt, erasingAt },
+      organization: { limits: organizations.limits, erasingAt: organizations.erasingAt },
+    })
+    .from(channels)
+    .innerJoin(organizations, eq(organizations.id, channels.organizationId))
+    .where(and(eq(channels.id, channelId), eq(channels.organizationId, organizationId)))
+    .get();
+}
+
+/** The names and limits of an organization's channels, and the organization's limits, in one round trip. */
+export async function readNamesAndLimits(env: Env, organizationId: string) {
+  const db = directory(env);
+  const { id, name, limits } = channels;
+  const [rows, [organization]] = await db.batch([
+    db.select({ id, name, limits }).from(channels).where(eq(channels.organizationId, organizationId)),
+    db.select({ limits: organizations.limits }).from(organizations).where(eq(organizations.id, organizationId)),
+  ]);
+  return { channels: rows, organization };
+}
