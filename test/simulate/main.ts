@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { exitCodeOf, Mistake } from "../support/mistake.ts";
 import { DECISIONS } from "./decisions.ts";
+import { runOrganization, traceOrganization } from "./organization/main.ts";
 import { SABOTEURS } from "./saboteurs.ts";
 import { BRANCHES, figure, firstCaught, MODES, runSeries, type Series, table, vacuous } from "./series.ts";
 import { simulate } from "./simulate.ts";
@@ -12,6 +13,7 @@ const USAGE = `npm run test:simulate -- [options]
   --from <seed>    the first one (0)
   --trace <seed>   what happens in one seed, line by line, and nothing else
   --mode <mode>    of the trace: safety or liveness (liveness)
+  --organization   simulates an organization's object and its chats, instead of delivery
 `;
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
@@ -25,10 +27,16 @@ async function main(argv: string[]): Promise<number> {
       from: { type: "string", default: "0" },
       trace: { type: "string" },
       mode: { type: "string", default: "liveness" },
+      organization: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return print(USAGE, 0);
+  if (values.organization) {
+    if (values.trace !== undefined) return print(await traceOrganization(natural(values.trace)), 0);
+    const { text, holds } = await runOrganization(natural(values.from), natural(values.seeds));
+    return print(text, holds ? 0 : 1);
+  }
   if (values.trace !== undefined) {
     const mode = values.mode === "safety" ? "safety" : "liveness";
     const { trace, violation } = await simulate(natural(values.trace), mode, { isTraced: true });

@@ -2,7 +2,7 @@ import { SimulatedChannel } from "./channel.ts";
 import { SimulatedChat } from "./chat.ts";
 import { DECISIONS, type Decisions } from "./decisions.ts";
 import { SimulatedNetwork } from "./network.ts";
-import { EPOCH, type Invariant, Violation, World } from "./world.ts";
+import { EPOCH, FAULTS, type Invariant, Violation, World } from "./world.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -36,7 +36,7 @@ export async function simulate(
   mode: "safety" | "liveness",
   { decisions = DECISIONS, isTraced = false }: { decisions?: Decisions; isTraced?: boolean } = {},
 ): Promise<Run> {
-  const world = new World(seed, isTraced);
+  const world = new World(seed, FAULTS, isTraced);
   const run = (violation: Run["violation"]): Run => {
     const { events, counts, checks, trace } = world;
     return { events, counts, checks, violation, trace: trace ?? [] };

@@ -69,9 +69,9 @@ export const INVARIANTS = {
 export type Invariant = keyof typeof INVARIANTS;
 
 /** A seed found that an invariant does not hold: it ends there. */
-export class Violation extends Error {
-  readonly invariant: Invariant;
-  constructor(invariant: Invariant, text: string) {
+export class Violation<I extends string = Invariant> extends Error {
+  readonly invariant: I;
+  constructor(invariant: I, text: string) {
     super(text);
     this.invariant = invariant;
   }
@@ -92,29 +92,30 @@ export interface Turning {
 export const EPOCH = Date.parse("2026-11-20T12:00:00.000Z");
 
 /** Time, chance and what is due: everything that one seed decides. Times are Unix milliseconds. */
-export class World {
+export class World<F extends string = Fault, I extends string = Invariant> {
   now = EPOCH;
   /** False once faults have stopped. */
   isFaulty = true;
   events = 0;
   readonly counts = new Map<string, number>();
-  readonly checks = new Map<Invariant, number>();
+  readonly checks = new Map<I, number>();
   readonly trace: string[] | null;
   /** The first error in an object's code, which may itself have caught it. */
   #failure: unknown;
   /** The object whose code the current event runs. */
   #running: Turning | null = null;
-  readonly #faults: Set<Fault>;
+  readonly #faults: Set<F>;
   readonly #heap: Event[] = [];
   #order = 0;
   #state: number;
 
-  constructor(seed: number, isTraced = false) {
+  /** @param faults what may go wrong; the seed picks some of it */
+  constructor(seed: number, faults: readonly F[], isTraced = false) {
     this.trace = isTraced ? [] : null;
     // Neighbouring seeds must not begin alike.
     this.#state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
     const share = this.random();
-    this.#faults = new Set(FAULTS.filter(() => this.random() < share));
+    this.#faults = new Set(faults.filter(() => this.random() < share));
   }
 
   /** From 0 to 1 (mulberry32). */
@@ -135,7 +136,7 @@ export class World {
   }
 
   /** Whether something goes wrong here; counted when it does. */
-  fault(name: Fault, chance: number): boolean {
+  fault(name: F, chance: number): boolean {
     if (!this.isFaulty || !this.#faults.has(name) || this.random() >= chance) return false;
     this.count(name);
     return true;
@@ -150,7 +151,7 @@ export class World {
   }
 
   /** @throws Violation if it does not hold */
-  check(invariant: Invariant, holds: boolean, text: () => string): void {
+  check(invariant: I, holds: boolean, text: () => string): void {
     this.checks.set(invariant, (this.checks.get(invariant) ?? 0) + 1);
     if (holds) return;
     const violation = new Violation(invariant, `after ${(this.now - EPOCH) / 1_000} s: ${text()}`);
@@ -161,6 +162,11 @@ export class World {
   /** The run ends with this error. */
   fail(error: unknown): void {
     this.#failure ??= error;
+  }
+
+  /** The object whose code the current event runs. */
+  get running(): Turning | null {
+    return this.#running;
   }
 
   /** The current event runs code of this object. Its turn ends when all of that waits. */

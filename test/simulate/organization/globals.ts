@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import type { Outcome } from "../../../src/channels/adapter.ts";
+
+/** What the simulated globals ask. Each run replaces these functions. */
+export const platform = {
+  /** Unix milliseconds. */
+  now: (): number => 0,
+  /** From 0 to 1. */
+  random: (): number => 0,
+  /** Calls `run` after `ms`. @returns a function that cancels the call */
+  timer: (_ms: number, _run: () => void): (() => void) => missing(),
+  /** Sends a message to a contact. */
+  send: (_messageId: string): Promise<Outcome> => missing(),
+  /** A line of the service's log. */
+  log: (_line: unknown): void => {},
+};
+
+class SimulatedDate extends globalThis.Date {
+  constructor(...given: [] | [string | number]) {
+    if (given.length === 0) super(platform.now());
+    else super(...given);
+  }
+
+  static override now(): number {
+    return platform.now();
+  }
+}
+
+const simulatedMath = Object.create(globalThis.Math, { random: { value: () => platform.random() } }) as Math;
+
+const simulatedCrypto = {
+  getRandomValues(bytes: Uint8Array): Uint8Array {
+    return bytes.map((_, index) => {
+      bytes[index] = Math.floor(platform.random() * 256);
+      return bytes[index];
+    });
+  },
+  randomUUID: () => `uuid-${platform.random()}`,
+  subtle: {
+    /** SHA-256. Node's own digest ends at a time that differs between runs. */
+    digest: async (_name: string, bytes: Uint8Array) =>
+      Uint8Array.from(createHash("sha256").update(bytes).digest()).buffer,
+  },
+};
+
+const scheduler = {
+  wait: (ms: number) => new Promise<void>((resolve) => platform.timer(ms, resolve)),
+};
+
+const simulatedConsole = {
+  log: (line: unknown) => platform.log(line),
+  warn: (line: unknown) => platform.log(line),
+  error: (line: unknown) => platform.log(line),
+};
+
+const setSimulatedTimer = (run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+  platform.timer(ms, () => run(...given));
+const clearSimulatedTimer = (cancel?: () => void) => cancel?.();
+
+const cloudflare = { compatibilityFlags: { handle_cross_request_promise_resolution: true } };
+
+// Node has these methods only from version 25 on.
+Object.assign(Uint8Array.prototype, {
+  toBase64(this: Uint8Array) {
+    return Buffer.from(this).toString("base64");
+  },
+  toHex(this: Uint8Array) {
+    return Buffer.from(this).toString("hex");
+  },
+});
+
+function missing(): never {
+  throw new Error("The simulation has not begun");
+}
+
+export {
+  clearSimulatedTimer as clearTimeout,
+  cloudflare as Cloudflare,
+  SimulatedDate as Date,
+  scheduler,
+  setSimulatedTimer as setTimeout,
+  simulatedConsole as console,
+  simulatedCrypto as crypto,
+  simulatedMath as Math,
+};

@@ -1,0 +1,159 @@
+import { type OrganizationWorld, Party, type Reply, type Result } from "./party.ts";
+import { ObjectStorage } from "./storage.ts";
+
+type Instance = Record<string, (...given: unknown[]) => unknown>;
+
+/** Constructs an instance of the object's class. */
+export type Construct = (state: DurableObjectState, object: SimulatedObject) => object;
+
+const RETRY_ALARM_MS = 2_000;
+/** The platform may repeat an alarm that has ended, for this long. */
+const RING_AGAIN_MS = 60_000;
+
+/** What judges an object. */
+export interface Watch {
+  /** A call has arrived. @returns what to do with its answer when it leaves */
+  called(object: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined;
+  committed(object: SimulatedObject): void;
+}
+
+/** The platform under one object: storage that stays, and instances that come and go. */
+export class SimulatedObject extends Party {
+  readonly storage = new ObjectStorage();
+  readonly #construct: Construct;
+  readonly #watch: Watch;
+  #instance: Instance | null = null;
+  #waiting = new Set<Reply>();
+  /** No call reaches the object. */
+  isAway = false;
+  /** How many instances were lost. */
+  losses = 0;
+  #isRinging = false;
+  /** The alarm that is planned in the world. */
+  #planned: { at: number } | null = null;
+
+  constructor(world: OrganizationWorld, name: string, construct: Construct, watch: Watch) {
+    super(world, name);
+    this.#construct = construct;
+    this.#watch = watch;
+  }
+
+  /** A call has arrived. The answer leaves after the writes before it are committed. */
+  receive(method: string, given: unknown[], reply: Reply): void {
+    if (this.isAway) {
+      reply({ error: platformError(true) });
+      return;
+    }
+    this.#waiting.add(reply);
+    const judge = this.#watch.called(this, method, given);
+    const answer = (result: Result) =>
+      this.output(() => {
+        this.#waiting.delete(reply);
+        if ("value" in result) judge?.(result.value);
+        reply(result);
+      });
+    this.world.note(() => `${this.name} ${method} ${JSON.stringify(given)}`);
+    this.#enter(
+      method,
+      given,
+      (value) => answer({ value: structuredClone(value) }),
+      (error) => answer({ error: remoteError(error) }),
+    );
+  }
+
+  override lose(): void {
+    if (this.#instance) this.losses++;
+    super.lose();
+    this.world.note(() => `${this.name} is lost`);
+    this.#instance = null;
+    this.skewMs = this.world.fault("clocks apart", 0.3) ? this.world.between(-20_000, 20_000) : 0;
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const reply of waiting) reply({ error: platformError(this.world.random() < 0.5) });
+    // The platform repeats an alarm that did not end.
+    if (this.#isRinging) this.storage.alarm ??= this.now + RETRY_ALARM_MS;
+    this.#isRinging = false;
+    this.storage.commit();
+    this.#plan();
+  }
+
+  override endTurn(): void {
+    const { world, storage } = this;
+    const hasChanged = storage.hasChanged;
+    if (hasChanged && world.fault("crash before a commit", 0.02)) {
+      storage.rollBack();
+      this.lose();
+      return;
+    }
+    storage.commit();
+    if (hasChanged) {
+      this.#plan();
+      this.#watch.committed(this);
+    }
+    if (world.fault("crash after a commit", 0.02)) this.lose();
+    else this.flush();
+  }
+
+  #enter(method: string, given: unknown[], done: (value: unknown) => void, failed: (error: unknown) => void): void {
+    this.whileAlive(() => {
+      const { life } = this;
+      if (!this.#instance) {
+        const state = {
+          storage: this.storage.handle(() => life.isOver),
+          waitUntil: (work: Promise<unknown>) => void work.catch((error: unknown) => this.world.fail(error)),
+          getWebSockets: () => [],
+        };
+        this.#instance = this.#construct(state as unknown as DurableObjectState, this) as Instance;
+      }
+      const instance = this.#instance;
+      void (async () => instance[method]?.(...given))().then(done, failed);
+    })();
+  }
+
+  #plan(): void {
+    const { alarm } = this.storage;
+    if (this.#planned?.at === alarm) return;
+    const planned = alarm === null ? null : { at: alarm };
+    this.#planned = planned;
+    if (!planned) return;
+    const lateMs = this.world.fault("alarm late", 0.1) ? this.world.between(0, 60_000) : 0;
+    this.world.at(planned.at - this.skewMs + lateMs, () => {
+      if (this.#planned === planned) this.#ring();
+    });
+  }
+
+  #ring(): void {
+    // One alarm of an object runs at a time.
+    if (this.#isRinging) {
+      this.world.after(1_000, () => this.#planned && this.#ring());
+      return;
+    }
+    this.#planned = null;
+    this.#isRinging = true;
+    this.storage.alarm = null;
+    this.world.note(() => `${this.name} alarm`);
+    const ended = () => {
+      this.#isRinging = false;
+      if (this.world.fault("alarm twice", 0.2))
+        this.world.after(this.world.between(0, RING_AGAIN_MS), () => this.#ring());
+    };
+    // It has ended when its last writes are committed.
+    this.#enter(
+      "alarm",
+      [],
+      () => this.output(ended),
+      (error) => this.world.fail(error),
+    );
+  }
+}
+
+/** The platform lost the object or the way to it. */
+export function platformError(isRetryable: boolean): Error {
+  return Object.assign(new Error("Network connection lost."), { retryable: isRetryable, durableObjectReset: true });
+}
+
+/** An error of the object's code, as the caller gets it: without its class. */
+function remoteError(error: unknown): Error {
+  const { message, cause, ...properties } = error as Error;
+  return Object.assign(new Error(message, { cause }), properties, { remote: true });
+}

@@ -1,0 +1,91 @@
+import type { World } from "../world.ts";
+import type { OrganizationFault, OrganizationInvariant } from "./rules.ts";
+
+export type OrganizationWorld = World<OrganizationFault, OrganizationInvariant>;
+
+/** How a call ended. */
+export type Result = { value: unknown } | { error: unknown };
+
+/** Gives the result of a call to the caller. */
+export type Reply = (result: Result) => void;
+
+/**
+ * Code that runs in one place: an isolate of the Worker, or an instance of an object. It runs in turns. What it sends
+ * leaves at the end of a turn. When it is lost, its code stops where it waits.
+ */
+export class Party {
+  readonly world: OrganizationWorld;
+  readonly name: string;
+  /** How far the clock of this place is from the world's. */
+  skewMs = 0;
+  protected life = { isOver: false };
+  #outputs: (() => void)[] = [];
+
+  constructor(world: OrganizationWorld, name: string) {
+    this.world = world;
+    this.name = name;
+  }
+
+  get now(): number {
+    return this.world.now + this.skewMs;
+  }
+
+  /** Runs code of this place in the current event. */
+  enter(code: () => unknown): void {
+    this.world.entered(this);
+    code();
+  }
+
+  endTurn(): void {
+    this.flush();
+  }
+
+  /** All code of this place stops, and its memory is gone. */
+  lose(): void {
+    this.life.isOver = true;
+    this.life = { isOver: false };
+    this.#outputs = [];
+  }
+
+  /** `run` leaves this place at the end of the turn. */
+  output(run: () => void): void {
+    this.#outputs.push(run);
+  }
+
+  /** Makes a call. @param leave is called when the call leaves this place */
+  request(leave: (reply: Reply) => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const settle = this.whileAlive((result: Result) => {
+        if ("error" in result) reject(result.error as Error);
+        else resolve(result.value);
+      });
+      this.output(() => leave(settle));
+    });
+  }
+
+  /** Calls `run` after `ms`. @returns a function that cancels the call */
+  timer(ms: number, run: () => void): () => void {
+    let isCancelled = false;
+    const ring = this.whileAlive(run);
+    this.world.after(ms, () => isCancelled || ring());
+    return () => {
+      isCancelled = true;
+    };
+  }
+
+  /** Continues code of this place in an event, unless it was lost since `whileAlive` was called. */
+  protected whileAlive<A extends unknown[]>(run: (...given: A) => void): (...given: A) => void {
+    const { life } = this;
+    return (...given) => {
+      if (life.isOver) return;
+      this.world.entered(this);
+      run(...given);
+    };
+  }
+
+  protected flush(): void {
+    const outputs = this.#outputs;
+    this.#outputs = [];
+    for (const output of outputs) output();
+  }
+}

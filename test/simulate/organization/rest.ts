@@ -1,0 +1,114 @@
+import type { Message } from "../../../src/chats/message.ts";
+import type { ChatState } from "../../../src/organizations/rpc.ts";
+import { addCounts, type Counts } from "../../../src/platform/counts.ts";
+import type { SimulatedObject } from "./object.ts";
+import type { OrganizationWorld } from "./party.ts";
+
+/** A chat's row with what the chat has reported. */
+interface ReportedRow {
+  id: string;
+  channel_id: string;
+  state: string;
+  life: number;
+  created_at: number;
+  active_at: number | null;
+  last_message_at: number | null;
+  preview: string | null;
+  unanswered_since: number | null;
+  depth: number;
+  oldest: number | null;
+  attempts: string;
+}
+
+interface Service {
+  world: OrganizationWorld;
+  organization: SimulatedObject;
+  chats: ReadonlyMap<string, SimulatedObject>;
+  /** How often each chat's object called the network. */
+  networkCalls: ReadonlyMap<string, number>;
+}
+
+/** Compares all objects when faults have stopped and all alarms have ended. @throws Violation */
+export function checkRest({ world, organization, chats, networkCalls }: Service): void {
+  const rows = organization.storage.read<ReportedRow>("chats", "select * from chats order by id");
+  for (const row of rows) {
+    const { id, life, state } = row;
+    const object = chats.get(id);
+    const held = object?.storage.get<{ life: number }>("identity")?.life;
+    world.check("adopted", state === "adopted", () => `${id} is ${state}`);
+    world.check("adopted", held === life, () => `${id} has life ${life}, and its object has ${held}`);
+    if (object) checkReport(world, object, row, networkCalls.get(`${id} ${life}`) ?? 0);
+  }
+  for (const [id, { storage }] of chats) {
+    const held = storage.get<{ life: number }>("identity")?.life;
+    const hasRow = rows.some((row) => row.id === id && row.life === held);
+    if (held === undefined) world.check("clean", storage.isEmpty, () => `the object of ${id} stores something`);
+    else world.check("adopted", hasRow, () => `the object of ${id} has life ${held} and no row`);
+  }
+  checkChannels(world, organization, rows);
+}
+
+function checkReport(
+  world: OrganizationWorld,
+  { storage, losses }: SimulatedObject,
+  row: ReportedRow,
+  networkCalls: number,
+): void {
+  const documents = storage.read<{ seq: number; doc: string }>(
+    "messages",
+    "select seq, doc from messages order by seq",
+  );
+  const messages = documents.map(({ doc }) => JSON.parse(doc) as Message);
+  for (const [index, { seq }] of documents.entries()) {
+    world.check("dense", seq === index + 1, () => `${row.id} has message ${seq} at place ${index + 1}`);
+  }
+  const last = messages.at(-1);
+  const queued = messages.filter(({ status }) => status === "QUEUED");
+  const since = messages.slice(messages.findLastIndex(({ direction }) => direction === "OUTBOUND") + 1)[0];
+  const lastAt = last ? Date.parse(last.createdAt) : null;
+  const expected = {
+    active_at: Math.max(row.created_at, lastAt ?? 0),
+    last_message_at: lastAt,
+    preview: last ? [last.id, last.seq, last.text, last.status] : null,
+    unanswered_since: since ? Date.parse(since.createdAt) : null,
+    depth: queued.length,
+    oldest: queued[0] ? Date.parse(queued[0].createdAt) : null,
+  };
+  const preview = JSON.parse(row.preview ?? "null") as ChatState["preview"];
+  const known = {
+    active_at: row.active_at,
+    last_message_at: row.last_message_at,
+    preview: preview && [preview.id, preview.seq, preview.text, preview.status],
+    unanswered_since: row.unanswered_since,
+    depth: row.depth,
+    oldest: row.oldest,
+  };
+  const [wanted, found] = [JSON.stringify(expected), JSON.stringify(known)];
+  world.check("report", wanted === found, () => `${row.id} is known as ${found}, not ${wanted}`);
+  // A report has the attempts that had ended when it was made. Those of a lost instance may be missing.
+  const attempts = sum(JSON.parse(row.attempts) as Counts<string>);
+  const isRight = losses === 0 ? attempts === networkCalls : attempts <= networkCalls;
+  world.check("report", isRight, () => `${row.id} reports ${attempts} attempts and made ${networkCalls}`);
+}
+
+function checkChannels(world: OrganizationWorld, organization: SimulatedObject, rows: ReportedRow[]): void {
+  const channels = organization.storage.read<{ id: string; depth: number; attempts: string; closed: number }>(
+    "channels",
+    "select * from channels",
+  );
+  for (const { id, depth, attempts, closed } of channels) {
+    const chats = rows.filter(({ channel_id }) => channel_id === id);
+    const depths = chats.reduce((total, chat) => total + chat.depth, 0);
+    world.check("numbers", depth === depths, () => `${id} has depth ${depth}, and its chats ${depths}`);
+    const reported = chats.reduce<Counts<string>>((all, chat) => addCounts(all, JSON.parse(chat.attempts)), {});
+    const counted = JSON.parse(attempts) as Counts<string>;
+    // Those of deleted chats stay.
+    const hasAll = Object.entries(reported).every(([name, count]) => (counted[name] ?? 0) >= (count ?? 0));
+    world.check("numbers", hasAll, () => `${id} has attempts ${attempts}, and its chats ${JSON.stringify(reported)}`);
+    world.check("erased", closed === 0 || chats.length === 0, () => `${id} is closed and has chats`);
+  }
+}
+
+function sum(counts: Counts<string>): number {
+  return Object.values(counts).reduce<number>((total, count) => total + (count ?? 0), 0);
+}

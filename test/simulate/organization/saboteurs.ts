@@ -1,0 +1,108 @@
+import type { Replacement } from "./bundle.ts";
+
+const organization = "src/organizations/organization-object.ts";
+const chatTable = "src/organizations/chat-table.ts";
+const deletions = "src/organizations/deletions.ts";
+const chat = "src/chats/chat-object.ts";
+const report = "src/chats/chat-report.ts";
+const identity = "src/chats/identity.ts";
+
+/** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
+export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a report counts although a newer one is stored": {
+    file: chatTable,
+    right: "if (report.number > row.report) this.#storage",
+    wrong: "this.#storage",
+  },
+  "a chat's object is erased without a look at its life": {
+    file: chat,
+    right: "if (newest > life) return;",
+    wrong: "",
+  },
+  "an address gets a chat that is being deleted": {
+    file: organization,
+    right: `if (found?.state === "deleting") return { outcome: "deleting", chatId: found.id };`,
+    wrong: "",
+  },
+  "a row is deleted before the chat's object is emptied": {
+    file: deletions,
+    right: "await this.#eraseObject(row);\n      if (this.#hasTables()) this.#chats.endDeletion(row.id, row.life);",
+    wrong: "this.#chats.endDeletion(row.id, row.life);\n      await this.#eraseObject(row);",
+  },
+  "no tombstone is written": {
+    file: identity,
+    right: `kv.put("tombstone", tombstone);`,
+    wrong: "void tombstone;",
+  },
+  "a chat that nobody adopted stays so": {
+    file: organization,
+    right: "    await this.#adopt();\n",
+    wrong: "",
+  },
+  "a redaction is answered before the report": {
+    file: chat,
+    right: `(await this.#redactions.settle(seq)) ? { outcome: "ok", doc } : { outcome: "not_reported" }`,
+    wrong: `{ outcome: "ok", doc }`,
+  },
+  "a report that failed is not repeated": {
+    file: report,
+    right: "    this.#failures++;\n    this.#mustRepeat = true;",
+    wrong: "    this.#failures++;",
+  },
+  "a chat that is deleted still counts": {
+    file: chatTable,
+    right: "this.#channels.addChats(row.channel_id, -1);",
+    wrong: "",
+  },
+  "a deleted chat keeps its other addresses": {
+    file: chatTable,
+    right: "for (const address of [row.address, ...othersOf(row)]) {",
+    wrong: "for (const address of [row.address]) {",
+  },
+  "the chat's alarm is not set when a message is stored": {
+    file: chat,
+    right: '    await this.#alarm.by(this.#report.changed());\n    return { outcome: "stored", doc };',
+    wrong: '    return { outcome: "stored", doc };',
+  },
+};
+
+/** These take up to 2,000 seeds, so `npm test` leaves them out. */
+const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a report counts for another life": {
+    file: organization,
+    right: `if (row?.life !== report.life) return { outcome: "unknown" };`,
+    wrong: `if (!row) return { outcome: "unknown" };`,
+  },
+  "the end of a deletion removes the row of a later life": {
+    file: chatTable,
+    right: "if (row?.life !== life) return;",
+    wrong: "if (!row) return;",
+  },
+  "any alarm ends the time of a tombstone": {
+    file: chat,
+    right: "Date.now() < until ?",
+    wrong: "false ?",
+  },
+  "a later life may be as great as the one before": {
+    file: chatTable,
+    right: "Math.max(now, this.#floor() + 1)",
+    wrong: "now",
+  },
+  "a deletion that is interrupted is not continued": {
+    file: organization,
+    right: "await this.#deletions.resume(Date.now())",
+    wrong: "null",
+  },
+  "a new instance takes a report for granted": {
+    file: report,
+    right: "    this.#repeatAsNewInstance();\n    const { changes }",
+    wrong: "    const { changes }",
+  },
+  "an old answer of D1 counts after the organization was closed": {
+    file: organization,
+    right: "    if (closings !== this.#closings) return this.#knows(organizationId, channelId);\n",
+    wrong: "",
+  },
+};
+
+export const ORGANIZATION_SABOTEURS = { ...PLAIN_SABOTEURS, ...RARE_SABOTEURS };

@@ -1,0 +1,248 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+
+type Row = Record<string, unknown>;
+
+/** SQLite in memory, with its statements prepared once. */
+export class Database {
+  readonly #db = new DatabaseSync(":memory:");
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** Runs statements that return nothing. */
+  run(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  query(sql: string, values: readonly unknown[]): { rows: Row[]; written: number } {
+    const statement = this.#prepare(sql);
+    const given = values as SQLInputValue[];
+    if (statement.columns().length > 0) return { rows: statement.all(...given) as Row[], written: 0 };
+    return { rows: [], written: Number(statement.run(...given).changes) };
+  }
+
+  /** The rows as arrays of values. */
+  arrays(sql: string, values: readonly unknown[]): unknown[][] {
+    const statement = this.#prepare(sql);
+    statement.setReturnArrays(true);
+    try {
+      return statement.all(...(values as SQLInputValue[])) as unknown as unknown[][];
+    } finally {
+      statement.setReturnArrays(false);
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const statement = this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+/** The result of a statement. The platform's cursor reads rows when they are asked for; this one has them all. */
+class Cursor implements IterableIterator<Row> {
+  readonly rowsWritten: number;
+  readonly #rows: Row[];
+  #at = 0;
+
+  constructor(rows: Row[], written: number) {
+    this.#rows = rows;
+    this.rowsWritten = written;
+  }
+
+  get rowsRead(): number {
+    return this.#rows.length;
+  }
+
+  next(): IteratorResult<Row> {
+    const value = this.#rows[this.#at++];
+    return value ? { done: false, value } : { done: true, value: undefined };
+  }
+
+  toArray(): Row[] {
+    return [...this];
+  }
+
+  one(): Row {
+    const [row, ...others] = this;
+    if (!row || others.length > 0) throw new Error("Expected exactly one row");
+    return row;
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+}
+
+/** The key-value pairs and the alarm. Each change replaces them, so that it can be taken back. */
+interface Pairs {
+  kv: ReadonlyMap<string, unknown>;
+  alarm: number | null;
+}
+
+const NONE: Pairs = { kv: new Map(), alarm: null };
+
+/** The storage of an object, which outlives its instances. Writes can be taken back until they are committed. */
+export class ObjectStorage {
+  readonly #db = new Database();
+  #pairs = NONE;
+  #committed = NONE;
+  /** A transaction of SQLite has begun. */
+  #hasBegun = false;
+
+  get alarm(): number | null {
+    return this.#pairs.alarm;
+  }
+
+  set alarm(alarm: number | null) {
+    this.#pairs = { ...this.#pairs, alarm };
+  }
+
+  get<T>(key: string): T | undefined {
+    return this.#pairs.kv.get(key) as T | undefined;
+  }
+
+  /** For judges: the rows of a query, none if a table is missing. */
+  read<T>(table: string, query: string, ...values: unknown[]): T[] {
+    return this.#tables().includes(table) ? (this.#db.query(query, values).rows as T[]) : [];
+  }
+
+  get isEmpty(): boolean {
+    return this.#pairs.kv.size === 0 && this.#tables().length === 0 && this.alarm === null;
+  }
+
+  get hasChanged(): boolean {
+    return this.#hasBegun || this.#pairs !== this.#committed;
+  }
+
+  commit(): void {
+    if (this.#hasBegun) this.#db.run("commit");
+    this.#hasBegun = false;
+    this.#committed = this.#pairs;
+  }
+
+  rollBack(): void {
+    if (this.#hasBegun) this.#db.run("rollback");
+    this.#hasBegun = false;
+    this.#pairs = this.#committed;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** The storage as an instance sees it. It throws once `isOver` returns true. */
+  handle(isOver: () => boolean): DurableObjectStorage {
+    const use = () => {
+      if (isOver()) throw new Error("The instance is lost");
+    };
+    const sql = {
+      databaseSize: 4_096,
+      exec: (query: string, ...values: unknown[]) => {
+        use();
+        return this.#exec(query, values);
+      },
+    };
+    const handle = {
+      sql,
+      kv: this.#kv(use),
+      transactionSync: <T>(work: () => T): T => {
+        use();
+        return this.#transaction(work);
+      },
+      getAlarm: async () => {
+        use();
+        return this.alarm;
+      },
+      setAlarm: async (at: number) => {
+        use();
+        this.alarm = at;
+      },
+      deleteAlarm: async () => {
+        use();
+        this.alarm = null;
+      },
+      deleteAll: async () => {
+        use();
+        this.#begin();
+        for (const table of this.#tables()) this.#db.run(`drop table "${table}"`);
+        this.#pairs = NONE;
+      },
+    };
+    return handle as unknown as DurableObjectStorage;
+  }
+
+  #kv(use: () => void) {
+    return {
+      get: (key: string) => {
+        use();
+        return structuredClone(this.#pairs.kv.get(key));
+      },
+      put: (key: string, value: unknown) => {
+        use();
+        this.#change((kv) => kv.set(key, structuredClone(value)));
+      },
+      delete: (key: string) => {
+        use();
+        const isKnown = this.#pairs.kv.has(key);
+        if (isKnown) this.#change((kv) => kv.delete(key));
+        return isKnown;
+      },
+      list: ({ prefix = "" }: { prefix?: string } = {}) => {
+        use();
+        return structuredClone([...this.#pairs.kv].filter(([key]) => key.startsWith(prefix)));
+      },
+    };
+  }
+
+  #change(change: (kv: Map<string, unknown>) => void): void {
+    const kv = new Map(this.#pairs.kv);
+    change(kv);
+    this.#pairs = { ...this.#pairs, kv };
+  }
+
+  #exec(query: string, values: unknown[]): Cursor {
+    if (/^\s*select/.test(query)) return new Cursor(this.#db.query(query, values).rows, 0);
+    this.#begin();
+    if (values.length > 0) {
+      const { rows, written } = this.#db.query(query, values);
+      return new Cursor(rows, written);
+    }
+    // Statements without values may be several.
+    this.#db.run(query);
+    return new Cursor([], 0);
+  }
+
+  #transaction<T>(work: () => T): T {
+    this.#begin();
+    const before = this.#pairs;
+    this.#db.run("savepoint nested");
+    try {
+      const result = work();
+      this.#db.run("release nested");
+      return result;
+    } catch (error) {
+      this.#db.run("rollback to nested");
+      this.#db.run("release nested");
+      this.#pairs = before;
+      throw error;
+    }
+  }
+
+  #begin(): void {
+    if (!this.#hasBegun) this.#db.run("begin");
+    this.#hasBegun = true;
+  }
+
+  #tables(): string[] {
+    const { rows } = this.#db.query(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite%'",
+      [],
+    );
+    return rows.map(({ name }) => name as string);
+  }
+}
