@@ -41,7 +41,7 @@ const TOMBSTONE_MS = 600_000;
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
  * numbers have no gap.
  *
- * An object starts with its id alone. The organization's object gives a chat's identity to a caller, who passes it on, and
+ * An object initially knows only its id. The organization's object gives a chat's identity to a caller, who passes it on, and
  * the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends DurableObject<Env> {
