@@ -14,7 +14,7 @@ export function readOrganization(env: Env, organizationId: string) {
 }
 
 /** A channel and its organization, even if they are being deleted; undefined if there is no such channel. */
-export function readChannel(env: Env, organizationId: string, channelId: string) {
+export function findChannelRow(env: Env, organizationId: string, channelId: string) {
   const { id, kind, name, limits, createdAt, erasingAt } = channels;
   return directory(env)
     .select({

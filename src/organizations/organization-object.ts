@@ -10,7 +10,7 @@ import { prepareSchema } from "../platform/schema-steps.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
-import { readChannel, readNamesAndLimits, readOrganization } from "./configuration.ts";
+import { findChannelRow, readNamesAndLimits, readOrganization } from "./configuration.ts";
 import { Deletions } from "./deletions.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
 import { ReportPace } from "./report-pace.ts";
@@ -285,7 +285,7 @@ export class OrganizationObject extends DurableObject<Env> {
   async #knows(organizationId: string, channelId: string): Promise<boolean> {
     if (this.#isReady() && this.#channels.get(channelId)) return true;
     const closings = this.#closings;
-    const row = await readChannel(this.env, organizationId, channelId);
+    const row = await findChannelRow(this.env, organizationId, channelId);
     if (closings !== this.#closings) return this.#knows(organizationId, channelId);
     if (!row || (row.organization.erasingAt !== null && !this.#isReady())) return false;
     // Of an empty object, this is the whole configuration.
