@@ -1,9 +1,9 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { openPlace, type Place } from "./place.ts";
+import { openPlace, type Place, pageUrl } from "./place.ts";
 import { violations } from "./violations.ts";
-import { eventually, newUser, visit, visitInWeather, write } from "./visitor.ts";
+import { eventually, newUser, open, visit, visitInWeather, write } from "./visitor.ts";
 
 let browser: Browser;
 let place: Place;
@@ -65,7 +65,9 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 test("a chat in a final state has no violation", async () => {
-  const page = await visit(browser, { ...place, hashOf: () => "0".repeat(64) });
+  const page = await open(browser);
+  // The list of messages, which `visit` waits for, is gone as soon as the service refuses the identity.
+  await page.goto(pageUrl({ ...place, hashOf: () => "0".repeat(64) }, newUser()));
   await page.getByText("We couldn’t confirm who you are").waitFor();
   expect(await violations(page)).toEqual([]);
 });
