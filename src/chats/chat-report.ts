@@ -174,10 +174,16 @@ export class ChatReporter extends WriteBehind<Report> {
   #unansweredSince(stored: StoredReport | null): number | null {
     this.#unanswered ??= { seq: stored?.seq ?? 0, since: stored?.state.unansweredSince ?? null };
     const before = this.#unanswered;
-    let { since } = before;
-    for (const { isInbound, at } of this.#host.log.directionsAfter(before.seq)) {
-      since = isInbound ? (since ?? at) : null;
+    let earliest: number | null = null;
+    let isAnswered = false;
+    for (const { isInbound, at } of this.#host.log.directionsDownTo(before.seq)) {
+      if (!isInbound) {
+        isAnswered = true;
+        break;
+      }
+      earliest = at;
     }
+    const since = isAnswered ? earliest : (before.since ?? earliest);
     this.#unanswered = { seq: this.#host.log.newest().seq, since };
     return since;
   }

@@ -127,16 +127,18 @@ export class MessageLog {
     }
   }
 
-  /** For each message after `seq`, oldest first: who wrote it, and when (Unix milliseconds). */
-  directionsAfter(seq: number): { isInbound: boolean; at: number }[] {
+  /**
+   * Walks from the newest message back to the one after `seq`: who wrote each, and when (Unix milliseconds). A cursor
+   * reads a row only when asked.
+   */
+  *directionsDownTo(seq: number): Generator<{ isInbound: boolean; at: number }> {
     const rows = this.#sql.exec<{ direction: string; createdAt: string }>(
-      "select doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt from messages where seq > ? order by seq",
+      `select doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt from messages
+       where seq > ? order by seq desc`,
       seq,
     );
-    return [...rows].map(({ direction, createdAt }) => ({
-      isInbound: direction === "INBOUND",
-      at: Date.parse(createdAt),
-    }));
+    for (const { direction, createdAt } of rows)
+      yield { isInbound: direction === "INBOUND", at: Date.parse(createdAt) };
   }
 
   /** A message by its id, which ends with its seq. */
