@@ -5,6 +5,7 @@ import { CheckedRows, checkComplete } from "./integrity.ts";
 import { redacted } from "./redaction.ts";
 import type { Media, NewMessage, OutboundRow, SeqRange, UsedTemplate } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
+import { newestFirst } from "./walk.ts";
 
 const RECENT_MESSAGES = 1_000;
 const SAVE_QUEUE_FLOOR_EVERY = 100;
@@ -127,18 +128,12 @@ export class MessageLog {
     }
   }
 
-  /**
-   * Walks from the newest message back to the one after `seq`: who wrote each, and when (Unix milliseconds). A cursor
-   * reads a row only when asked.
-   */
+  /** Walks from the newest message back to the one after `seq`: who wrote each, and when (Unix milliseconds). */
   *directionsDownTo(seq: number): Generator<{ isInbound: boolean; at: number }> {
-    const rows = this.#sql.exec<{ direction: string; createdAt: string }>(
-      `select doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt from messages
-       where seq > ? order by seq desc`,
-      seq,
-    );
-    for (const { direction, createdAt } of rows)
-      yield { isInbound: direction === "INBOUND", at: Date.parse(createdAt) };
+    const columns = "doc ->> '$.direction' as direction, doc ->> '$.createdAt' as createdAt";
+    for (const row of newestFirst<{ direction: string; createdAt: string }>(this.#sql, columns, seq)) {
+      yield { isInbound: row.direction === "INBOUND", at: Date.parse(row.createdAt) };
+    }
   }
 
   /** A message by its id, which ends with its seq. */
@@ -152,14 +147,10 @@ export class MessageLog {
     return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
   }
 
-  /**
-   * The JSON of the message since `since` (Unix milliseconds) whose id begins with `callId`; null if there is none. A cursor reads a row only when asked, newest first.
-   */
+  /** The JSON of the message since `since` (Unix milliseconds) whose id begins with `callId`; null if there is none. */
   ofCall(callId: string, since: number): string | null {
-    const rows = this.#sql.exec<{ doc: string; at: string }>(
-      "select doc, doc ->> '$.createdAt' as at from messages order by seq desc",
-    );
-    for (const { doc, at } of rows) {
+    const columns = "doc, doc ->> '$.createdAt' as at";
+    for (const { doc, at } of newestFirst<{ doc: string; at: string }>(this.#sql, columns)) {
       if (Date.parse(at) < since) return null;
       if (doc.startsWith(`{"id":"${callId}`)) return doc;
     }

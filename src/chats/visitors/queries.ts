@@ -1,18 +1,16 @@
 import type { MessageLog } from "../log/message-log.ts";
 import type { SeqRange } from "../log/rows.ts";
+import { newestFirst } from "../log/walk.ts";
 import type { Message } from "../message.ts";
 
 /**
  * The times of the contact's messages after `since`, newest first, at most `limit`; Unix milliseconds. It reads back from
- * the newest message and stops at the first older one. The cursor reads rows only as they are requested.
+ * the newest message and stops at the first older one.
  */
 export function inboundTimes(sql: SqlStorage, since: number, limit: number): number[] {
   const times: number[] = [];
-  const rows = sql.exec<{ inbound: number; createdAt: string }>(
-    `select doc ->> '$.direction' = 'INBOUND' as inbound, doc ->> '$.createdAt' as createdAt
-     from messages order by seq desc`,
-  );
-  for (const { inbound, createdAt } of rows) {
+  const columns = "doc ->> '$.direction' = 'INBOUND' as inbound, doc ->> '$.createdAt' as createdAt";
+  for (const { inbound, createdAt } of newestFirst<{ inbound: number; createdAt: string }>(sql, columns)) {
     const at = Date.parse(createdAt);
     // Times never run backwards along the sequence.
     if (at <= since || times.length === limit) break;

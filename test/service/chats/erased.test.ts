@@ -1,10 +1,13 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
+import { webChatId } from "../../../src/channels/web/chat-id.ts";
+import { addressOfToken } from "../../../src/channels/web/identity.ts";
 import { newId } from "../../../src/ids.ts";
 import { identity } from "../../support/drafts.ts";
 import { aroundCall, aroundQueries } from "../../support/faults.ts";
 import { admin, created, newChat, newKey, newOrganization, send } from "../../support/harness.ts";
+import { newSite, newToken, visit } from "../../support/sockets.ts";
 import { heldBy, NOTHING, storedChat } from "../../support/stored.ts";
 import { newNetworkChannel, stopTheClock } from "../delivery/conversation.ts";
 
@@ -204,4 +207,19 @@ test("two requests that delete the same organization both succeed", async () => 
   expect((await admin("DELETE", path)).status).toBe(200);
   expect(await heldBy(env.ORGANIZATIONS.getByName(organizationId))).toEqual(NOTHING);
   expect(await object.owner()).toEqual({ organizationId });
+});
+
+test("a chat whose messages were read only in part can be deleted at once", async () => {
+  const { channelId } = await newSite();
+  const token = newToken();
+  const { page } = await visit(channelId, { token });
+  for (let n = 1; n <= 30; n++) {
+    vi.setSystemTime(Date.now() + 60_000);
+    expect((await page.write(`message ${n}`)).type).toBe("stored");
+  }
+  // The visitor's rate looked at the messages of an hour, and not at those before.
+  vi.setSystemTime(Date.now() + 3_600_000);
+  expect((await page.write("last")).type).toBe("stored");
+  const chatId = await webChatId(channelId, await addressOfToken(token));
+  expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
 });
