@@ -7,7 +7,7 @@ import { ContactAddresses } from "./contact-addresses.ts";
 import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue, stateOf } from "./delivery/queue.ts";
-import { printNewDelivery, printRedacted } from "./delivery/row.ts";
+import { printNewDelivery } from "./delivery/row.ts";
 import { replay } from "./idempotency.ts";
 import { Adoption, type ChatIdentity } from "./identity.ts";
 import { isFull, limitReached } from "./log/limits.ts";
@@ -15,8 +15,7 @@ import { MessageLog } from "./log/message-log.ts";
 import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message.ts";
 import { MessagePages } from "./log/pages.ts";
 import { RepeatedCalls } from "./log/repeated-calls.ts";
-import type { Message } from "./message.ts";
-import { RedactionReports } from "./redaction-reports.ts";
+import { Redactions } from "./redactions.ts";
 import type {
   ApplyStatusAnswer,
   Draft,
@@ -41,8 +40,8 @@ const TOMBSTONE_MS = 600_000;
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
  * numbers have no gap.
  *
- * An object initially knows only its id. The organization's object gives a chat's identity to a caller, who passes it on, and
- * the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
+ * An object initially knows only its id. The organization's object gives a chat's identity to a caller, who passes it on,
+ * and the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends DurableObject<Env> {
   readonly #log = new MessageLog(this.ctx.storage);
@@ -58,8 +57,6 @@ export class ChatObject extends DurableObject<Env> {
     identity: () => this.#adoption.identity(),
     depth: () => this.#depth(),
   });
-
-  readonly #redactions = new RedactionReports(this.ctx.storage, () => this.#report.settle());
 
   readonly #calls = new RepeatedCalls(this.#log);
 
@@ -81,6 +78,16 @@ export class ChatObject extends DurableObject<Env> {
     identity: () => this.#adoption.identity(),
     isRepeated: (dedupe) => this.#log.byDedupe(`in:${dedupe}`) !== null,
     receive: (organizationId, draft, knownIdentity) => this.receive(organizationId, draft, knownIdentity),
+  });
+
+  readonly #redactions = new Redactions({
+    kv: this.ctx.storage.kv,
+    log: this.#log,
+    deliveries: this.#deliveries,
+    queue: this.#queue,
+    report: this.#report,
+    alarm: this.#alarm,
+    show: (message) => this.#visitors.show(message),
   });
 
   /** Accepts a visitor's socket. Only our Worker calls this, and it has verified what the headers say. */
@@ -248,11 +255,7 @@ export class ChatObject extends DurableObject<Env> {
     return stateOf(this.#deliveries, identity, this.#log.newest(), Date.now());
   }
 
-  /**
-   * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver.
-   * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
-   * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
-   */
+  /** Blanks a message; see `Redactions`. @param call the name of the request, by which a repeat is known */
   async redact(
     organizationId: string,
     id: string,
@@ -261,24 +264,7 @@ export class ChatObject extends DurableObject<Env> {
   ): Promise<RedactAnswer> {
     await this.#alarm.standing();
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    const row = this.#log.byId(id);
-    if (!row) return { outcome: "no_message" };
-    const isRepeat = this.#log.redactedBy(row.seq) === call || this.#redactions.isOpen(row.seq);
-    if (row.redactedAt !== null) return isRepeat ? this.#reported(row.seq, row.doc) : { outcome: "no_message" };
-    this.#redactions.open(row.seq);
-    this.#queue.beforeRedaction(row.seq);
-    const queued = this.#deliveries.delivered(row.seq);
-    const delivery = queued && printRedacted(queued);
-    const message = this.#log.redact(JSON.parse(row.doc) as Message, delivery, Date.now(), call);
-    this.#visitors.show(message);
-    this.#queue.afterRedaction();
-    return this.#reported(row.seq, JSON.stringify(message));
-  }
-
-  /** Answers a redaction once the list of chats shows nothing of the text. */
-  async #reported(seq: number, doc: string): Promise<RedactAnswer> {
-    await this.#alarm.by(this.#report.changed());
-    return (await this.#redactions.settle(seq)) ? { outcome: "ok", doc } : { outcome: "not_reported" };
+    return this.#redactions.redact(id, call);
   }
 
   /** The channel works again: a message that waited for it may be sent now. */

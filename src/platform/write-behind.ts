@@ -31,11 +31,6 @@ export abstract class WriteBehind<Value> {
     this.#written = JSON.stringify(value);
   }
 
-  /** Whether `value` is as large as one write may be: if more is pending, the next write follows at once. */
-  protected isFull(_value: Value): boolean {
-    return false;
-  }
-
   /** The value changed. @returns when to flush */
   changed(): number {
     return Date.now() + (this.#isUncertain ? this.retryMs : this.delayMs);
@@ -77,8 +72,7 @@ export abstract class WriteBehind<Value> {
     if (erasures !== this.#erasures) return null;
     this.#isUncertain = false;
     this.written(value);
-    const due = this.dueAt();
-    return due !== null && this.isFull(value) ? Date.now() : due;
+    return this.dueAt();
   }
 
   #pending(): Value | null {

@@ -1,3 +1,4 @@
+import { messageId } from "../../ids.ts";
 import { BoundedMap } from "../../platform/bounded-map.ts";
 import type { Draft } from "../rpc.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -19,7 +20,9 @@ export class RepeatedCalls {
   /** The JSON of the message that a call stored already; null if it stored none. */
   find({ id, calledAt }: Draft, isRepeat: boolean): string | null {
     const seq = this.#seqs.get(id);
-    if (seq !== undefined) return this.#log.documents({ low: seq, high: seq });
+    // By its id: the chat may have been deleted and created again, and then another message has this seq.
+    const stored = seq === undefined ? null : this.#log.byId(messageId(id, seq));
+    if (stored) return stored.doc;
     return isRepeat ? this.#log.ofCall(id, calledAt - CLOCK_SKEW_MS) : null;
   }
 
