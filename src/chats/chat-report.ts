@@ -92,19 +92,33 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#attempts = {};
     this.#stored = undefined;
     this.#changesReported = undefined;
+    this.#mustRepeat = false;
+    this.#isOutdated = false;
+    this.#failures = 0;
+    this.#notBefore = 0;
+    this.#pauseMs = 0;
     this.#unanswered = undefined;
+  }
+
+  /** When to flush; null if nothing is pending. It is asked after each attempt, so it does not read the whole state. */
+  override dueAt(): number | null {
+    if (this.#changesReported === undefined) return super.dueAt();
+    return this.#mayHaveChanged() && this.#host.identity() ? this.changed() : null;
   }
 
   protected current(): Report | null {
     const identity = this.#host.identity();
     if (!identity) return null;
-    const hasAttempts = Object.keys(this.#attempts).length > 0;
-    if (this.#changesReported === this.#host.log.changes && !hasAttempts && !this.#mustRepeat) return null;
+    if (!this.#mayHaveChanged()) return null;
     const stored = this.#lastReport();
     const { seq } = this.#host.log.newest();
     const state = this.#state(stored);
     const isSame = stored !== null && JSON.stringify(stored.state) === JSON.stringify(state);
-    if (isSame && !this.#mustRepeat) return null;
+    if (isSame && !this.#mustRepeat) {
+      // The changes do not show in a report, and the organization has the last one.
+      if (this.#changesReported !== undefined) this.#changesReported = this.#host.log.changes;
+      return null;
+    }
     const number = isSame && !this.#isOutdated ? stored.number : (stored?.number ?? 0) + 1;
     return { identity, number, seq, state };
   }
@@ -135,6 +149,12 @@ export class ChatReporter extends WriteBehind<Report> {
 
   protected failure({ identity }: Report) {
     return { event: "chat_not_reported", chatId: identity.chatId };
+  }
+
+  /** False if the organization has the chat's state. */
+  #mayHaveChanged(): boolean {
+    if (this.#mustRepeat || this.#changesReported !== this.#host.log.changes) return true;
+    return Object.keys(this.#attempts).length > 0;
   }
 
   /** An instance does not know whether the report that an earlier one stored has arrived. */

@@ -55,7 +55,9 @@ async function storeMessage(
   const { address } = item;
   const name = item.name?.slice(0, MAX_NAME).toWellFormed() ?? null;
   const opened = await openChat(env, { channel, address, others, name, isLimited: false });
-  if (opened.outcome === "no_channel" || opened.outcome === "chat_limit") return "unknown_chat";
+  if (opened.outcome === "no_channel") return "unknown_chat";
+  // No limit holds for a chat that a network brings. If one did, acknowledging the message would lose it.
+  if (opened.outcome === "chat_limit") throw unavailable("a limit refused a chat that a network brings");
   // After the deletion the address gets a new chat. Until then the network must repeat its messages.
   if (opened.outcome === "deleting") throw unavailable(`${opened.chatId} is being deleted`);
   const { identity } = opened;

@@ -4,6 +4,7 @@ const organization = "src/organizations/organization-object.ts";
 const chatTable = "src/organizations/chat-table.ts";
 const deletions = "src/organizations/deletions.ts";
 const chat = "src/chats/chat-object.ts";
+const redactions = "src/chats/redactions.ts";
 const report = "src/chats/chat-report.ts";
 const identity = "src/chats/identity.ts";
 
@@ -40,9 +41,9 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "",
   },
   "a redaction is answered before the report": {
-    file: chat,
-    right: `(await this.#redactions.settle(seq)) ? { outcome: "ok", doc } : { outcome: "not_reported" }`,
-    wrong: `{ outcome: "ok", doc }`,
+    file: redactions,
+    right: `if (!isReported) return { outcome: "not_reported" };`,
+    wrong: "",
   },
   "a report that failed is not repeated": {
     file: report,
