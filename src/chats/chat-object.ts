@@ -109,7 +109,7 @@ export class ChatObject extends DurableObject<Env> {
     position: ListPosition,
     knownIdentity: ChatIdentity | null,
     cachedVersion?: string,
-  ): ListAnswer {
+  ): ListAnswer | Unknown {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     return this.#pages.read(this.#log.newest().seq, position, cachedVersion);
   }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type { Region } from "../db/schema.ts";
-import { type JsonWithETag, withETag } from "../http/etag.ts";
+import type { JsonWithETag } from "../http/etag.ts";
 import { queryText } from "../http/fields.ts";
 import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
@@ -9,9 +9,9 @@ import { isId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
-import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
+import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 export const MAX_OFFSET = 10_000;
@@ -30,16 +30,12 @@ export const chatsQuery = z.object({
   contact: z.optional(queryText(256)),
 });
 
-/** The first page in the cache of this isolate, and its version. */
-type CachedPage = JsonWithETag & { version: string };
 type Owner = { organizationId: string; region?: Region | null };
-
-const MAX_CACHED_BYTES = 65_536;
 
 const state = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),
   /** At most 16 MB of pages. */
-  pages: new BoundedMap<string, CachedPage>(256),
+  pages: new PageCache({ maxPages: 256, maxPageBytes: 65_536 }),
 }));
 
 /** Reads the list that a request asks for. @throws ApiError as `listChats`; `validation_failed` for its query */
@@ -76,20 +72,16 @@ export async function listChats(
   if ("page" in position && (position.page - 1) * position.limit >= MAX_OFFSET) {
     throw fault("page", `begins past ${MAX_OFFSET} chats; walk with before, the id of the last chat that you have`);
   }
-  const { pages } = state(env);
   const isFirst = "page" in position && position.page === 1 && contact === undefined;
   const name = isFirst ? JSON.stringify([organizationId, limit, channel ?? null]) : null;
-  const cached = name === null ? undefined : pages.get(name);
-  const answer = await callOrganization(
-    env,
-    organizationId,
-    (organization) => organization.list({ channel, contact }, position, cached?.version),
-    region,
+  const list = await state(env).pages.read(name, (cachedVersion) =>
+    callOrganization(
+      env,
+      organizationId,
+      (organization) => organization.list({ channel, contact }, position, cachedVersion),
+      region,
+    ),
   );
-  if (answer.outcome === "unchanged" && cached) return cached;
-  if (answer.outcome !== "ok") throw fault("before", "is no chat of this organization");
-  const list = await withETag(answer.body);
-  const { version } = answer;
-  if (name !== null && list.body.byteLength <= MAX_CACHED_BYTES) pages.set(name, { ...list, version });
+  if (!list) throw fault("before", "is no chat of this organization");
   return list;
 }

@@ -1,27 +1,22 @@
 import * as z from "zod/mini";
-import { type JsonWithETag, withETag } from "../http/etag.ts";
+import type { JsonWithETag } from "../http/etag.ts";
 import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
-import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsContext } from "./context.ts";
+import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 /** The query of `GET /chats/{id}/messages`. */
 export const messagesQuery = z.object(positionParameters);
 
-/** A first page in the cache of this isolate, and its version. */
-type CachedPage = JsonWithETag & { version: string };
-
-const MAX_CACHED_BYTES = 32_768;
-
 const state = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),
   /** At most 16 MB of pages. */
-  pages: new BoundedMap<string, CachedPage>(512),
+  pages: new PageCache({ maxPages: 512, maxPageBytes: 32_768 }),
 }));
 
 /** Reads the page that a request asks for. @throws ApiError as `listMessages`; `validation_failed` for its query */
@@ -46,16 +41,12 @@ async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Prom
  * @throws ApiError `chat_not_found`; `validation_failed` if the cursor is not a message of the chat
  */
 async function listMessages(env: Env, caller: Caller, chatId: string, position: ListPosition): Promise<JsonWithETag> {
-  const { pages } = state(env);
   const name = "page" in position && position.page === 1 ? JSON.stringify([chatId, position.limit]) : null;
-  const cached = name === null ? undefined : pages.get(name);
-  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
-    chat.list(caller.organizationId, position, knownIdentity, cached?.version),
+  const page = await state(env).pages.read(name, (cachedVersion) =>
+    callChat(env, caller, chatId, (chat, knownIdentity) =>
+      chat.list(caller.organizationId, position, knownIdentity, cachedVersion),
+    ),
   );
-  if (answer.outcome === "unchanged" && cached) return cached;
-  if (answer.outcome !== "ok") throw fault("before" in position ? "before" : "after", "is no message of this chat");
-  const page = await withETag(answer.body);
-  const { version } = answer;
-  if (name !== null && page.body.byteLength <= MAX_CACHED_BYTES) pages.set(name, { ...page, version });
+  if (!page) throw fault("before" in position ? "before" : "after", "is no message of this chat");
   return page;
 }

@@ -60,13 +60,12 @@ export interface Unknown {
 }
 
 /**
- * A page, as JSON in UTF-8. `version` is the version of the chat that it shows; a caller that holds the page of the
- * current version gets `unchanged`.
+ * A page of messages or chats, as JSON in UTF-8. `version` is the version of the list that it shows; a caller that holds
+ * the page of the current version gets `unchanged`.
  */
 export type ListAnswer =
   | { outcome: "ok"; body: Uint8Array; version: string }
-  | { outcome: "unchanged" | "unknown_cursor" }
-  | Unknown;
+  | { outcome: "unchanged" | "unknown_cursor" };
 /** `doc` is the JSON that the client gets. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
 export type RedactAnswer = MessageAnswer | { outcome: "not_reported" };

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
+import type { ListAnswer } from "../chats/rpc.ts";
 import type { Limits } from "../db/schema.ts";
 import type { RequestCounts } from "../keys/key-stats.ts";
 import { causeOf } from "../log.ts";
@@ -20,7 +21,6 @@ import type {
   ChatFilter,
   ChatPosition,
   ChatReport,
-  ChatsAnswer,
   KnownChannel,
   OpenAnswer,
   OpenRequest,
@@ -124,7 +124,7 @@ export class OrganizationObject extends DurableObject<Env> {
   }
 
   /** A page of the chats, latest activity first. @param have the version of this page that the caller holds */
-  list(filter: ChatFilter, position: ChatPosition, have?: string): ChatsAnswer {
+  list(filter: ChatFilter, position: ChatPosition, have?: string): ListAnswer {
     if (!this.#isReady()) return ChatList.empty(position);
     this.#refreshIfOld();
     return this.#list.read(filter, position, have);

@@ -44,11 +44,6 @@ export interface ChatFilter {
 /** A list of chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
 export type ChatPosition = Exclude<ListPosition, { after: string }>;
 
-/** A page, as JSON in UTF-8; see `ListAnswer` of a chat. */
-export type ChatsAnswer =
-  | { outcome: "ok"; body: Uint8Array; version: string }
-  | { outcome: "unchanged" | "unknown_cursor" };
-
 /** What a list shows of a chat's last message. `text` has at most 200 characters. */
 export interface Preview {
   id: string;
