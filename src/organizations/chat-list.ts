@@ -1,12 +1,13 @@
+import type { ListAnswer } from "../chats/rpc.ts";
 import { pagination } from "../http/pagination.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, presentChat } from "./chat-table.ts";
-import type { ChatFilter, ChatPosition, ChatsAnswer, KnownChannel } from "./rpc.ts";
+import type { ChatFilter, ChatPosition, KnownChannel } from "./rpc.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
 
-const UNKNOWN_CURSOR: ChatsAnswer = { outcome: "unknown_cursor" };
+const UNKNOWN_CURSOR: ListAnswer = { outcome: "unknown_cursor" };
 
 type Cursor = { at: number; id: string };
 
@@ -24,7 +25,7 @@ export class ChatList {
   }
 
   /** The answer of an organization without chats. */
-  static empty(position: ChatPosition): ChatsAnswer {
+  static empty(position: ChatPosition): ListAnswer {
     if (!("page" in position)) return UNKNOWN_CURSOR;
     const page = { chats: [], pagination: pagination({ ...position, total: 0 }) };
     return { outcome: "ok", body: new TextEncoder().encode(JSON.stringify(page)), version: "empty" };
@@ -36,7 +37,7 @@ export class ChatList {
   }
 
   /** @param have the version of this page that the caller holds */
-  read(filter: ChatFilter, position: ChatPosition, have: string | undefined): ChatsAnswer {
+  read(filter: ChatFilter, position: ChatPosition, have: string | undefined): ListAnswer {
     const version = `${this.#instance} ${this.#changes}`;
     if (have === version) return { outcome: "unchanged" };
     const page = this.#page(filter, position);
@@ -46,14 +47,12 @@ export class ChatList {
   #page({ channel, contact }: ChatFilter, position: ChatPosition) {
     const { limit } = position;
     const channels = this.#selected(channel);
+    const ofContact = contact === undefined ? null : this.#ofContact(channels, contact);
+    const total = ofContact ? ofContact.length : this.#channels.countChats(channels.map(({ id }) => id));
     const rowsOf = (after: Cursor | null, offset: number, count: number) =>
-      contact === undefined
-        ? this.#rows(channel === undefined ? null : channels, after, offset, count)
-        : this.#ofContact(channels, contact, after, offset, count);
-    const total =
-      contact === undefined
-        ? this.#channels.countChats(channels.map(({ id }) => id))
-        : this.#ofContact(channels, contact, null, 0, channels.length).length;
+      ofContact
+        ? ofContact.filter((row) => after === null || isBefore(after, cursorOf(row))).slice(offset, offset + count)
+        : this.#rows(channel === undefined ? null : channels, after, offset, count);
     if ("page" in position) {
       const rows = rowsOf(null, (position.page - 1) * limit, limit);
       return { chats: this.#present(rows), pagination: pagination({ ...position, total }) };
@@ -121,24 +120,18 @@ export class ChatList {
     return this.#sql.exec<ChatRow>(query, JSON.stringify(ids.slice(offset))).toArray();
   }
 
-  /** The chats of a contact. An address has at most one chat in each channel, so these are few rows. */
-  #ofContact(
-    channels: KnownChannel[],
-    contact: string,
-    after: Cursor | null,
-    offset: number,
-    limit: number,
-  ): ChatRow[] {
-    const rows = this.#sql.exec<ChatRow>(
-      `select ${CHAT_COLUMNS} from chats where active_at is not null and id in
-         (select chat_id from json_each(?) as selected join addresses
-          on addresses.channel_id = selected.value and addresses.address = ?)
-       order by active_at desc, id desc`,
-      JSON.stringify(channels.map(({ id }) => id)),
-      contact,
-    );
-    const isAfter = ({ active_at, id }: ChatRow) => after === null || isBefore(after, { at: active_at ?? 0, id });
-    return [...rows].filter(isAfter).slice(offset, offset + limit);
+  /** All chats of a contact. An address has at most one chat in each channel, so these are few rows. */
+  #ofContact(channels: KnownChannel[], contact: string): ChatRow[] {
+    return this.#sql
+      .exec<ChatRow>(
+        `select ${CHAT_COLUMNS} from chats where active_at is not null and id in
+           (select chat_id from json_each(?) as selected join addresses
+            on addresses.channel_id = selected.value and addresses.address = ?)
+         order by active_at desc, id desc`,
+        JSON.stringify(channels.map(({ id }) => id)),
+        contact,
+      )
+      .toArray();
   }
 
   /** Leaves out the chats of a channel that is being deleted: the page may be short for so long. */
@@ -177,6 +170,10 @@ function part(channelId: string | null, after: Cursor | null): Select {
       ${channelId === null ? "" : "and channel_id = ?"} ${after === null ? "" : "and (active_at, id) < (?, ?)"}`,
     values: [...(channelId === null ? [] : [channelId]), ...(after === null ? [] : [after.at, after.id])],
   };
+}
+
+function cursorOf({ active_at, id }: ChatRow): Cursor {
+  return { at: active_at ?? 0, id };
 }
 
 /** Whether a row is listed before another. Undefined is behind all. */
