@@ -5,6 +5,7 @@ import { unavailable } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { callObject } from "../platform/call-object.ts";
+import { isRecent } from "../platform/clock.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
 import type { Credentials } from "./adapter.ts";
@@ -58,8 +59,8 @@ type PendingRead = { readAt: number; found: Promise<ChannelRecord | null> };
 const caches = perIsolate(() => ({
   records: new BoundedMap<string, CachedRecord>(MAX_CACHED),
   pending: new BoundedMap<string, PendingRead>(MAX_CACHED),
-  /** When a failed verification last caused a read. */
-  failures: new BoundedMap<string, { readAt: number }>(MAX_CACHED),
+  /** When a failed verification last caused a read, Unix milliseconds. */
+  failures: new BoundedMap<string, number>(MAX_CACHED),
   /** When the directory last failed to answer, Unix milliseconds. */
   outageAt: 0,
 }));
@@ -82,7 +83,7 @@ export async function channelRecord(
   const cached = cachedRecord(env, channelId, fresh ? FRESH_AGE_MS : MAX_AGE_MS);
   if (cached) return cached.record;
   // Each request would wait for a directory that does not answer.
-  const old = isRecent({ readAt: caches(env).outageAt }, FRESH_AGE_MS) && cachedRecord(env, channelId, OUTAGE_AGE_MS);
+  const old = isRecent(caches(env).outageAt, FRESH_AGE_MS) && cachedRecord(env, channelId, OUTAGE_AGE_MS);
   return old ? old.record : sharedRead(env, channelId);
 }
 
@@ -107,7 +108,7 @@ export async function verifyChannel<Verified>(
   const { records, failures } = caches(env);
   const newest = records.get(channelId);
   const wasReadNow = newest !== undefined && newest.read > readsBefore;
-  if (wasReadNow) failures.set(channelId, { readAt: newest.readAt });
+  if (wasReadNow) failures.set(channelId, newest.readAt);
   const latest = wasReadNow ? newest.record : await readAfterFailure(env, channelId, record);
   if (latest === record) return { record, verified };
   return latest && { record: latest, verified: await verify(latest) };
@@ -117,8 +118,8 @@ export async function verifyChannel<Verified>(
 async function readAfterFailure(env: Env, channelId: string, known: ChannelRecord): Promise<ChannelRecord | null> {
   const { failures, pending } = caches(env);
   const last = failures.get(channelId);
-  if (!last || !isRecent(last, FRESH_AGE_MS)) {
-    failures.set(channelId, { readAt: Date.now() });
+  if (last === undefined || !isRecent(last, FRESH_AGE_MS)) {
+    failures.set(channelId, Date.now());
     return readRecord(env, channelId);
   }
   // That read may still be in progress. If its request was cancelled, it never ends.
@@ -129,12 +130,7 @@ async function readAfterFailure(env: Env, channelId: string, known: ChannelRecor
 
 function cachedRecord(env: Env, channelId: string, maxAge: number): CachedRecord | undefined {
   const cached = caches(env).records.get(channelId);
-  return cached && isRecent(cached, maxAge) ? cached : undefined;
-}
-
-function isRecent({ readAt }: { readAt: number }, maxAge: number): boolean {
-  const age = Date.now() - readAt;
-  return age >= 0 && age < maxAge;
+  return cached && isRecent(cached.readAt, maxAge) ? cached : undefined;
 }
 
 /** Whether this isolate has a record of the channel, however old. Does not read the directory. */
@@ -145,7 +141,7 @@ export function isKnownChannel(env: Env, channelId: string): boolean {
 /** Waits for a read that another request has just started, or starts a read. */
 async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | null> {
   const pendingRead = caches(env).pending.get(channelId);
-  if (!pendingRead || !isRecent(pendingRead, FRESH_AGE_MS)) return readRecord(env, channelId);
+  if (!pendingRead || !isRecent(pendingRead.readAt, FRESH_AGE_MS)) return readRecord(env, channelId);
   // If the platform cancels the other request, its read never ends.
   const found = await Promise.race([pendingRead.found, scheduler.wait(FRESH_AGE_MS)]);
   return found === undefined ? readRecord(env, channelId) : found;

@@ -23,7 +23,6 @@ export async function sendMessage(
   chatId: string,
   { body, idempotencyKey }: { body: SendBody; idempotencyKey: string | null },
 ): Promise<{ doc: string; replayed: boolean }> {
-  const named = { senderId: body.senderId, templateId: body.templateId };
   const draft: Draft = {
     id: newId("msg", jurisdictionOf(caller.organizationId)),
     calledAt: Date.now(),
@@ -35,7 +34,7 @@ export async function sendMessage(
     metadata: body.metadata,
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
-    prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, named)),
+    prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),
   };
   const { organizationId } = caller;
   const answer = await sends(env).ask(ctx, JSON.stringify([organizationId, chatId]), draft, (drafts) =>

@@ -3,6 +3,7 @@ import { directory, isOutage } from "../db/client.ts";
 import { members, templates } from "../db/schema.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { isRecent } from "../platform/clock.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 
 /** What a send names: whether the member exists, and the template, or null. */
@@ -12,8 +13,8 @@ export interface SendData {
 }
 
 interface Named {
-  senderId: string | undefined;
-  templateId: string | undefined;
+  senderId?: string | undefined;
+  templateId?: string | undefined;
 }
 
 type Held<Value> = { value: Value; readAt: number };
@@ -59,15 +60,10 @@ function heldFor(env: Env, organizationId: string, { senderId, templateId }: Nam
   const { senders, templates } = state(env);
   const sender = senderId === undefined ? undefined : senders.get(keyOf(organizationId, senderId));
   const template = templateId === undefined ? undefined : templates.get(keyOf(organizationId, templateId));
-  const isUsable = (held: Held<unknown> | undefined) => held !== undefined && isYounger(held, maxAge);
+  const isUsable = (held: Held<unknown> | undefined) => held !== undefined && isRecent(held.readAt, maxAge);
   if (senderId !== undefined && !isUsable(sender)) return null;
   if (templateId !== undefined && !isUsable(template)) return null;
   return { sender: sender !== undefined, template: template?.value ?? null };
-}
-
-function isYounger({ readAt }: Held<unknown>, maxAge: number): boolean {
-  const age = Date.now() - readAt;
-  return age >= 0 && age < maxAge;
 }
 
 /** In one round trip. */

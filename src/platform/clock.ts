@@ -10,6 +10,14 @@ export interface Clock {
   timer(ms: number, run: () => void): () => void;
 }
 
+/**
+ * Whether `at` is less than `ms` before `now`. A time after `now`, because the clock was set back, is not recent. All in
+ * milliseconds; times are Unix times.
+ */
+export function isRecent(at: number, ms: number, now = Date.now()): boolean {
+  return at <= now && now - at < ms;
+}
+
 export const SYSTEM_CLOCK: Clock = {
   now: () => Date.now(),
   random: () => Math.random(),

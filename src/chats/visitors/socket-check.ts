@@ -3,6 +3,7 @@ import { socketRefusalOf } from "../../channels/web/socket-policy.ts";
 import type { Visitor } from "../../channels/web/visitor.ts";
 import { causeOf } from "../../log.ts";
 import { callObject } from "../../platform/call-object.ts";
+import { isRecent } from "../../platform/clock.ts";
 import type { ChatIdentity } from "../identity.ts";
 import { close, TRY_LATER } from "./closing.ts";
 
@@ -88,10 +89,6 @@ export class SocketCheck {
     this.#waiting = null;
     for (const action of waiting) action();
   }
-}
-
-function isRecent(at: number, withinMs: number, now: number): boolean {
-  return at <= now && now - at < withinMs;
 }
 
 /**
