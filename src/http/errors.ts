@@ -86,10 +86,7 @@ export function unavailable(cause: unknown): ApiError {
 }
 
 /** The response for an error. @param responseHeaders the headers of every response to this request */
-export function errorResponse(
-  error: ErrorReply,
-  responseHeaders: ResponseHeaders = { isSecure: false, own: {} },
-): Response {
+export function errorResponse(error: ErrorReply, responseHeaders: ResponseHeaders): Response {
   const { status, shape, text } = ERRORS[error.code];
   const body = { [shape]: error.text ?? text, code: error.code, ...(error.faults && { errors: error.faults }) };
   // A 401 must name the authentication scheme (RFC 9110, 15.5.2).

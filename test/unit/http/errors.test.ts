@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { ApiError, ERRORS, type ErrorCode, errorResponse, unavailable } from "../../../src/http/errors.ts";
 
+const HEADERS = { isSecure: false, own: {} };
+
 test.each(Object.keys(ERRORS) as ErrorCode[])("%s has its text in one of the two fields", async (code) => {
   const { status, shape, text } = ERRORS[code];
   expect(["message", "error"]).toContain(shape);
   expect(text).toMatch(/^[A-Z][\w' ,-]+$/);
-  const response = errorResponse({ code });
+  const response = errorResponse({ code }, HEADERS);
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({ [shape]: text, code });
 });
@@ -13,7 +15,7 @@ test.each(Object.keys(ERRORS) as ErrorCode[])("%s has its text in one of the two
 test("an error's own text and faults replace the table's text", async () => {
   const error = new ApiError("validation_failed", { text: "No good", faults: [{ path: "a", message: "is wrong" }] });
   expect([error.message, error.status]).toEqual(["No good", 400]);
-  expect(await errorResponse(error).json()).toEqual({
+  expect(await errorResponse(error, HEADERS).json()).toEqual({
     message: "No good",
     code: "validation_failed",
     errors: [{ path: "a", message: "is wrong" }],
@@ -32,14 +34,14 @@ test("an error has the default headers and its own, which win", () => {
 });
 
 test("only a 401 has WWW-Authenticate", () => {
-  expect(errorResponse({ code: "invalid_api_key" }).headers.get("WWW-Authenticate")).toBe("Bearer");
-  expect(errorResponse({ code: "permission_denied" }).headers.has("WWW-Authenticate")).toBe(false);
+  expect(errorResponse({ code: "invalid_api_key" }, HEADERS).headers.get("WWW-Authenticate")).toBe("Bearer");
+  expect(errorResponse({ code: "permission_denied" }, HEADERS).headers.has("WWW-Authenticate")).toBe(false);
 });
 
 test("an unavailable error has Retry-After 1, and its cause goes only to the log", async () => {
   const error = unavailable("the disk is full");
   expect(error.cause).toBe("the disk is full");
-  const response = errorResponse(error);
+  const response = errorResponse(error, HEADERS);
   expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
   expect(await response.text()).not.toContain("disk");
 });

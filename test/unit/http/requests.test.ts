@@ -6,12 +6,14 @@ import { pagination, positionOf } from "../../../src/http/pagination.ts";
 import { parse, validBody, validQuery } from "../../../src/http/validation.ts";
 import { causeOf } from "../../../src/log.ts";
 
+const HEADERS = { isSecure: false, own: {} };
+
 /** The error that a client would see. */
 async function told(act: () => unknown): Promise<unknown> {
   try {
     act();
   } catch (error) {
-    return errorResponse(error as ApiError).json();
+    return errorResponse(error as ApiError, HEADERS).json();
   }
   return null;
 }
@@ -61,7 +63,7 @@ async function ask(query: string) {
     read.push(c.req.valid("query"));
     return c.json(c.req.valid("query"));
   });
-  app.onError((error) => errorResponse(error as ApiError));
+  app.onError((error) => errorResponse(error as ApiError, HEADERS));
   const response = await app.request(`/${query}`);
   return { status: response.status, json: await response.json(), read };
 }
@@ -82,7 +84,7 @@ test("a repeated or unknown query parameter is refused", async () => {
 
 async function post(body: BodyInit) {
   const app = new Hono().post("/", validBody(z.object({ name: z.string() })), (c) => c.json(c.req.valid("json")));
-  app.onError((error) => errorResponse(error as ApiError));
+  app.onError((error) => errorResponse(error as ApiError, HEADERS));
   const request = new Request("https://parley.test/", { method: "POST", body, duplex: "half" } as RequestInit);
   const response = await app.request(request);
   return response.json();

@@ -7,10 +7,12 @@ import { optional, queryInteger, queryText, requiredText } from "../../../src/ht
 import { pageQuery, positionParameters } from "../../../src/http/pagination.ts";
 import { fault, validBody, validQuery } from "../../../src/http/validation.ts";
 
+const HEADERS = { isSecure: false, own: {} };
+
 /** The response of a route with the body `schema` to these bytes. */
 async function post(schema: z.ZodMiniType, body: string, options = {}): Promise<{ status: number; json: unknown }> {
   const app = new Hono().post("/", validBody(schema, options), (c) => c.json(c.req.valid("json") as object));
-  app.onError((error) => errorResponse(error as ApiError));
+  app.onError((error) => errorResponse(error as ApiError, HEADERS));
   const response = await app.request("/", { method: "POST", body });
   return { status: response.status, json: await response.json() };
 }
@@ -18,7 +20,7 @@ async function post(schema: z.ZodMiniType, body: string, options = {}): Promise<
 /** The response of a route with the query `schema` to this query string. */
 async function get(schema: z.ZodMiniObject, query: string): Promise<{ status: number; json: unknown }> {
   const app = new Hono().get("/", validQuery(schema), (c) => c.json(c.req.valid("query") as object));
-  app.onError((error) => errorResponse(error as ApiError));
+  app.onError((error) => errorResponse(error as ApiError, HEADERS));
   const response = await app.request(`/${query}`);
   return { status: response.status, json: await response.json() };
 }
@@ -100,7 +102,7 @@ test("an optional field is validated if it is present", () => {
 });
 
 test("a fault is a 400 with its path", async () => {
-  const response = errorResponse(fault("contact.address", "is wrong"));
+  const response = errorResponse(fault("contact.address", "is wrong"), HEADERS);
   expect(response.status).toBe(400);
   expect(await response.json()).toEqual({
     message: "Validation failed",

@@ -132,7 +132,7 @@ test.each([
 
 test("a route that needs a variable responds with 503 without it", async () => {
   const app = new Hono<{ Bindings: Env }>().get("/", needs("RATE_LIMIT", "ADMIN_TOKEN"), (c) => c.text("asked"));
-  app.onError((error) => errorResponse(error as ApiError));
+  app.onError((error) => errorResponse(error as ApiError, { isSecure: false, own: {} }));
   const statusWith = async (variables: Record<string, string>) => {
     const response = await app.request("/", {}, environment(variables));
     return response.status;
