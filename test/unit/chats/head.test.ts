@@ -238,7 +238,7 @@ test("an outcome that allows one repeat fails if the previous error was the same
 });
 
 test("a lost attempt has no epoch", () => {
-  expect(end(unknown(), {}, null, true).delivery).not.toHaveProperty("mended");
+  expect(end(unknown(), {}, null, true).delivery).not.toHaveProperty("epoch");
 });
 
 test("a lost attempt keeps the parts that were sent before it", () => {
