@@ -1,12 +1,14 @@
 /**
- * Deletion in three steps:
+ * Deletion of a channel or an organization in three steps:
  *
- * 1. Mark the resource in the directory. From then on nothing can be added to it.
+ * 1. Mark its row in the directory. From then on nothing can be added to it.
  * 2. Erase the data of its Durable Objects, a few at a time, each before its row.
- * 3. Delete the resource's own row.
+ * 3. Delete its own row.
  *
  * Each step can be repeated. If a request fails, the row still exists, and the same request continues the deletion.
  * `onMarked` is called once, after step 1: data has changed, even if a later step fails.
+ *
+ * A chat has no row in the directory. Its organization's object deletes it.
  */
 import { eq, inArray } from "drizzle-orm";
 import { ownerOf } from "../chats/owner.ts";
@@ -24,7 +26,7 @@ import { rowOf } from "./rows.ts";
 const OBJECTS_PER_REQUEST = 500;
 
 /**
- * Erases a chat and its messages. The organization's object takes all steps.
+ * Erases a chat and its messages.
  * @throws ApiError `chat_not_found`; `unavailable` if a step failed: the organization's object repeats it, or repeat the
  *   request
  */

@@ -25,7 +25,12 @@ export async function callChat<Answer>(
     callObject(env.CHATS, chatId, (chat, isRepeat) => call(chat, knownIdentity, isRepeat), owner.region);
   const first = await ask(known);
   if (isKnown(first)) return first;
-  const identity = await callOrganization(env, owner.organizationId, (it) => it.identity(chatId), owner.region);
+  const identity = await callOrganization(
+    env,
+    owner.organizationId,
+    (organization) => organization.identity(chatId),
+    owner.region,
+  );
   const second = identity && (await ask(identity));
   if (second && isKnown(second)) return second;
   throw new ApiError("chat_not_found");

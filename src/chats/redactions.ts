@@ -15,7 +15,7 @@ interface RedactionHost {
   queue: DeliveryQueue;
   report: ChatReporter;
   alarm: StandingAlarm;
-  show(message: Message): void;
+  show: (message: Message) => void;
 }
 
 /**

@@ -131,7 +131,9 @@ async function storeAddressChange(
   channel: ChannelRecord,
   { from, to }: AddressChange,
 ): Promise<StoreOutcome> {
-  const chatId = await callOrganization(env, channel.organizationId, (it) => it.addAddress(channel.id, from, to));
+  const chatId = await callOrganization(env, channel.organizationId, (organization) =>
+    organization.addAddress(channel.id, from, to),
+  );
   if (!chatId) return "unknown_chat";
   const answer = await nullIfNotFound(
     callChat(env, channel, chatId, (chat, knownIdentity) =>
@@ -144,7 +146,10 @@ async function storeAddressChange(
 /** The chat of an address that this isolate has met, or that the organization's object knows. */
 async function findByAddress(env: Env, channel: ChannelRecord, address: string): Promise<string | null> {
   const known = knownChats(env).get(`${channel.id}\n${address}`);
-  return known ?? callOrganization(env, channel.organizationId, (it) => it.findByAddress(channel.id, address));
+  return (
+    known ??
+    callOrganization(env, channel.organizationId, (organization) => organization.findByAddress(channel.id, address))
+  );
 }
 
 /** Resolves to null if the chat is not found. */

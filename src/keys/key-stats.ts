@@ -27,8 +27,8 @@ interface CountStore {
 }
 
 /**
- * A key's numbers on their way to its organization's object. If a request stores the key's counters, its own numbers are stored with
- * them. The numbers of other requests are in memory for a few seconds, and a crash may lose them.
+ * A key's numbers on their way to its organization's object. If a request stores the key's counters, its own numbers are
+ * stored with them. The numbers of other requests are in memory for a few seconds, and a crash may lose them.
  */
 export class KeyStatsBuffer extends WriteBehind<StoredStats> {
   protected readonly delayMs = WRITE_EVERY_MS;
