@@ -41,8 +41,8 @@ interface RefusalContext extends RequestContext {
  * no access.
  */
 export async function isOverAbuseLimit(c: RequestContext): Promise<boolean> {
-  if (isBlocked(c)) return true;
   const name = counterName(c);
+  if (isBlocked(c, name)) return true;
   const { uncounted, blockedUntil } = state(c.env);
   const count = ((uncounted.get(name) ?? 0) + 1) % COUNTED_TOGETHER;
   uncounted.set(name, count);
@@ -70,7 +70,7 @@ export function blockStrangers(
   isExempt: (c: RequestContext) => boolean = () => false,
 ): MiddlewareHandler<{ Bindings: Env }> {
   return async function blockStranger(c, next) {
-    if (isBlocked(c) && !isExempt(c)) throw tooManyRequests();
+    if (isBlocked(c, counterName(c)) && !isExempt(c)) throw tooManyRequests();
     await next();
   };
 }
@@ -87,8 +87,10 @@ export function tooManyRequests(): ApiError {
 }
 
 /** No block lasts longer than `BLOCK_SECONDS`, even if the clock is set back. */
-function isBlocked(c: RequestContext): boolean {
-  const left = (state(c.env).blockedUntil.get(counterName(c)) ?? 0) - Date.now();
+function isBlocked(c: RequestContext, name: string): boolean {
+  const { blockedUntil } = state(c.env);
+  if (blockedUntil.size === 0) return false;
+  const left = (blockedUntil.get(name) ?? 0) - Date.now();
   return left > 0 && left <= BLOCK_SECONDS * 1_000;
 }
 

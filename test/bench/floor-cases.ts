@@ -2,9 +2,10 @@ import { type Case, CONNECTIONS, type Goal, same } from "./cases.ts";
 import { get, post } from "./request.ts";
 
 export const BARE = "bare: one Hono route";
-export const LOGGED = "bare, and one line of log";
+/** The most that a refusal can reach: nothing is checked, and only the headers are those of the service. */
+export const REFUSAL = "bare, with the headers of a refusal";
 const BARE_ALONE = "bare, one connection";
-export const ONE_CALL = "one empty object call";
+const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
 export const TWO_ALONE = "two at once, one connection";
 export const ONE_WRITE = "one call that writes a row";
@@ -22,7 +23,7 @@ export function toBare(must: number, aim?: number): Goal {
 
 export const FLOORS: Case[] = [
   floor(BARE, get("/bare", "")),
-  floor(LOGGED, get("/logged", "")),
+  { ...floor(REFUSAL, get("/refusal", "")), make: async () => same(get("/refusal", ""), 401) },
   floor(BARE_ALONE, get("/bare", ""), 1),
   floor(ONE_CALL, get("/one", "")),
   floor(TWO_CALLS, get("/two", "")),

@@ -7,7 +7,7 @@ import {
 } from "../support/world/factories.ts";
 import { caller } from "../support/world/world.ts";
 import { type Case, eachOnce, type Goal, inTurn, parley, same, type Traffic, unique } from "./cases.ts";
-import { LOGGED, ONE_CALL, ONE_WRITE, TWO_ALONE, TWO_CALLS, toBare } from "./floor-cases.ts";
+import { ONE_WRITE, REFUSAL, TWO_ALONE, TWO_CALLS, toBare } from "./floor-cases.ts";
 import { LITERAL_DEEP, LITERAL_LIST, LITERAL_SEND } from "./literal-cases.ts";
 import type { Place } from "./place.ts";
 import { authorized, get, post } from "./request.ts";
@@ -78,18 +78,18 @@ export function sendCases({ keys }: Sizes): Case[] {
 }
 
 export const REFUSALS: Case[] = [
-  parley("429: over the limit", { floor: LOGGED, goal: toBare(0.85, 0.95) }, async (place) => {
+  parley("429: over the limit", { floor: REFUSAL, goal: toBare(0.85, 0.95) }, async (place) => {
     const rateLimit = { limit: 1, windowSeconds: 3_600 };
     const { secret } = await createKey(await createOrganization(place), { rateLimit });
     await (await place.ask("/api/v1/key", { headers: authorized(secret) })).arrayBuffer();
     return same(get("/api/v1/chats", secret), 429);
   }),
-  parley("401: a forged key", { floor: LOGGED, goal: toBare(0.85) }, async (place) => {
+  parley("401: a forged key", { floor: REFUSAL, goal: toBare(0.85) }, async (place) => {
     const { secret } = await createKey(await createOrganization(place));
     const forged = secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
     return same(get("/api/v1/chats", forged), 401);
   }),
-  parley("401: a revoked key", { floor: ONE_CALL, goal: toBare(0.85) }, async (place) => {
+  parley("401: a revoked key", { floor: REFUSAL, goal: toBare(0.85) }, async (place) => {
     const { id, secret } = await createKey(await createOrganization(place));
     await caller(place, "/admin/v1", place.adminToken)("DELETE", `/keys/${id}`);
     return same(get("/api/v1/chats", secret), 401);

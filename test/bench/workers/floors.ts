@@ -21,15 +21,24 @@ export class FloorObject extends DurableObject<FloorEnv> {
 const OK = { ok: true };
 const DOC = JSON.stringify({ text: "x".repeat(400) });
 
-/** As long as the line that a real service logs for each request. */
-const LINE = JSON.stringify({ event: "request", route: "x".repeat(160) });
+/** What every refusal of the service carries, by its contract. */
+const REFUSAL = JSON.stringify({ message: "Invalid or expired API key", code: "invalid_api_key" });
+const REFUSAL_HEADERS = new Headers({
+  "Content-Type": "application/json",
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "WWW-Authenticate": "Bearer",
+});
 
 /** The least that a service on this platform does: a route, an object call, a stored row, a query, each by itself. */
 const app = new Hono<{ Bindings: FloorEnv }>()
   .get("/bare", (c) => c.json(OK))
-  .get("/logged", (c) => {
-    console.log(LINE);
-    return c.json(OK);
+  .get("/refusal", () => {
+    const response = new Response(REFUSAL, { status: 401, headers: REFUSAL_HEADERS });
+    response.headers.set("X-Request-Id", crypto.randomUUID());
+    return response;
   })
   .get("/one", async (c) => {
     await c.env.OBJECTS.getByName("one").nothing();
