@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { unavailable } from "../../../src/http/errors.ts";
 import { breakObjects, breakStatements, OUTAGES, outageError } from "../../support/faults.ts";
-import { admin, call, client, expectError, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { admin, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -83,39 +83,4 @@ test("an object without its configuration is a 503, and the log names the variab
   const lines = logged();
   expectError(await api("GET", "/key"), 503, "unavailable");
   expect(lines()).toContain("configuration: KEY_SECRET is required");
-});
-
-/** The `request` lines that are logged from here on. */
-function requestLines(): Record<string, unknown>[] {
-  const lines: Record<string, unknown>[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: unknown) => {
-    const told = (typeof line === "string" ? JSON.parse(line) : line) as Record<string, unknown>;
-    if (told.event === "request") lines.push(told);
-  });
-  return lines;
-}
-
-test("a request logs one line with exactly these fields, and with its route instead of its address", async () => {
-  const { api, keyId, organizationId, channelId } = await newOrganization();
-  const chat = await newChat(api, channelId, "a-private-address");
-  const lines = requestLines();
-  const answer = await api("POST", `/chats/${chat.id}/messages`, { content: "A private word" });
-  await api("GET", "/chats?contact=a-private-address");
-  await admin("GET", `/chats/${chat.id}`);
-  await call("GET", "/private/address");
-  const fields = { event: "request", requestId: expect.any(String), ms: expect.any(Number) };
-  const ofKey = { ...fields, keyId, organizationId };
-  expect(lines).toEqual([
-    {
-      ...ofKey,
-      requestId: answer.headers.get("X-Request-Id"),
-      method: "POST",
-      route: "/api/v1/chats/:id/messages",
-      status: 201,
-    },
-    { ...ofKey, method: "GET", route: "/api/v1/chats", status: 200 },
-    { ...fields, method: "GET", route: "/admin/v1/chats/:id", status: 200 },
-    { ...fields, method: "GET", route: expect.stringMatching(/^\/?\*?$/), status: 404 },
-  ]);
-  expect(JSON.stringify(lines)).not.toContain("private");
 });
