@@ -53,6 +53,7 @@ export const PURE = [
   "src/channels/whatsapp/webhook.ts",
   "src/channels/whatsapp/wire.ts",
   "src/chats/delivery/retry.ts",
+  "src/chats/delivery/channel-reports.ts",
   "src/chats/delivery/head.ts",
   "src/chats/log/ranges.ts",
   "src/chats/idempotency.ts",

@@ -1,8 +1,8 @@
+import { brokenChannelReport, reportsOf } from "./channel-reports.ts";
 import {
   afterAttempt,
   afterHold,
   afterWake,
-  brokenChannelReport,
   epochAfter,
   isSameAttempt,
   isStalePermit,
@@ -11,7 +11,6 @@ import {
   mayGoOn,
   nextStep,
   partsKept,
-  reportsOf,
   rowOfStatus,
   startAttempt,
 } from "./head.ts";

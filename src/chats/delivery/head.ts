@@ -1,8 +1,9 @@
-import { MEDIA_URL_REQUIRED, type Outcome } from "../../channels/adapter.ts";
+import type { Outcome } from "../../channels/adapter.ts";
 import type { Attempt } from "../../channels/pace.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
+import { MESSAGE_REFUSED } from "./channel-reports.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { attemptOver, type Known, type StoredParts, withoutEarly } from "./parts.ts";
 import {
@@ -26,15 +27,11 @@ import type { QueuedMessage } from "./row.ts";
 const STEPS_A_RUN = 50;
 /** Well below the platform's limit of 15 minutes for an alarm, which would interrupt an attempt. */
 const RUN_MS = 300_000;
-/** The error code of a message that alone makes the network refuse the channel. */
-const MESSAGE_REFUSED = "message_refused";
 /** The back-off while the channel's object does not answer. */
 const AWAY = { firstMs: 10_000, maxMs: 300_000 };
-/** A status that reports a broken channel is ignored if the message changed longer ago than this. */
-const CHANNEL_NEWS_MS = 3_600_000;
 
 type Waiting = Pick<QueuedMessage, "delivery" | "lastError">;
-type Dated = { message: Pick<Message, "createdAt" | "updatedAt"> };
+type Dated = { message: Pick<Message, "createdAt"> };
 
 /** The next step: fail an overdue message, close a lost attempt, wait, or ask the channel for a permit. */
 export type NextStep =
@@ -211,43 +208,9 @@ export function rowOfStatus(
   return sending === null ? log.head() : log.delivered(sending);
 }
 
-/** The attempt to report if a status says that the channel is broken; null if the status is too old to report. */
-export function brokenChannelReport(
-  { delivery, message }: { delivery: Delivery } & Dated,
-  now: number,
-): Attempt | null {
-  const { epoch } = delivery;
-  if (epoch === undefined || now - Date.parse(message.updatedAt) > CHANNEL_NEWS_MS) return null;
-  return { probe: null, epoch };
-}
-
 /** The new state of a delivery after its channel woke the chat; null if it did not wait for a broken channel. */
 export function afterWake(delivery: Delivery, now: number): Delivery | null {
   return delivery.startedAt === null && delivery.heldSince !== null ? { ...delivery, nextAt: now } : null;
-}
-
-/** A report to the channel about an attempt. */
-export type ChannelReport =
-  | { report: "broke"; reason: string }
-  | { report: "slow_down"; afterMs: number }
-  | { report: "probed"; works: boolean };
-
-/** The reports of an outcome that concerns all chats of the channel, in order. */
-export function reportsOf(outcome: Outcome, { probe, trial }: Pick<Attempt, "probe" | "trial">): ChannelReport[] {
-  if (outcome.outcome === "channel_broken") return [{ report: "broke", reason: outcome.reason }];
-  const reports: ChannelReport[] = [];
-  if (outcome.outcome === "retry" && outcome.wholeChannel) {
-    reports.push({ report: "slow_down", afterMs: outcome.afterMs ?? 1_000 });
-  }
-  if (probe !== null || trial) reports.push({ report: "probed", works: provesChannel(outcome) });
-  return reports;
-}
-
-/** Whether the outcome shows that the channel works. */
-function provesChannel(outcome: Outcome): boolean {
-  // The first code is set without a call to the network. The second comes from an answer about the channel.
-  if (outcome.outcome === "failed") return ![MEDIA_URL_REQUIRED, MESSAGE_REFUSED].includes(outcome.code);
-  return outcome.outcome === "sent" || outcome.outcome === "moved";
 }
 
 function waitingSince({ message }: Dated, since: number): number {

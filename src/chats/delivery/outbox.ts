@@ -14,9 +14,9 @@ interface Sending {
 
 /**
  * Delivers a chat's messages one at a time, in sequence order. A message that must wait holds back later messages; a
- * failed message doesn't. The decisions are in `head.ts`; this class carries them out. At each `await` the object may be
- * lost, and a status, a redaction or the chat's deletion may come in between. So an attempt is stored before the network
- * is called, and the row is read again after the call.
+ * failed message doesn't. The decisions are in `decisions.ts`; this class carries them out. At each `await` the object
+ * may be lost, and a status, a redaction or the chat's deletion may come in between. So an attempt is stored before the
+ * network is called, and the row is read again after the call.
  */
 export class Outbox {
   #run: Promise<void> | null = null;

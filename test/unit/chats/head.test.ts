@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { MEDIA_URL_REQUIRED, type Outcome } from "../../../src/channels/adapter.ts";
+import type { Outcome } from "../../../src/channels/adapter.ts";
+import { reportsOf } from "../../../src/chats/delivery/channel-reports.ts";
 import {
   afterAttempt,
   afterHold,
   afterWake,
-  brokenChannelReport,
   epochAfter,
   isSameAttempt,
   isStalePermit,
@@ -13,7 +13,6 @@ import {
   mayGoOn,
   nextStep,
   partsKept,
-  reportsOf,
   rowOfStatus,
   startAttempt,
 } from "../../../src/chats/delivery/head.ts";
@@ -22,14 +21,13 @@ import { begin, type Delivery, type DeliveryError, hold, NOT_TRIED } from "../..
 import type { QueuedMessage } from "../../../src/chats/delivery/row.ts";
 import { outboundMessage } from "../../../src/chats/log/new-message.ts";
 import { draft } from "../../support/drafts.ts";
-import { broken, retry } from "./outcomes.ts";
+import { FAULT, failed, retry, sent, unknown } from "./outcomes.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const POLICY = { unknownWaitMs: 90_000 };
-const FAULT: DeliveryError = { code: "network_131026", message: "Undeliverable" };
 
 /** A message that was stored a minute ago. */
 function row(delivery: Partial<Delivery> = {}, fields: Partial<QueuedMessage> = {}): QueuedMessage {
@@ -53,9 +51,6 @@ const attempt = (count = 1): Delivery => ({
   startedAt: NOW - 5 * SECOND,
   firstAt: NOW - 5 * SECOND,
 });
-const sent = (...parts: string[]): Outcome => ({ outcome: "sent", parts, addresses: [] });
-const unknown = (...parts: string[]): Outcome => ({ outcome: "unknown", message: "No answer", parts });
-const failed = (code = FAULT.code): Outcome => ({ outcome: "failed", code, message: FAULT.message, parts: [] });
 const early: PartNews = { networkId: "x", status: "DELIVERED", error: null, isOurs: true };
 
 test("a message without attempts asks for a permit, without a reserved start", () => {
@@ -305,52 +300,9 @@ test.each([
   expect(rowOfStatus(log, { messageId, networkId }, sending)?.seq).toBe(seq);
 });
 
-test("a broken channel is reported for an hour, for the message's attempt", () => {
-  const changed = (ago: number, delivery: Partial<Delivery>) => {
-    const { message, ...rest } = row(delivery);
-    return { ...rest, message: { ...message, updatedAt: new Date(NOW - ago).toISOString() } };
-  };
-  expect(brokenChannelReport(changed(HOUR, { epoch: 2 }), NOW)).toEqual({ probe: null, epoch: 2 });
-  expect(brokenChannelReport(changed(HOUR + 1, { epoch: 2 }), NOW)).toBeNull();
-  expect(brokenChannelReport(changed(0, {}), NOW)).toBeNull();
-  expect(brokenChannelReport(changed(0, { epoch: 0 }), NOW)).toEqual({ probe: null, epoch: 0 });
-});
-
 test("a wake only affects a message that waits for a broken channel", () => {
   const broke = { ...NOT_TRIED, heldSince: NOW - HOUR, nextAt: NOW + HOUR };
   expect(afterWake(broke, NOW)).toEqual({ ...broke, nextAt: NOW });
   expect(afterWake({ ...broke, heldSince: null }, NOW)).toBeNull();
   expect(afterWake({ ...broke, startedAt: NOW }, NOW)).toBeNull();
-});
-
-const plain = { probe: null, trial: null };
-
-test("a channel gets reports only of outcomes that concern all its chats", () => {
-  expect(reportsOf(broken, { probe: 1, trial: 9 })).toEqual([{ report: "broke", reason: "Bad token" }]);
-  expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), plain)).toEqual([{ report: "slow_down", afterMs: 5 }]);
-  expect(reportsOf(retry({ wholeChannel: true }), plain)).toEqual([{ report: "slow_down", afterMs: SECOND }]);
-  expect(reportsOf(retry(), plain)).toEqual([]);
-  expect(reportsOf(sent("a"), plain)).toEqual([]);
-});
-
-test("the end of a probe or a trial is reported, after a request to slow down", () => {
-  const works = { report: "probed", works: true };
-  const tellsNothing = { report: "probed", works: false };
-  expect(reportsOf(sent("a"), { probe: 1 })).toEqual([works]);
-  expect(reportsOf(sent("a"), { probe: null, trial: 9 })).toEqual([works]);
-  expect(reportsOf(retry({ wholeChannel: true, afterMs: 5 }), { probe: 1 })).toEqual([
-    { report: "slow_down", afterMs: 5 },
-    tellsNothing,
-  ]);
-});
-
-test.each<[string, Outcome, boolean]>([
-  ["a sent message", sent("a"), true],
-  ["a contact with a new address", { outcome: "moved", address: "2", parts: [] }, true],
-  ["a refused message", failed(), true],
-  ["a message that was never sent", failed(MEDIA_URL_REQUIRED), false],
-  ["an attempt without an answer", unknown(), false],
-  ["a busy network", retry(), false],
-])("whether %s shows that the channel works", (_what, outcome, works) => {
-  expect(reportsOf(outcome, { probe: 1 })).toEqual([{ report: "probed", works }]);
 });
