@@ -10,31 +10,14 @@ import {
   countRoundTrips,
   OUTAGES,
 } from "../../support/faults.ts";
-import { admin, expectError, send, sendMany } from "../../support/harness.ts";
-import { accept, fakeNetworks, hanging, refuse, type Script } from "../../support/networks.ts";
-import { alarmOf, type Conversation, chatOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
+import { send, sendMany } from "../../support/harness.ts";
+import { accept, fakeNetworks, hanging, refuse } from "../../support/networks.ts";
+import { bot, depths, GOOD, manyChats, mend, runAll } from "./broken-channel.ts";
+import { alarmOf, conversation, healthOf, pass, stopTheClock } from "./conversation.ts";
 
 stopTheClock();
 
-const GOOD = "123456:good-token";
 const MINUTE = 60_000;
-
-/** Telegram, as it treats a bot whose token was revoked and then replaced. */
-const bot: Script = (call, number) => (call.token === GOOD ? accept(call) : refuse(401, "Unauthorized")(call, number));
-
-async function manyChats(count: number, settings = { perSecond: 1_000 }) {
-  const first = await conversation("telegram", settings);
-  const more = await Promise.all(Array.from({ length: count - 1 }, () => chatOf(first, first.channelId)));
-  const chats = [first, ...more];
-  const channel = () => env.CHANNELS.getByName(first.channelId);
-  return { ...first, chats, channelObject: channel };
-}
-
-type Chats = Pick<Conversation, "run">[];
-const runAll = (chats: Chats) => Promise.all(chats.map((chat) => chat.run()));
-const mend = (channelId: string) => admin("PATCH", `/channels/${channelId}`, { credentials: { botToken: GOOD } });
-const depths = (chats: Pick<Conversation, "queue">[]) =>
-  Promise.all(chats.map(async (chat) => (await chat.queue()).depth as number));
 
 test("a dead token: a hundred chats that send at once cost one call, and drain at the channel's pace once it is replaced", async () => {
   let underWay = 0;
@@ -159,21 +142,6 @@ test("a successful probe closes the breaker, and all other chats send", async ()
   expect(await depths(at.chats)).toEqual(at.chats.map(() => 0));
   expect(calls).toHaveLength(11);
 }, 30_000);
-
-test("an attempt that was under way when the token was replaced does not break the channel again", async () => {
-  const hang = hanging(refuse(401, "Unauthorized"));
-  const calls = fakeNetworks((call, number) => (number === 1 ? hang.script : bot)(call, number));
-  const chat = await conversation("telegram");
-  await send(chat.api, chat.chatId);
-  await hang.reached();
-  await mend(chat.channelId);
-  hang.letGo();
-  await chat.run();
-  expect(await healthOf(chat.channelId)).toMatchObject({ state: "ok", reason: null });
-  pass(3_000);
-  await chat.run();
-  expect(calls.map((call) => call.token === GOOD)).toEqual([false, true]);
-});
 
 test("many attempts that fail together open the breaker once, for five minutes", async () => {
   const held = hanging(refuse(401, "Unauthorized"));
@@ -339,54 +307,4 @@ test("a probe's report whose answer was lost makes the wait longer once, though 
   await second?.run();
   vi.restoreAllMocks();
   expect(await breakerOf(at.channelId)).toMatchObject({ failures: 1, probes: 1, probeAt: Date.now() + 10 * MINUTE });
-});
-
-test("new credentials that the channel's object can't be told of are answered 503, and count once they are repeated", async () => {
-  const calls = fakeNetworks(bot);
-  const chat = await conversation("telegram");
-  await send(chat.api, chat.chatId);
-  await chat.run();
-  breakObjects("CHANNELS", "refresh");
-  const refused = await mend(chat.channelId);
-  expectError(refused, 503, "unavailable");
-  expect(refused.headers.get("Retry-After")).not.toBeNull();
-  vi.restoreAllMocks();
-  expect((await mend(chat.channelId)).body.channel.health).toMatchObject({ state: "ok" });
-  await runDurableObjectAlarm(env.CHANNELS.getByName(chat.channelId));
-  await chat.run();
-  expect(calls.map((call) => call.token)).toEqual([expect.not.stringMatching(GOOD), GOOD]);
-});
-
-test("new credentials that the channel's object was not told of count with the next message, if nobody repeats them", async () => {
-  const calls = fakeNetworks(bot);
-  const at = await manyChats(2);
-  const [first, second] = at.chats;
-  await send(at.api, first?.chatId ?? "");
-  await first?.run();
-  breakObjects("CHANNELS", "refresh");
-  await mend(at.channelId);
-  vi.restoreAllMocks();
-  // The channel's record is held for ten seconds.
-  pass(10_000);
-  await send(at.api, second?.chatId ?? "");
-  await second?.run();
-  expect(calls.map((call) => call.token === GOOD)).toEqual([false, true]);
-  expect(await healthOf(at.channelId)).toMatchObject({ state: "ok" });
-  await runDurableObjectAlarm(at.channelObject());
-  await first?.run();
-  expect(await depths(at.chats)).toEqual([0, 0]);
-});
-
-test("a call that tells of new credentials twice changes nothing the second time", async () => {
-  fakeNetworks();
-  const chat = await conversation("telegram");
-  await send(chat.api, chat.chatId);
-  await chat.run();
-  await mend(chat.channelId);
-  const mends = () =>
-    runInDurableObject(env.CHANNELS.getByName(chat.channelId), async (object, { storage }) => {
-      await object.refresh(chat.channelId);
-      return storage.kv.get<ChannelPace>("pace")?.epoch;
-    });
-  expect([await mends(), await mends()]).toEqual([1, 1]);
 });
