@@ -69,4 +69,25 @@ CREATE TABLE `templates` (
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE INDEX `templates_by_organization` ON `templates` (`organization_id`,`created_at`,`id`);
+CREATE INDEX `templates_by_organization` ON `templates` (`organization_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`url` text NOT NULL,
+	`description` text,
+	`secret` text NOT NULL,
+	`previous_secret` text,
+	`previous_until` integer,
+	`types` text,
+	`channels` text,
+	`payload` text NOT NULL,
+	`per_second` integer NOT NULL,
+	`concurrency` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`erasing_at` integer,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `webhooks_by_organization` ON `webhooks` (`organization_id`,`created_at`,`id`);

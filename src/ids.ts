@@ -1,7 +1,7 @@
 /** Where an organization's objects must be stored. It never changes, and every id has it as one letter. */
 export type Jurisdiction = "eu" | "us";
 
-export type IdPrefix = "org" | "mbr" | "chn" | "tpl" | "cht" | "msg" | "key";
+export type IdPrefix = "org" | "mbr" | "chn" | "tpl" | "cht" | "msg" | "key" | "whk" | "rpl";
 
 const LETTERS = { eu: "e", us: "u" } as const;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -40,16 +40,25 @@ export function newId(prefix: IdPrefix, jurisdiction: Jurisdiction | null): stri
 
 /** A message's id: the id that its sender's call chose, and the message's seq in base62. So a seq needs no index of ids. */
 export function messageId(callId: string, seq: number): string {
-  let digits = "";
-  for (let rest = seq; rest > 0; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits;
-  return `${callId}${digits}`;
+  return `${callId}${toDigits(seq)}`;
 }
 
 /** The seq in a message's id; null if the text is not the id of a message. */
 export function seqOf(id: string): number | null {
   const digits = MESSAGE_ID.exec(id)?.[1];
-  if (digits === undefined) return null;
-  return [...digits].reduce((seq, digit) => seq * 62 + ALPHABET.indexOf(digit), 0);
+  return digits === undefined ? null : fromBase62(digits);
+}
+
+/** A positive number in base62, without leading zeros. */
+export function toDigits(value: number): string {
+  let digits = "";
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits;
+  return digits;
+}
+
+/** The number that base62 digits stand for. */
+export function fromBase62(digits: string): number {
+  return [...digits].reduce((value, digit) => value * 62 + ALPHABET.indexOf(digit), 0);
 }
 
 /** Whether `text` has the format of an id. */

@@ -4,6 +4,7 @@ import type { ChannelKind } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
 import type { Jurisdiction } from "../ids.ts";
 import type { Permission } from "../keys/permissions.ts";
+import type { Payload } from "../webhooks/rpc.ts";
 
 /**
  * The directory: organizations and what belongs to them. Messages are in the chats' objects, and counts of requests in
@@ -123,4 +124,34 @@ export const apiKeys = sqliteTable(
   },
   // Lists an organization's keys.
   (table) => [index("api_keys_by_organization").on(table.organizationId, table.createdAt, table.id)],
+);
+
+export const webhooks = sqliteTable(
+  "webhooks",
+  {
+    id: text().primaryKey(),
+    organizationId: organizationId(),
+    url: text().notNull(),
+    description: text(),
+    /** Sealed. Signs the calls. */
+    secret: text().notNull(),
+    /** Sealed. The previous secret, which signs too until `previousUntil`. */
+    previousSecret: text(),
+    previousUntil: integer(),
+    /** Types of events, or families such as `message.*`; null for all. */
+    types: text({ mode: "json" }).$type<string[]>(),
+    /** Ids of channels; null for all. */
+    channels: text({ mode: "json" }).$type<string[]>(),
+    payload: text().$type<Payload>().notNull(),
+    perSecond: integer().notNull(),
+    concurrency: integer().notNull(),
+    /** Grows with each change of this row. */
+    version: integer().notNull(),
+    /** The id of the key that created it, or `operator`. */
+    createdBy: text().notNull(),
+    createdAt: integer().notNull(),
+    erasingAt: integer(),
+  },
+  // Lists an organization's webhooks, and finds one by its URL.
+  (table) => [index("webhooks_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );

@@ -1,0 +1,132 @@
+import type { ChannelKind } from "../channels/kinds.ts";
+import type { Chat } from "../chats/chat.ts";
+import type { Message } from "../chats/message.ts";
+import { fromBase62, toDigits } from "../ids.ts";
+import type { Payload } from "../webhooks/rpc.ts";
+
+/** The types of events. Receivers must ignore types that they don't know. */
+export const EVENT_TYPES = [
+  "chat.created",
+  "chat.updated",
+  "chat.deleted",
+  "message.received",
+  "message.created",
+  "message.status",
+  "message.redacted",
+  "channel.health",
+  "webhook.failing",
+  "webhook.disabled",
+  "ping",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** What never changes of an event. A log stores it, without any text of a message. */
+export interface EventFact {
+  /** 1, 2, 3 … in its log, without a gap. */
+  number: number;
+  type: EventType;
+  /** The message that it is about; null if it is about none. */
+  seq: number | null;
+  /** More facts, for example a message's status; null if there are none. */
+  note: Record<string, unknown> | null;
+  /** Unix milliseconds. */
+  at: number;
+}
+
+/** Where an event happened. */
+export interface EventOrigin {
+  organizationId: string;
+  /** Null for an event of the organization. */
+  chat: { id: string; life: number; channelId: string; channelKind: ChannelKind; contactAddress: string } | null;
+}
+
+/** An event as clients see it, in this order of fields. */
+export interface Event {
+  id: string;
+  type: EventType;
+  timestamp: string;
+  organizationId: string;
+  chatId: string | null;
+  channelId: string | null;
+  channelKind: ChannelKind | null;
+  contactAddress?: string | null;
+  /** Null for an event of the organization. */
+  number: number | null;
+  /** Only in a webhook's calls: the number of the chat's event before this one for this webhook; null for the first. */
+  previous?: number | null;
+  data: Record<string, unknown>;
+}
+
+const TAIL_LENGTH = 16;
+const LIFE_LENGTH = 8;
+const EVENT_ID = /^evt_([geu][0-9A-Za-z]{15})([0-9A-Za-z]{8})([1-9A-Za-z][0-9A-Za-z]{0,7})$/;
+
+/** The life of a chat as in the ids of its events: eight base62 digits. */
+export function lifeDigits(life: number): string {
+  return toDigits(life).padStart(LIFE_LENGTH, "0");
+}
+
+/**
+ * The id of an event: `evt_`, the characters of its chat's or organization's id after the prefix, the life, and the
+ * number in base62. So an event is found without a look-up, and a chat that was deleted and created again repeats none.
+ * @param life see `lifeDigits`; for an event of the organization, the life of its feed
+ */
+export function eventId(ownerId: string, life: string, number: number): string {
+  return `evt_${ownerId.slice(-TAIL_LENGTH)}${life}${toDigits(number)}`;
+}
+
+/** The parts of an event's id; null if the text is not the id of an event. */
+export function parseEventId(id: string): { tail: string; life: string; number: number } | null {
+  const [, tail, life, digits] = EVENT_ID.exec(id) ?? [];
+  return tail && life && digits ? { tail, life, number: fromBase62(digits) } : null;
+}
+
+/** What an event's `data` shows besides its facts, as it is now: null if it is gone or was not asked for. */
+export interface EventSubject {
+  message?: Message | null;
+  chat?: Chat | null;
+}
+
+/**
+ * An event as it is sent. Its facts never change; `data.message` and `data.chat` are as they are now.
+ * @param life see `eventId`
+ * @param payload `thin` leaves out the message, the chat and the contact's address
+ */
+export function renderEvent(
+  fact: EventFact,
+  { organizationId, chat }: EventOrigin,
+  life: string,
+  subject: EventSubject,
+  payload: Payload = "full",
+): Event {
+  const { type, number, at } = fact;
+  const isFull = payload === "full";
+  return {
+    id: eventId(chat?.id ?? organizationId, life, number),
+    type,
+    timestamp: new Date(at).toISOString(),
+    organizationId,
+    chatId: chat?.id ?? null,
+    channelId: chat?.channelId ?? null,
+    channelKind: chat?.channelKind ?? null,
+    ...(isFull && { contactAddress: chat?.contactAddress ?? null }),
+    number: chat ? number : null,
+    data: dataOf(fact, subject, isFull),
+  };
+}
+
+function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }: EventSubject, isFull: boolean) {
+  if (seq !== null)
+    return { messageId: message?.id ?? null, seq, ...statusOf(type, note, message), ...(isFull && { message }) };
+  if (type === "chat.created" || type === "chat.updated") return isFull ? { chat } : {};
+  return note ?? {};
+}
+
+/** The status of an event and its error. The error's text is the message's, because no log of events has texts. */
+function statusOf(type: EventType, note: EventFact["note"], message: Message | null) {
+  if (type !== "message.status") return {};
+  const { status, code } = note as { status: Message["status"]; code?: string };
+  const error =
+    message?.error?.code === code ? (message?.error ?? null) : code === undefined ? null : { code, message: code };
+  return { status, error };
+}

@@ -1,0 +1,24 @@
+import type { WebhookFilter } from "../webhooks/rpc.ts";
+import { EVENT_TYPES, type EventType } from "./event.ts";
+
+/** The families of types, such as `message.*`. A family has the types that begin with its name, also future ones. */
+const FAMILIES = [
+  ...new Set(EVENT_TYPES.filter((type) => type.includes(".")).map((type) => `${type.split(".")[0]}.*`)),
+];
+
+/** What a filter of types may have. */
+export const TYPE_PATTERNS: readonly string[] = [...EVENT_TYPES.filter((type) => type !== "ping"), ...FAMILIES];
+
+/** Whether a filter lets an event through. Events of the organization have no channel, and pass a filter of channels. */
+export function matches(
+  { types, channels }: Pick<WebhookFilter, "types" | "channels">,
+  type: EventType,
+  channelId: string | null,
+): boolean {
+  const isOfType = types === null || types.some((pattern) => pattern === type || isFamilyOf(pattern, type));
+  return isOfType && (channels === null || channelId === null || channels.includes(channelId));
+}
+
+function isFamilyOf(pattern: string, type: EventType): boolean {
+  return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));
+}

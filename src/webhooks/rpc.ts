@@ -1,0 +1,81 @@
+import type { EventType } from "../events/event.ts";
+
+/**
+ * The values that pass between the Worker, the objects with lines (chats, and organizations for their own events) and a
+ * webhook's object. After a release, only add optional fields: during a deploy the callers run different versions for
+ * minutes.
+ */
+
+/** `full`: an event has its message or chat. `thin`: only ids and facts. */
+export const PAYLOADS = ["full", "thin"] as const;
+export type Payload = (typeof PAYLOADS)[number];
+
+/** Which events a webhook gets. `version` grows with each change of its configuration. */
+export interface WebhookFilter {
+  id: string;
+  version: number;
+  /** Types, or families such as `message.*`; null for all. */
+  types: string[] | null;
+  /** Ids of channels; null for all. */
+  channels: string[] | null;
+}
+
+/** An organization's webhooks. `version` changes with each of them. */
+export interface WebhookList {
+  version: string;
+  webhooks: WebhookFilter[];
+}
+
+/**
+ * A line's request to make one attempt. A line is what one chat sends to one webhook, and has the chat's id; the
+ * organization's own events have a line with the organization's id.
+ */
+export interface WebhookPermitRequest {
+  webhookId: string;
+  lineId: string;
+  /** The event's number. */
+  number: number;
+  /** The version of the filter that the line applies. */
+  version: number;
+  /** Null unless the attempt belongs to a replay. */
+  replayId: string | null;
+  /** How the line's last attempt ended, if that was not reported yet. */
+  report: WebhookAttempt | null;
+}
+
+/**
+ * `granted`: call the webhook now. The secrets come with each permit; no line stores them. `later`: ask again after
+ * `waitMs`; `isWaiting` if the webhook's object will wake the line. `changed`: the line has an old filter. `gone`: the
+ * webhook was deleted.
+ */
+export type WebhookPermitAnswer =
+  | { outcome: "granted"; permit: string; url: string; secrets: string[]; payload: Payload }
+  | { outcome: "later"; waitMs: number; isWaiting: boolean; number: number }
+  | { outcome: "changed"; filter: WebhookFilter }
+  | { outcome: "gone" };
+
+/** What an attempt's answer means for its event. */
+export type AttemptOutcome = "accepted" | "retry" | "given_up";
+
+/** How an attempt ended. */
+export interface WebhookAttempt {
+  /** The permit that it used. */
+  permit: string;
+  lineId: string;
+  number: number;
+  eventId: string;
+  eventType: EventType;
+  replayId: string | null;
+  /** Unix milliseconds. */
+  startedAt: number;
+  durationMs: number;
+  outcome: AttemptOutcome;
+  /** Null if there was no answer. */
+  httpStatus: number | null;
+  /** Stable, for programs: `ok`, `timeout`, `connection`, `redirect`, `http_<status>`, `expired`, `skipped`, … */
+  code: string;
+  /** For people. */
+  message: string;
+  /** How long the receiver asked to wait, by Retry-After. */
+  retryAfterMs: number | null;
+}
