@@ -1,0 +1,54 @@
+import type { Chat } from "../chats/chat.ts";
+import type { Message } from "../chats/message.ts";
+import type { Payload } from "../webhooks/rpc.ts";
+import { type Event, type EventFact, type EventOrigin, type EventType, eventId } from "./event.ts";
+
+/** What an event's `data` shows besides its facts, as it is now: null if it is gone or was not asked for. */
+export interface EventSubject {
+  message?: Message | null;
+  chat?: Chat | null;
+}
+
+/**
+ * An event as it is sent. Its facts never change; `data.message` and `data.chat` are as they are now.
+ * @param life see `eventId`
+ * @param payload `thin` leaves out the message, the chat and the contact's address
+ */
+export function renderEvent(
+  fact: EventFact,
+  { organizationId, chat }: EventOrigin,
+  life: string,
+  subject: EventSubject,
+  payload: Payload = "full",
+): Event {
+  const { type, number, at } = fact;
+  const isFull = payload === "full";
+  return {
+    id: eventId(chat?.id ?? organizationId, life, number),
+    type,
+    timestamp: new Date(at).toISOString(),
+    organizationId,
+    chatId: chat?.id ?? null,
+    channelId: chat?.channelId ?? null,
+    channelKind: chat?.channelKind ?? null,
+    ...(isFull && { contactAddress: chat?.contactAddress ?? null }),
+    number: chat ? number : null,
+    data: dataOf(fact, subject, isFull),
+  };
+}
+
+function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }: EventSubject, isFull: boolean) {
+  if (seq !== null)
+    return { messageId: message?.id ?? null, seq, ...statusOf(type, note, message), ...(isFull && { message }) };
+  if (type === "chat.created" || type === "chat.updated") return isFull ? { chat } : {};
+  return note ?? {};
+}
+
+/** The status of an event and its error. The error's text is the message's, because no log of events has texts. */
+function statusOf(type: EventType, note: EventFact["note"], message: Message | null) {
+  if (type !== "message.status") return {};
+  const { status, code } = note as { status: Message["status"]; code?: string };
+  const error =
+    message?.error?.code === code ? (message?.error ?? null) : code === undefined ? null : { code, message: code };
+  return { status, error };
+}
