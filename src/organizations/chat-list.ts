@@ -51,7 +51,7 @@ export class ChatList {
     const total = ofContact ? ofContact.length : this.#channels.countChats(channels.map(({ id }) => id));
     const rowsOf = (after: Cursor | null, offset: number, count: number) =>
       ofContact
-        ? ofContact.filter((row) => after === null || after !== null).slice(offset, offset + count)
+        ? ofContact.filter((row) => after === null || isBefore(after, cursorOf(row))).slice(offset, offset + count)
         : this.#rows(channel === undefined ? null : channels, after, offset, count);
     if ("page" in position) {
       const rows = rowsOf(null, (position.page - 1) * limit, limit);
