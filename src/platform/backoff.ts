@@ -13,9 +13,17 @@ export function doublingMs({ firstMs, maxMs }: Backoff, repeats: number): number
 }
 
 /**
- * The same wait, up to a fifth shorter or longer, so that calls that failed together don't return together.
+ * The same wait with jitter.
  * @param random from 0 to 1
  */
 export function backoffMs(backoff: Backoff, repeats: number, random: number): number {
-  return Math.round(doublingMs(backoff, repeats) * (0.8 + 0.4 * random));
+  return withJitter(doublingMs(backoff, repeats), random);
+}
+
+/**
+ * A wait that is up to a fifth shorter or longer, so that calls that failed together don't return together.
+ * @param random from 0 to 1
+ */
+export function withJitter(ms: number, random: number): number {
+  return Math.round(ms * (0.8 + 0.4 * random));
 }

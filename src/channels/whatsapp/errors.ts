@@ -14,7 +14,6 @@ const TEMPLATE_WAITS_MS = new Map([
   [134101, 600_000],
 ]);
 const MAX_TEXT = 500;
-const MAX_WAIT_MS = 86_400_000;
 
 /** Rate limits of the phone number, account or app. All chats of the channel wait. */
 const THROTTLED = new Set([4, 80007, 130429]);
@@ -97,15 +96,6 @@ export function refusalByStatus(status: number, afterMs: number | null): MetaRef
     return { outcome: "retry", code: `http_${status}`, message, afterMs, wholeChannel: status === 429 };
   }
   return { outcome: "unknown", message: `The network answered ${status} with a response that could not be understood` };
-}
-
-/** `Retry-After` (seconds or a date) in milliseconds from `now`, at most a day; null if it is absent or malformed. */
-export function retryAfterMs(headers: Headers, now: number): number | null {
-  const value = headers.get("Retry-After") ?? "";
-  // `Date.parse` accepts nearly every number as a date. An HTTP date contains a time.
-  const at = value.includes(":") ? Date.parse(value) : Number.NaN;
-  const wait = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : at - now;
-  return Number.isNaN(wait) ? null : Math.min(MAX_WAIT_MS, Math.max(0, wait));
 }
 
 /** The error of a FAILED status, with `broken` if Meta refused the channel itself. */

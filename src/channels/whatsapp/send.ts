@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
+import { retryAfterMs } from "../../http/retry-after.ts";
 import { type Credentials, MEDIA_URL_REQUIRED, type Network, type Outbound, type Outcome } from "../adapter.ts";
 import { discard } from "../network-response.ts";
-import { errorAnswer, type MetaRefusal, refusalByStatus, refusalOf, retryAfterMs } from "./errors.ts";
+import { errorAnswer, type MetaRefusal, refusalByStatus, refusalOf } from "./errors.ts";
 import { graphHeaders, graphUrl, readJson } from "./graph.ts";
 import { bodiesOf } from "./wire.ts";
 

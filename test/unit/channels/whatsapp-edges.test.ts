@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describe } from "../../../src/channels/whatsapp/describe.ts";
-import { refusalByStatus, retryAfterMs } from "../../../src/channels/whatsapp/errors.ts";
+import { refusalByStatus } from "../../../src/channels/whatsapp/errors.ts";
 import { graphUrl } from "../../../src/channels/whatsapp/graph.ts";
 import { callOf } from "./whatsapp-network.ts";
 import { came, itemOf, PHONE, receive, status, USER } from "./whatsapp-received.ts";
@@ -22,15 +22,6 @@ test.each([
 test("the outcome of an empty response contains its status", () => {
   const message = "The network answered 200 with a response that could not be understood";
   expect(refusalByStatus(200, null)).toEqual({ outcome: "unknown", message });
-});
-
-test("Retry-After is read as seconds or a date", () => {
-  const now = Date.parse("2026-11-20T12:00:00Z");
-  const wait = (text: string) => retryAfterMs(new Headers({ "Retry-After": text }), now);
-  expect([wait("7"), wait(" 7 "), wait("Fri, 20 Nov 2026 12:00:09 GMT")]).toEqual([7_000, 7_000, 9_000]);
-  expect([wait("7x"), wait("x7"), wait("7.5"), wait("1234567890"), wait("")]).toEqual(Array(5).fill(null));
-  expect([wait("999999999"), wait("Fri, 20 Nov 2026 11:00:00 GMT")]).toEqual([86_400_000, 0]);
-  expect(retryAfterMs(new Headers(), now)).toBeNull();
 });
 
 test("an address has one version, and no slash twice", () => {
