@@ -6,7 +6,7 @@ import { table } from "./table.ts";
 import { inboundFaults } from "./webhooks.ts";
 
 function message(seq: number, content = `text ${seq}`): Message {
-  return { id: `msg_${seq}`, seq, direction: "OUTBOUND", content, status: "SENT" };
+  return { id: `msg_${seq}`, seq, direction: "OUTBOUND", content, text: content, status: "SENT" };
 }
 
 function said(seq: number, more: Partial<Said> = {}): Said {

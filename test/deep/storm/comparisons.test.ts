@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { lateFaults } from "./alarms.ts";
 import { contactFaults } from "./contacts.ts";
 import { type Herd, herdFaults } from "./herd.ts";
+import { outageFaults, textFaults } from "./mixed.ts";
 import { lastUnitFaults, lifeFaults } from "./quota.ts";
 import { pageFaults, tailFaults, walkFaults } from "./reading.ts";
 import { type Call, type Change, staleFaults } from "./revocation.ts";
@@ -219,4 +220,26 @@ test("work runs with limited concurrency, and its results are in order", async (
   });
   expect(await atMost(3, work)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(most).toBe(3);
+});
+
+const calm = { rowsWritten: 0, failed: 9 };
+const done = { requests: 90, newContacts: 1, templates: 1, newChats: 1 };
+
+test.for([
+  ["nothing is wrong", {}, {}, []],
+  ["the traffic writes to D1", { rowsWritten: 1 }, {}, ["the traffic wrote 1 rows to D1"]],
+  ["D1 was not called", { failed: 0 }, {}, ["no call of D1 failed in the outage"]],
+  ["no new contact wrote", {}, { newContacts: 0 }, ["no new contact was stored in the outage"]],
+  ["no template was used", {}, { templates: 0 }, ["no template was filled in the outage"]],
+  ["no chat was created", {}, { newChats: 0 }, ["no chat was created in the outage"]],
+] as const)("an outage of D1: %s", ([, tally, met, faults]) => {
+  expect(outageFaults({ ...calm, ...tally }, { ...done, ...met })).toEqual(faults);
+});
+
+test("a message with another text than the contact should see is found", () => {
+  const written = [{ content: "Shipped", text: "Hello Ada" }];
+  expect(textFaults([{ content: "Shipped", text: "Hello Ada" }], written)).toEqual([]);
+  expect(textFaults([{ content: "Shipped", text: "Shipped" }], written)).toEqual([
+    'the text of "Shipped" is "Shipped"',
+  ]);
 });

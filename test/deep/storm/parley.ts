@@ -16,6 +16,8 @@ export interface Message {
   seq: number;
   direction: "INBOUND" | "OUTBOUND";
   content: string;
+  /** What the contact sees: the filled template, or the content. */
+  text: string;
   status: string;
 }
 

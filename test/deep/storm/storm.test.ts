@@ -5,6 +5,7 @@ import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
 import { alone, beginGround, type Ground } from "./ground.ts";
 import { herd } from "./herd.ts";
+import { mixed } from "./mixed.ts";
 import { quota } from "./quota.ts";
 import { Random } from "./random.ts";
 import { reading } from "./reading.ts";
@@ -52,5 +53,11 @@ test.for([
   ["lists, sends and webhooks never fail, and leave no work behind", soak, 1],
 ] as const)("%s", { timeout: TIMEOUT_MS }, async ([, storm, rounds]) => {
   const rows = await storm(little(rounds), ground);
+  expect(rows.flatMap(({ faults }) => faults)).toEqual([]);
+});
+
+test("while D1 is down amid mixed traffic, only the operator's requests fail", { timeout: TIMEOUT_MS }, async () => {
+  // The outage begins 9 seconds after the start, so what is cached for 10 seconds is read again during it.
+  const rows = await mixed({ ...little(), minutes: 1 / 3 }, ground);
   expect(rows.flatMap(({ faults }) => faults)).toEqual([]);
 });

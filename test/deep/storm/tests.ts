@@ -6,6 +6,7 @@ import { telegram, whatsapp } from "./delivery.ts";
 import { erasure } from "./erasure.ts";
 import type { Storm } from "./ground.ts";
 import { herd } from "./herd.ts";
+import { mixed } from "./mixed.ts";
 import { neighbours } from "./neighbours.ts";
 import { pauses } from "./pause.ts";
 import { quota } from "./quota.ts";
@@ -32,6 +33,7 @@ export const STORMS: Record<string, Storm> = {
   visitors,
   erasure,
   neighbours,
+  mixed,
   damaged,
   soak,
 };
