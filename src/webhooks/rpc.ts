@@ -41,15 +41,18 @@ export interface WebhookPermitRequest {
   replayId: string | null;
   /** How the line's last attempt ended, if that was not reported yet. */
   report: WebhookAttempt | null;
+  /** A permit that the line got but did not use, and gives back. Without it, the next permit may have to wait for 35 s. */
+  unused?: string;
 }
 
 /**
- * `granted`: call the webhook now. The secrets come with each permit; no line stores them. `later`: ask again after
+ * `granted`: call the webhook now. The secrets come with each permit; no line stores them. `skipBefore`: the webhook was
+ * enabled without its pending events; the line skips those that happened before this time, Unix milliseconds. `later`: ask again after
  * `waitMs`; `isWaiting` if the webhook's object will wake the line. `changed`: the line has an old filter. `gone`: the
  * webhook was deleted.
  */
 export type WebhookPermitAnswer =
-  | { outcome: "granted"; permit: string; url: string; secrets: string[]; payload: Payload }
+  | { outcome: "granted"; permit: string; url: string; secrets: string[]; payload: Payload; skipBefore?: number }
   | { outcome: "later"; waitMs: number; isWaiting: boolean; number: number }
   | { outcome: "changed"; filter: WebhookFilter }
   | { outcome: "gone" };
@@ -79,3 +82,53 @@ export interface WebhookAttempt {
   /** How long the receiver asked to wait, by Retry-After. */
   retryAfterMs: number | null;
 }
+
+/**
+ * `trial`: one call at a time until the first 2xx. `ok`: the last calls worked. `failing`: five calls in a row failed;
+ * only probes are made. `disabled`: no calls.
+ */
+export const WEBHOOK_STATES = ["trial", "ok", "failing", "disabled"] as const;
+export type WebhookStateName = (typeof WEBHOOK_STATES)[number];
+
+/** `failing`: no 2xx for five days. `gone`: the receiver answered 410. The others name who disabled the webhook. */
+export const DISABLED_REASONS = ["failing", "gone", "customer", "operator"] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** What a webhook's object knows of it. Times are Unix milliseconds. */
+export interface WebhookDescription {
+  state: WebhookStateName;
+  /** Null unless it is disabled. */
+  reason: DisabledReason | null;
+  /** Since when it has this state; of `failing`, when the first of the failures in a row ended. */
+  since: number;
+  /** When it will be disabled; null unless it is failing. */
+  disablesAt: number | null;
+  waitingChats: number;
+  /** How many events were given up. */
+  failed: number;
+  lastSuccessAt: number | null;
+}
+
+/** An attempt, as the list of attempts shows it. */
+export type LoggedAttempt = Omit<WebhookAttempt, "permit" | "retryAfterMs" | "first">;
+
+export interface AttemptFilter {
+  outcome?: AttemptOutcome | undefined;
+  lineId?: string | undefined;
+}
+
+/** Which events are sent again: one, those that were given up, or those of a time. Times are Unix milliseconds. */
+export type ReplayRequest = { eventId: string } | { failed: true } | { since: number; until?: number | undefined };
+
+/** `found`: how many events are replayed. `sent`: how many of them were accepted. */
+export interface ReplayProgress {
+  id: string;
+  state: "running" | "done";
+  found: number;
+  sent: number;
+}
+
+/** `event_not_found`: no chat has the event, or the webhook's filter does not match it. */
+export type ReplayAnswer =
+  | { outcome: "started"; replay: ReplayProgress }
+  | { outcome: "replay_running" | "webhook_disabled" | "event_not_found" };
