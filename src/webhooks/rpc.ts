@@ -60,12 +60,17 @@ export type WebhookPermitAnswer =
 /** What an attempt's answer means for its event. */
 export type AttemptOutcome = "accepted" | "retry" | "given_up";
 
-/** How an attempt ended. */
+/** The first and the last number of successive events of a line. */
+export type EventRange = [first: number, last: number];
+
+/** How an attempt ended, or that events were given up without a call. */
 export interface WebhookAttempt {
-  /** The permit that it used. */
+  /** The permit that it used; empty if events were given up without a permit. */
   permit: string;
   lineId: string;
   number: number;
+  /** Absent for one event. Set if the line gave up all matching events from `first` to `number` at once, without a call. */
+  first?: number;
   eventId: string;
   eventType: EventType;
   replayId: string | null;
