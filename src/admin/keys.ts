@@ -11,7 +11,7 @@ import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
 import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
-import { PERMISSIONS } from "../keys/permissions.ts";
+import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
 import { callObject } from "../platform/call-object.ts";
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
@@ -86,7 +86,7 @@ export async function createKey(env: Env, organizationId: string, body: z.output
     previousHash: null,
     previousUntil: null,
     ...limitsOf(env, body.rateLimit),
-    permissions: body.permissions ?? [...PERMISSIONS],
+    permissions: body.permissions ?? [...DEFAULT_PERMISSIONS],
     ipAllowlist: body.ipAllowlist ?? [],
     monthlyQuota: body.monthlyQuota ?? null,
     expiresAt: body.expiresAt ?? null,
@@ -103,7 +103,7 @@ export async function patchKey(env: Env, id: string, patch: z.output<typeof keyP
   const key = await changeKey(env, id, {
     ...rest,
     ...(rateLimit !== undefined && limitsOf(env, rateLimit)),
-    ...(permissions !== undefined && { permissions: permissions ?? [...PERMISSIONS] }),
+    ...(permissions !== undefined && { permissions: permissions ?? [...DEFAULT_PERMISSIONS] }),
     ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
   });
   return presentKey(key, Date.now());

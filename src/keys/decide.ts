@@ -8,7 +8,7 @@ import {
   type WindowState,
   windowState,
 } from "./limits.ts";
-import type { Permission } from "./permissions.ts";
+import { neededPermissions, type Permission } from "./permissions.ts";
 
 /** The rules that a key's requests are checked against. Times are Unix milliseconds. */
 export interface KeyRules extends KeyLimits {
@@ -65,7 +65,7 @@ export function decide(
 
   if (!isLive(rules, asked.hash, now)) return refuse("invalid_api_key");
   if (!asked.addressAllowed) return refuse("ip_not_allowed");
-  if (asked.permission && !rules.permissions.includes(asked.permission)) return refuse("permission_denied");
+  if (!isPermitted(rules, asked.permission)) return refuse("permission_denied");
   if (window.remaining < 1) return refuse("rate_limited");
   const quotaLeft = remainingQuota(rules, counters, reservation);
   if (quotaLeft < 1) return refuse("quota_exceeded");
@@ -79,6 +79,10 @@ export function decide(
     ...used,
     write: used.counters !== stored,
   };
+}
+
+function isPermitted({ permissions }: KeyRules, permission: Permission | null): boolean {
+  return permission === null || neededPermissions(permission).every((needed) => permissions.includes(needed));
 }
 
 /** Whether the key and the secret with this hash are valid. */

@@ -7,7 +7,7 @@ import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./key-object.ts";
 import type { WindowState } from "./limits.ts";
-import type { Permission } from "./permissions.ts";
+import { neededPermissions, type Permission } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** The context variables of a guarded route. */
@@ -71,7 +71,7 @@ function refusal(
   const headers = window && reason !== "invalid_api_key" ? limitHeaders(window) : {};
   switch (reason) {
     case "permission_denied":
-      return { code: reason, text: `The API key lacks the permission ${permission}`, headers };
+      return { code: reason, text: lackText(permission), headers };
     case "ip_not_allowed": {
       const text = address === null ? "The request has no client address" : `The address ${address} is not allowed`;
       return { code: reason, text, headers };
@@ -81,6 +81,13 @@ function refusal(
     default:
       return { code: reason, headers };
   }
+}
+
+function lackText(permission: Permission | null): string {
+  const needed = permission === null ? [] : neededPermissions(permission);
+  return needed.length > 1
+    ? `The API key lacks one of the permissions ${needed.join(" and ")}`
+    : `The API key lacks the permission ${permission}`;
 }
 
 /**

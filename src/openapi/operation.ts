@@ -2,7 +2,7 @@ import * as z from "zod";
 import type * as core from "zod/v4/core";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
-import type { Permission } from "../keys/permissions.ts";
+import { neededPermissions, type Permission } from "../keys/permissions.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";
@@ -110,7 +110,7 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
     operationId: id,
     tags: [tag],
     summary,
-    description: permission ? `${description}\n\nThe key needs the permission \`${permission}\`.` : description,
+    description: permission ? `${description}\n\n${needText(permission)}` : description,
     parameters: [...pathParameters(operation.path), ...queryParameters(query), ...headers.map(headerParameter)],
     ...(body && { requestBody: requestBody(body, schemas) }),
     responses: {
@@ -118,6 +118,11 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
       ...errorResponses(errorsOf(operation, defaults), defaults, components),
     },
   };
+}
+
+function needText(permission: Permission): string {
+  const needed = neededPermissions(permission).map((each) => `\`${each}\``);
+  return `The key needs the ${needed.length > 1 ? "permissions" : "permission"} ${needed.join(" and ")}.`;
 }
 
 /** Every error that an operation can return. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../admin/keys.ts";
-import { PERMISSIONS } from "../../keys/permissions.ts";
+import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../../keys/permissions.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { keySchema, usageSchema } from "../resources.ts";
@@ -17,7 +17,7 @@ const withSecret = z.object({
 
 const descriptions = {
   name: "The key's name.",
-  permissions: `Any of ${PERMISSIONS.join(", ")}. Default: all. Without any, the key can only read itself.`,
+  permissions: `Any of ${PERMISSIONS.join(", ")}. Default: ${DEFAULT_PERMISSIONS.join(", ")}. \`webhooks:write\` also needs \`events:read\`. Without any, the key can only read itself.`,
   ipAllowlist: "The IPv4 and IPv6 addresses and CIDR blocks that can use the key. Default: every address.",
   rateLimit: "The rate limit. A window starts with its first request. Default: the service's own.",
   "rateLimit.limit": `The maximum number of requests in a window: up to ${MAX_PER_SECOND.toLocaleString("en")} for each second of the window.`,
