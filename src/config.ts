@@ -24,6 +24,11 @@ const positiveInteger = (max: number) =>
     z.pipe(z.transform(Number), z.number().check(z.gte(1), z.lte(max))),
   );
 
+const flag = z.pipe(
+  z.string().check(z.regex(/^(true|false)$/, "must be true or false")),
+  z.transform((text) => text === "true"),
+);
+
 /** `all`, `none`, or a share from 0 to 1. */
 const logShare = z.pipe(
   z.string().check(z.regex(/^(all|none|0|1|0?\.\d{1,6})$/, "must be all, none, or a share such as 0.01")),
@@ -43,6 +48,8 @@ const variables = {
   LOG_REQUESTS: unlessEmpty(z._default(logShare, 0.01)),
   RATE_LIMIT: unlessEmpty(z._default(positiveInteger(3_600_000), 300)),
   RATE_LIMIT_WINDOW_SECONDS: unlessEmpty(z._default(positiveInteger(3_600), 60)),
+  /** Only for a local server: webhooks can call the same machine, also over plain HTTP. */
+  WEBHOOKS_ALLOW_LOCAL: unlessEmpty(z._default(flag, false)),
 };
 
 type Variable = keyof typeof variables;

@@ -10,6 +10,7 @@ import { addressIn, awaitAnswer } from "../../src/cli/deploy/address.ts";
 import { readDeployArguments } from "../../src/cli/deploy/arguments.ts";
 import { errorsIn } from "../../src/cli/deploy/cloudflare.ts";
 import { readTarget, withDatabaseId } from "../../src/cli/deploy/config-file.ts";
+import { refuseLocalOnly } from "../../src/cli/deploy/local-only.ts";
 import { isTemporaryCheckout, planSecrets, SECRETS_FILE, secretValues } from "../../src/cli/deploy/secrets.ts";
 import { missingSecrets, readVariables } from "../../src/cli/dev-vars.ts";
 import configuration from "../../wrangler.toml?raw";
@@ -117,4 +118,21 @@ test("a service that does not answer in time is an error", async () => {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const waiting = awaitAnswer(address, new AbortController().signal, 200, 1);
   await expect(waiting).rejects.toThrow(`${address}/healthz has not answered for 0.2 seconds`);
+});
+
+const DEPLOYED = { configuration, argv: ["--dry-run"], secrets: ["ADMIN_TOKEN"] };
+
+test("a deploy with only the repository's variables is not refused", () => {
+  refuseLocalOnly(DEPLOYED);
+  refuseLocalOnly({ ...DEPLOYED, secrets: null, configuration: `${configuration}\n# WEBHOOKS_ALLOW_LOCAL = "true"\n` });
+});
+
+test.each<[string, Partial<typeof DEPLOYED>]>([
+  ["is an argument", { argv: ["--var", "WEBHOOKS_ALLOW_LOCAL:true"] }],
+  ["is an argument", { argv: ["--var=WEBHOOKS_ALLOW_LOCAL:true"] }],
+  ["is in wrangler.toml", { configuration: `${configuration}\nWEBHOOKS_ALLOW_LOCAL = "true"\n` }],
+  ["is in wrangler.toml", { configuration: `${configuration}\nvars = { WEBHOOKS_ALLOW_LOCAL = "true" }\n` }],
+  ["is a secret of the Worker", { secrets: ["ADMIN_TOKEN", "WEBHOOKS_ALLOW_LOCAL"] }],
+])("a deploy is refused if the variable for local webhooks %s", (place, change) => {
+  expect(() => refuseLocalOnly({ ...DEPLOYED, ...change })).toThrow(`WEBHOOKS_ALLOW_LOCAL ${place}`);
 });

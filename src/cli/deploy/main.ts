@@ -7,6 +7,7 @@ import { addressIn, awaitAnswer } from "./address.ts";
 import { DEPLOY_USAGE, readDeployArguments } from "./arguments.ts";
 import { Cloudflare } from "./cloudflare.ts";
 import { readTarget, type Target, withDatabaseId } from "./config-file.ts";
+import { refuseLocalOnly } from "./local-only.ts";
 import {
   isTemporaryCheckout,
   planSecrets,
@@ -38,10 +39,12 @@ async function main(argv: string[]): Promise<number> {
     throw new CommandError(`wrangler.toml can't be read: ${reasonOf(error)}.`);
   });
   const target = readTarget(text);
+  refuseLocalOnly({ configuration: text, argv, secrets: null });
   await step(
     () => cloudflare.logIn(target.accountId ?? process.env.CLOUDFLARE_ACCOUNT_ID),
     (account) => `Logged in to the account ${account}`,
   );
+  refuseLocalOnly({ configuration: text, argv, secrets: await cloudflare.secrets() });
   if (given.dryRun) await dryRun(target, given.others);
   else await deploy(target, text, given.others);
   return 0;

@@ -54,7 +54,7 @@ async function main(argv: string[]): Promise<number> {
   const take: OnLine = (line, kind) => {
     if (kind === "error" || (verbose && isIntroduced)) log(line);
   };
-  const vars = verbose ? { LOG_REQUESTS: "all", ...given.vars } : given.vars;
+  const vars = { WEBHOOKS_ALLOW_LOCAL: "true", ...(verbose && { LOG_REQUESTS: "all" }), ...given.vars };
   const server = serve(files, { ...given, port, vars }, take, stop.signal);
   const introduced = doStep(
     () => awaitHealthy(base, stop.signal),

@@ -18,7 +18,7 @@ async function someKey(body: Record<string, unknown> = {}) {
   return { organizationId, key, secret, status, rotate };
 }
 
-test("a key with only a name has all permissions, any address, the default limit and no quota", async () => {
+test("a key with only a name has the default permissions, any address, the default limit and no quota", async () => {
   const { organizationId } = await newOrganization();
   const answer = await admin("POST", `/organizations/${organizationId}/keys`, { name: "Shop" });
   const { key } = created(answer);

@@ -49,6 +49,15 @@ test("a request that needs no permission passes a key that has none", () => {
   expect(new Key({ permissions: [] }).ask(NOON, { permission: null }).outcome).toBe("admitted");
 });
 
+test.each<[KeyRules["permissions"], string]>([
+  [["webhooks:write"], "refused"],
+  [["events:read"], "refused"],
+  [["webhooks:read", "webhooks:write"], "refused"],
+  [["events:read", "webhooks:write"], "admitted"],
+])("with the permissions %j a key's change of a webhook is %s", (permissions, outcome) => {
+  expect(new Key({ permissions }).ask(NOON, { permission: "webhooks:write" }).outcome).toBe(outcome);
+});
+
 test("a revoked key is refused, whatever the clock says", () => {
   expect(new Key({ revokedAt: NOON + 60_000 }).ask(NOON)).toMatchObject({ reason: "invalid_api_key" });
 });

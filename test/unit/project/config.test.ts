@@ -31,6 +31,7 @@ test("the variables are those that a deployment sets", () => {
     "LOG_REQUESTS",
     "RATE_LIMIT",
     "RATE_LIMIT_WINDOW_SECONDS",
+    "WEBHOOKS_ALLOW_LOCAL",
   ]);
 });
 
@@ -70,6 +71,17 @@ test.each([
   ["1%", "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"],
 ] as const)("LOG_REQUESTS %j is %j", (text, share) => {
   expect(problem("LOG_REQUESTS", text)).toBe(share);
+});
+
+test.each([
+  [undefined, false],
+  ["", false],
+  ["true", true],
+  ["false", false],
+  ["1", "configuration: WEBHOOKS_ALLOW_LOCAL must be true or false"],
+  ["TRUE", "configuration: WEBHOOKS_ALLOW_LOCAL must be true or false"],
+] as const)("WEBHOOKS_ALLOW_LOCAL %j is %j", (text, isAllowed) => {
+  expect(problem("WEBHOOKS_ALLOW_LOCAL", text)).toBe(isAllowed);
 });
 
 test.each([
