@@ -45,14 +45,18 @@ test("the time is in whole seconds, rounded down", async () => {
 
 type Headers = Awaited<ReturnType<typeof headersOf>>;
 
+function without(headers: Headers, name: keyof Headers): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name));
+}
+
 test.each<[string, (headers: Headers) => [headers: Record<string, string>, body?: string]]>([
   ["another body", (headers) => [headers, BODY.replace("received", "created")]],
   ["one more space", (headers) => [headers, `${BODY} `]],
   ["another id", (headers) => [{ ...headers, "webhook-id": `${ID}8` }]],
   ["another time", (headers) => [{ ...headers, "webhook-timestamp": `${Number(headers["webhook-timestamp"]) + 1}` }]],
-  ["no id", ({ "webhook-id": _, ...headers }) => [headers]],
-  ["no time", ({ "webhook-timestamp": _, ...headers }) => [headers]],
-  ["no signature", ({ "webhook-signature": _, ...headers }) => [headers]],
+  ["no id", (headers) => [without(headers, "webhook-id")]],
+  ["no time", (headers) => [without(headers, "webhook-timestamp")]],
+  ["no signature", (headers) => [without(headers, "webhook-signature")]],
   [
     "another version",
     (headers) => [{ ...headers, "webhook-signature": headers["webhook-signature"].replace("v1", "v2") }],
