@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { DEFAULT_PERMISSIONS } from "../keys/permissions.ts";
+import { PERMISSIONS } from "../keys/permissions.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
 
@@ -65,7 +65,7 @@ const key: Example<typeof resources.keySchema> = {
   id: "key_gR5tUo92MxEw4CbN",
   organizationId: organization.id,
   name: "Shop",
-  permissions: [...DEFAULT_PERMISSIONS],
+  permissions: [...PERMISSIONS],
   ipAllowlist: ["192.0.2.0/24"],
   rateLimit: { limit: 300, windowSeconds: 60 },
   monthlyQuota: 100_000,
