@@ -1,5 +1,4 @@
-import { exports } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import manifest from "../../../package.json?raw";
 import { keyPatch } from "../../../src/admin/keys.ts";
 import { app } from "../../../src/app.ts";
@@ -10,8 +9,7 @@ import { MAX_CONTENT, sendBody } from "../../../src/chats/message.ts";
 import * as closing from "../../../src/chats/visitors/closing.ts";
 import { ERRORS } from "../../../src/http/errors.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
-import { sendShippingNotice } from "../../support/client-example.ts";
-import { client, newChat, newKey, newOrganization } from "../../support/harness.ts";
+import { client, newKey, newOrganization } from "../../support/harness.ts";
 import { ALL_VARIABLES } from "../../support/variables.ts";
 
 const guides = import.meta.glob<string>("../../../src/docs/*.md", { query: "?raw", import: "default", eager: true });
@@ -170,28 +168,4 @@ test("every file that the contributors' guide names exists", () => {
       path,
     ).toBe(true);
   }
-});
-
-const [example] = Object.values(
-  import.meta.glob<string>("../../support/client-example.ts", { query: "?raw", import: "default", eager: true }),
-);
-
-afterEach(() => vi.unstubAllGlobals());
-
-test("the guide contains the client's example exactly as it is type-checked and run here", () => {
-  const copied = example?.replace(/"[./]+src\/openapi\/client\/types\.ts"/, '"./parley.ts"');
-  expect(guide("using-the-api")).toContain(`\n\`\`\`ts\n${copied ?? "no file"}\`\`\`\n`);
-});
-
-test("the guide's client sends one message per order", async () => {
-  vi.stubGlobal("fetch", (request: Request) => exports.default.fetch(request));
-  const { organizationId, api, channelId } = await newOrganization();
-  const { id } = await newChat(api, channelId);
-  const { secret } = await newKey(organizationId);
-  const send = (chatId: string, order: string) =>
-    sendShippingNotice("https://parley.test/api/v1", secret, chatId, order);
-  expect(await send(id, "4711")).toEqual({ status: "SENT", total: 1 });
-  expect(await send(id, "4711")).toEqual({ status: "SENT", total: 1 });
-  expect(await send(id, "4712")).toEqual({ status: "SENT", total: 2 });
-  await expect(send("cht_1", "4711")).rejects.toThrow("chat_not_found");
 });

@@ -68,7 +68,27 @@ test.each(PLACES)(
   },
 );
 
-test("the service depends on three packages, and no message reaches an origin behind its own zone", () => {
-  expect(Object.keys(PLACES[0]?.dependencies ?? {}).sort()).toEqual(["drizzle-orm", "hono", "zod"]);
+/** The packages that each module of src/ imports, outside the pages, the documents' generator and the command line. */
+const IMPORTED = Object.entries(
+  import.meta.glob<string>(["../../../src/**/*.ts", "!../../../src/{cli,openapi,web}/**", "!../../../src/**/*.d.ts"], {
+    query: "?raw",
+    import: "default",
+    eager: true,
+  }),
+).map(([path, text]) => ({
+  isClient: path.includes("/src/client/"),
+  packages: Array.from(text.matchAll(/\bfrom "([^."][^"]*)"/g), ([, name = ""]) => name),
+}));
+
+const packagesOf = (isClient: boolean) => {
+  const names = IMPORTED.filter((module) => module.isClient === isClient).flatMap(({ packages }) => packages);
+  return new Set(names.filter((name) => !name.startsWith("cloudflare:")).map((name) => name.split("/")[0]));
+};
+
+test("the service depends on three packages and the client on one, and no message reaches an origin behind its own zone", () => {
+  expect(packagesOf(false)).toEqual(new Set(["drizzle-orm", "hono", "zod"]));
+  expect(packagesOf(true)).toEqual(new Set(["openapi-fetch"]));
+  const all = Object.keys(PLACES[0]?.dependencies ?? {});
+  expect(new Set(all)).toEqual(packagesOf(false).union(packagesOf(true)));
   expect(wrangler).toMatch(/^compatibility_flags = \["global_fetch_strictly_public"\]$/m);
 });

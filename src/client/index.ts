@@ -1,0 +1,12 @@
+// The package's `parley/client`.
+export { ParleyError } from "./error.ts";
+export type { EventOptions, FollowedEvent } from "./follow-events.ts";
+export {
+  type ApiSchemas,
+  type ChatListOptions,
+  dataOf,
+  Parley,
+  type ParleyOptions,
+  type SendOptions,
+} from "./parley.ts";
+export { type HeadersLike, verifyWebhook, WebhookVerificationError } from "./verify-webhook.ts";

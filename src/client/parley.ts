@@ -1,0 +1,117 @@
+import createClient, { type Client } from "openapi-fetch";
+import type { components, paths } from "../openapi/client/types.ts";
+import { ParleyError, responseError } from "./error.ts";
+import { type EventOptions, type EventSource, type FollowedEvent, followEvents } from "./follow-events.ts";
+import { type RetryOptions, retryingFetch, unreachable } from "./retry.ts";
+
+/** The records and bodies of the API, by their names in the OpenAPI document: `ApiSchemas["Message"]`. */
+export type ApiSchemas = components["schemas"];
+
+export interface ParleyOptions extends RetryOptions {
+  /** The service's address: `https://parley.example`. */
+  url: string;
+  /** An API key. Keep it on servers: a key in a page would be public. */
+  apiKey: string;
+}
+
+export interface SendOptions {
+  /** Sends with the same key create one message. A new key by default; give your own if a restart may repeat the send. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+export interface ChatListOptions {
+  /** A channel's id or kind. */
+  channel?: string;
+  /** A contact's exact address. */
+  contact?: string;
+}
+
+/** Rows that are asked for at once. */
+const PAGE = 100;
+
+/** A client of one organization. Its methods throw ParleyError. */
+export class Parley {
+  /** Every route, typed by the OpenAPI document, with the same retries. Returns `{ data, error, response }`. */
+  readonly api: Client<paths>;
+  readonly #source: EventSource;
+
+  constructor({ url, apiKey, ...retry }: ParleyOptions) {
+    const baseUrl = new URL("/api/v1", url).href;
+    const headers = { Authorization: `Bearer ${apiKey}` };
+    const fetchWithRetries = retryingFetch(retry);
+    // A redirect is not followed, because it would send the key to another server.
+    this.api = createClient<paths>({ baseUrl, headers, redirect: "manual", fetch: fetchWithRetries });
+    const { fetch: send = (request: Request) => fetch(request) } = retry;
+    const requestOf = (path: string, query: Record<string, string>, signal: AbortSignal) =>
+      new Request(`${baseUrl}${path}?${new URLSearchParams(query)}`, { headers, redirect: "manual", signal });
+    this.#source = {
+      async page(query, signal) {
+        const response = await fetchWithRetries(requestOf("/events", query, signal));
+        const body: unknown = await response.json().catch(() => null);
+        if (!response.ok) throw responseError(response, body);
+        return body as Awaited<ReturnType<EventSource["page"]>>;
+      },
+      async stream(query, signal) {
+        const request = requestOf("/events/stream", query, signal);
+        return send(request).catch((cause: unknown) => {
+          throw signal.aborted ? signal.reason : unreachable(request.url, cause);
+        });
+      },
+    };
+  }
+
+  /** Sends a message. A send whose answer is lost is repeated with its Idempotency-Key, so that it creates one message. */
+  async send(
+    chatId: string,
+    message: ApiSchemas["NewMessage"],
+    options: SendOptions = {},
+  ): Promise<ApiSchemas["Message"]> {
+    const { idempotencyKey = crypto.randomUUID(), signal = null } = options;
+    const params = { path: { id: chatId }, header: { "Idempotency-Key": idempotencyKey } };
+    return dataOf(await this.api.POST("/chats/{id}/messages", { params, body: message, signal })).message;
+  }
+
+  /** The chats, latest activity first, each once. */
+  async *chats(filter: ChatListOptions = {}): AsyncGenerator<ApiSchemas["Chat"], void, undefined> {
+    for (let before: string | undefined; ; ) {
+      const query = { ...filter, limit: PAGE, ...(before !== undefined && { before }) };
+      const { chats, pagination } = dataOf(await this.api.GET("/chats", { params: { query } }));
+      yield* chats;
+      before = chats.at(-1)?.id;
+      if (!pagination.hasMore || before === undefined) return;
+    }
+  }
+
+  /**
+   * The messages of a chat: the newest first, or with `after` the messages after that one, oldest first. Each once,
+   * also if messages arrive meanwhile. `events` waits for new ones.
+   */
+  async *messages(
+    chatId: string,
+    { after }: { after?: string } = {},
+  ): AsyncGenerator<ApiSchemas["Message"], void, undefined> {
+    const isForward = after !== undefined;
+    for (let cursor = after; ; ) {
+      const from = cursor === undefined ? {} : isForward ? { after: cursor } : { before: cursor };
+      const params = { path: { id: chatId }, query: { ...from, limit: PAGE } };
+      const { messages, pagination } = dataOf(await this.api.GET("/chats/{id}/messages", { params }));
+      const rows = isForward ? [...messages].reverse() : messages;
+      yield* rows;
+      cursor = rows.at(-1)?.id;
+      if (!pagination.hasMore || cursor === undefined) return;
+    }
+  }
+
+  /** The organization's events, as they happen. See `followEvents`. */
+  events(options: EventOptions = {}): AsyncGenerator<FollowedEvent, void, undefined> {
+    return followEvents(this.#source, options);
+  }
+}
+
+/** The data of a call of `api`. @throws ParleyError for an error */
+export function dataOf<T>({ data, error, response }: { data?: T; error?: unknown; response: Response }): T {
+  if (!response.ok) throw responseError(response, error);
+  if (data !== undefined) return data;
+  throw new ParleyError("The response has no data", { status: response.status, code: "not_parley" });
+}

@@ -1,0 +1,105 @@
+import { backoffMs } from "../platform/backoff.ts";
+import { ParleyError, retryAfterOf } from "./error.ts";
+
+const BACKOFF = { firstMs: 500, maxMs: 8_000 };
+
+export interface RetryOptions {
+  /** How often a failed request is repeated; 4 by default. */
+  retries?: number;
+  /** The longest wait before a repeat; 60,000 by default. If the service asks for a longer one, its error is thrown. */
+  maxWaitMs?: number;
+  /** The time for one attempt; 60,000 by default. */
+  timeoutMs?: number;
+  /** Replaces `fetch`. */
+  fetch?: (request: Request) => Promise<Response>;
+}
+
+/**
+ * A `fetch` that repeats what failed and is safe to repeat: reads, sends with an Idempotency-Key, and creating a chat,
+ * which finds the existing one. A 429 is always repeated, because the service did nothing.
+ * @returns a function that throws ParleyError `unreachable` if there is no answer
+ */
+export function retryingFetch({
+  retries = 4,
+  maxWaitMs = 60_000,
+  timeoutMs = 60_000,
+  fetch: send = (request) => fetch(request),
+}: RetryOptions = {}): (request: Request) => Promise<Response> {
+  return async function fetchWithRetries(request) {
+    for (let failures = 1; ; failures++) {
+      const result = await attempt(send, request.clone(), timeoutMs);
+      const wait = failures > retries ? null : waitBefore(request, result, failures);
+      if (wait !== null && wait <= maxWaitMs) await pause(wait, request.signal);
+      else if (result instanceof ParleyError) throw result;
+      else return result;
+    }
+  };
+}
+
+/** The wait after a number of failures in a row, with jitter. */
+export function retryWaitMs(failures: number): number {
+  return backoffMs(BACKOFF, failures - 1, Math.random());
+}
+
+/** Waits. @throws the signal's reason as soon as it is aborted */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** One attempt. A body in JSON is read here, so that a connection that is cut inside it counts as a failure. */
+async function attempt(
+  send: (request: Request) => Promise<Response>,
+  request: Request,
+  timeoutMs: number,
+): Promise<Response | ParleyError> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  try {
+    const signal = AbortSignal.any([request.signal, deadline.signal]);
+    const response = await send(new Request(request, { signal }));
+    if (!response.headers.get("Content-Type")?.includes("json")) return response;
+    const { status, statusText, headers } = response;
+    const body = await response.arrayBuffer();
+    return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
+  } catch (cause) {
+    if (request.signal.aborted) throw request.signal.reason;
+    return unreachable(request.url, deadline.signal.aborted ? `no answer in ${timeoutMs / 1_000} s` : cause);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The error for a request without an answer. */
+export function unreachable(url: string, cause: unknown): ParleyError {
+  const reason = typeof cause === "string" ? cause : "the connection failed";
+  return new ParleyError(`${new URL(url).origin} does not answer: ${reason}`, {
+    status: null,
+    code: "unreachable",
+    cause,
+  });
+}
+
+/** The milliseconds to wait before the next attempt; null if there must be none. */
+function waitBefore(request: Request, result: Response | ParleyError, failures: number): number | null {
+  const { status } = result;
+  const isTransient = status === null || status === 429 || status >= 500;
+  if (!isTransient || (status !== 429 && !isRepeatable(request))) return null;
+  const asked = result instanceof ParleyError ? null : retryAfterOf(result, Date.now());
+  return Math.max(asked ?? 0, retryWaitMs(failures));
+}
+
+function isRepeatable({ method, headers, url }: Request): boolean {
+  if (method === "GET" || method === "HEAD" || headers.has("Idempotency-Key")) return true;
+  return method === "POST" && new URL(url).pathname.endsWith("/v1/chats");
+}

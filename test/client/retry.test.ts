@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { ParleyError, retryAfterOf } from "../../src/client/error.ts";
+import { dataOf } from "../../src/client/parley.ts";
+import { clientOf, cut, cutInside, json } from "./server.ts";
+
+const MESSAGE = { message: { id: "msg_g1", status: "QUEUED" } };
+const UNAVAILABLE = json(503, { message: "Service unavailable", code: "unavailable" });
+
+test("a send whose answer is lost is repeated with the same Idempotency-Key", async () => {
+  const { parley, asked } = await clientOf([cut, cutInside, UNAVAILABLE, json(201, MESSAGE)]);
+  expect(await parley.send("cht_g1", { content: "Hello" })).toEqual(MESSAGE.message);
+  expect(asked).toHaveLength(4);
+  const keys = new Set(asked.map(({ headers }) => headers["idempotency-key"]));
+  expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  for (const { method, path, body, headers } of asked) {
+    expect({ method, path, body: JSON.parse(body) }).toEqual({
+      method: "POST",
+      path: "/api/v1/chats/cht_g1/messages",
+      body: { content: "Hello" },
+    });
+    expect(headers.authorization).toBe("Bearer ply_test");
+  }
+});
+
+test("two sends have two keys, and a given key is used as it is", async () => {
+  const { parley, asked } = await clientOf([json(201, MESSAGE)]);
+  for (const options of [{}, {}, { idempotencyKey: "order-4711" }]) {
+    await parley.send("cht_g1", { content: "Hello" }, options);
+  }
+  const keys = asked.map(({ headers }) => headers["idempotency-key"]);
+  expect(new Set(keys).size).toBe(3);
+  expect(keys[2]).toBe("order-4711");
+});
+
+test("an error has the service's message, code, status, request and faults", async () => {
+  const errors = [{ path: "type", message: "Must be one of TEXT, IMAGE" }];
+  const { parley, asked } = await clientOf([
+    json(400, { message: "Validation failed", code: "validation_failed", errors }),
+  ]);
+  const error = await parley.send("cht_g1", { content: "Hello" }).catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(ParleyError);
+  expect(error).toMatchObject({
+    message: "Validation failed",
+    code: "validation_failed",
+    status: 400,
+    requestId: "req-1",
+    errors,
+    retryAfterSeconds: null,
+  });
+  expect(asked).toHaveLength(1);
+});
+
+test("an answer that is not from Parley is an error too", async () => {
+  const { parley } = await clientOf([(response) => void response.writeHead(404).end("<html>")]);
+  const reads = parley.api.GET("/key").then(dataOf);
+  await expect(reads).rejects.toMatchObject({ code: "not_parley", status: 404, requestId: null });
+});
+
+test("a redirect is not followed, so that the key stays with the service", async () => {
+  const away = await clientOf([json(200, {})]);
+  const { parley } = await clientOf([(response) => void response.writeHead(302, { Location: away.url }).end()]);
+  await expect(parley.api.GET("/key").then(dataOf)).rejects.toMatchObject({ code: "not_parley" });
+  expect(away.asked).toEqual([]);
+});
+
+test("the client waits as long as Retry-After says", async () => {
+  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "1" });
+  const { parley, asked } = await clientOf([limited, json(200, { key: {}, usage: {} })]);
+  const begin = performance.now();
+  await parley.api.GET("/key").then(dataOf);
+  expect(performance.now() - begin).toBeGreaterThanOrEqual(990);
+  expect(asked).toHaveLength(2);
+});
+
+test("a longer Retry-After than the client may wait is an error at once", async () => {
+  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "61" });
+  const { parley, asked } = await clientOf([limited]);
+  const reads = parley.api.GET("/key").then(dataOf);
+  await expect(reads).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: 61 });
+  expect(asked).toHaveLength(1);
+});
+
+test("a request is given up after its retries, with the service's error", async () => {
+  const { parley, asked } = await clientOf([UNAVAILABLE], { retries: 1 });
+  await expect(parley.api.GET("/key").then(dataOf)).rejects.toMatchObject({ code: "unavailable", status: 503 });
+  expect(asked).toHaveLength(2);
+});
+
+test("a service that does not answer is told by its address, not by the path", async () => {
+  const { parley, url, server } = await clientOf([], { retries: 0 });
+  server.close();
+  await expect(parley.api.GET("/key")).rejects.toMatchObject({
+    message: `${url} does not answer: the connection failed`,
+    code: "unreachable",
+    status: null,
+  });
+});
+
+test("an attempt that takes too long is given up and repeated", async () => {
+  const { parley, asked } = await clientOf([() => {}, json(200, { key: {}, usage: {} })], { timeoutMs: 200 });
+  await parley.api.GET("/key").then(dataOf);
+  expect(asked).toHaveLength(2);
+});
+
+test.for([
+  ["creating a chat", "POST", "/chats", 2],
+  ["a send without an Idempotency-Key", "POST", "/chats/cht_g1/messages", 1],
+] as const)("after a 503, %s is asked for so often: %s %s, %i", async ([, , path, times]) => {
+  const { parley, asked } = await clientOf([UNAVAILABLE, json(201, {})]);
+  const body = { content: "Hello", channelId: "chn_g1", contact: { address: "7" } };
+  await parley.api.POST(path as "/chats", { body });
+  expect(asked).toHaveLength(times);
+});
+
+test("any request is repeated after a 429, because the service did nothing", async () => {
+  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "0" });
+  const { parley, asked } = await clientOf([limited, json(201, MESSAGE)]);
+  await parley.api.POST("/chats/{id}/messages", { params: { path: { id: "cht_g1" } }, body: { content: "Hello" } });
+  expect(asked).toHaveLength(2);
+});
+
+test("an aborted request ends its wait at once", async () => {
+  const abort = new AbortController();
+  const limited = json(429, { message: "Rate limit exceeded", code: "rate_limited" }, { "Retry-After": "59" });
+  const { parley, asked } = await clientOf([
+    (...call) => {
+      setTimeout(() => abort.abort(), 50);
+      return limited(...call);
+    },
+  ]);
+  const sent = parley.send("cht_g1", { content: "Hello" }, { signal: abort.signal });
+  await expect(sent).rejects.toMatchObject({ name: "AbortError" });
+  expect(asked).toHaveLength(1);
+});
+
+test.for([
+  ["7", 7_000],
+  ["Fri, 20 Nov 2026 10:00:30 GMT", 30_000],
+  ["Fri, 20 Nov 2026 09:00:00 GMT", 0],
+  ["soon", null],
+  ["", null],
+] as const)("Retry-After %j is %s milliseconds", ([text, ms]) => {
+  const response = new Response(null, { headers: { "Retry-After": text } });
+  expect(retryAfterOf(response, Date.UTC(2026, 10, 20, 10))).toBe(ms);
+});
