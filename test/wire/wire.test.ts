@@ -254,7 +254,7 @@ test("two Idempotency-Key headers are a 400", async () => {
 test("invalid characters in headers and a head that is too long give no access and don't stop the server", async () => {
   const [odd] = await exchange(service.url, [head("GET /api/v1/key", { ...key(), "X-Name": "\xe9\xff" })]);
   expect(odd?.status).toBe(200);
-  const long = await exchange(service.url, [head("GET /api/v1/key", { ...key(), "X-Long": "x".repeat(200_000) })]);
+  const long = await exchange(service.url, [head("GET /api/v1/key", { ...key(), "X-Long": "x".repeat(1_000_000) })]);
   for (const { status } of long) expect([400, 431]).toContain(status);
   expect((await exchange(service.url, [head("GET /healthz")]))[0]?.status).toBe(200);
 });

@@ -79,7 +79,7 @@ export class FakeCloudflare {
       this.#ofWorker(Object.keys(this.secrets ?? {}).map((name) => ({ name, type: "secret_text" }))),
     "GET workers/scripts/parley/deployments": () => this.#ofWorker({ deployments: [] }),
     "GET workers/scripts/parley/settings": () => this.#ofWorker({ bindings: [], migration_tag: "v1" }),
-    "GET workers/scripts/parley/subdomain": () => ok({ enabled: this.secrets !== null, previews_enabled: false }),
+    "GET workers/workers/parley": () => this.#ofWorker({ subdomain: { enabled: true, previews_enabled: false } }),
     "POST workers/scripts/parley/assets-upload-session": () => ok({ jwt: "done", buckets: [] }),
     "PUT workers/scripts/parley": (sent) => this.#upload(sent),
     "POST workers/scripts/parley/versions": (sent) => this.#upload(sent),

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare, type V4MiniflareOptions } from "miniflare";
 
 const MIGRATIONS = new URL("../../../migrations/", import.meta.url).pathname;
+const CONFIGURATION = new URL("../../../wrangler.toml", import.meta.url).pathname;
+const [, COMPATIBILITY_DATE = ""] = /^compatibility_date = "(.+)"$/m.exec(readFileSync(CONFIGURATION, "utf8")) ?? [];
 const OBJECTS = {
   KEYS: "KeyObject",
   ORGANIZATIONS: "OrganizationObject",
@@ -40,7 +43,7 @@ export function workerOptions({ name, script, bindings, database, objects, objec
     modules: true as const,
     scriptPath: script,
     modulesRoot: dirname(script),
-    compatibilityDate: "2026-09-01",
+    compatibilityDate: COMPATIBILITY_DATE,
     compatibilityFlags: ["global_fetch_strictly_public"],
     bindings: bindings as Record<string, string>,
     d1Databases: { DB: database ?? name },
