@@ -16,6 +16,10 @@ export interface BenchArguments {
   /** Of a turn. */
   seconds: number;
   scale: boolean;
+  /** Deletes a channel with so many chats and measures nothing else. */
+  erase: number | null;
+  /** Of the deletion. */
+  minutes: number;
   /** Makes a CPU profile of this case and measures nothing. */
   profile: string | null;
   /** The folder for the data of a run. */
@@ -30,6 +34,8 @@ export const USAGE = `npm run bench -- [options]
   --rounds <n>     turns of each case (5)
   --seconds <n>    length of a turn (1). wrk rounds it up to whole seconds
   --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
+  --erase <chats>  measures only the deletion of a channel with so many chats, and the pages of GET /chats meanwhile
+  --minutes <n>    stops this measurement after so many minutes, even if chats are left (15)
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
   --json           the figures as JSON on standard output
@@ -50,6 +56,8 @@ export function readArguments(argv: string[]): BenchArguments {
       seconds: { type: "string", default: "1" },
       data: { type: "string", default: existsSync(MEMORY) ? MEMORY : tmpdir() },
       scale: { type: "boolean", default: false },
+      erase: { type: "string" },
+      minutes: { type: "string", default: "15" },
       profile: { type: "string" },
       help: { type: "boolean", default: false },
     },
@@ -58,6 +66,8 @@ export function readArguments(argv: string[]): BenchArguments {
     ...values,
     only: values.only ?? null,
     profile: values.profile ?? null,
+    erase: values.erase === undefined ? null : Math.ceil(positive("erase", values.erase)),
+    minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),
   };

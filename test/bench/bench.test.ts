@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
+import { erasureText, measureErasure } from "./erasure.ts";
 import { BARE } from "./floor-cases.ts";
 import { profile } from "./profile.ts";
 import { findCase, selectCases } from "./selection.ts";
@@ -64,6 +65,14 @@ test("every case is prepared, counted and timed, and gets the expected responses
   );
   expect(table(rows).split("\n")).toHaveLength(rows.length + 1);
   expect(goalTable(rows).split("\n")).toHaveLength(1 + GOALS.length);
+});
+
+test("a deleted channel leaves nothing, and its deletion is measured", { timeout: 120_000 }, async () => {
+  const erasure = await measureErasure({ chats: 60, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
+  expect(erasure).toMatchObject({ chats: 60, erased: 60, faults: [] });
+  expect(erasure.before.read).toBeGreaterThan(0);
+  expect(erasure.meanwhile.pages).toBeGreaterThan(0);
+  expect(erasureText(erasure)).toContain("Nothing of the channel is left.");
 });
 
 test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {

@@ -10,7 +10,10 @@ import { bundle } from "../support/bundle.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The path of each Worker's script. */
-export type Scripts = Record<"parley" | "counted" | "delayed" | "floors" | "literal" | "countedLiteral", string>;
+export type Scripts = Record<
+  "parley" | "counted" | "delayed" | "direct" | "floors" | "literal" | "countedLiteral",
+  string
+>;
 
 /** Runs wrangler with the project's configuration. Returns its standard output. */
 export async function wrangler(...args: string[]): Promise<string> {
@@ -23,7 +26,7 @@ export async function wrangler(...args: string[]): Promise<string> {
 
 /** Builds Parley as a deploy does, and the bench's own Workers with the same bundler. */
 export async function buildScripts(folder: string, { minify }: { minify: boolean }): Promise<Scripts> {
-  const own = ["counted", "delayed", "floors", "literal", "counted-literal"];
+  const own = ["counted", "delayed", "direct", "floors", "literal", "counted-literal"];
   await Promise.all([
     wrangler("deploy", "--dry-run", ...(minify ? ["--minify"] : []), "--outdir", join(folder, "parley")),
     bundle(Object.fromEntries(own.map((name) => [name, join(ROOT, "test/bench/workers", `${name}.ts`)])), folder),
@@ -32,6 +35,7 @@ export async function buildScripts(folder: string, { minify }: { minify: boolean
     parley: join(folder, "parley", "index.js"),
     counted: join(folder, "counted.js"),
     delayed: join(folder, "delayed.js"),
+    direct: join(folder, "direct.js"),
     floors: join(folder, "floors.js"),
     literal: join(folder, "literal.js"),
     countedLiteral: join(folder, "counted-literal.js"),

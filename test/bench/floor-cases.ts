@@ -1,4 +1,5 @@
 import { type Case, CONNECTIONS, type Goal, same } from "./cases.ts";
+import { CALLS } from "./many-calls.ts";
 import { get, post } from "./request.ts";
 
 export const BARE = "bare: one Hono route";
@@ -8,6 +9,7 @@ const BARE_ALONE = "bare, one connection";
 const ONE_CALL = "one empty object call";
 export const TWO_CALLS = "two at once";
 export const TWO_ALONE = "two at once, one connection";
+export const MANY_CALLS = `${CALLS} empty object calls at once`;
 export const ONE_WRITE = "one call that writes a row";
 const ONE_QUERY = "one D1 query";
 
@@ -28,6 +30,7 @@ export const FLOORS: Case[] = [
   floor(ONE_CALL, get("/one", "")),
   floor(TWO_CALLS, get("/two", "")),
   floor(TWO_ALONE, get("/two", ""), 1),
+  floor(MANY_CALLS, get("/many", ""), 4),
   floor(ONE_WRITE, post("/write", "")),
   floor(ONE_QUERY, get("/query", ""), CONNECTIONS, async (sql) => {
     await sql([{ sql: "create table rows (id integer primary key)", values: [] }]);

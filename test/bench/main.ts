@@ -2,6 +2,7 @@ import { cpus, tmpdir } from "node:os";
 import { exitCodeOf } from "../support/mistake.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
+import { erasureText, measureErasure } from "./erasure.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
 import { findCase, selectCases } from "./selection.ts";
@@ -20,6 +21,11 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const wrk = await findWrk();
+  if (given.erase !== null) {
+    const erasure = await measureErasure({ chats: given.erase, seconds: given.minutes * 60 }, { ...given, wrk, log });
+    print(erasureText(erasure));
+    return erasure.faults.length > 0 ? 1 : 0;
+  }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
   const startUp = given.only === null && !given.goals;

@@ -1,7 +1,7 @@
 import { type Channel, createChat } from "../support/world/factories.ts";
 import { migrations } from "../support/world/workers.ts";
 import { type World, worldAt } from "../support/world/world.ts";
-import { type Chats, chatIdOf, type Messages } from "./filling.ts";
+import { type ChannelRows, type Chats, chatIdOf, type Messages } from "./filling.ts";
 import type { Server, Statement } from "./server.ts";
 
 /** How many messages, or chats, one call writes. */
@@ -59,6 +59,12 @@ export class Place implements World {
     const of = { organizationId: organization.id, channelId, stem, name, startsAt: Date.now() - count };
     for (const range of parts(0, count, CHATS_AT_ONCE)) await this.#fill("chats", { ...of, ...range } satisfies Chats);
     return (n: number) => chatIdOf(of, n);
+  }
+
+  /** What the organization's object has of a channel. */
+  async channelRows({ organization, id: channelId }: Channel): Promise<ChannelRows> {
+    const body = JSON.stringify({ organizationId: organization.id, channelId });
+    return (await this.ask("/bench/channel-rows", { method: "POST", body })).json() as Promise<ChannelRows>;
   }
 
   /** Runs statements on the D1 database of a service. */

@@ -5,6 +5,7 @@ import { directoryCases } from "./directory-cases.ts";
 import { BARE, bareOf, FLOORS } from "./floor-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
+import { OBJECTS } from "./object-cases.ts";
 import type { Sizes } from "./sizes.ts";
 import { socketCases } from "./socket-cases.ts";
 import { WEBHOOKS } from "./webhook-cases.ts";
@@ -43,6 +44,7 @@ function allCases(sizes: Sizes): Case[] {
     ...sendCases(sizes),
     ...REFUSALS,
     ...directoryCases(sizes),
+    ...OBJECTS,
     ...WEBHOOKS,
     ...socketCases(sizes),
   ];

@@ -10,7 +10,7 @@ import type { Question } from "./server-process.ts";
 export type Statement = { sql: string; values: (string | number | null)[] };
 
 /** The Workers that take requests, each on a socket of its own. */
-export type Front = "floors" | "literal" | "parley" | `${"literal" | "parley"}-objects` | `delayed${number}`;
+export type Front = "direct" | "floors" | "literal" | "parley" | `${"literal" | "parley"}-objects` | `delayed${number}`;
 
 export interface Server {
   url(front: Front): URL;
@@ -59,6 +59,13 @@ async function startServer(
       bindings,
     }),
     ...apartWorkers({ name: "parley", script: counted ? scripts.counted : scripts.parley, bindings: secrets }),
+    workerOptions({
+      name: "direct",
+      script: scripts.direct,
+      bindings: secrets,
+      database: "parley",
+      objectsOf: "parley-objects",
+    }),
     ...DELAYS.map((ms) =>
       workerOptions({
         name: `delayed${ms}`,

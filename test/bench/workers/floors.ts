@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { Hono } from "hono";
+import { CALLS } from "../many-calls.ts";
 
 interface FloorEnv {
   DB: D1Database;
@@ -46,6 +47,10 @@ const app = new Hono<{ Bindings: FloorEnv }>()
   })
   .get("/two", async (c) => {
     await Promise.all([c.env.OBJECTS.getByName("one").nothing(), c.env.OBJECTS.getByName("two").nothing()]);
+    return c.json(OK);
+  })
+  .get("/many", async (c) => {
+    await Promise.all(Array.from({ length: CALLS }, () => c.env.OBJECTS.getByName("one").nothing()));
     return c.json(OK);
   })
   .post("/write", async (c) => {
