@@ -137,6 +137,16 @@ test("delivered is sent immediately, read only when the visitor sees the message
   expect(sent).toHaveLength(2);
 });
 
+test("an acknowledgement is not repeated if the connection broke before the statuses arrived", () => {
+  const { sent, hear, lose } = start();
+  hear(ready(messages(1, 3)));
+  expect(sent).toEqual([{ type: "delivered", seq: 3 }]);
+  lose(1006);
+  // The next connection begins with the newest message, so the earlier ones stay as the page knows them.
+  hear(ready([{ ...outbound(3, "text 3"), status: "DELIVERED" }]));
+  expect(sent).toHaveLength(1);
+});
+
 test("a gap is filled by a new connection from the last message", () => {
   const { asked, hear } = start();
   hear(ready(messages(1, 100), 130));

@@ -99,8 +99,9 @@ test("acknowledgements cover the company's messages that the server does not kno
   const with_ = (...statuses: ChatMessage["status"][]) =>
     conversation(statuses.map((status, index) => ({ ...outbound(index + 1, "x"), status })));
   expect([deliveredUpTo(with_("SENT", "SENT")), readUpTo(with_("SENT", "SENT"))]).toEqual([2, 2]);
-  expect([deliveredUpTo(with_("SENT", "DELIVERED")), readUpTo(with_("SENT", "DELIVERED"))]).toEqual([1, 2]);
-  expect([deliveredUpTo(with_("SENT", "READ")), readUpTo(with_("SENT", "READ"))]).toEqual([1, 1]);
+  expect([deliveredUpTo(with_("SENT", "DELIVERED")), readUpTo(with_("SENT", "DELIVERED"))]).toEqual([0, 2]);
+  expect([deliveredUpTo(with_("SENT", "READ")), readUpTo(with_("SENT", "READ"))]).toEqual([0, 0]);
+  expect([deliveredUpTo(with_("SENT", "FAILED")), readUpTo(with_("SENT", "FAILED"))]).toEqual([1, 1]);
   expect([deliveredUpTo(with_("FAILED")), readUpTo(with_("FAILED"))]).toEqual([0, 0]);
   expect(readUpTo(conversation([inbound(1, "Hi")]))).toBe(0);
 });

@@ -1,22 +1,29 @@
 import type { Conversation, Entry, OwnMessage } from "./conversation.ts";
+import type { ChatMessage } from "./frames.ts";
 
 /** Whether the company's message is not acknowledged as read. */
 function isUnread({ message }: Entry): boolean {
   return message.direction === "OUTBOUND" && message.status !== "READ" && message.status !== "FAILED";
 }
 
-function isUndelivered(entry: Entry): boolean {
-  return isUnread(entry) && entry.message.status !== "DELIVERED";
+/**
+ * The newest message of the company that was not refused. An acknowledgement covers all earlier messages, so its status
+ * is enough: if a connection breaks, the page may never get the statuses of the earlier ones.
+ */
+function newest({ entries }: Conversation): ChatMessage | undefined {
+  return entries.findLast(({ message }) => message.direction === "OUTBOUND" && message.status !== "FAILED")?.message;
 }
 
-/** The `seq` to acknowledge as delivered: the newest message that isn't yet, or 0. */
-export function deliveredUpTo({ entries }: Conversation): number {
-  return entries.findLast(isUndelivered)?.message.seq ?? 0;
+/** The `seq` to acknowledge as delivered, or 0 if all messages are. */
+export function deliveredUpTo(conversation: Conversation): number {
+  const message = newest(conversation);
+  return !message || message.status === "DELIVERED" || message.status === "READ" ? 0 : message.seq;
 }
 
-/** The `seq` to acknowledge as read: the newest message that isn't yet, or 0. */
-export function readUpTo({ entries }: Conversation): number {
-  return entries.findLast(isUnread)?.message.seq ?? 0;
+/** The `seq` to acknowledge as read, or 0 if all messages are. */
+export function readUpTo(conversation: Conversation): number {
+  const message = newest(conversation);
+  return !message || message.status === "READ" ? 0 : message.seq;
 }
 
 /** The number of unread messages of the company after the `seq` in `seen`. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { deliveredUpTo } from "../../../src/web/visitor/acknowledgements.ts";
 import { subprotocols } from "../../../src/web/visitor/identity.ts";
 import type { Channel } from "../../support/world/factories.ts";
 import { hashOf } from "../../support/world/identity.ts";
@@ -190,7 +191,9 @@ async function visitorFaults(parley: Parley, { contact, place, tab }: Visitor): 
   tab.close();
   const faults = [...place.faults, ...viewFaults(tab.conversation, messages)];
   faults.push(...deliveryFaults(messages, place.acknowledged));
-  if (!isSettled) faults.push("its page did not come to rest");
+  const { entries, outbox, caughtUp } = tab.conversation;
+  const state = `${entries.length} shown, ${outbox.length} to send, ${deliveredUpTo(tab.conversation)} to acknowledge`;
+  if (!isSettled) faults.push(`its page did not come to rest: ${state}${caughtUp ? "" : ", behind"}`);
   return faults.map((fault) => `${contact.address}: ${fault}`);
 }
 
