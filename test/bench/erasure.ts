@@ -44,8 +44,9 @@ export async function measureErasure(
   settings: RunSettings,
 ): Promise<Erasure> {
   const { log } = settings;
-  return withSetup(settings, { minify: true }, (setup) =>
-    withServer(setup, { counted: true, showErrors: false }, async (server) => {
+  return withSetup(settings, { minify: true }, ({ scripts, ...shared }) => {
+    const setup = { ...shared, scripts: { ...scripts, counted: scripts.erasing } };
+    return withServer(setup, { counted: true, showErrors: false }, async (server) => {
       const place = new Place(server, setup.secrets.ADMIN_TOKEN);
       await place.migrate();
       const organization = await createOrganization(place);
@@ -101,8 +102,8 @@ export async function measureErasure(
           faults.push(`${left.chats} chats and ${left.addresses} addresses are left`);
       }
       return { chats, erased, seconds: ended, before, meanwhile, after, faults };
-    }),
-  );
+    });
+  });
 }
 
 export function erasureText({ chats, erased, seconds, before, meanwhile, after, faults }: Erasure): string {

@@ -3,7 +3,7 @@ import { MessageLog } from "../../../src/chats/log/message-log.ts";
 import { outboundMessage } from "../../../src/chats/log/new-message.ts";
 import { newId } from "../../../src/ids.ts";
 import worker, * as service from "../../../src/index.ts";
-import type { ChannelRows, Chats, Messages } from "../filling.ts";
+import type { Chats, Messages } from "../filling.ts";
 import { countedWorker, counting } from "./counted-service.ts";
 
 const CONTENT = "Your order has left our warehouse and will be with you in two to three days.";
@@ -15,30 +15,6 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
   /** What alarms of chats call belongs to no request. */
   override report(...given: Parameters<service.OrganizationObject["report"]>) {
     return this.aside(() => super.report(...given));
-  }
-
-  /** Also counts while an alarm runs, because nothing else runs during this call. */
-  channelRows(channelId: string): ChannelRows {
-    const { sql } = this.ctx.storage;
-    const exec = sql.exec.bind(sql);
-    const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
-    sql.exec = ((...given: Parameters<SqlStorage["exec"]>) => {
-      const cursor = exec(...given);
-      cursors.push(cursor);
-      return cursor;
-    }) as typeof sql.exec;
-    try {
-      super.list({}, { page: 2, limit: 20 });
-    } finally {
-      sql.exec = exec;
-    }
-    const rows = (table: string) =>
-      Number(sql.exec(`select count(*) as count from ${table} where channel_id = ?`, channelId).one().count);
-    return {
-      read: cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
-      chats: rows("chats"),
-      addresses: rows("addresses"),
-    };
   }
 
   /** Writes chats. The report of the channel's health is there to make the channel known. */
@@ -115,11 +91,6 @@ export default countedWorker<Env>({
       const organizations = env.ORGANIZATIONS as unknown as DurableObjectNamespace<OrganizationObject>;
       await organizations.getByName(chats.organizationId).fill(chats);
       return new Response();
-    }
-    if (pathname === "/bench/channel-rows") {
-      const { organizationId, channelId } = await request.json<{ organizationId: string; channelId: string }>();
-      const organizations = env.ORGANIZATIONS as unknown as DurableObjectNamespace<OrganizationObject>;
-      return Response.json(await organizations.getByName(organizationId).channelRows(channelId));
     }
     if (pathname === "/bench/messages") {
       const messages = await request.json<Messages>();
