@@ -14,7 +14,7 @@ import { withJitter } from "../platform/backoff.ts";
 export type AnswerClass = "accepted" | "unavailable" | "refused" | "gone";
 
 /** Why a call got no answer. `url_refused`: the URL was not called, because it may not be. */
-export type CallFailure = "timeout" | "connection" | "url_refused";
+export type CallFailure = keyof typeof FAILURES;
 
 export interface Judgement {
   class: AnswerClass;
@@ -42,11 +42,11 @@ const REFUSED_WAITS = UNAVAILABLE_WAITS.slice(0, 4);
 /** Client errors that say nothing of the event: a wrong URL, credentials, or a receiver that is busy. */
 const UNAVAILABLE_STATUSES = new Set([401, 403, 404, 405, 408, 429]);
 
-const FAILURES: Record<CallFailure, string> = {
+const FAILURES = {
   timeout: "The webhook did not answer within 30 seconds",
   connection: "The connection to the webhook failed",
   url_refused: "The webhook's URL may not be called",
-};
+} as const;
 
 /**
  * Judges how a call ended.
@@ -65,6 +65,15 @@ export function judgeAnswer(httpStatus: number | null, failure: CallFailure = "c
     return { class: answerClass, counts, code: "redirect", message };
   }
   return { class: answerClass, counts, code: `http_${httpStatus}`, message: `The webhook answered ${httpStatus}` };
+}
+
+/**
+ * What a reported attempt's answer means.
+ * @returns null if no call was made, for example because the event was too old
+ */
+export function reportedClass({ httpStatus, code }: { httpStatus: number | null; code: string }): AnswerClass | null {
+  if (httpStatus !== null) return classOf(httpStatus);
+  return Object.hasOwn(FAILURES, code) ? "unavailable" : null;
 }
 
 function classOf(httpStatus: number): AnswerClass {

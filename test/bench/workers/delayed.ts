@@ -20,4 +20,4 @@ export default {
   },
 } satisfies ExportedHandler<DelayedEnv>;
 
-export { ChannelObject, ChatObject, KeyObject } from "../../../src/index.ts";
+export { ChannelObject, ChatObject, KeyObject, WebhookObject } from "../../../src/index.ts";

@@ -59,6 +59,7 @@ export class KeyObject extends onLine(service.KeyObject) {}
 export class OrganizationObject extends onLine(service.OrganizationObject) {}
 export class ChatObject extends onLine(service.ChatObject) {}
 export class ChannelObject extends onLine(service.ChannelObject) {}
+export class WebhookObject extends onLine(service.WebhookObject) {}
 
 /** The service, with a D1 that storms can take down. */
 export default {

@@ -1,0 +1,141 @@
+import type { AttemptFilter, LoggedAttempt, WebhookAttempt } from "./rpc.ts";
+import { reportedClass } from "./schedule.ts";
+import { countAttempt, EMPTY_TALLY, type Tally } from "./state.ts";
+
+/** What the log stores besides the attempt. */
+export interface LogContext {
+  /** The webhook's epoch when the attempt was granted; 0 if it says nothing of the webhook. */
+  epoch: number;
+  /** When its end was reported, Unix milliseconds. */
+  at: number;
+  /** How many events of the attempt's replay have ended and were accepted, with this attempt. */
+  ended: number;
+  sent: number;
+}
+
+type AttemptRow = {
+  seq: number;
+  line: string;
+  number: number;
+  event_id: string;
+  event_type: string;
+  replay_id: string | null;
+  started_at: number;
+  duration_ms: number;
+  outcome: string;
+  http_status: number | null;
+  code: string;
+  message: string;
+};
+
+/** How many attempts are kept. */
+export const KEPT_ATTEMPTS = 1_000;
+const COLUMNS =
+  "seq, line, number, event_id, event_type, replay_id, started_at, duration_ms, outcome, http_status, code, message";
+
+function createTable(table: number): string {
+  return `create table attempts_${table} (seq integer primary key, line text not null, number integer not null,
+    event_id text not null, event_type text not null, replay_id text, started_at integer not null,
+    duration_ms integer not null, outcome text not null, http_status integer, code text not null, message text not null,
+    epoch integer not null, at integer not null, ended integer not null, sent integer not null)`;
+}
+
+/**
+ * The last attempts of a webhook, without bodies. They alternate between two tables: dropping the older table costs no
+ * rows written, but deleting rows does, so each attempt costs one row.
+ */
+export class AttemptLog {
+  readonly #sql: Pick<SqlStorage, "exec">;
+  #lastSeq: number | undefined;
+
+  static readonly schema = `${createTable(0)}; ${createTable(1)}`;
+
+  constructor(sql: Pick<SqlStorage, "exec">) {
+    this.#sql = sql;
+  }
+
+  add(attempt: WebhookAttempt, { epoch, at, ended, sent }: LogContext): void {
+    const seq = this.#last() + 1;
+    const table = Math.floor(seq / KEPT_ATTEMPTS) % 2;
+    if (seq % KEPT_ATTEMPTS === 0) this.#sql.exec(`drop table attempts_${table}; ${createTable(table)}`);
+    const { lineId, number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus } = attempt;
+    this.#sql.exec(
+      `insert into attempts_${table} values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[seq, lineId, number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus],
+      ...[attempt.code, attempt.message, epoch, at, ended, sent],
+    );
+    this.#lastSeq = seq;
+  }
+
+  /** A page of the kept attempts, newest first, and how many there are. @param page from 1 */
+  list({ outcome, lineId }: AttemptFilter, { page, limit }: { page: number; limit: number }) {
+    const where = "where (?1 is null or outcome = ?1) and (?2 is null or line = ?2) and seq > ?3";
+    const given = [outcome ?? null, lineId ?? null, this.#last() - KEPT_ATTEMPTS];
+    const { total } = this.#sql
+      .exec<{ total: number }>(`select count(*) as total from (${bothTables("seq, line, outcome")}) ${where}`, ...given)
+      .one();
+    const rows = this.#sql.exec<AttemptRow>(
+      `select * from (${bothTables(COLUMNS)}) ${where} order by seq desc limit ?4 offset ?5`,
+      ...[...given, limit, (page - 1) * limit],
+    );
+    return { attempts: rows.toArray().map(presentAttempt), total };
+  }
+
+  /** What the attempts of an epoch say of the webhook, back to the last success. */
+  tally(epoch: number): Tally {
+    const rows: { outcome: string; http_status: number | null; code: string; at: number }[] = [];
+    for (const row of this.#newestFirst("outcome, http_status, code, at", "epoch = ?", epoch)) {
+      rows.push(row as (typeof rows)[number]);
+      if (row.outcome === "accepted") break;
+    }
+    return rows.reduceRight((tally, { outcome, http_status, code, at }) => {
+      const answer = reportedClass({ httpStatus: http_status, code });
+      return countAttempt(tally, answer, outcome === "given_up", at);
+    }, EMPTY_TALLY);
+  }
+
+  /** How many events of a replay have ended, and were accepted. */
+  replayCounts(replayId: string): { ended: number; sent: number } {
+    for (const { ended, sent } of this.#newestFirst("ended, sent", "replay_id = ?", replayId)) {
+      return { ended: ended as number, sent: sent as number };
+    }
+    return { ended: 0, sent: 0 };
+  }
+
+  /** Reads only as far as the caller iterates. */
+  *#newestFirst(columns: string, where: string, given: SqlStorageValue) {
+    const newest = Math.floor(this.#last() / KEPT_ATTEMPTS) % 2;
+    for (const table of [newest, 1 - newest]) {
+      yield* this.#sql.exec(`select ${columns} from attempts_${table} where ${where} order by seq desc`, given);
+    }
+  }
+
+  #last(): number {
+    this.#lastSeq ??= this.#sql
+      .exec<{ last: number }>(
+        "select max(ifnull((select max(seq) from attempts_0), 0), ifnull((select max(seq) from attempts_1), 0)) as last",
+      )
+      .one().last;
+    return this.#lastSeq;
+  }
+}
+
+function bothTables(columns: string): string {
+  return `select ${columns} from attempts_0 union all select ${columns} from attempts_1`;
+}
+
+function presentAttempt(row: AttemptRow): LoggedAttempt {
+  return {
+    lineId: row.line,
+    number: row.number,
+    eventId: row.event_id,
+    eventType: row.event_type as LoggedAttempt["eventType"],
+    replayId: row.replay_id,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    outcome: row.outcome as LoggedAttempt["outcome"],
+    httpStatus: row.http_status,
+    code: row.code,
+    message: row.message,
+  };
+}

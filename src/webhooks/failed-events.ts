@@ -1,0 +1,68 @@
+import type { EventRange } from "./rpc.ts";
+
+/** Given-up events of a line, in ascending order. */
+export interface FailedRange {
+  lineId: string;
+  range: EventRange;
+}
+
+type RangeRow = { line: string; first: number; last: number };
+
+/** The events that the lines of a webhook gave up, as ranges of numbers. */
+export class FailedEvents {
+  readonly #sql: Pick<SqlStorage, "exec">;
+
+  static readonly schema =
+    "create table failed (line text, first integer, last integer not null, at integer not null, primary key (line, first)) without rowid";
+
+  constructor(sql: Pick<SqlStorage, "exec">) {
+    this.#sql = sql;
+  }
+
+  /** Adds events. Those that follow the line's last range extend it. Events that are in a range change nothing. */
+  add(lineId: string, [first, last]: EventRange, now: number): void {
+    const before = this.#before(lineId, last);
+    if (before && before.last >= last) return;
+    const from = before && before.last >= first - 1 ? before.first : first;
+    this.#sql.exec(
+      "insert into failed values (?, ?, ?, ?) on conflict (line, first) do update set last = excluded.last, at = excluded.at",
+      ...[lineId, from, last, now],
+    );
+  }
+
+  /** An event was accepted after all. */
+  remove(lineId: string, number: number): void {
+    const row = this.#before(lineId, number);
+    if (!row || row.last < number) return;
+    if (row.first === number) this.#sql.exec("delete from failed where line = ? and first = ?", lineId, row.first);
+    else this.#sql.exec("update failed set last = ? where line = ? and first = ?", number - 1, lineId, row.first);
+    if (row.last > number) {
+      this.#sql.exec("insert into failed values (?, ?, ?, ?)", lineId, number + 1, row.last, row.at);
+    }
+  }
+
+  /** The ranges after a position, in order of line and number. @param after null to begin */
+  ranges(after: FailedRange | null, limit: number): FailedRange[] {
+    const rows = this.#sql.exec<RangeRow>(
+      "select line, first, last from failed where (line, first) > (?, ?) order by line, first limit ?",
+      ...[after?.lineId ?? "", after?.range[0] ?? 0, limit],
+    );
+    return rows.toArray().map(({ line, first, last }) => ({ lineId: line, range: [first, last] }));
+  }
+
+  /** How many events were given up. A range that a line gave up at once counts also what its filter skips. */
+  count(): number {
+    const sum = "select ifnull(sum(last - first + 1), 0) as count from failed";
+    return this.#sql.exec<{ count: number }>(sum).one().count;
+  }
+
+  /** The range that begins last, at or before a number. */
+  #before(lineId: string, number: number): (RangeRow & { at: number }) | undefined {
+    return this.#sql
+      .exec<RangeRow & { at: number }>(
+        "select * from failed where line = ? and first <= ? order by first desc limit 1",
+        ...[lineId, number],
+      )
+      .toArray()[0];
+  }
+}

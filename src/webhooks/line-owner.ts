@@ -1,0 +1,19 @@
+import { callOrganization } from "../organizations/call-organization.ts";
+import { callObject } from "../platform/call-object.ts";
+import type { EventRange } from "./rpc.ts";
+
+/** The methods of the objects with lines: chats, and organizations for their own events. */
+interface LineOwner {
+  /** The line may ask for a permit again. @param number see `WaitingLine` */
+  wakeWebhook(webhookId: string, number: number): Promise<unknown>;
+  /** Sends events again. @returns how many of them there are and match the webhook's filter */
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number>;
+}
+
+/** Calls the owner of a line. @param lineId the id of a chat or an organization */
+export function callLineOwner<R>(env: Env, lineId: string, call: (owner: LineOwner) => R): Promise<Awaited<R>> {
+  if (lineId.startsWith("org_")) {
+    return callOrganization(env, lineId, (stub) => call(stub as unknown as LineOwner));
+  }
+  return callObject(env.CHATS, lineId, (stub) => call(stub as unknown as LineOwner));
+}

@@ -1,0 +1,405 @@
+import { BoundedMap } from "../platform/bounded-map.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { AttemptLog } from "./attempt-log.ts";
+import type { FailedEvents } from "./failed-events.ts";
+import { type NoticePorts, Notices } from "./notices.ts";
+import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision, slotsOf, wakeLinesFrom } from "./pace.ts";
+import type { ReplayCounts } from "./replays.ts";
+import type {
+  DisabledReason,
+  Payload,
+  WebhookAttempt,
+  WebhookDescription,
+  WebhookFilter,
+  WebhookPermitAnswer,
+  WebhookPermitRequest,
+} from "./rpc.ts";
+import { reportedClass } from "./schedule.ts";
+import { type HeldPermit, Slots } from "./slots.ts";
+import {
+  afterNewUrl,
+  afterTime,
+  type Change,
+  disable,
+  disablesAtOf,
+  enable,
+  mustStoreState,
+  newWebhookState,
+  nextChangeAt,
+  type Webhook,
+  type WebhookState,
+  webhookAfterAttempt,
+} from "./state.ts";
+import type { WaitingLines } from "./waiting-lines.ts";
+
+/** A webhook's configuration with opened secrets. */
+export interface WebhookConfig {
+  organizationId: string;
+  url: string;
+  /** The secrets that sign now: two during the overlap of a rotation. */
+  secrets: string[];
+  payload: Payload;
+  perSecond: number;
+  concurrency: number;
+  filter: WebhookFilter;
+  /** Unix milliseconds. */
+  createdAt: number;
+}
+
+export interface WebhookPermitPorts extends NoticePorts {
+  clock: Clock;
+  waiting: Pick<WaitingLines, "add" | "remove" | "next" | "hasOthers" | "hasAny" | "count">;
+  log: Pick<AttemptLog, "add" | "tally">;
+  failed: Pick<FailedEvents, "add" | "remove" | "count">;
+  /**
+   * The webhook's configuration; null if it was deleted.
+   * @param version a version that exists: an older configuration is read again
+   */
+  configuration(version?: number): Promise<WebhookConfig | null>;
+  /** Tells a line that it may ask again. */
+  wakeLine(lineId: string, number: number): Promise<unknown>;
+  /** Counts an attempt of a replay. */
+  countReplay(attempt: WebhookAttempt): ReplayCounts;
+  /** Ensures that `alarm` is called at this time or before. */
+  alarmBy(at: number): Promise<void>;
+  /** Runs work after the answer of the call that started it. */
+  background(work: Promise<unknown>): void;
+}
+
+/** The decisions. A simulation replaces some with wrong versions to check that it detects them. */
+export const WEBHOOK_DECISIONS = { decidePermit, isStartValid, webhookAfterAttempt, afterTime };
+export type WebhookDecisions = typeof WEBHOOK_DECISIONS;
+
+/** A line that is blocked asks again after this time even if nothing wakes it. */
+const LAST_RESORT_MS = 86_400_000;
+/** When a line that did not answer is woken again. */
+const AGAIN_AFTER_MS = 15_000;
+const WAKES_AT_ONCE = 20;
+const MAX_HELD_IN_MEMORY = 1_000;
+const MAX_REPORTED = 1_000;
+
+/** Grants the permits of one webhook, based on its state and pace, and wakes the lines that wait for it. */
+export class WebhookPermits {
+  readonly #ports: WebhookPermitPorts;
+  readonly #decisions: WebhookDecisions;
+  #webhook: Webhook | undefined;
+  #config: WebhookConfig | undefined;
+  readonly #slots = new Slots();
+  readonly #notices: Notices;
+  /** Lines that did not answer, and when they may be woken again. */
+  readonly #unreachable = new BoundedMap<string, number>(MAX_HELD_IN_MEMORY);
+  readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
+  #grants = 0;
+  #heldInMemory = 0;
+  #wakes = 0;
+  /** Whether all lines that wait were woken already or did not answer. */
+  #isNoneToWake = false;
+  /** Resolves when a slot is free or the state changes, for requests that wait. */
+  #changed = Promise.withResolvers<void>();
+
+  constructor(ports: WebhookPermitPorts, decisions = WEBHOOK_DECISIONS) {
+    this.#ports = ports;
+    this.#decisions = decisions;
+    this.#notices = new Notices(ports);
+  }
+
+  /** Grants a line's call, or says when to ask again. */
+  async permit({ lineId, version, report, unused }: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
+    const { clock } = this.#ports;
+    let config = await this.#configure(version);
+    if (!config) return { outcome: "gone" };
+    if (report) this.#apply(report);
+    if (unused !== undefined) this.#release(lineId, unused);
+    if (version < config.filter.version) {
+      await this.#finish();
+      return { outcome: "changed", filter: config.filter };
+    }
+    let canWait = this.#heldInMemory < MAX_HELD_IN_MEMORY;
+    let waitLimit: Promise<void> | undefined;
+    for (;;) {
+      const decision = this.#decide(lineId, config);
+      if (decision.outcome === "granted") {
+        const granted = await this.#grant(lineId, decision);
+        if (granted) return this.#granted(granted, config);
+      } else if (decision.outcome === "full" && canWait) {
+        waitLimit ??= clock.wait(MAX_HOLD_MS).then(() => {
+          canWait = false;
+        });
+        await this.#waitInMemory(waitLimit);
+      } else {
+        return this.#refuse(lineId, decision);
+      }
+      config = await this.#configure(version);
+      if (!config) return { outcome: "gone" };
+    }
+  }
+
+  /** An attempt ended, or events were given up, and the line has no next event. */
+  async report(attempt: WebhookAttempt): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#apply(attempt);
+    await this.#finish();
+  }
+
+  /** The webhook's configuration changed. */
+  async refresh({ isNewUrl }: { isNewUrl: boolean }): Promise<void> {
+    if (!(await this.#configure())) return;
+    if (isNewUrl) this.#set(afterNewUrl(this.#known(), this.#ports.clock.now()));
+    await this.#finish();
+  }
+
+  /** See `enable` in state.ts. */
+  async enable(from: "pending" | "now"): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#set(enable(this.#known(), from, this.#ports.clock.now()));
+    await this.#finish();
+  }
+
+  async disable(reason: DisabledReason): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#set(disable(this.#known(), reason, this.#ports.clock.now()));
+    await this.#finish();
+  }
+
+  /** Null if the webhook was deleted. */
+  async describe(): Promise<WebhookDescription | null> {
+    if (!(await this.#configure())) return null;
+    this.#passTime();
+    await this.#finish();
+    const { state, tally } = this.#known();
+    return {
+      state: state.name,
+      reason: state.reason,
+      since: state.since,
+      disablesAt: disablesAtOf(state),
+      waitingChats: this.#ports.waiting.count(),
+      failed: this.#ports.failed.count(),
+      lastSuccessAt: tally.lastSuccessAt ?? state.lastSuccessAt,
+    };
+  }
+
+  /** Does what is due: notices, disabling, and waking lines. */
+  async alarm(): Promise<void> {
+    if (!(await this.#configure())) return;
+    this.#passTime();
+    await this.#notices.flush();
+    await this.#finish();
+  }
+
+  /** When `alarm` must be called; null if nothing is due. Unix milliseconds. */
+  alarmAt(): number | null {
+    // Without a configuration, everything was erased.
+    if (!this.#config) return null;
+    const wakeLinesAt = this.#wakeLinesAt(this.#config.concurrency);
+    const due = [nextChangeAt(this.#known().state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
+    return due.length > 0 ? Math.min(...due) : null;
+  }
+
+  /** Call after all storage was erased. */
+  reset(): void {
+    this.#webhook = undefined;
+    this.#config = undefined;
+    this.#slots.clear();
+    this.#unreachable.clear();
+    this.#reported.clear();
+  }
+
+  async #configure(version = 0): Promise<WebhookConfig | null> {
+    const config = await this.#ports.configuration(version);
+    this.#config = config ?? undefined;
+    return config;
+  }
+
+  #known(): Webhook {
+    if (!this.#webhook) {
+      const { kv, log, clock } = this.#ports;
+      const state = kv.get<WebhookState>("state") ?? newWebhookState(this.#config?.createdAt ?? clock.now());
+      this.#webhook = { state, tally: log.tally(state.epoch) };
+    }
+    return this.#webhook;
+  }
+
+  #decide(lineId: string, { perSecond, concurrency }: WebhookConfig): PermitDecision {
+    this.#passTime();
+    const now = this.#ports.clock.now();
+    const { state } = this.#known();
+    const { decision, pace } = this.#decisions.decidePermit(
+      {
+        state,
+        pace: this.#slots.pace,
+        lineId,
+        reservedAt: this.#slots.reservedAt(lineId),
+        heldUntil: this.#slots.heldUntil(lineId),
+        used: this.#slots.used(lineId, now),
+        perSecond,
+        concurrency,
+        othersWait: state.probes !== null && this.#ports.waiting.hasOthers(lineId),
+      },
+      now,
+    );
+    this.#slots.pace = pace;
+    return decision;
+  }
+
+  /** Takes a slot and waits for the start. @returns null if the webhook changed in the meantime */
+  async #grant(lineId: string, { at, isProbe }: PermitDecision & { outcome: "granted" }): Promise<HeldPermit | null> {
+    const { clock, waiting } = this.#ports;
+    const { state, tally } = this.#known();
+    const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
+    const permit = this.#slots.take(lineId, id, at);
+    // Not stored: after an eviction, the same line may make the next probe.
+    if (state.probes) this.#webhook = { state: { ...state, probes: { ...state.probes, lastLine: lineId } }, tally };
+    if (at > clock.now()) await clock.wait(at - clock.now());
+    // Without the permit, everything was erased.
+    if (this.#slots.holds(lineId, id) && this.#decisions.isStartValid(state, this.#known().state, at)) {
+      waiting.remove(lineId);
+      return permit;
+    }
+    this.#release(lineId, id);
+    return null;
+  }
+
+  async #granted({ id }: HeldPermit, config: WebhookConfig): Promise<WebhookPermitAnswer> {
+    const { url, secrets, payload } = config;
+    const { skipBefore } = this.#known().state;
+    await this.#finish();
+    return { outcome: "granted", permit: id, url, secrets, payload, ...(skipBefore !== null && { skipBefore }) };
+  }
+
+  async #refuse(
+    lineId: string,
+    decision: Exclude<PermitDecision, { outcome: "granted" }>,
+  ): Promise<WebhookPermitAnswer> {
+    const now = this.#ports.clock.now();
+    if (decision.outcome === "held" || decision.outcome === "reserved") {
+      const at = decision.outcome === "held" ? decision.until : decision.at;
+      if (decision.outcome === "reserved") this.#slots.reserve(lineId, at);
+      await this.#finish();
+      return { outcome: "later", waitMs: at - now, isWaiting: false, number: 0 };
+    }
+    this.#slots.giveUp(lineId);
+    const number = this.#ports.waiting.add(lineId);
+    await this.#finish();
+    return { outcome: "later", waitMs: LAST_RESORT_MS, isWaiting: true, number };
+  }
+
+  /** Waits for a free slot, but not longer than `waitLimit`. */
+  async #waitInMemory(waitLimit: Promise<void>): Promise<void> {
+    this.#heldInMemory++;
+    try {
+      await Promise.race([waitLimit, this.#changed.promise]);
+    } finally {
+      this.#heldInMemory--;
+    }
+  }
+
+  #apply(attempt: WebhookAttempt): void {
+    const { clock, log, failed } = this.#ports;
+    const { permit, lineId, number, outcome, first = number, replayId, retryAfterMs } = attempt;
+    const name = [permit, lineId, first, number, outcome, replayId].join(" ");
+    if (this.#reported.has(name)) return;
+    this.#reported.set(name, true);
+    this.#release(lineId, permit);
+    const now = clock.now();
+    const [epoch = "0", kind] = permit.split(".");
+    const webhook = this.#known();
+    log.add(attempt, { epoch: Number(epoch), at: now, ...this.#ports.countReplay(attempt) });
+    if (outcome === "given_up") failed.add(lineId, [first, number], now);
+    else if (outcome === "accepted" && replayId !== null) failed.remove(lineId, number);
+    const ended = {
+      answer: reportedClass(attempt),
+      isGivenUp: outcome === "given_up",
+      isProbe: kind === "probe",
+      epoch: Number(epoch),
+      retryAfterMs,
+    };
+    this.#set(this.#decisions.webhookAfterAttempt(webhook, ended, now));
+  }
+
+  #passTime(): void {
+    this.#set(this.#decisions.afterTime(this.#known(), this.#ports.clock.now()));
+  }
+
+  #set({ state, tally, notices }: Change): void {
+    const before = this.#known().state;
+    this.#webhook = { state, tally };
+    this.#notices.add(notices);
+    if (state === before) return;
+    if (mustStoreState(before, state, this.#ports.clock.now())) this.#ports.kv.put("state", state);
+    // Starts that were reserved before a pause or a failure are no longer valid.
+    if (state.name !== before.name || state.pausedUntil !== before.pausedUntil) this.#slots.dropReservations();
+    this.#slotsChanged();
+  }
+
+  #release(lineId: string, permit: string): void {
+    if (this.#slots.release(lineId, permit)) this.#slotsChanged();
+  }
+
+  #slotsChanged(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  /** Wakes the lines that can start now, and sets the alarm for what remains. */
+  async #finish(): Promise<void> {
+    // Without a configuration, everything was erased.
+    if (!this.#config) return;
+    this.#wakeLines(this.#config);
+    const at = this.alarmAt();
+    if (at !== null) await this.#ports.alarmBy(at);
+  }
+
+  #wakeLines({ perSecond, concurrency }: WebhookConfig): void {
+    const { waiting, clock } = this.#ports;
+    this.#isNoneToWake = false;
+    while (this.#canWake(concurrency)) {
+      const { probes } = this.#known().state;
+      const isBusy = (lineId: string) => this.#slots.has(lineId) || (this.#unreachable.get(lineId) ?? 0) > clock.now();
+      // The line of the last probe only makes another one if no other waits.
+      const other = probes?.lastLine ? waiting.next((lineId) => lineId === probes.lastLine || isBusy(lineId)) : null;
+      const line = other ?? waiting.next(isBusy);
+      this.#isNoneToWake = !line;
+      if (!line) return;
+      this.#wakes++;
+      this.#slots.reserveForWoken(line.lineId, perSecond, clock.now());
+      this.#ports.background(this.#wake(line.lineId, line.number));
+    }
+  }
+
+  #canWake(concurrency: number): boolean {
+    const now = this.#ports.clock.now();
+    const { state } = this.#known();
+    const at = wakeLinesFrom(state, this.#slots.pace);
+    const isDue = at !== null && now >= at && this.#wakes < WAKES_AT_ONCE;
+    return isDue && this.#slots.used(null, now) < slotsOf(state, concurrency, now);
+  }
+
+  async #wake(lineId: string, number: number): Promise<void> {
+    try {
+      await this.#ports.wakeLine(lineId, number);
+      // Unless the line asked in vain in the meantime, which raised its number.
+      if (this.#config) this.#ports.waiting.remove(lineId, number);
+      this.#unreachable.delete(lineId);
+    } catch {
+      // The line keeps its row.
+      this.#slots.giveUp(lineId);
+      this.#unreachable.set(lineId, this.#ports.clock.now() + AGAIN_AFTER_MS);
+    } finally {
+      this.#wakes--;
+    }
+    await this.#finish();
+  }
+
+  /** When lines can be woken next, unless a report wakes them before; null if none waits. */
+  #wakeLinesAt(concurrency: number): number | null {
+    const now = this.#ports.clock.now();
+    const { state } = this.#known();
+    const at = wakeLinesFrom(state, this.#slots.pace);
+    if (at === null || !this.#ports.waiting.hasAny()) return null;
+    const isFree = this.#slots.used(null, now) < slotsOf(state, concurrency, Math.max(now, at));
+    const freeAt = isFree ? now : this.#slots.nextFreeAt();
+    if (this.#isNoneToWake) return Math.max(at, freeAt, now + AGAIN_AFTER_MS);
+    // Not more often than once a second, because an alarm is a write.
+    return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
+  }
+}

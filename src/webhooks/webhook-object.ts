@@ -1,0 +1,208 @@
+import { DurableObject } from "cloudflare:workers";
+import { jurisdictionOf, newId } from "../ids.ts";
+import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import { StandingAlarm } from "../platform/alarm.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { prepareSchema } from "../platform/schema-steps.ts";
+import { AttemptLog } from "./attempt-log.ts";
+import { WebhookConfiguration } from "./configuration.ts";
+import { FailedEvents } from "./failed-events.ts";
+import { callLineOwner } from "./line-owner.ts";
+import { type WebhookConfig, WebhookPermits } from "./permits.ts";
+import { type LinePointer, Replays } from "./replays.ts";
+import type {
+  AttemptFilter,
+  DisabledReason,
+  LoggedAttempt,
+  ReplayAnswer,
+  ReplayProgress,
+  ReplayRequest,
+  WebhookAttempt,
+  WebhookDescription,
+  WebhookPermitAnswer,
+  WebhookPermitRequest,
+} from "./rpc.ts";
+import type { Notice } from "./state.ts";
+import { WaitingLines } from "./waiting-lines.ts";
+
+const SCHEMA = [[WaitingLines.schema, AttemptLog.schema, FailedEvents.schema].join("; ")];
+const RETRY_MS = 15_000;
+
+/** What works on the object's tables. Erasing the object drops it, with all that it has in memory. */
+interface Parts {
+  log: AttemptLog;
+  replays: Replays;
+  permits: WebhookPermits;
+}
+
+/**
+ * The Durable Object of one webhook. It decides when the lines may call the webhook, knows its state, and keeps its
+ * attempts, the lines that wait for it and the events that were given up. The lines make the calls.
+ */
+export class WebhookObject extends DurableObject<Env> {
+  readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #configuration = new WebhookConfiguration(this.env, this.ctx.storage.kv);
+  #webhookId: string | null = null;
+  #parts: Parts | undefined;
+
+  permit(request: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
+    return this.#of(request.webhookId).permits.permit(request);
+  }
+
+  report(webhookId: string, attempt: WebhookAttempt): Promise<void> {
+    return this.#of(webhookId).permits.report(attempt);
+  }
+
+  /** Null if the webhook was deleted. */
+  describe(webhookId: string): Promise<WebhookDescription | null> {
+    return this.#of(webhookId).permits.describe();
+  }
+
+  /** Reads the webhook's row again after it changed. */
+  async refresh(webhookId: string, change: { isNewUrl: boolean }): Promise<void> {
+    const { permits } = this.#of(webhookId);
+    await this.#configuration.refresh(webhookId);
+    await permits.refresh(change);
+  }
+
+  /** @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before */
+  enable(webhookId: string, from: "pending" | "now"): Promise<void> {
+    return this.#of(webhookId).permits.enable(from);
+  }
+
+  disable(webhookId: string, reason: DisabledReason): Promise<void> {
+    return this.#of(webhookId).permits.disable(reason);
+  }
+
+  /** A page of the last 1,000 attempts, newest first, and how many match. @param page from 1 */
+  attempts(filter: AttemptFilter, page: { page: number; limit: number }): { attempts: LoggedAttempt[]; total: number } {
+    return this.#isStored() ? this.#of().log.list(filter, page) : { attempts: [], total: 0 };
+  }
+
+  /** Sends events again. The caller has checked that the webhook's organization has the event of an `eventId`. */
+  async replay(webhookId: string, request: ReplayRequest): Promise<ReplayAnswer> {
+    const { permits, replays } = this.#of(webhookId);
+    const state = (await permits.describe())?.state ?? "disabled";
+    if (state === "disabled") return { outcome: "webhook_disabled" };
+    const answer = await replays.start(request, newId("rpl", jurisdictionOf(webhookId)));
+    if (replays.isSearching) await this.#alarm.by(Date.now());
+    return answer;
+  }
+
+  /** The progress of a replay; null if it is not the last one. */
+  replayState(replayId: string): ReplayProgress | null {
+    return this.#isStored() ? this.#of().replays.progress(replayId) : null;
+  }
+
+  /** Erases all storage. Call after the webhook's row was marked as being deleted. */
+  async erase(): Promise<void> {
+    this.#parts?.permits.reset();
+    this.#parts = undefined;
+    this.#configuration.reset();
+    await this.ctx.storage.deleteAll();
+    this.#alarm.gone();
+  }
+
+  /** Sends notices, wakes lines and goes on with a replay. Never throws. */
+  override async alarm(): Promise<void> {
+    // If the object crashes during this alarm, another alarm follows.
+    const retryAt = Date.now() + RETRY_MS;
+    await this.#alarm.set(retryAt);
+    const { permits, replays } = this.#of();
+    let failed = false;
+    try {
+      await permits.alarm();
+      await replays.step();
+    } catch (error) {
+      failed = true;
+      console.warn({ event: "webhook_alarm_failed", webhookId: this.#id(), error: causeOf(error) });
+    }
+    // A call during this alarm may have set an earlier alarm. Without an alarm, everything was erased.
+    const standing = await this.#alarm.standing();
+    if (standing === null) return;
+    const due = [
+      failed || standing !== retryAt ? standing : null,
+      permits.alarmAt(),
+      !failed && replays.isSearching ? Date.now() : null,
+    ].filter((at) => at !== null);
+    await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
+  }
+
+  #of(webhookId = this.#id()): Parts {
+    this.#webhookId = webhookId;
+    this.#parts ??= this.#open();
+    return this.#parts;
+  }
+
+  #open(): Parts {
+    const { sql, kv } = this.ctx.storage;
+    const log = new AttemptLog(sql);
+    const failed = new FailedEvents(sql);
+    const replays = new Replays({
+      kv,
+      now: Date.now,
+      organizationId: async () => (await this.#config())?.organizationId ?? null,
+      failedRanges: (after, limit) => failed.ranges(after, limit),
+      pointers: (since, until, after, limit) => this.#pointers(since, until, after, limit),
+      replayLine: (lineId, replayId, ranges) =>
+        callLineOwner(this.env, lineId, (owner) => owner.replayEvents(this.#id(), replayId, ranges)),
+      countsInLog: (replayId) => log.replayCounts(replayId),
+    });
+    const permits = new WebhookPermits({
+      kv,
+      clock: SYSTEM_CLOCK,
+      waiting: new WaitingLines(sql, SYSTEM_CLOCK),
+      log,
+      failed,
+      configuration: (version) => this.#config(version),
+      wakeLine: (lineId, number) => callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number)),
+      notify: (notice) => this.#notify(notice),
+      countReplay: (attempt) => replays.count(attempt),
+      alarmBy: (at) => this.#alarm.by(at),
+      background: (work) => this.ctx.waitUntil(work),
+    });
+    return { log, replays, permits };
+  }
+
+  /** The webhook's configuration; null if it was deleted. A webhook that exists gets its tables. */
+  async #config(version?: number): Promise<WebhookConfig | null> {
+    const webhookId = this.#id();
+    const config = webhookId === "" ? null : await this.#configuration.read(webhookId, version);
+    if (config) prepareSchema(this.ctx.storage, SCHEMA);
+    return config;
+  }
+
+  /** The webhook's id, also in an alarm; empty if nothing is stored. */
+  #id(): string {
+    this.#webhookId ??= this.#configuration.storedId();
+    return this.#webhookId ?? "";
+  }
+
+  #isStored(): boolean {
+    return this.ctx.storage.kv.get("schema") !== undefined;
+  }
+
+  async #pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]> {
+    const config = await this.#config();
+    if (!config) return [];
+    return callOrganization(this.env, config.organizationId, (stub) =>
+      (stub as unknown as FeedOwner).pointersBetween(since, until, after ?? 0, limit),
+    );
+  }
+
+  async #notify({ type, note, id }: Notice): Promise<void> {
+    const webhookId = this.#id();
+    const config = await this.#config();
+    if (!config) return;
+    await callOrganization(this.env, config.organizationId, (stub) =>
+      (stub as unknown as FeedOwner).webhookEvent(type, { webhookId, ...note }, `${webhookId}:${id}`),
+    );
+  }
+}
+
+/** What the object of an organization offers to webhooks. */
+interface FeedOwner {
+  pointersBetween(since: number, until: number, after: number, limit: number): Promise<LinePointer[]>;
+  webhookEvent(type: Notice["type"], note: Record<string, unknown>, source: string): Promise<void>;
+}
