@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
+import { PERMISSIONS } from "../../keys/permissions.ts";
 import { type Demo, demoPath, readDemo, writeDemo } from "../demo-file.ts";
 
 const VISITOR = "demo-visitor";
@@ -44,7 +45,7 @@ export async function createDemo(base: string, state: string, adminToken: string
   const { channel, identitySecret } = await post(`${of}/channels`, web, channelAnswer);
   const contact = { address: VISITOR, name: "Demo visitor" };
   const { chat } = await post(`${of}/chats`, { channelId: channel.id, contact }, chatAnswer);
-  const { secret } = await post(`${of}/keys`, { name: "Demo key" }, keyAnswer);
+  const { secret } = await post(`${of}/keys`, { name: "Demo key", permissions: PERMISSIONS }, keyAnswer);
   const demo = {
     organizationId: organization.id,
     channelId: channel.id,

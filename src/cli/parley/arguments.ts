@@ -31,6 +31,9 @@ const ID_PREFIXES: Record<string, string> = {
   chat: "cht",
   message: "msg",
   key: "key",
+  webhook: "whk",
+  event: "evt",
+  replay: "rpl",
 };
 
 /** Matches an API key anywhere in an argument. */

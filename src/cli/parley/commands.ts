@@ -1,11 +1,14 @@
 import type { Command } from "./command.ts";
 import { channelCommands } from "./commands/channels.ts";
 import { doctorCommands } from "./commands/doctor.ts";
+import { eventCommands } from "./commands/events.ts";
 import { keyCommands } from "./commands/keys.ts";
+import { listenCommands } from "./commands/listen.ts";
 import { loginCommands } from "./commands/login.ts";
 import { messageCommands } from "./commands/messages.ts";
 import { statsCommands } from "./commands/stats.ts";
 import { tailCommands } from "./commands/tail.ts";
+import { webhookCommands } from "./commands/webhooks.ts";
 import { commandsOf } from "./resource.ts";
 import { RESOURCES } from "./resources.ts";
 
@@ -21,6 +24,10 @@ export const COMMANDS: Command[] = [
   ...keyCommands,
   ...messageCommands,
   ...tailCommands,
+  ...commandsOf(RESOURCES.webhooks),
+  ...webhookCommands,
+  ...eventCommands,
+  ...listenCommands,
   ...statsCommands,
   ...doctorCommands,
   ...loginCommands,

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
 import type { Output } from "./output.ts";
-import { type JsonObject, type Service, ServiceFault } from "./service.ts";
+import { type JsonObject, ServiceFault, type ServiceResponse } from "./service.ts";
 
 const MAX_CALLS = 200;
 
@@ -32,13 +32,14 @@ export async function confirm(
 }
 
 /**
- * Deletes the record at a path of the operator's API. The service deletes in steps and answers 503 until it is done.
+ * Deletes a record. The service deletes in steps and answers 503 until it is done.
+ * @param deleteRecord one DELETE
  * @returns the answer with the deleted record
  */
-export async function deleteUntilDone(service: Service, out: Output, path: string): Promise<JsonObject> {
+export async function deleteUntilDone(out: Output, deleteRecord: () => Promise<ServiceResponse>): Promise<JsonObject> {
   for (let calls = 1; ; calls++) {
     try {
-      return (await service.asOperator("DELETE", path)).body;
+      return (await deleteRecord()).body;
     } catch (error) {
       const isUnfinished = error instanceof ServiceFault && error.status === 503 && error.retryAfter !== null;
       if (!isUnfinished || calls === MAX_CALLS) throw error;

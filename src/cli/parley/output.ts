@@ -93,7 +93,8 @@ export class Output {
   #tellMore(answer: Rows, name: string, shown: number): void {
     const { page, totalPages, total, hasMore } = (answer.pagination ?? {}) as Record<string, number | boolean>;
     if (shown === 0) this.note(`No ${name}${Number(total) > 0 ? ` on this page, ${total} in total` : ""}.`);
-    else if (page === undefined && hasMore) this.note(`${shown} of ${total} shown.`);
+    // Commands whose list has no total say by themselves how to go on.
+    else if (page === undefined && total !== undefined && hasMore) this.note(`${shown} of ${total} shown.`);
     else if (Number(totalPages) > 1) this.note(`Page ${page} of ${totalPages}, ${total} in total.`);
   }
 }

@@ -20,8 +20,13 @@ export interface Resource {
   name: string;
   /** The singular: the name of an id, and of a record in the API's answers. */
   one: string;
-  /** `clients` may also use an API key. */
-  scope: "service" | "organization" | "clients";
+  /**
+   * `service` and `organization` need the operator's token. `clients`: lists and creates with an API key if there is one.
+   * `either`: everything with the operator's token if there is one, else with an API key.
+   */
+  scope: "service" | "organization" | "clients" | "either";
+  /** Whether the list has pages; true by default. */
+  hasPages?: false;
   columns: Columns;
   /** Options of `list`, besides its pages. */
   filters?: Record<string, Option>;
@@ -69,15 +74,18 @@ export function commandsOf(resource: Resource): Command[] {
   const { name, one, scope, columns, filters, fields, required, show, change, complete } = resource;
   const { word = "delete", loss, ...deletion } = resource.delete;
   const organization: Record<string, Option> = scope === "service" ? {} : ORGANIZATION_OPTION;
+  const listOptions: Record<string, Option> = { ...filters, ...(resource.hasPages !== false && PAGE_OPTIONS) };
+  const callRecord = (service: Service, method: string, path: string, request?: ServiceRequest) =>
+    scope === "either" ? service.asOperatorOrClient(method, path, request) : service.asOperator(method, path, request);
   const recordOf = ({ [one]: record, ...more }: JsonObject) => ({ ...(record as JsonObject | undefined), ...more });
   const commands = [
     command({
       ...resource.list,
       name: `${name} list`,
-      options: { ...filters, ...PAGE_OPTIONS, ...organization } as Record<string, Option>,
+      options: { ...listOptions, ...organization },
       async run({ options, service, out }) {
         const [owner, call] = await collection(resource, service, options);
-        const names = Object.keys({ ...filters, ...PAGE_OPTIONS });
+        const names = Object.keys(listOptions);
         const query = Object.fromEntries(names.map((option) => [option, options[option] as string | undefined]));
         const { body } = await call("GET", { query });
         if (owner && !out.json)
@@ -100,8 +108,8 @@ export function commandsOf(resource: Resource): Command[] {
   if (show) {
     const run: Command["run"] = async ({ operands, service, out }) => {
       const path = `/${name}/${operands[one]}`;
-      const isClient = scope === "clients" && service.connection.adminToken === null;
-      const { body } = await (isClient ? service.asClient("GET", path) : service.asOperator("GET", path));
+      const isPublic = scope === "clients";
+      const { body } = await (isPublic ? service.asOperatorOrClient("GET", path) : callRecord(service, "GET", path));
       out.record(body, recordOf(body));
       return undefined;
     };
@@ -112,7 +120,7 @@ export function commandsOf(resource: Resource): Command[] {
     const changeable = Object.fromEntries(Object.entries(fields).filter(([flag]) => !fixed.includes(flag)));
     const run: Command["run"] = async ({ operands, options, service, out }) => {
       const request = await bodyOf(resource, options, "change");
-      const { body } = await service.asOperator("PATCH", `/${name}/${operands[one]}`, request);
+      const { body } = await callRecord(service, "PATCH", `/${name}/${operands[one]}`, request);
       out.record(body, recordOf(body));
       return undefined;
     };
@@ -129,7 +137,7 @@ export function commandsOf(resource: Resource): Command[] {
       options: YES_OPTION,
       async run({ operands, options, service, out }) {
         await confirm(`${word} ${one} ${operands[one]}${loss ? ` with ${loss}` : ""}`, options.yes);
-        const body = await deleteUntilDone(service, out, `/${name}/${operands[one]}`);
+        const body = await deleteUntilDone(out, () => callRecord(service, "DELETE", `/${name}/${operands[one]}`));
         out.record(body, recordOf(body));
       },
     }),
@@ -145,7 +153,9 @@ function withRequired(fields: Record<string, Field>, required: string[]): Record
 
 /** The organization of a resource, and a function that calls its list. Null if the call uses no organization's path. */
 async function collection({ name, scope }: Resource, service: Service, { organization }: Options) {
-  const usesKey = scope === "clients" && organization === undefined && service.connection.apiKey !== null;
+  const { adminToken, apiKey } = service.connection;
+  const prefersKey = scope === "clients" || (scope === "either" && adminToken === null);
+  const usesKey = prefersKey && organization === undefined && apiKey !== null;
   const owner = scope === "service" || usesKey ? null : await service.organization(organization as string | undefined);
   const path = owner ? `/organizations/${owner}/${name}` : `/${name}`;
   const call = (method: string, request: ServiceRequest) =>

@@ -8,6 +8,9 @@ import type { JsonObject } from "./service.ts";
 const WHOSE_CHATS =
   "Uses the API key, which belongs to one organization. With --organization, uses the operator's token.";
 
+const WHOSE_WEBHOOKS =
+  "Uses the operator's token if it is known, else the API key, which needs webhooks:read or webhooks:write.";
+
 const SECRETS = `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
 If a variable is not set, the command asks for the secret or reads a line of standard input.`;
 
@@ -197,6 +200,43 @@ export const RESOURCES = {
       const used = new Map((body.keys as JsonObject[]).map(({ id, updatedAt }) => [id, updatedAt]));
       for (const row of rows) row.lastUsedAt = used.get(row.id);
     },
+  },
+  webhooks: {
+    name: "webhooks",
+    one: "webhook",
+    scope: "either",
+    hasPages: false,
+    columns: {
+      ID: "id",
+      URL: "url",
+      STATE: "state",
+      SINCE: "since",
+      "WAITING CHATS": "waitingChats",
+      FAILED: "failed",
+      "LAST SUCCESS": "lastSuccessAt",
+    },
+    fields: {
+      url: field("address", "url", "The https address that the service calls"),
+      type: listField("type", "types", "A type of event, or a family such as message.*; all by default", listOrNull),
+      channel: listField("chn_…", "channels", "A channel whose events are sent; all by default", listOrNull),
+      payload: field("full|thin", "payload", "thin: only ids and facts, no text; full by default", orNull(String)),
+      "per-second": field("n", "perSecond", "Calls that begin in a second; 50 by default", orNull(wholeNumber)),
+      concurrency: field("n", "concurrency", "Calls at the same time; 20 by default", orNull(wholeNumber)),
+      description: field("text", "description", "What it is for", orNull(String)),
+    },
+    required: ["url"],
+    list: { about: "List an organization's webhooks and their states, oldest first", details: WHOSE_WEBHOOKS },
+    create: {
+      about: "Create a webhook; its signing secret is shown only once",
+      details: `${WHOSE_WEBHOOKS}\nEvents from now on are sent, one at a time until the first succeeds.`,
+    },
+    show: { about: "Show a webhook with its state" },
+    change: {
+      about: "Change a webhook's address, filters or pace",
+      details: `The value default restores an option's default: --type default. With a new address the webhook is on trial again, and
+pending events go there.`,
+    },
+    delete: { about: "Delete a webhook; its pending events are not sent" },
   },
 } satisfies Record<string, Resource>;
 

@@ -67,8 +67,19 @@ export class Service {
 
   /** A call under `/api/v1`. @throws ServiceFault, Unreachable; CommandError if no key is known */
   asClient(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
+    return this.#call(method, `/api/v1${path}`, request, this.requireApiKey());
+  }
+
+  /** A call as the operator, or as a client if only an API key is known. @throws ServiceFault, Unreachable, CommandError */
+  asOperatorOrClient(method: string, path: string, request: ServiceRequest = {}): Promise<ServiceResponse> {
+    const { adminToken, apiKey } = this.connection;
+    return adminToken || !apiKey ? this.asOperator(method, path, request) : this.asClient(method, path, request);
+  }
+
+  /** The API key. @throws CommandError if none is known */
+  requireApiKey(): Secret {
     const { apiKey } = this.connection;
-    if (apiKey) return this.#call(method, `/api/v1${path}`, request, apiKey);
+    if (apiKey) return apiKey;
     throw missing("an API key", "PARLEY_API_KEY", this.connection);
   }
 

@@ -173,7 +173,15 @@ function secretsIn(env: Record<string, string>): Record<string, string> {
 async function copyCheckout(folder: string): Promise<void> {
   const checkout = join(folder, "checkout");
   await mkdir(join(checkout, "src"), { recursive: true });
-  for (const path of ["src/cli", "src/secrets/key-form.ts", "migrations", "wrangler.toml", "package.json"]) {
+  for (const path of [
+    "src/cli",
+    "src/client",
+    "src/platform/backoff.ts",
+    "src/secrets/key-form.ts",
+    "migrations",
+    "wrangler.toml",
+    "package.json",
+  ]) {
     await cp(join(root, path), join(checkout, path), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(checkout, "node_modules"));

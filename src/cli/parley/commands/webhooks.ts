@@ -1,0 +1,140 @@
+import { CommandError } from "../../command-error.ts";
+import { wholeNumber } from "../arguments.ts";
+import { command } from "../command.ts";
+import { SHOWN_ONCE } from "../resource.ts";
+
+/** The other actions on webhooks, besides those of every resource. */
+export const webhookCommands = [
+  command({
+    name: "webhooks rotate",
+    about: "Create a new signing secret for a webhook; it is shown only once",
+    details:
+      "Until the overlap ends, each call has two signatures, so that you can replace the secret in the meantime.",
+    operands: ["webhook"],
+    options: {
+      overlap: { type: "string", value: "seconds", about: "How long the old secret signs too; 86400 by default" },
+    },
+    async run({ operands, options: { overlap }, service, out }) {
+      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/rotate`, {
+        body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
+        optionOf: { overlapSeconds: "--overlap" },
+      });
+      out.record(body, { ...(body.webhook as object), secret: body.secret });
+      out.note(SHOWN_ONCE);
+    },
+  }),
+  command({
+    name: "webhooks ping",
+    about: "Call a webhook with a test event, and show its answer",
+    details: "Exits with 1 unless the answer is 2xx.",
+    operands: ["webhook"],
+    options: { type: { type: "string", value: "type", about: "Send a sample of this type; ping by default" } },
+    async run({ operands, options: { type }, service, out }) {
+      const request = { body: { type }, optionOf: { type: "--type" } };
+      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/ping`, request);
+      out.record(body, body.attempt);
+      return (body.attempt as { outcome?: unknown } | undefined)?.outcome === "accepted" ? 0 : 1;
+    },
+  }),
+  command({
+    name: "webhooks enable",
+    about: "Enable a disabled webhook; it continues where it stopped",
+    operands: ["webhook"],
+    options: {
+      from: {
+        type: "string",
+        value: "pending|now",
+        about: "pending: send what waits; now: drop it. pending by default",
+      },
+    },
+    async run({ operands, options: { from }, service, out }) {
+      const request = { body: { from }, optionOf: { from: "--from" } };
+      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/enable`, request);
+      out.record(body, body.webhook);
+    },
+  }),
+  command({
+    name: "webhooks disable",
+    about: "Stop calling a webhook; its events wait until it is enabled",
+    operands: ["webhook"],
+    async run({ operands, service, out }) {
+      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${operands.webhook}/disable`, { body: {} });
+      out.record(body, body.webhook);
+    },
+  }),
+  command({
+    name: "webhooks attempts",
+    about: "List a webhook's last calls, newest first",
+    operands: ["webhook"],
+    options: {
+      outcome: { type: "string", value: "outcome", about: "Only accepted, retry or given_up" },
+      chat: { type: "string", value: "cht_…", about: "Only the calls of one chat" },
+      before: { type: "string", value: "cursor", about: "Continue a list: the cursor of its last page" },
+      limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
+    },
+    async run({ operands, options: { outcome, chat, before, limit }, service, out }) {
+      const { body } = await service.asOperatorOrClient("GET", `/webhooks/${operands.webhook}/attempts`, {
+        query: { outcome, chat, before, limit },
+      });
+      out.list(body, "attempts", {
+        WHEN: "startedAt",
+        EVENT: "eventId",
+        CHAT: "chatId",
+        NUMBER: "number",
+        OUTCOME: "outcome",
+        STATUS: "httpStatus",
+        MS: "durationMs",
+        MESSAGE: "message",
+      });
+      const { hasMore, cursor } = body.pagination as { hasMore: boolean; cursor: string | null };
+      if (hasMore && cursor && !out.json) out.note(`For more, add --before ${cursor}`);
+    },
+  }),
+  command({
+    name: "webhooks chat",
+    about: "Show what a webhook still has to get of a chat, and its last calls",
+    operands: ["webhook", "chat"],
+    async run({ operands: { webhook, chat }, service, out }) {
+      const { body } = await service.asOperatorOrClient("GET", `/webhooks/${webhook}/chats/${chat}`);
+      out.record(body, body);
+    },
+  }),
+  command({
+    name: "webhooks skip",
+    about: "Give up the event that a chat is stuck at, so that the next ones are sent",
+    details: "parley webhooks chat shows the event as head. It can be replayed later.",
+    operands: ["webhook", "chat", "event"],
+    async run({ operands: { webhook, chat, event: eventId }, service, out }) {
+      const request = { body: { eventId } };
+      const { body } = await service.asOperatorOrClient("POST", `/webhooks/${webhook}/chats/${chat}/skip`, request);
+      out.record(body, body);
+    },
+  }),
+  command({
+    name: "webhooks replay",
+    about: "Send events to a webhook again, or show how a replay is going",
+    details: `Choose the events with --event, --failed or --since. Without them, name a replay to see how many events it found and
+sent.`,
+    operands: ["webhook", "[replay]"],
+    options: {
+      event: { type: "string", value: "evt_…", about: "One event" },
+      failed: { type: "boolean", about: "All events that were given up" },
+      since: { type: "string", value: "time", about: "All events since this time, for example 2026-11-20T00:00:00Z" },
+      until: { type: "string", value: "time", about: "With --since: all events until this time" },
+    },
+    async run({ operands: { webhook, replay }, options: { event, failed, since, until }, service, out }) {
+      const path = `/webhooks/${webhook}/replays`;
+      const isChosen = [event, failed, since].some((each) => each !== undefined);
+      if (isChosen === (replay !== undefined)) {
+        throw new CommandError("Choose --event, --failed or --since, or name a replay that was started.", 2);
+      }
+      const optionOf = { eventId: "--event", since: "--since", until: "--until" };
+      const { body } = replay
+        ? await service.asOperatorOrClient("GET", `${path}/${replay}`)
+        : await service.asOperatorOrClient("POST", path, { body: { eventId: event, failed, since, until }, optionOf });
+      out.record(body, body.replay);
+      const { id } = (body.replay ?? {}) as { id?: string };
+      if (!replay && !out.json) out.note(`parley webhooks replay ${webhook} ${id} shows how it is going.`);
+    },
+  }),
+];
