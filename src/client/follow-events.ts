@@ -1,21 +1,7 @@
 import { ParleyError, responseError } from "./error.ts";
+import type { FollowedEvent } from "./event.ts";
 import { pause, retryWaitMs } from "./retry.ts";
 import { readBlocks } from "./server-sent-events.ts";
-
-/** An event, with the cursor that continues after it. */
-export interface FollowedEvent {
-  id: string;
-  type: string;
-  timestamp: string;
-  organizationId: string;
-  chatId: string | null;
-  channelId: string | null;
-  channelKind: string | null;
-  contactAddress: string | null;
-  number: number | null;
-  data: Record<string, unknown>;
-  cursor: string;
-}
 
 export interface EventOptions {
   /** Continues after this event's `cursor`. */

@@ -1,7 +1,8 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "../openapi/client/types.ts";
 import { ParleyError, responseError } from "./error.ts";
-import { type EventOptions, type EventSource, type FollowedEvent, followEvents } from "./follow-events.ts";
+import type { FollowedEvent } from "./event.ts";
+import { type EventOptions, type EventSource, followEvents } from "./follow-events.ts";
 import { type RetryOptions, retryingFetch, unreachable } from "./retry.ts";
 
 /** The records and bodies of the API, by their names in the OpenAPI document: `ApiSchemas["Message"]`. */

@@ -1,3 +1,5 @@
+import type { WebhookEvent } from "./event.ts";
+
 /** Why a webhook's call was not accepted. */
 export type VerificationFailure =
   | "malformed_secret"
@@ -33,12 +35,12 @@ const SIGNATURE = /^v1,([A-Za-z0-9+/]+={0,2})$/;
  * @param now Unix milliseconds
  * @throws WebhookVerificationError
  */
-export async function verifyWebhook<T = Record<string, unknown>>(
+export async function verifyWebhook(
   headers: HeadersLike,
   body: string | Uint8Array | ArrayBuffer,
   secret: string,
   now = Date.now(),
-): Promise<T> {
+): Promise<WebhookEvent> {
   const id = header(headers, "webhook-id");
   const timestamp = header(headers, "webhook-timestamp");
   const signatures = header(headers, "webhook-signature");
@@ -56,7 +58,7 @@ export async function verifyWebhook<T = Record<string, unknown>>(
   if (!isGenuine)
     throw new WebhookVerificationError("signature_mismatch", "No signature matches the body and the secret");
   try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as T;
+    return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
   } catch {
     throw new WebhookVerificationError("malformed_body", "The body is not JSON");
   }

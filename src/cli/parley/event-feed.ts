@@ -1,5 +1,6 @@
 import { ParleyError } from "../../client/error.ts";
-import type { EventOptions, FollowedEvent } from "../../client/follow-events.ts";
+import type { FollowedEvent } from "../../client/event.ts";
+import type { EventOptions } from "../../client/follow-events.ts";
 import { Parley } from "../../client/parley.ts";
 import { CommandError } from "../command-error.ts";
 import type { Output } from "./output.ts";

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { FollowedEvent } from "../../client/follow-events.ts";
+import type { FollowedEvent } from "../../client/event.ts";
 import { CommandError } from "../command-error.ts";
 
 /** The answer of the developer's server; `status` is null if there was none in time. */

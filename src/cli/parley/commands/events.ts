@@ -1,4 +1,4 @@
-import type { FollowedEvent } from "../../../client/follow-events.ts";
+import type { FollowedEvent } from "../../../client/event.ts";
 import { CommandError } from "../../command-error.ts";
 import { command } from "../command.ts";
 import { FILTER_OPTIONS, feedOf, fromOf, typesOf } from "../event-feed.ts";

@@ -1,0 +1,35 @@
+import type { components } from "../openapi/client/types.ts";
+
+/** What happened, in a chat or in the organization. Ignore types that you don't know: there will be more. */
+export interface ParleyEvent {
+  id: string;
+  type: string;
+  timestamp: string;
+  organizationId: string;
+  /** Null for an event of the organization. */
+  chatId: string | null;
+  channelId: string | null;
+  channelKind: string | null;
+  contactAddress?: string | null;
+  /** 1, 2, 3 … in its chat, without a gap. */
+  number: number | null;
+  data: EventData;
+}
+
+/** The message or chat as it is when the event is read. */
+export interface EventData {
+  message?: components["schemas"]["Message"] | null;
+  chat?: components["schemas"]["Chat"] | null;
+  [field: string]: unknown;
+}
+
+/** An event of the feed, with the cursor that continues after it. */
+export interface FollowedEvent extends ParleyEvent {
+  cursor: string;
+}
+
+/** An event in a webhook's call. */
+export interface WebhookEvent extends ParleyEvent {
+  /** The number of the event before this one of its chat for this webhook; null for the first. */
+  previous: number | null;
+}
