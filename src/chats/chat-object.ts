@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { ListPosition } from "../http/pagination.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { ChatEvents } from "./chat-events.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
 import { DeliveryLog } from "./delivery/delivery-log.ts";
@@ -23,6 +24,7 @@ import type {
   ListAnswer,
   MediaPointer,
   MessageAnswer,
+  ReadEventsAnswer,
   ReceiveAnswer,
   RedactAnswer,
   SendAnswer,
@@ -44,19 +46,26 @@ const TOMBSTONE_MS = 600_000;
  * and the object adopts it. Before that, and to other organizations always, it answers `unknown` and writes nothing.
  */
 export class ChatObject extends DurableObject<Env> {
-  readonly #log = new MessageLog(this.ctx.storage);
+  readonly #log = new MessageLog(this.ctx.storage, () => this.ctx.waitUntil(this.#announce()));
   readonly #deliveries = new DeliveryLog(this.#log);
   readonly #pages = new MessagePages(this.#log);
-  readonly #adoption = new Adoption(this.ctx.storage, () => this.#log.prepare());
+  readonly #adoption = new Adoption(
+    this.ctx.storage,
+    () => this.#log.prepare(),
+    ({ createdAt }) => this.#log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt }),
+  );
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #contact = new ContactAddresses(this.ctx.storage);
   readonly #report = new ChatReporter({
     kv: this.ctx.storage.kv,
     env: this.env,
     log: this.#log,
+    webhooks: { version: null, configure: () => {} },
     identity: () => this.#adoption.identity(),
     depth: () => this.#depth(),
   });
+
+  readonly #events = new ChatEvents(this.env, this.#log, (identity) => this.#contact.current(identity));
 
   readonly #calls = new RepeatedCalls(this.#log);
 
@@ -95,7 +104,8 @@ export class ChatObject extends DurableObject<Env> {
     return this.#visitors.accept(request);
   }
 
-  override webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+  override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    await this.#alarm.standing();
     return this.#visitors.onMessage(socket, data);
   }
 
@@ -139,7 +149,7 @@ export class ChatObject extends DurableObject<Env> {
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
     // Even if nothing is new: the first call may have stored the messages and lost the alarm.
     if (identity.channelKind !== "web") this.#queue.start();
-    await this.#alarm.by(this.#report.changed());
+    await this.#announce();
     return answers;
   }
 
@@ -185,7 +195,7 @@ export class ChatObject extends DurableObject<Env> {
   /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
   async adopt(identity: ChatIdentity): Promise<void> {
     await this.#alarm.standing();
-    if (this.#adoption.identify(identity.organizationId, identity)) await this.#alarm.by(this.#report.changed());
+    if (this.#adoption.identify(identity.organizationId, identity)) await this.#announce();
   }
 
   /** The organization that the chat belongs to, or belonged to lately; null if the object holds nothing. */
@@ -215,7 +225,7 @@ export class ChatObject extends DurableObject<Env> {
     const message = inboundMessage(draft, nextPosition(this.#log.newest(), identity, Date.now()));
     const { media } = draft;
     const doc = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
-    await this.#alarm.by(this.#report.changed());
+    await this.#announce();
     return { outcome: "stored", doc };
   }
 
@@ -233,9 +243,15 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Replaces the address that messages are sent to. */
-  changeAddress(organizationId: string, address: string, knownIdentity: ChatIdentity | null): ApplyStatusAnswer {
+  async changeAddress(
+    organizationId: string,
+    address: string,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<ApplyStatusAnswer> {
+    await this.#alarm.standing();
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     this.#learn([address], true);
+    await this.#announce();
     return { outcome: "ok" };
   }
 
@@ -246,6 +262,17 @@ export class ChatObject extends DurableObject<Env> {
     if (!this.#log.byId(messageId)) return { outcome: "no_message" };
     const media = this.#log.mediaOf(messageId);
     return media ? { outcome: "ok", channelId: identity.channelId, media } : { outcome: "no_media" };
+  }
+
+  /** Reads events; see `ChatEvents.read`. */
+  async events(
+    organizationId: string,
+    range: { first: number; last: number },
+    types: string[] | null,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<ReadEventsAnswer> {
+    const identity = this.#adoption.identify(organizationId, knownIdentity);
+    return identity ? this.#events.read(identity, range, types) : UNKNOWN;
   }
 
   /** Returns the time of the last message and the state of the queue. */
@@ -304,6 +331,12 @@ export class ChatObject extends DurableObject<Env> {
     });
   }
 
+  /** Sets the alarm for the report of a change. While a client waits for events, the report goes out at once. */
+  async #announce(): Promise<void> {
+    await this.#alarm.by(this.#report.changed());
+    if (this.#report.isListened) this.ctx.waitUntil(this.#report.flush());
+  }
+
   /** When the next report is due; null if there is nothing to report. */
   #otherWorkAt(now: number): number | null {
     const addressesAt = this.#contact.hasPending ? now + AGAIN_AFTER_MS : null;
@@ -339,6 +372,7 @@ export class ChatObject extends DurableObject<Env> {
     if (!identity) return;
     if (moved && addresses[0] !== undefined) this.#contact.move(addresses[0]);
     if (!this.#contact.add(identity, addresses)) return;
+    this.#log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
     this.ctx.waitUntil(this.#contact.save(this.env, identity, this.#exists(identity)));
   }
 

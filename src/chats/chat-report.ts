@@ -1,9 +1,10 @@
 import type { Outcome } from "../channels/adapter.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { AttemptCounts, ChatState, Preview } from "../organizations/rpc.ts";
+import type { AttemptCounts, ChatState, EventBurst, Preview } from "../organizations/rpc.ts";
 import { backoffMs } from "../platform/backoff.ts";
 import { addCounts } from "../platform/counts.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
+import type { WebhookList } from "../webhooks/rpc.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
@@ -18,14 +19,28 @@ interface ReportHost {
   kv: SyncKvStorage;
   env: Env;
   log: MessageLog;
+  webhooks: KnownWebhooks;
   identity(): ChatIdentity | undefined;
   depth(): number;
 }
 
-/** The last report, as it is stored before it is sent. `seq` is that of the newest message. */
+/** The webhooks that a chat knows. */
+export interface KnownWebhooks {
+  /** The version of the list; null if the chat has none. */
+  readonly version: string | null;
+  /** Replaces the list. A new webhook gets the events after the number `startAfter`. */
+  configure(list: WebhookList, startAfter: number): void;
+}
+
+/**
+ * The last report, as it is stored before it is sent. `seq` is that of the newest message. It tells the events after
+ * `eventsAfter` up to `events`.
+ */
 interface StoredReport {
   number: number;
   seq: number;
+  eventsAfter: number;
+  events: number;
   state: ChatState;
 }
 
@@ -49,6 +64,9 @@ export class ChatReporter extends WriteBehind<Report> {
   #notBefore = 0;
   /** The pause that the organization's object asked for. */
   #pauseMs = 0;
+  /** The last event that the organization has; undefined if this instance does not know. */
+  #eventsReported: number | undefined;
+  #listeningUntil = 0;
   #unanswered: { seq: number; since: number | null } | undefined;
 
   constructor(host: ReportHost) {
@@ -59,6 +77,11 @@ export class ChatReporter extends WriteBehind<Report> {
   protected get delayMs(): number {
     // The clock can go back. The alarm of a report also serves messages that wait, so it must not be late.
     return Math.max(REPORT_AFTER_MS, Math.min(this.#notBefore - Date.now(), this.#pauseMs));
+  }
+
+  /** Whether a client waits for events: then each is reported at once. */
+  get isListened(): boolean {
+    return Date.now() < this.#listeningUntil;
   }
 
   protected get retryMs(): number {
@@ -81,7 +104,7 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#repeatAsNewInstance();
     const { changes } = this.#host.log;
     // Later changes don't count: a busy chat always has one.
-    const isReported = () => (this.#changesReported ?? -1) >= changes || this.dueAt() === null;
+    const isReported = () => (this.#changesReported ?? -1) >= changes || this.#isStateReported();
     // A report that was under way may not have the last change.
     for (let tries = 0; tries < 2 && !isReported(); tries++) await this.flush();
     return isReported();
@@ -97,6 +120,8 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#failures = 0;
     this.#notBefore = 0;
     this.#pauseMs = 0;
+    this.#eventsReported = undefined;
+    this.#listeningUntil = 0;
     this.#unanswered = undefined;
   }
 
@@ -113,14 +138,16 @@ export class ChatReporter extends WriteBehind<Report> {
     const stored = this.#lastReport();
     const { seq } = this.#host.log.newest();
     const state = this.#state(stored);
-    const isSame = stored !== null && JSON.stringify(stored.state) === JSON.stringify(state);
+    const events = this.#host.log.events.newest;
+    const isSame = stored !== null && stored.events === events && isSameState(stored.state, state);
     if (isSame && !this.#mustRepeat) {
       // The changes do not show in a report, and the organization has the last one.
       if (this.#changesReported !== undefined) this.#changesReported = this.#host.log.changes;
       return null;
     }
     const number = isSame && !this.#isOutdated ? stored.number : (stored?.number ?? 0) + 1;
-    return { identity, number, seq, state };
+    const eventsAfter = this.#eventsReported ?? stored?.eventsAfter ?? 0;
+    return { identity, number, seq, eventsAfter, events, state };
   }
 
   protected async write({ identity, ...report }: Report): Promise<void> {
@@ -129,18 +156,24 @@ export class ChatReporter extends WriteBehind<Report> {
     const { changes } = this.#host.log;
     this.#store(report);
     const { chatId, organizationId, life } = identity;
+    const { number, eventsAfter } = report;
+    const { webhooks } = this.#host;
+    const told = { number, events: this.#burst(report), webhooks: webhooks.version, ...report.state };
     const answer = await callOrganization(this.#host.env, organizationId, (organization) =>
-      organization.report({ chatId, life, number: report.number, ...report.state }),
+      organization.report({ chatId, life, ...told }),
     );
     this.#failures = 0;
     if (this.#host.identity()?.life !== life) return;
     if (answer.outcome === "ok") {
+      this.#listeningUntil = Date.now() + answer.listeningForMs;
+      if (answer.webhooks) webhooks.configure(answer.webhooks, eventsAfter);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;
       this.#isOutdated = answer.number > report.number;
       if (this.#isOutdated) return this.#store({ ...report, number: answer.number });
     }
     this.#mustRepeat = false;
+    this.#eventsReported = report.events;
     this.#changesReported = changes;
   }
 
@@ -151,15 +184,28 @@ export class ChatReporter extends WriteBehind<Report> {
     return { event: "chat_not_reported", chatId: identity.chatId };
   }
 
-  /** False if the organization has the chat's state. */
+  /** Whether the organization has the chat's state, even if it lacks events. */
+  #isStateReported(): boolean {
+    const stored = this.#lastReport();
+    return !this.#mustRepeat && stored !== null && isSameState(stored.state, this.#state(stored));
+  }
+
+  /** False if the organization has the chat's state and its events. */
   #mayHaveChanged(): boolean {
-    if (this.#mustRepeat || this.#changesReported !== this.#host.log.changes) return true;
+    const { log } = this.#host;
+    if (this.#mustRepeat || this.#changesReported !== log.changes) return true;
+    if (this.#eventsReported !== log.events.newest) return true;
     return Object.keys(this.#attempts).length > 0;
   }
 
   /** An instance does not know whether the report that an earlier one stored has arrived. */
   #repeatAsNewInstance(): void {
     this.#mustRepeat ||= this.#changesReported === undefined;
+  }
+
+  #burst({ eventsAfter, events: last }: StoredReport): EventBurst | null {
+    const first = eventsAfter + 1;
+    return first > last ? null : { first, last, types: this.#host.log.events.types(first, last) };
   }
 
   #lastReport(): StoredReport | null {
@@ -207,6 +253,10 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#unanswered = { seq: this.#host.log.newest().seq, since };
     return since;
   }
+}
+
+function isSameState(one: ChatState, other: ChatState): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function previewOf({ id, seq, direction, type, text, status, createdAt }: Message): Preview {

@@ -26,12 +26,17 @@ const TABLES = "select name from sqlite_master where type = 'table' and substr(n
 export class Adoption {
   readonly #storage: DurableObjectStorage;
   readonly #prepare: () => void;
+  readonly #begin: (identity: ChatIdentity) => void;
   #identity: ChatIdentity | undefined;
 
-  /** @param prepare prepares the storage of an adopted chat */
-  constructor(storage: DurableObjectStorage, prepare: () => void) {
+  /**
+   * @param prepare prepares the storage of an adopted chat
+   * @param begin writes what a chat begins with, in the commit of its adoption
+   */
+  constructor(storage: DurableObjectStorage, prepare: () => void, begin: (identity: ChatIdentity) => void) {
     this.#storage = storage;
     this.#prepare = prepare;
+    this.#begin = begin;
   }
 
   /** The chat's identity; undefined before its adoption and after its deletion. */
@@ -52,14 +57,20 @@ export class Adoption {
    */
   identify(organizationId: string, knownIdentity: ChatIdentity | null): ChatIdentity | undefined {
     if (knownIdentity?.organizationId === organizationId && !this.identity()) {
-      if (knownIdentity.life > (this.tombstone()?.life ?? 0)) {
-        this.#kv.delete("tombstone");
-        this.#kv.put("identity", knownIdentity);
-      }
+      if (knownIdentity.life > (this.tombstone()?.life ?? 0)) this.#adopt(knownIdentity);
     }
     const identity = this.identity();
     if (identity?.organizationId !== organizationId) return undefined;
     return knownIdentity && knownIdentity.life !== identity.life ? undefined : identity;
+  }
+
+  #adopt(identity: ChatIdentity): void {
+    this.#storage.transactionSync(() => {
+      this.#kv.delete("tombstone");
+      this.#kv.put("identity", identity);
+      this.#prepare();
+      this.#begin(identity);
+    });
   }
 
   tombstone(): Tombstone | undefined {

@@ -35,6 +35,11 @@ export interface Message {
   metadata: Metadata;
   createdAt: string;
   updatedAt: string;
+  /** When it got each status; null if it did not. Always null for a message of the contact. */
+  sentAt: string | null;
+  deliveredAt: string | null;
+  readAt: string | null;
+  failedAt: string | null;
 }
 
 /** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */

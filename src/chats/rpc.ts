@@ -1,4 +1,5 @@
 import type { StatusUpdate } from "../channels/adapter.ts";
+import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
 import type { Media, UsedTemplate } from "./log/rows.ts";
 import type { Message } from "./message.ts";
@@ -75,6 +76,14 @@ export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;
 export type MediaPointer =
   | { outcome: "ok"; channelId: string; media: Media }
   | { outcome: "no_message" | "no_media" }
+  | Unknown;
+
+/**
+ * Events of a chat in order, each as the JSON that a client gets. `upTo`: the last number that was looked at; `newest`:
+ * the number of the chat's newest event.
+ */
+export type ReadEventsAnswer =
+  | { outcome: "ok"; events: { number: number; type: EventType; doc: string }[]; upTo: number; newest: number }
   | Unknown;
 
 /** The messages that wait for their network. Times are RFC 3339. */

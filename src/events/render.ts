@@ -1,3 +1,4 @@
+import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { Message } from "../chats/message.ts";
 import type { Payload } from "../webhooks/rpc.ts";
@@ -28,9 +29,9 @@ export function renderEvent(
     type,
     timestamp: new Date(at).toISOString(),
     organizationId,
-    chatId: chat?.id ?? null,
-    channelId: chat?.channelId ?? null,
-    channelKind: chat?.channelKind ?? null,
+    chatId: chat?.id ?? textOf(fact, "chatId"),
+    channelId: chat?.channelId ?? textOf(fact, "channelId"),
+    channelKind: chat?.channelKind ?? (textOf(fact, "channelKind") as ChannelKind | null),
     ...(isFull && { contactAddress: chat?.contactAddress ?? null }),
     number: chat ? number : null,
     data: dataOf(fact, subject, isFull),
@@ -41,7 +42,14 @@ function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }:
   if (seq !== null)
     return { messageId: message?.id ?? null, seq, ...statusOf(type, note, message), ...(isFull && { message }) };
   if (type === "chat.created" || type === "chat.updated") return isFull ? { chat } : {};
-  return note ?? {};
+  const { chatId: _chat, channelId: _channel, channelKind: _kind, ...data } = note ?? {};
+  return data;
+}
+
+/** The chat or the channel of an event of the organization, from its note. */
+function textOf({ note }: EventFact, name: "chatId" | "channelId" | "channelKind"): string | null {
+  const text = note?.[name];
+  return typeof text === "string" ? text : null;
 }
 
 /** The status of an event and its error. The error's text is the message's, because no log of events has texts. */

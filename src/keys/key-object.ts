@@ -56,6 +56,8 @@ const REFRESH_TIMEOUT_MS = 1_000;
 const REFRESH_AGAIN_AFTER_MS = 10_000;
 /** The maximum age of a record while the directory is down. */
 const USABLE_MS = 3_600_000;
+/** An unchanged record is stored again after this time, because each time costs a row. */
+const STORE_AGAIN_MS = 600_000;
 const CHANGE_ENDS_AFTER_MS = 60_000;
 /** Retries follow at once, and an object answers about a thousand calls per second. */
 const REMEMBERED_CALLS = 1_000;
@@ -299,9 +301,12 @@ export class KeyObject extends DurableObject<Env> {
   #keep(record: KeyRecord | null): void {
     this.#held = record ? { record, readAt: Date.now() } : undefined;
     this.#gone = record === null;
+    const { kv } = this.ctx.storage;
+    const stored = kv.get<HeldRecord>("record");
     // Nothing is stored for a key that doesn't exist: invented ids must not create storage.
-    if (this.#held) this.ctx.storage.kv.put("record", this.#held);
-    else if (this.ctx.storage.kv.get("record") !== undefined) this.ctx.storage.kv.delete("record");
+    if (!this.#held) {
+      if (stored) kv.delete("record");
+    } else if (!stored || isDue(stored, this.#held)) kv.put("record", this.#held);
   }
 
   #isAllowed(rules: string[], address: string | null): boolean {
@@ -309,6 +314,11 @@ export class KeyObject extends DurableObject<Env> {
     if (this.#matches?.rules !== rules) this.#matches = { rules, test: addressMatcher(rules) };
     return this.#matches.test(address);
   }
+}
+
+/** Whether the stored record is different, or so old that it would soon be of no use in an outage. */
+function isDue(stored: HeldRecord, { record, readAt }: HeldRecord): boolean {
+  return readAt - stored.readAt >= STORE_AGAIN_MS || JSON.stringify(stored.record) !== JSON.stringify(record);
 }
 
 /** Whether a secret is invalid for good: its key was revoked, or has other secrets. */

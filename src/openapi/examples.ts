@@ -34,6 +34,10 @@ const message: Example<typeof resources.messageSchema> = {
   metadata: {},
   createdAt: at,
   updatedAt: at,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
 };
 
 const pagination: Example<typeof resources.paginationSchema> = {

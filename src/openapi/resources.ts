@@ -111,6 +111,10 @@ export const messageSchema = resource<messages.Message>()(
     metadata,
     createdAt: time("When the message was stored"),
     updatedAt: time("When it last changed"),
+    sentAt: timeOrNull("When the network accepted it; for a web chat, when it was stored. Null if unknown or not yet"),
+    deliveredAt: timeOrNull("When the network or the visitor's page reported it as delivered"),
+    readAt: timeOrNull("When the network or the visitor's page reported it as read"),
+    failedAt: timeOrNull("When its delivery failed"),
   }),
 );
 

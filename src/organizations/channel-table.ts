@@ -118,14 +118,14 @@ export class ChannelTable {
     );
   }
 
-  /** Stores a health report, unless a later one is stored. */
-  reportHealth(id: string, health: ChannelHealth): void {
-    this.#sql.exec(
-      `update channels set health = ?1 where id = ?2
-       and (health is null or health ->> '$.number' < json(?1) ->> '$.number')`,
-      JSON.stringify(health),
-      id,
-    );
+  /** Stores a health report, unless a later one is stored. @returns whether the channel broke or recovered */
+  reportHealth(id: string, health: ChannelHealth): boolean {
+    const [row] = this.#sql.exec<{ health: string | null }>("select health from channels where id = ?", id);
+    if (!row) return false;
+    const before = row.health === null ? null : (JSON.parse(row.health) as ChannelHealth);
+    if (before && before.number >= health.number) return false;
+    this.#sql.exec("update channels set health = ? where id = ?", JSON.stringify(health), id);
+    return health.state !== (before?.state ?? "ok");
   }
 
   numbers(ids: string[]): ChannelNumbers[] {

@@ -4,6 +4,7 @@ import type { ChatIdentity } from "../chats/identity.ts";
 import type { Metadata } from "../db/schema.ts";
 import { addCounts } from "../platform/counts.ts";
 import type { ChannelTable } from "./channel-table.ts";
+import type { Feed } from "./feed.ts";
 import type { AttemptCounts, ChatReport, KnownChannel, OpenRequest } from "./rpc.ts";
 
 /** A chat's row. Times are Unix milliseconds. */
@@ -22,11 +23,12 @@ export type ChatRow = {
   report: number;
   depth: number;
   attempts: string;
+  events: number;
 };
 
 /** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
-  last_message_at, report, depth, attempts`;
+  last_message_at, report, depth, attempts, events`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -38,10 +40,12 @@ const MAX_ADDRESSES = 50;
 export class ChatTable {
   readonly #storage: DurableObjectStorage;
   readonly #channels: ChannelTable;
+  readonly #feed: Feed;
 
-  constructor(storage: DurableObjectStorage, channels: ChannelTable) {
+  constructor(storage: DurableObjectStorage, channels: ChannelTable, feed: Feed) {
     this.#storage = storage;
     this.#channels = channels;
+    this.#feed = feed;
   }
 
   get(id: string): ChatRow | undefined {
@@ -126,14 +130,19 @@ export class ChatTable {
 
   /** Stores a chat's report, if it is newer than the stored one and of the chat's current life. */
   report(row: ChatRow, report: ChatReport, now: number): void {
-    if (report.number > row.report) this.#storage.transactionSync(() => this.#report(row, report, now));
+    if (report.number > row.report) this.#commit(() => this.#report(row, report, now));
   }
 
   #report(row: ChatRow, report: ChatReport, now: number): void {
-    const { lastMessageAt, preview, unansweredSince, depth, oldest, attempts, number } = report;
+    const { lastMessageAt, preview, unansweredSince, depth, oldest, attempts, number, events } = report;
+    // A report that is repeated with more events has some that are in the feed already.
+    const first = Math.max(events?.first ?? 0, row.events + 1);
+    if (events && first <= events.last) {
+      this.#feed.point({ chatId: row.id, channelId: row.channel_id }, { ...events, first }, now);
+    }
     this.#sql.exec(
       `update chats set state = 'adopted', active_at = ?, last_message_at = ?, preview = ?, unanswered_since = ?,
-         report = ?, depth = ?, oldest = ?, attempts = ? where id = ?`,
+         report = ?, depth = ?, oldest = ?, attempts = ?, events = ? where id = ?`,
       Math.max(row.created_at, lastMessageAt ?? 0),
       lastMessageAt,
       preview && JSON.stringify(preview),
@@ -142,6 +151,7 @@ export class ChatTable {
       depth,
       depth > 0 ? oldest : null,
       JSON.stringify(attempts),
+      Math.max(row.events, events?.last ?? 0),
       row.id,
     );
     const before = JSON.parse(row.attempts) as AttemptCounts;
@@ -165,7 +175,7 @@ export class ChatTable {
   endDeletion(id: string, life: number): void {
     const row = this.get(id);
     if (row?.life !== life) return;
-    this.#storage.transactionSync(() => {
+    this.#commit(() => {
       for (const address of [row.address, ...othersOf(row)]) {
         this.#sql.exec(
           "delete from addresses where channel_id = ? and address = ? and chat_id = ?",
@@ -176,7 +186,20 @@ export class ChatTable {
       }
       this.#sql.exec("delete from chats where id = ?", id);
       if (life > this.#floor()) this.#storage.kv.put("floor", life);
+      const { channel_id: channelId } = row;
+      const channelKind = this.#channels.get(channelId)?.kind ?? null;
+      this.#feed.append("chat.deleted", { chatId: id, channelId, channelKind }, null, Date.now());
     });
+  }
+
+  /** Writes rows and what the feed tells of them, or nothing. */
+  #commit(write: () => void): void {
+    try {
+      this.#storage.transactionSync(write);
+    } catch (error) {
+      this.#feed.forget();
+      throw error;
+    }
   }
 
   /** Chats whose deletion has begun and not ended. */

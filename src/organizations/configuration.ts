@@ -1,6 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { directory } from "../db/client.ts";
-import { channels, organizations } from "../db/schema.ts";
+import { channels, organizations, webhooks } from "../db/schema.ts";
 
 /** What an organization's object reads in D1. */
 
@@ -27,13 +27,18 @@ export function findChannelRow(env: Env, organizationId: string, channelId: stri
     .get();
 }
 
-/** The names and limits of an organization's channels, and the organization's limits, in one round trip. */
-export async function readNamesAndLimits(env: Env, organizationId: string) {
+/** The names and limits of an organization's channels, the organization's limits and its webhooks, in one round trip. */
+export async function readConfiguration(env: Env, organizationId: string) {
   const db = directory(env);
   const { id, name, limits } = channels;
-  const [rows, [organization]] = await db.batch([
+  const [rows, [organization], hooks] = await db.batch([
     db.select({ id, name, limits }).from(channels).where(eq(channels.organizationId, organizationId)),
     db.select({ limits: organizations.limits }).from(organizations).where(eq(organizations.id, organizationId)),
+    db
+      .select({ id: webhooks.id, version: webhooks.version, types: webhooks.types, channels: webhooks.channels })
+      .from(webhooks)
+      .where(and(eq(webhooks.organizationId, organizationId), isNull(webhooks.erasingAt)))
+      .orderBy(webhooks.id),
   ]);
-  return { channels: rows, organization };
+  return { channels: rows, organization, webhooks: hooks };
 }

@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import type { ListAnswer } from "../chats/rpc.ts";
-import type { Limits } from "../db/schema.ts";
+import type { EventFact, EventType } from "../events/event.ts";
 import type { RequestCounts } from "../keys/key-stats.ts";
 import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
@@ -11,8 +11,9 @@ import { prepareSchema } from "../platform/schema-steps.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
-import { findChannelRow, readNamesAndLimits, readOrganization } from "./configuration.ts";
+import { findChannelRow, readOrganization } from "./configuration.ts";
 import { Deletions } from "./deletions.ts";
+import { Feed } from "./feed.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
 import { ReportPace } from "./report-pace.ts";
 import type {
@@ -21,21 +22,20 @@ import type {
   ChatFilter,
   ChatPosition,
   ChatReport,
+  FeedAnswer,
+  FeedPointer,
   KnownChannel,
   OpenAnswer,
   OpenRequest,
   ReportAnswer,
 } from "./rpc.ts";
 import { ORGANIZATION_SCHEMA } from "./schema.ts";
+import { Settings } from "./settings.ts";
 
 /** A chat adopts itself at once or with its first message. If its creator was interrupted, it is adopted after this time. */
 const ADOPT_AFTER_MS = 60_000;
 const ADOPT_AT_ONCE = 20;
 const AGAIN_AFTER_MS = 30_000;
-/** How old the channels' names and the limits may be. */
-const CONFIGURATION_FRESH_MS = 60_000;
-/** An object holds 10 GB. The rest is left for the activity of chats, and for chats that networks bring. */
-const MAX_BYTES = 7_000_000_000;
 
 /**
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
@@ -45,9 +45,11 @@ const MAX_BYTES = 7_000_000_000;
  */
 export class OrganizationObject extends DurableObject<Env> {
   readonly #channels = new ChannelTable(this.ctx.storage.sql);
-  readonly #chats = new ChatTable(this.ctx.storage, this.#channels);
+  readonly #feed = new Feed(this.ctx.storage);
+  readonly #chats = new ChatTable(this.ctx.storage, this.#channels, this.#feed);
   readonly #keys = new KeyTable(this.ctx.storage.sql);
   readonly #list = new ChatList(this.ctx.storage.sql, this.#channels);
+  readonly #settings = new Settings(this.env, this.ctx.storage, this.#channels, () => this.#list.changed());
   readonly #alarm = new StandingAlarm(this.ctx.storage);
   readonly #pace = new ReportPace();
   readonly #deletions = new Deletions(
@@ -59,8 +61,6 @@ export class OrganizationObject extends DurableObject<Env> {
   #id: string | undefined;
   /** How often the organization was closed or erased. D1's answer to an earlier query may be outdated. */
   #closings = 0;
-  /** When the configuration was read last, Unix milliseconds. */
-  #configuredAt = 0;
 
   /**
    * Creates the chat of a contact's address, or finds it.
@@ -83,7 +83,7 @@ export class OrganizationObject extends DurableObject<Env> {
       return this.#opened(organizationId, channel, row, false);
     }
     const now = Date.now();
-    if (request.isLimited && this.#isFull(channel)) return { outcome: "chat_limit" };
+    if (request.isLimited && this.#settings.isFull(channel)) return { outcome: "chat_limit" };
     const row = this.#chats.create(channel, request, now);
     this.#list.changed();
     await this.#alarm.by(now + ADOPT_AFTER_MS);
@@ -134,15 +134,50 @@ export class OrganizationObject extends DurableObject<Env> {
   report(report: ChatReport): ReportAnswer {
     const row = this.#visible(report.chatId);
     if (row?.life !== report.life) return { outcome: "unknown" };
+    this.#refreshIfOld();
     const now = Date.now();
     this.#chats.report(row, report, now);
     this.#list.changed();
-    return { outcome: "ok", number: Math.max(row.report, report.number), nextAfterMs: this.#pace.next(now) };
+    const { webhooks } = this.#settings;
+    return {
+      outcome: "ok",
+      number: Math.max(row.report, report.number),
+      nextAfterMs: this.#pace.next(now),
+      listeningForMs: 0,
+      ...(webhooks.version !== (report.webhooks ?? "") && { webhooks }),
+    };
+  }
+
+  /** Up to `limit` pointers to events after a position; see `Feed`. Null before the organization's first chat. */
+  feed(after: number, limit: number): FeedAnswer | null {
+    return this.#isReady() ? this.#feed.read(after, limit) : null;
+  }
+
+  /** Up to `limit` pointers after a position that were reported from `since` to `until`, Unix milliseconds. */
+  pointersBetween(since: number, until: number, after: number, limit: number): FeedPointer[] {
+    return this.#isReady() ? this.#feed.between(since, until, after, limit) : [];
+  }
+
+  /** The organization's own events of a range, including both ends, and the life in their ids. */
+  ownEvents(first: number, last: number): { life: string; events: EventFact[] } | null {
+    return this.#isReady() ? { life: this.#feed.life, events: this.#feed.ownEvents(first, last) } : null;
+  }
+
+  /** A webhook's object tells an event. @param source a repeated call with the same source changes nothing */
+  webhookEvent(type: EventType, note: Record<string, unknown>, source: string): void {
+    if (this.#isReady()) this.ctx.storage.transactionSync(() => this.#feed.append(type, note, source, Date.now()));
   }
 
   /** Stores a channel's health. @throws if the channel is new here and D1 does not answer */
   async reportHealth(organizationId: string, channelId: string, health: ChannelHealth): Promise<void> {
-    if (await this.#knows(organizationId, channelId)) this.#channels.reportHealth(channelId, health);
+    if (!(await this.#knows(organizationId, channelId))) return;
+    this.ctx.storage.transactionSync(() => {
+      if (!this.#channels.reportHealth(channelId, health)) return;
+      const { state, reason, since } = health;
+      const channelKind = this.#channels.get(channelId)?.kind ?? null;
+      const note = { channelId, channelKind, state, reason, since: new Date(since).toISOString() };
+      this.#feed.append("channel.health", note, null, Date.now());
+    });
   }
 
   /** Stores a key's counts. @throws if the object is empty and D1 does not answer */
@@ -158,7 +193,12 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** The operator changed a name or a limit. @throws if D1 does not answer */
   async refresh(): Promise<void> {
-    if (this.#isReady()) await this.#readConfiguration();
+    if (this.#isReady()) await this.#settings.read(this.#id ?? "", () => this.#isReady());
+  }
+
+  /** The webhooks changed. From then on, chats learn of them with their next report. @throws if D1 does not answer */
+  async refreshWebhooks(organizationId: string): Promise<void> {
+    if (await this.#exists(organizationId)) await this.refresh();
   }
 
   /**
@@ -209,6 +249,8 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#closings++;
     this.#id = undefined;
     this.#channels.forget();
+    this.#feed.forget();
+    this.#settings.forget();
     this.#list.changed();
     this.#alarm.gone();
     await gone;
@@ -229,7 +271,7 @@ export class OrganizationObject extends DurableObject<Env> {
   }
 
   #refreshIfOld(): void {
-    if (Date.now() - this.#configuredAt > CONFIGURATION_FRESH_MS) this.ctx.waitUntil(this.#readConfigurationLater());
+    if (this.#settings.isOld) this.ctx.waitUntil(this.#settings.readLater(this.#id ?? "", () => this.#isReady()));
   }
 
   async #adopt(): Promise<void> {
@@ -288,10 +330,8 @@ export class OrganizationObject extends DurableObject<Env> {
     const row = await findChannelRow(this.env, organizationId, channelId);
     if (closings !== this.#closings) return this.#knows(organizationId, channelId);
     if (!row || (row.organization.erasingAt !== null && !this.#isReady())) return false;
-    // Of an empty object, this is the whole configuration.
-    if (!this.#isReady()) this.#configuredAt = Date.now();
     this.#prepare(organizationId);
-    this.#setLimit(row.organization.limits);
+    this.#settings.setLimit(row.organization.limits);
     this.#channels.add(row.channel);
     return true;
   }
@@ -300,40 +340,5 @@ export class OrganizationObject extends DurableObject<Env> {
     if (this.#isReady()) return;
     this.ctx.storage.kv.put("organization", organizationId);
     this.#isReady();
-  }
-
-  /** Reads the channels' names and the limits in D1 again. */
-  async #readConfiguration(): Promise<void> {
-    const organizationId = this.#id ?? "";
-    this.#configuredAt = Date.now();
-    const { channels, organization } = await readNamesAndLimits(this.env, organizationId);
-    if (!organization || !this.#isReady()) return;
-    this.#setLimit(organization.limits);
-    if (this.#channels.configure(channels)) this.#list.changed();
-  }
-
-  async #readConfigurationLater(): Promise<void> {
-    try {
-      await this.#readConfiguration();
-    } catch (error) {
-      console.warn({ event: "configuration_not_read", organizationId: this.#id, error: causeOf(error) });
-    }
-  }
-
-  #setLimit({ chats }: Limits): void {
-    const { kv } = this.ctx.storage;
-    if (kv.get("chatLimit") !== chats) kv.put("chatLimit", chats);
-  }
-
-  /** Whether a limit refuses one more chat in a channel. */
-  #isFull(channel: KnownChannel): boolean {
-    const { kv, sql } = this.ctx.storage;
-    const chats = (ids: string[]) => this.#channels.countChats(ids);
-    const limit = kv.get<number>("chatLimit");
-    return (
-      (channel.chatLimit !== null && chats([channel.id]) >= channel.chatLimit) ||
-      (limit !== undefined && chats([...this.#channels.all().keys()]) >= limit) ||
-      sql.databaseSize >= MAX_BYTES
-    );
   }
 }

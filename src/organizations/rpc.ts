@@ -3,8 +3,10 @@ import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import type { Metadata } from "../db/schema.ts";
+import type { EventType } from "../events/event.ts";
 import type { ListPosition } from "../http/pagination.ts";
 import type { Counts } from "../platform/counts.ts";
+import type { WebhookList } from "../webhooks/rpc.ts";
 
 /**
  * The values that pass between the Worker, the other objects and an organization's object. After a release, only add
@@ -79,13 +81,52 @@ export interface ChatReport extends ChatState {
   chatId: string;
   life: number;
   number: number;
+  /** The chat's events after the last one that it knows to be reported; null if there are none. */
+  events: EventBurst | null;
+  /** The version of the list of webhooks that the chat has; null if it has none. */
+  webhooks: string | null;
+}
+
+/** Events of a chat from `first` to `last`, and which types are among them. */
+export interface EventBurst {
+  first: number;
+  last: number;
+  types: EventType[];
 }
 
 /**
  * `number`: the number of the last report that counted. `nextAfterMs`: how long the chat should collect changes before
- * its next report. `unknown`: the organization has no such chat, or it is being deleted.
+ * its next report. `listeningForMs`: for how long to report each event at once, because a client waits for events.
+ * `webhooks`: absent if the chat has the current list. `unknown`: the organization has no such chat, or it is being
+ * deleted.
  */
-export type ReportAnswer = { outcome: "ok"; number: number; nextAfterMs: number } | { outcome: "unknown" };
+export type ReportAnswer =
+  | { outcome: "ok"; number: number; nextAfterMs: number; listeningForMs: number; webhooks?: WebhookList }
+  | { outcome: "unknown" };
+
+/** The events of one burst in the feed; `chatId` is null for an event of the organization. */
+export interface FeedPointer {
+  /** 1, 2, 3 … in the feed, without a gap. */
+  position: number;
+  chatId: string | null;
+  channelId: string | null;
+  first: number;
+  last: number;
+  types: EventType[];
+  /** When it was reported, Unix milliseconds. */
+  at: number;
+}
+
+/**
+ * A page of the feed. `life` is new for each feed, so that a cursor of another one is recognized. `oldest` is the first
+ * position that is still there, `newest` the last; `newest` is `oldest` less 1 if there is none.
+ */
+export interface FeedAnswer {
+  life: string;
+  oldest: number;
+  newest: number;
+  pointers: FeedPointer[];
+}
 
 /** A channel's health, as its object reports it. `number` grows with each report. Times are Unix milliseconds. */
 export interface ChannelHealth {

@@ -48,7 +48,9 @@ export const ORGANIZATION_SCHEMA = [
      report integer not null default 0,
      depth integer not null default 0,
      oldest integer,
-     attempts text not null default '{}'
+     attempts text not null default '{}',
+     -- The last of its events that the feed points to.
+     events integer not null default 0
    ) without rowid;
    -- GET /chats, latest activity first.
    create index chats_by_activity on chats (active_at, id) where active_at is not null;
@@ -71,5 +73,20 @@ export const ORGANIZATION_SCHEMA = [
      -- RequestCounts as JSON.
      counts text not null,
      at integer not null
-   ) without rowid;`,
+   ) without rowid;
+   -- The tables of the feed, feed_<day>, and the first position in each. A day is counted from 1970.
+   create table feed_days (
+     day integer primary key,
+     first integer not null
+   );
+   -- The events of the organization itself.
+   create table own_events (
+     n integer primary key,
+     type text not null,
+     -- Its facts, as JSON.
+     note text not null,
+     -- What made it: one source makes one event.
+     source text,
+     at integer not null
+   );`,
 ];

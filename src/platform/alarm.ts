@@ -22,8 +22,9 @@ export class StandingAlarm {
   /** Ensures an alarm at `at` or before. Null does nothing. */
   async by(at: number | null): Promise<void> {
     if (at === null) return;
-    const standing = await this.standing();
-    if (standing === null || standing > at) await this.set(at);
+    await this.standing();
+    // Read after the wait: another call may have set the alarm meanwhile.
+    if (this.#at == null || this.#at > at) await this.set(at);
   }
 
   /** Sets the alarm to `at`, or deletes it. If this fails, the time is unknown and is read again. */

@@ -202,7 +202,7 @@ export class SimulatedChat extends ChatPlatform {
       world.count("redacted");
       this.#queue.beforeRedaction(row.seq);
       this.#news = "redacted";
-      storage.redact(storage.delivered(row.seq) ?? row);
+      storage.redact(storage.delivered(row.seq) ?? row, world.now);
       this.#news = null;
       this.#queue.afterRedaction();
     });

@@ -1,6 +1,7 @@
 import type { QueuePorts } from "../../src/chats/delivery/queue.ts";
 import { printRedacted, type QueuedMessage, queuedMessage } from "../../src/chats/delivery/row.ts";
 import { redacted } from "../../src/chats/log/redaction.ts";
+import { withStatus } from "../../src/chats/message-status.ts";
 
 type Log = QueuePorts["log"];
 
@@ -56,10 +57,10 @@ export class SimulatedStorage implements Log {
   }
 
   /** See `MessageLog.redact`. */
-  redact(row: QueuedMessage): void {
+  redact(row: QueuedMessage, at: number): void {
     const { seq, message } = row;
     this.#stored = { ...this.#stored, redacted: [...this.#stored.redacted, seq] };
-    this.#write(queuedMessage({ seq, message: redacted(message), delivery: printRedacted(row), template: null }));
+    this.#write(queuedMessage({ seq, message: redacted(message, at), delivery: printRedacted(row), template: null }));
   }
 
   head(): QueuedMessage | null {
@@ -90,7 +91,8 @@ export class SimulatedStorage implements Log {
     this.#write({ ...this.#row(seq), delivery, parts, lastError });
   }
 
-  writeDocument(...[message, known]: Parameters<Log["writeDocument"]>): void {
+  writeStatus(...[before, change, known]: Parameters<Log["writeStatus"]>): void {
+    const message = withStatus(before, change);
     const { delivery, parts, lastError } = known ?? this.#row(message.seq);
     this.#write({ ...this.#row(message.seq), message, delivery, parts, lastError });
   }

@@ -29,7 +29,7 @@ export interface NetworkPort extends DeliveryPolicy {
 /** The messages in storage. */
 export type LogPort = Pick<
   DeliveryLog,
-  "byId" | "byNetworkId" | "delivered" | "head" | "isRedacted" | "leftQueue" | "writeDelivery" | "writeDocument"
+  "byId" | "byNetworkId" | "delivered" | "head" | "isRedacted" | "leftQueue" | "writeDelivery" | "writeStatus"
 >;
 
 /** A chat, as its outbox uses it. */

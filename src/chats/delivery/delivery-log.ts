@@ -1,5 +1,6 @@
 import type { MessageLog } from "../log/message-log.ts";
 import type { Message } from "../message.ts";
+import type { StatusChange } from "../message-status.ts";
 import type { StoredParts } from "./parts.ts";
 import type { Delivery, DeliveryError } from "./retry.ts";
 import { type DeliveryKnown, printDelivery, type QueuedMessage, queuedMessage } from "./row.ts";
@@ -29,9 +30,9 @@ export class DeliveryLog {
     this.#log.writeDelivery(seq, printDelivery({ delivery, parts, lastError }));
   }
 
-  /** Writes a changed message, and the state of its delivery if that changed too. */
-  writeDocument(message: Message, known?: DeliveryKnown): void {
-    this.#log.writeDocument(message, known && printDelivery(known));
+  /** Writes a message's new status or error, and the state of its delivery if that changed too. */
+  writeStatus(message: Message, change: StatusChange, known?: DeliveryKnown): void {
+    this.#log.writeStatus(message, change, known && printDelivery(known));
   }
 
   byId(id: string): { seq: number } | null {

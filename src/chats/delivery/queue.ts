@@ -163,8 +163,7 @@ export class DeliveryQueue {
 
   readonly #change: OutboxHost["change"] = (message, status, error, known) => {
     const { clock, log } = this.#ports;
-    const at = Math.max(clock.now(), Date.parse(message.updatedAt));
-    log.writeDocument({ ...message, status, error, updatedAt: new Date(at).toISOString() }, known);
+    log.writeStatus(message, { status, error, at: clock.now() }, known);
     if (message.status === "QUEUED" && status !== "QUEUED") log.leftQueue(message.seq);
   };
 }

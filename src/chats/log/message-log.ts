@@ -1,6 +1,8 @@
 import { seqOf } from "../../ids.ts";
 import { prepareSchema } from "../../platform/schema-steps.ts";
 import type { Message } from "../message.ts";
+import { type StatusChange, withStatus } from "../message-status.ts";
+import { EventLog, type NewEvent } from "./event-log.ts";
 import { CheckedRows, checkComplete } from "./integrity.ts";
 import { redacted } from "./redaction.ts";
 import type { Media, NewMessage, OutboundRow, SeqRange, UsedTemplate } from "./rows.ts";
@@ -14,8 +16,11 @@ const SAVE_QUEUE_FLOOR_EVERY = 100;
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  readonly events: EventLog;
   /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
+  /** Counts the messages that this instance redacted. */
+  redactions = 0;
   /** A copy of the newest row's columns. */
   #newest: { seq: number; at: number; queued: number } | undefined;
   readonly #checked = new CheckedRows();
@@ -25,9 +30,11 @@ export class MessageLog {
   /** A copy of the seqs of messages that left the queue while an older message was queued. */
   #leftEarly: number[] | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  /** @param onEvent called after an event was stored */
+  constructor(storage: DurableObjectStorage, onEvent: () => void) {
     this.#storage = storage;
     this.#sql = storage.sql;
+    this.events = new EventLog(storage.sql, onEvent);
   }
 
   /** Creates or upgrades the schema. */
@@ -38,6 +45,8 @@ export class MessageLog {
   /** The storage was deleted. */
   forget(): void {
     this.changes++;
+    this.redactions++;
+    this.events.forget();
     this.#newest = undefined;
     this.#checked.forget();
     this.#measured = undefined;
@@ -59,10 +68,20 @@ export class MessageLog {
   }
 
   /** Stores a message. @returns its JSON */
-  append({ message, dedupe, fingerprint, template, delivery, media }: NewMessage): string {
+  append(row: NewMessage): string {
     this.changes++;
+    const { message } = row;
     const doc = JSON.stringify(message);
     const queued = this.newest().queued + Number(message.status === "QUEUED");
+    const at = Date.parse(message.createdAt);
+    const type = message.direction === "INBOUND" ? "message.received" : "message.created";
+    this.#commit([{ type, seq: message.seq, note: null, at }], () => this.#insert(row, doc, queued));
+    this.#newest = { seq: message.seq, at, queued };
+    this.#checked.add({ low: message.seq, high: message.seq });
+    return doc;
+  }
+
+  #insert({ message, dedupe, fingerprint, template, delivery, media }: NewMessage, doc: string, queued: number): void {
     this.#sql.exec(
       `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued)
        values (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -75,9 +94,19 @@ export class MessageLog {
       media && JSON.stringify(media),
       queued,
     );
-    this.#newest = { seq: message.seq, at: Date.parse(message.createdAt), queued };
-    this.#checked.add({ low: message.seq, high: message.seq });
-    return doc;
+  }
+
+  /** Writes rows and their events, or nothing: an object whose write failed can continue. */
+  #commit(events: NewEvent[], write: () => void): void {
+    try {
+      this.#storage.transactionSync(() => {
+        write();
+        for (const event of events) this.events.append(event);
+      });
+    } catch (error) {
+      this.events.forget();
+      throw error;
+    }
   }
 
   /**
@@ -230,12 +259,19 @@ export class MessageLog {
     this.#sql.exec("update messages set delivery = ? where seq = ?", delivery, seq);
   }
 
-  /** Writes a changed message, and the state of its delivery if that changed too, in one statement. */
-  writeDocument(message: Message, delivery?: string): void {
+  /** Writes a message's new status or error, and the state of its delivery if that changed too. @returns the message */
+  writeStatus(before: Message, change: StatusChange, delivery?: string): Message {
     this.changes++;
+    const message = withStatus(before, change);
+    const { seq, status } = message;
     const doc = JSON.stringify(message);
-    if (delivery === undefined) this.#sql.exec("update messages set doc = ? where seq = ?", doc, message.seq);
-    else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, message.seq);
+    const write = () => {
+      if (delivery === undefined) this.#sql.exec("update messages set doc = ? where seq = ?", doc, seq);
+      else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, seq);
+    };
+    if (status === before.status) write();
+    else this.#commit([statusEvent(message)], write);
+    return message;
   }
 
   mediaOf(id: string): Media | null {
@@ -266,18 +302,22 @@ export class MessageLog {
    */
   redact(message: Message, delivery: string | null, at: number, call: string): Message {
     this.changes++;
+    this.redactions++;
     const { seq } = message;
-    const blank = redacted(message);
-    this.#storage.kv.put(`redacted ${seq}`, call);
-    if (message.status === "QUEUED") this.leftQueue(seq);
-    this.#sql.exec(
-      `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
-       where seq = ?`,
-      JSON.stringify(blank),
-      at,
-      delivery,
-      seq,
-    );
+    const blank = redacted(message, at);
+    const failure = blank.status === message.status ? [] : [statusEvent(blank)];
+    this.#commit([...failure, { type: "message.redacted", seq, note: null, at }], () => {
+      this.#storage.kv.put(`redacted ${seq}`, call);
+      if (message.status === "QUEUED") this.leftQueue(seq);
+      this.#sql.exec(
+        `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
+         where seq = ?`,
+        JSON.stringify(blank),
+        at,
+        delivery,
+        seq,
+      );
+    });
     return blank;
   }
 
@@ -297,6 +337,11 @@ export class MessageLog {
     }
     return this.#measured.bytes;
   }
+}
+
+function statusEvent({ seq, status, error, updatedAt }: Message): NewEvent {
+  const note = { status, ...(error && { code: error.code }) };
+  return { type: "message.status", seq, note, at: Date.parse(updatedAt) };
 }
 
 type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };

@@ -11,6 +11,8 @@ interface MessagePosition {
   at: string;
 }
 
+const NO_TIMES = { sentAt: null, deliveredAt: null, readAt: null, failedAt: null };
+
 /** The position of the next message. Times never run backwards, even if the clock does. @param now Unix milliseconds */
 export function nextPosition(
   newest: { seq: number; at: number },
@@ -44,6 +46,8 @@ export function outboundMessage(
     metadata,
     createdAt: at,
     updatedAt: at,
+    ...NO_TIMES,
+    sentAt: isQueued ? null : at,
   };
 }
 
@@ -70,5 +74,6 @@ export function inboundMessage(
     metadata: {},
     createdAt: at,
     updatedAt: at,
+    ...NO_TIMES,
   };
 }

@@ -1,15 +1,27 @@
 import type { Message } from "../message.ts";
+import { withStatus } from "../message-status.ts";
 
 /** Redaction removes a message's text. A network may quote the text in an error, so error texts are removed too. */
 
 const REDACTED = "The message was redacted";
 
-/** The redacted message. It keeps its id, number, times and status, and its error's code. */
-export function redacted(message: Message): Message {
-  const error = message.error && withoutWords(message.error);
-  const blank = { ...message, content: "", text: "", variables: null, mediaUrl: null, metadata: {}, error };
+/**
+ * The redacted message. It keeps its id, number, times and status, and its error's code. A queued message fails.
+ * @param at Unix milliseconds
+ */
+export function redacted(message: Message, at: number): Message {
+  const blank: Message = {
+    ...message,
+    content: "",
+    text: "",
+    variables: null,
+    mediaUrl: null,
+    metadata: {},
+    error: message.error && withoutWords(message.error),
+  };
   if (message.status !== "QUEUED") return blank;
-  return { ...blank, status: "FAILED", error: { code: "redacted", message: `${REDACTED} before it was delivered` } };
+  const error = { code: "redacted", message: `${REDACTED} before it was delivered` };
+  return withStatus(blank, { status: "FAILED", error, at });
 }
 
 /** An error with its code but without the network's text. */

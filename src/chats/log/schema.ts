@@ -19,5 +19,15 @@ export const CHAT_SCHEMA = [
      media text
    );
    -- Finds the message that an idempotency key or an inbound id stored first.
-   create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;`,
+   create unique index messages_by_dedupe on messages (dedupe) where dedupe is not null;
+   create table events (
+     n integer primary key,
+     type text not null,
+     -- The message that the event is about; null if it is about none.
+     seq integer,
+     -- Further facts as JSON, for example a status. Never a text.
+     note text,
+     -- Unix milliseconds.
+     at integer not null
+   );`,
 ];

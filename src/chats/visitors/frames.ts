@@ -5,7 +5,10 @@ import { MAX_CONTENT, type Message } from "../message.ts";
 /** The frames of the visitors' socket, which are JSON text. `src/docs/web-chat.md` describes them. */
 
 /** A message as its visitor sees it, without the company's internal fields. */
-export type VisitorMessage = Omit<Message, "senderId" | "metadata" | "templateId" | "variables">;
+export type VisitorMessage = Omit<
+  Message,
+  "senderId" | "metadata" | "templateId" | "variables" | "sentAt" | "deliveredAt" | "readAt" | "failedAt"
+>;
 
 export interface RefusedFrame {
   type: "refused";
@@ -75,8 +78,8 @@ function isTooLarge(data: string | ArrayBuffer): boolean {
 }
 
 export function visitorMessage(message: Message): VisitorMessage {
-  const { senderId: _sender, metadata: _metadata, templateId: _template, variables: _variables, ...shown } = message;
-  return shown;
+  const { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt } = message;
+  return { id, chatId, seq, direction, type, content, mediaUrl, text, status, error, createdAt, updatedAt };
 }
 
 /** The response to a stored message. @param id the page's own id of the message @param doc the stored message as JSON */

@@ -49,13 +49,6 @@ export function acknowledge(
     high,
     status === "READ" ? "DELIVERED" : "SENT",
   );
-  const changed = [...rows].map(({ doc }) => {
-    const message = JSON.parse(doc) as Message;
-    // Never earlier than the previous change, even if the clock was set back.
-    const updatedAt = new Date(Math.max(now, Date.parse(message.updatedAt))).toISOString();
-    return { ...message, status, updatedAt };
-  });
-  // Through the log, which counts changes: cached pages are outdated now.
-  for (const message of changed) log.writeDocument(message);
-  return changed;
+  const before = [...rows].map(({ doc }) => JSON.parse(doc) as Message);
+  return before.map((message) => log.writeStatus(message, { status, error: message.error, at: now }));
 }

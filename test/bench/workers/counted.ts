@@ -53,8 +53,15 @@ export class ChatObject extends counting(service.ChatObject) {
   /** Writes messages into a chat that has had no request yet but its creation, through a log of their own. */
   fill({ chatId, senderId, startsAt, from, count }: Messages): void {
     const { storage } = this.ctx;
-    const log = new MessageLog(storage);
-    if (!new Adoption(storage, () => log.prepare()).identity()) throw new Error(`${chatId} is not adopted`);
+    const log = new MessageLog(storage, () => {});
+    if (
+      !new Adoption(
+        storage,
+        () => log.prepare(),
+        () => {},
+      ).identity()
+    )
+      throw new Error(`${chatId} is not adopted`);
     storage.transactionSync(() => {
       for (let seq = from; seq < from + count; seq++) {
         const sentAt = startsAt + seq;

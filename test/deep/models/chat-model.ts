@@ -20,6 +20,8 @@ export interface Row {
   error: Message["error"];
   createdAt: number;
   updatedAt: number;
+  /** When it got each status. */
+  times: Partial<Record<Message["status"], number>>;
   /** The idempotency key, or the network's id, that it came with. */
   key: string | null;
   isRedacted: boolean;
@@ -67,6 +69,7 @@ export class ChatModel {
       error: null,
       createdAt: at,
       updatedAt: at,
+      times: {},
       key,
       isRedacted: false,
       attempts: 0,
@@ -151,12 +154,13 @@ export class ChatModel {
     row.content = "";
     if (row.error) row.error = { ...row.error, message: REDACTED };
     if (row.status !== "QUEUED") return;
-    row.status = "FAILED";
-    row.error = { code: "redacted", message: `${REDACTED} before it was delivered` };
+    this.#become(row, "FAILED", { code: "redacted", message: `${REDACTED} before it was delivered` });
   }
 
   #become(row: Row, status: Message["status"], error: Message["error"]): void {
-    Object.assign(row, { status, error, updatedAt: Math.max(this.now, row.updatedAt) });
+    const updatedAt = Math.max(this.now, row.updatedAt);
+    if (status !== row.status) row.times[status] = updatedAt;
+    Object.assign(row, { status, error, updatedAt });
   }
 }
 
@@ -171,6 +175,11 @@ function isNews(was: Message["status"], told: Told): boolean {
   if (told === "FAILED") return was === "QUEUED" || was === "SENT";
   if (was === "FAILED") return told !== "SENT";
   return RANK[told] > RANK[was];
+}
+
+function timeOf({ times }: Row, status: Message["status"]): string | null {
+  const at = times[status];
+  return at === undefined ? null : new Date(at).toISOString();
 }
 
 /** A message as the API shows it. */
@@ -193,5 +202,9 @@ export function shown(row: Row, chatId: string, ownerId: string): Message {
     metadata: {},
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
+    sentAt: timeOf(row, "SENT"),
+    deliveredAt: timeOf(row, "DELIVERED"),
+    readAt: timeOf(row, "READ"),
+    failedAt: timeOf(row, "FAILED"),
   };
 }

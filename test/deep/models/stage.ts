@@ -58,7 +58,7 @@ export class Stage {
   constructor(state: DurableObjectState, scheduler: fc.Scheduler, channelKind: ChatIdentity["channelKind"]) {
     this.#state = state;
     this.#scheduler = scheduler;
-    this.log = new DeliveryLog(new MessageLog(state.storage));
+    this.log = new DeliveryLog(new MessageLog(state.storage, () => {}));
     this.identity = {
       chatId: newId("cht", null),
       organizationId: newId("org", null),
@@ -167,7 +167,7 @@ export class Stage {
       report: async ({ number }: ChatReport): Promise<ReportAnswer> => {
         await this.turn("the chat reports to its organization");
         await this.turn("the organization answers");
-        return { outcome: "ok", number, nextAfterMs: 5_000 };
+        return { outcome: "ok", number, nextAfterMs: 5_000, listeningForMs: 0 };
       },
       addAddresses: () => this.turn("the organization gets addresses"),
     } satisfies Partial<Record<keyof OrganizationObject, unknown>>;

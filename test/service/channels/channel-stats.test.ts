@@ -226,6 +226,7 @@ test.each([
   await env.ORGANIZATIONS.getByName(organizationId).report({
     ...{ chatId, life: (stored?.life ?? 0) + life, number: (stored?.report ?? 0) + number },
     ...{ lastMessageAt: null, preview: null, unansweredSince: null, depth: 7, oldest: 1, attempts: { sent: 7 } },
+    ...{ events: null, webhooks: null },
   });
   expect(await storedChat(organizationId, chatId)).toEqual(stored);
   expect((await channelStats(chat)).queue.depth).toBe(1);

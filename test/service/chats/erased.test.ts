@@ -78,7 +78,14 @@ test("a chat that is deleted while it reports its activity keeps its tombstone a
   const { object, chatId, organizationId, life, tombstone } = await usedChat();
   // The chat's report will be answered with a greater number, which the chat would store.
   const ahead = { lastMessageAt: null, preview: null, unansweredSince: null, depth: 0, oldest: null, attempts: {} };
-  await env.ORGANIZATIONS.getByName(organizationId).report({ chatId, life, number: 9, ...ahead });
+  await env.ORGANIZATIONS.getByName(organizationId).report({
+    chatId,
+    life,
+    number: 9,
+    events: null,
+    webhooks: null,
+    ...ahead,
+  });
   aroundCall("ORGANIZATIONS", "report", { after: () => env.CHATS.getByName(chatId).erase(organizationId, life) });
   await runDurableObjectAlarm(object);
   expect(await heldBy(object)).toEqual({ ...tombstone, alarm: Date.now() + 600_000 });

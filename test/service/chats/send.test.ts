@@ -215,6 +215,10 @@ test("a message on a web channel is SENT when it is stored, and listed with all 
     metadata: { order: "7" },
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     updatedAt: message.createdAt,
+    sentAt: message.createdAt,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
   });
   const listed = await api("GET", `/chats/${chat.id}/messages`);
   expect(listed.body).toEqual({

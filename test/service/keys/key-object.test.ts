@@ -79,7 +79,21 @@ test("a record older than 45 s is refreshed in the background, once for concurre
   expect(await Promise.all([admitted(), admitted(), admitted()])).toEqual([200, 200, 200]);
   await settle(object);
   expect(roundTrips()).toBe(5 + 1 + 5);
-  expect(await stored(object)).toMatchObject({ record: { readAt: Date.now() } });
+});
+
+test("an unchanged record is stored again after ten minutes, and not with each refresh", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const { admitted, object } = await warmKey();
+  const first = ((await stored(object)).record as { readAt: number }).readAt;
+  for (const [minutes, readAt] of [
+    [9, first],
+    [10, first + 10 * MINUTE],
+  ] as const) {
+    vi.setSystemTime(first + minutes * MINUTE);
+    await admitted();
+    await settle(object);
+    expect(await stored(object)).toMatchObject({ record: { readAt } });
+  }
 });
 
 test.each(OUTAGES)(

@@ -19,6 +19,8 @@ async function reporting() {
       chatId: chat.id,
       life,
       number,
+      events: null,
+      webhooks: null,
       lastMessageAt: life + number,
       preview: null,
       unansweredSince: null,
@@ -72,7 +74,9 @@ test("a report for a chat that was deleted, or created again, changes nothing", 
 test("an object that nobody created answers a report without writing", async () => {
   const object = env.ORGANIZATIONS.getByName("org_gaaaaaaaaaaaaaaa");
   const state = { lastMessageAt: 1, preview: null, unansweredSince: null, depth: 0, oldest: null, attempts: {} };
-  expect(await object.report({ chatId: "cht_gaaaaaaaaaaaaaaa", life: 1, number: 1, ...state })).toEqual({
+  expect(
+    await object.report({ chatId: "cht_gaaaaaaaaaaaaaaa", life: 1, number: 1, events: null, webhooks: null, ...state }),
+  ).toEqual({
     outcome: "unknown",
   });
   await object.reportKey("org_gaaaaaaaaaaaaaaa", "key_gaaaaaaaaaaaaaaa", { admitted: 1, refused: {} });

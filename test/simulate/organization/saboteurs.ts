@@ -12,8 +12,8 @@ const identity = "src/chats/identity.ts";
 export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a report counts although a newer one is stored": {
     file: chatTable,
-    right: "if (report.number > row.report) this.#storage",
-    wrong: "this.#storage",
+    right: "if (report.number > row.report) this.#commit",
+    wrong: "this.#commit",
   },
   "a chat's object is erased without a look at its life": {
     file: chat,
@@ -62,8 +62,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the chat's alarm is not set when a message is stored": {
     file: chat,
-    right: '    await this.#alarm.by(this.#report.changed());\n    return { outcome: "stored", doc };',
-    wrong: '    return { outcome: "stored", doc };',
+    right: "    await this.#alarm.by(this.#report.changed());\n    if",
+    wrong: "    if",
   },
 };
 

@@ -34,6 +34,10 @@ test("an outbound message is stored with the request's fields, and is QUEUED", (
     metadata: { ticket: "1" },
     createdAt: PLACE.at,
     updatedAt: PLACE.at,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
   });
 });
 
@@ -68,6 +72,10 @@ test("an inbound message is stored as it arrived", () => {
     metadata: {},
     createdAt: PLACE.at,
     updatedAt: PLACE.at,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
   });
 });
 
@@ -97,16 +105,16 @@ test("a redacted message has no fingerprint, and is returned to any request", ()
 test("a redacted message has no content left", () => {
   const message = outboundMessage(DRAFT, PREPARED, PLACE, false);
   const blank = { content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
-  expect(redacted(message)).toEqual({ ...message, ...blank });
+  expect(redacted(message, 0)).toEqual({ ...message, ...blank });
   const error = { code: "network_400", message: "What is Order 7?" };
-  expect(redacted({ ...message, status: "FAILED", error }).error).toEqual({
+  expect(redacted({ ...message, status: "FAILED", error }, 0).error).toEqual({
     code: "network_400",
     message: "The message was redacted",
   });
 });
 
 test("a message that is redacted while it is queued is FAILED, with the reason", () => {
-  expect(redacted(outboundMessage(DRAFT, PREPARED, PLACE, true))).toMatchObject({
+  expect(redacted(outboundMessage(DRAFT, PREPARED, PLACE, true), Date.parse(PLACE.at) + 5)).toMatchObject({
     status: "FAILED",
     error: { code: "redacted", message: "The message was redacted before it was delivered" },
   });

@@ -1,0 +1,72 @@
+import { type EventFact, type EventOrigin, type EventType, lifeDigits } from "../events/event.ts";
+import { matches } from "../events/filter.ts";
+import { renderEvent } from "../events/render.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { Payload } from "../webhooks/rpc.ts";
+import type { Chat } from "./chat.ts";
+import type { ChatIdentity } from "./identity.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import type { Message } from "./message.ts";
+import type { ReadEventsAnswer, Unknown } from "./rpc.ts";
+
+const MAX_EVENTS = 100;
+
+/** Renders a chat's events from its rows as they are now, so that a redaction holds for old events too. */
+export class ChatEvents {
+  readonly #env: Env;
+  readonly #log: MessageLog;
+  readonly #address: (identity: ChatIdentity) => string;
+
+  constructor(env: Env, log: MessageLog, address: (identity: ChatIdentity) => string) {
+    this.#env = env;
+    this.#log = log;
+    this.#address = address;
+  }
+
+  /**
+   * Reads up to 100 events of a range, including both ends.
+   * @param types only these, or families such as `message.*`; null for all
+   * @throws ApiError `unavailable` if an event shows the chat and the organization's object does not answer
+   */
+  async read(
+    identity: ChatIdentity,
+    { first, last }: { first: number; last: number },
+    types: string[] | null,
+  ): Promise<Exclude<ReadEventsAnswer, Unknown>> {
+    const { newest } = this.#log.events;
+    const upTo = Math.min(last, first + MAX_EVENTS - 1, newest);
+    const facts = this.#log.events
+      .range(first, upTo)
+      .filter(({ type }) => matches({ types, channels: null }, type, identity.channelId));
+    const chat = facts.some(({ type }) => showsChat(type)) ? await this.#chat(identity) : null;
+    const events = facts.map((fact) => {
+      const event = renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat));
+      return { number: fact.number, type: fact.type, doc: JSON.stringify(event) };
+    });
+    return { outcome: "ok", events, upTo, newest };
+  }
+
+  /** An event as an object, as it is now. @throws as `read` */
+  async render(identity: ChatIdentity, fact: EventFact, payload: Payload) {
+    const chat = payload === "full" && showsChat(fact.type) ? await this.#chat(identity) : null;
+    return renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat), payload);
+  }
+
+  #subject({ seq }: EventFact, chat: Chat | null) {
+    const doc = seq === null ? "" : this.#log.documents({ low: seq, high: seq });
+    return { chat, message: doc === "" ? null : (JSON.parse(doc) as Message) };
+  }
+
+  #chat({ organizationId, chatId }: ChatIdentity): Promise<Chat | null> {
+    return callOrganization(this.#env, organizationId, (organization) => organization.find(chatId));
+  }
+
+  #originOf(identity: ChatIdentity): EventOrigin {
+    const { organizationId, chatId: id, life, channelId, channelKind } = identity;
+    return { organizationId, chat: { id, life, channelId, channelKind, contactAddress: this.#address(identity) } };
+  }
+}
+
+function showsChat(type: EventType): boolean {
+  return type === "chat.created" || type === "chat.updated";
+}

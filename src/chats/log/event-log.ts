@@ -1,0 +1,71 @@
+import type { EventFact, EventType } from "../../events/event.ts";
+
+/** An event to store. */
+export type NewEvent = Pick<EventFact, "type" | "seq" | "note" | "at">;
+
+type EventRow = { n: number; type: EventType; seq: number | null; note: string | null; at: number };
+
+/**
+ * What happened in a chat, in order, numbered from 1 without a gap. Each event is stored in the commit of what it tells.
+ * It has no text, so that a redaction has nothing to remove here.
+ */
+export class EventLog {
+  readonly #sql: SqlStorage;
+  readonly #onEvent: () => void;
+  #newest: number | undefined;
+
+  /** @param onEvent called after an event was stored */
+  constructor(sql: SqlStorage, onEvent: () => void) {
+    this.#sql = sql;
+    this.#onEvent = onEvent;
+  }
+
+  /** The number of the newest event; 0 if there is none. */
+  get newest(): number {
+    this.#newest ??= this.#sql.exec<{ n: number }>("select coalesce(max(n), 0) as n from events").one().n;
+    return this.#newest;
+  }
+
+  append({ type, seq, note, at }: NewEvent): void {
+    const n = this.newest + 1;
+    this.#sql.exec(
+      "insert into events (n, type, seq, note, at) values (?, ?, ?, ?, ?)",
+      n,
+      type,
+      seq,
+      note && JSON.stringify(note),
+      at,
+    );
+    this.#newest = n;
+    this.#onEvent();
+  }
+
+  /** The events of a range, including both ends, in order. */
+  range(first: number, last: number): EventFact[] {
+    const rows = this.#sql.exec<EventRow>(
+      "select n, type, seq, note, at from events where n between ? and ? order by n",
+      first,
+      last,
+    );
+    return [...rows].map(factOf);
+  }
+
+  /** The types of the events of a range, including both ends. */
+  types(first: number, last: number): EventType[] {
+    const rows = this.#sql.exec<{ type: EventType }>(
+      "select distinct type from events where n between ? and ?",
+      first,
+      last,
+    );
+    return [...rows].map(({ type }) => type);
+  }
+
+  /** A write failed, or the storage was deleted. */
+  forget(): void {
+    this.#newest = undefined;
+  }
+}
+
+function factOf({ n, type, seq, note, at }: EventRow): EventFact {
+  return { number: n, type, seq, note: note === null ? null : (JSON.parse(note) as EventFact["note"]), at };
+}

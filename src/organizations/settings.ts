@@ -1,0 +1,86 @@
+import type { Limits } from "../db/schema.ts";
+import { causeOf } from "../log.ts";
+import type { WebhookList } from "../webhooks/rpc.ts";
+import type { ChannelTable } from "./channel-table.ts";
+import { readConfiguration } from "./configuration.ts";
+import type { KnownChannel } from "./rpc.ts";
+
+/** How old the channels' names, the limits and the list of webhooks may be. */
+const FRESH_MS = 60_000;
+/** An object holds 10 GB. The rest is left for the activity of chats, and for chats that networks bring. */
+const MAX_BYTES = 7_000_000_000;
+const NO_WEBHOOKS: WebhookList = { version: "", webhooks: [] };
+
+/** What an organization's object needs of the configuration in D1: a copy, at most a minute old while D1 answers. */
+export class Settings {
+  readonly #env: Env;
+  readonly #storage: DurableObjectStorage;
+  readonly #channels: ChannelTable;
+  readonly #changed: () => void;
+  #webhooks: WebhookList | undefined;
+  /** When D1 was read last, Unix milliseconds. */
+  #readAt = 0;
+
+  /** @param changed called if a name of a channel changed */
+  constructor(env: Env, storage: DurableObjectStorage, channels: ChannelTable, changed: () => void) {
+    this.#env = env;
+    this.#storage = storage;
+    this.#channels = channels;
+    this.#changed = changed;
+  }
+
+  /** The webhooks, and the version of this list. */
+  get webhooks(): WebhookList {
+    this.#webhooks ??= this.#storage.kv.get<WebhookList>("webhooks") ?? NO_WEBHOOKS;
+    return this.#webhooks;
+  }
+
+  get isOld(): boolean {
+    return Date.now() - this.#readAt > FRESH_MS;
+  }
+
+  /** Reads D1 again. @param isReady false after the organization was deleted @throws if D1 does not answer */
+  async read(organizationId: string, isReady: () => boolean): Promise<void> {
+    this.#readAt = Date.now();
+    const { channels, organization, webhooks } = await readConfiguration(this.#env, organizationId);
+    if (!organization || !isReady()) return;
+    this.setLimit(organization.limits);
+    if (this.#channels.configure(channels)) this.#changed();
+    const version = webhooks.map((webhook) => `${webhook.id}:${webhook.version}`).join();
+    if (version === this.webhooks.version) return;
+    this.#webhooks = { version, webhooks };
+    this.#storage.kv.put("webhooks", this.#webhooks);
+  }
+
+  /** Like `read`, but logs a failure. */
+  async readLater(organizationId: string, isReady: () => boolean): Promise<void> {
+    try {
+      await this.read(organizationId, isReady);
+    } catch (error) {
+      console.warn({ event: "configuration_not_read", organizationId, error: causeOf(error) });
+    }
+  }
+
+  setLimit({ chats }: Limits): void {
+    const { kv } = this.#storage;
+    if (kv.get("chatLimit") !== chats) kv.put("chatLimit", chats);
+  }
+
+  /** Whether a limit refuses one more chat in a channel. */
+  isFull(channel: KnownChannel): boolean {
+    const { kv, sql } = this.#storage;
+    const chats = (ids: string[]) => this.#channels.countChats(ids);
+    const limit = kv.get<number>("chatLimit");
+    return (
+      (channel.chatLimit !== null && chats([channel.id]) >= channel.chatLimit) ||
+      (limit !== undefined && chats([...this.#channels.all().keys()]) >= limit) ||
+      sql.databaseSize >= MAX_BYTES
+    );
+  }
+
+  /** The object's storage was deleted. */
+  forget(): void {
+    this.#webhooks = undefined;
+    this.#readAt = 0;
+  }
+}
