@@ -178,6 +178,7 @@ async function copyCheckout(folder: string): Promise<void> {
     "src/client",
     "src/platform/backoff.ts",
     "src/secrets/key-form.ts",
+    "src/webhooks/url.ts",
     "migrations",
     "wrangler.toml",
     "package.json",

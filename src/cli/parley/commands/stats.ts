@@ -1,11 +1,13 @@
 import { command, ORGANIZATION_OPTION, PAGE_OPTIONS } from "../command.ts";
+import type { Output } from "../output.ts";
+import type { Service } from "../service.ts";
+import { listWebhooks } from "../webhook-list.ts";
 
 /** The statistics of an organization's channels and keys. */
 export const statsCommands = [
   command({
     name: "stats",
-    about:
-      "Show the queues and attempts of an organization's channels, and the accepted and refused requests of its keys",
+    about: "Show an organization's numbers: its channels' queues, its keys' requests, its webhooks' backlog",
     options: { ...PAGE_OPTIONS, ...ORGANIZATION_OPTION },
     async run({ options: { page, limit, ...options }, service, out }) {
       const organization = await service.organization(options.organization);
@@ -37,9 +39,24 @@ export const statsCommands = [
         ADDRESS: "refused.ip_not_allowed",
         INVALID: "refused.invalid_api_key",
       });
+      await showWebhooks(service, organization, out);
       // One note for both lists, without a total: the service counts the longer list only.
       const { page: current, totalPages } = pagination as { page: number; totalPages: number };
       if (totalPages > 1) out.note(`Page ${current} of ${totalPages}.`);
     },
   }),
 ];
+
+/** The webhooks, if there are any. */
+async function showWebhooks(service: Service, organization: string, out: Output): Promise<void> {
+  const list = await listWebhooks(service, organization);
+  if (list.webhooks.length === 0) return;
+  out.list(list, "webhooks", {
+    WEBHOOK: "id",
+    STATE: "state",
+    SINCE: "since",
+    "WAITING CHATS": "waitingChats",
+    FAILED: "failed",
+    "LAST SUCCESS": "lastSuccessAt",
+  });
+}

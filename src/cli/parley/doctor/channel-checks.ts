@@ -5,6 +5,7 @@ import { relativeTime } from "../times.ts";
 import { bad, type Check, ok } from "./check.ts";
 import { askTelegram, askWhatsApp, BASES, type NetworkAnswer } from "./networks.ts";
 import { visitorCheck } from "./visitor-check.ts";
+import { webhookChecks } from "./webhook-checks.ts";
 
 /** A channel in the operator's API. */
 interface Channel {
@@ -23,7 +24,7 @@ const PAGE = 100;
 const MAX_CHATS = 5;
 const SECRET_OF = { telegram: "bot-token", whatsapp: "access-token" } as const;
 
-/** Checks that channels work and that their webhooks point to this service. */
+/** Checks that channels work, that their networks call this service, and that the organizations' webhooks work. */
 export async function channelChecks(
   service: Service,
   env: Environment,
@@ -41,6 +42,7 @@ export async function channelChecks(
       checks.push(healthCheck(channel, Date.now()), ...(await queueChecks(service, id, channel)));
       checks.push(...networkChecks(channel, await askNetwork(channel, bases, env)));
     }
+    checks.push(...(await webhookChecks(service, id, Date.now())));
   }
   return checks;
 }
