@@ -378,6 +378,6 @@ export class ChatObject extends DurableObject<Env> {
 
   #depth(): number {
     // A web message is never queued. Looking for the first queued one would read the whole chat.
-    return this.#adoption.identity()?.channelKind === "web" ? 0 : this.#log.depth();
+    return this.#adoption.identity()?.channelKind === "web" ? 0 : this.#log.queue.depth();
   }
 }

@@ -225,7 +225,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const { log } = this.#host;
     const { seq, at } = log.newest();
     const depth = this.#host.depth();
-    const oldest = depth > 0 ? log.head()?.message.createdAt : undefined;
+    const oldest = depth > 0 ? log.queue.head()?.message.createdAt : undefined;
     return {
       lastMessageAt: seq > 0 ? at : null,
       preview: seq > 0 ? previewOf(JSON.parse(log.documents({ low: seq, high: seq })) as Message) : null,

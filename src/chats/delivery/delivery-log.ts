@@ -13,9 +13,9 @@ export class DeliveryLog {
     this.#log = log;
   }
 
-  /** See `MessageLog.head`. */
+  /** See `QueueIndex.head`. */
   head(): QueuedMessage | null {
-    const row = this.#log.head();
+    const row = this.#log.queue.head();
     return row && queuedMessage(row);
   }
 
@@ -48,14 +48,14 @@ export class DeliveryLog {
   }
 
   depth(): number {
-    return this.#log.depth();
+    return this.#log.queue.depth();
   }
 
   leftQueue(seq: number): void {
-    this.#log.leftQueue(seq);
+    this.#log.queue.left(seq);
   }
 
   saveQueueFloor(): void {
-    this.#log.saveQueueFloor();
+    this.#log.queue.saveFloor();
   }
 }

@@ -4,19 +4,20 @@ import type { Message } from "../message.ts";
 import { type StatusChange, withStatus } from "../message-status.ts";
 import { EventLog, type NewEvent } from "./event-log.ts";
 import { CheckedRows, checkComplete } from "./integrity.ts";
+import { type OutboundColumns, outboundRow, QueueIndex } from "./queue-index.ts";
 import { redacted } from "./redaction.ts";
-import type { Media, NewMessage, OutboundRow, SeqRange, UsedTemplate } from "./rows.ts";
+import type { Media, NewMessage, OutboundRow, SeqRange } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
 
 const RECENT_MESSAGES = 1_000;
-const SAVE_QUEUE_FLOOR_EVERY = 100;
 
 /** The messages of one chat, in its object's SQLite. The sequence has no gaps, so a page is a range of the primary key. */
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
   readonly events: EventLog;
+  readonly queue: QueueIndex;
   /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
   /** Counts the messages that this instance redacted. */
@@ -25,16 +26,13 @@ export class MessageLog {
   #newest: { seq: number; at: number; queued: number } | undefined;
   readonly #checked = new CheckedRows();
   #measured: { changes: number; bytes: number } | undefined;
-  /** Every queued message has a higher seq. Messages never return to the queue, so an outdated floor is only too low. */
-  #queueFloorCopy: number | undefined;
-  /** A copy of the seqs of messages that left the queue while an older message was queued. */
-  #leftEarly: number[] | undefined;
 
   /** @param onEvent called after an event was stored */
   constructor(storage: DurableObjectStorage, onEvent: () => void) {
     this.#storage = storage;
     this.#sql = storage.sql;
     this.events = new EventLog(storage.sql, onEvent);
+    this.queue = new QueueIndex(storage, () => this.newest());
   }
 
   /** Creates or upgrades the schema. */
@@ -50,8 +48,7 @@ export class MessageLog {
     this.#newest = undefined;
     this.#checked.forget();
     this.#measured = undefined;
-    this.#queueFloorCopy = undefined;
-    this.#leftEarly = undefined;
+    this.queue.forget();
   }
 
   /** The newest message's seq, its time in Unix milliseconds, and the count of messages ever queued; zeros if none. */
@@ -194,46 +191,6 @@ export class MessageLog {
     return row ?? null;
   }
 
-  /** The number of queued messages. The cost does not grow with that number. */
-  depth(): number {
-    const [first] = this.#sql.exec<{ seq: number; queued: number }>(
-      "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
-      this.#queueFloor(),
-    );
-    const { seq: newest, queued } = this.newest();
-    this.#queueFloorCopy = first ? first.seq - 1 : newest;
-    if (!first) return 0;
-    return queued - first.queued + 1 - this.#leftEarlySince(first.seq).length;
-  }
-
-  /** A message left the queue. `depth` must subtract it if an older message is still queued, so its seq is stored. */
-  leftQueue(seq: number): void {
-    if (seq <= this.#queueFloor() + 1) return;
-    this.#leftEarly = [...this.#leftEarlySince(this.#queueFloor()), seq];
-    this.#storage.kv.put("leftEarly", this.#leftEarly);
-  }
-
-  #leftEarlySince(from: number): number[] {
-    this.#leftEarly ??= this.#storage.kv.get<number[]>("leftEarly") ?? [];
-    return this.#leftEarly.filter((seq) => seq > from);
-  }
-
-  /** The oldest queued message, or null. */
-  head(): OutboundRow | null {
-    const [row] = this.#sql.exec<OutboundColumns>(
-      `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
-      this.#queueFloor(),
-    );
-    this.#queueFloorCopy = row ? row.seq - 1 : this.newest().seq;
-    return row ? outboundRow(row) : null;
-  }
-
-  /** Stores the queue's floor now and then, so that an object that wakes up doesn't search the chat from its start. */
-  saveQueueFloor(): void {
-    if (this.#queueFloor() - (this.#storage.kv.get<number>("queueFloor") ?? 0) < SAVE_QUEUE_FLOOR_EVERY) return;
-    this.#storage.kv.put("queueFloor", this.#queueFloor());
-  }
-
   /** A message and the state of its delivery, queued or not; null if no network delivers it. */
   delivered(seq: number): OutboundRow | null {
     const [row] = this.#sql.exec<OutboundColumns>(
@@ -289,11 +246,6 @@ export class MessageLog {
     if (range.low <= range.high) this.#checked.add(range);
   }
 
-  #queueFloor(): number {
-    this.#queueFloorCopy ??= this.#storage.kv.get<number>("queueFloor") ?? 0;
-    return this.#queueFloorCopy;
-  }
-
   /**
    * Redacts a message, and removes everything else that could reveal its text.
    * @param delivery the state of its delivery without texts; it stays because an attempt may be running
@@ -308,7 +260,7 @@ export class MessageLog {
     const failure = blank.status === message.status ? [] : [statusEvent(blank)];
     this.#commit([...failure, { type: "message.redacted", seq, note: null, at }], () => {
       this.#storage.kv.put(`redacted ${seq}`, call);
-      if (message.status === "QUEUED") this.leftQueue(seq);
+      if (message.status === "QUEUED") this.queue.left(seq);
       this.#sql.exec(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
          where seq = ?`,
@@ -342,15 +294,4 @@ export class MessageLog {
 function statusEvent({ seq, status, error, updatedAt }: Message): NewEvent {
   const note = { status, ...(error && { code: error.code }) };
   return { type: "message.status", seq, note, at: Date.parse(updatedAt) };
-}
-
-type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };
-
-function outboundRow({ seq, doc, delivery, template }: OutboundColumns): OutboundRow {
-  return {
-    seq,
-    message: JSON.parse(doc) as Message,
-    delivery,
-    template: template ? (JSON.parse(template) as UsedTemplate) : null,
-  };
 }

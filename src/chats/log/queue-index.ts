@@ -1,0 +1,83 @@
+import type { Message } from "../message.ts";
+import type { OutboundRow, UsedTemplate } from "./rows.ts";
+
+const SAVE_FLOOR_EVERY = 100;
+
+/** The columns of `OutboundRow`. */
+export type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };
+
+export function outboundRow({ seq, doc, delivery, template }: OutboundColumns): OutboundRow {
+  return {
+    seq,
+    message: JSON.parse(doc) as Message,
+    delivery,
+    template: template ? (JSON.parse(template) as UsedTemplate) : null,
+  };
+}
+
+/** Finds and counts the queued messages of a log at a cost that grows neither with the queue nor with the chat. */
+export class QueueIndex {
+  readonly #storage: DurableObjectStorage;
+  readonly #newest: () => { seq: number; queued: number };
+  /** Every queued message has a higher seq. Messages never return to the queue, so an outdated floor is only too low. */
+  #floorCopy: number | undefined;
+  /** A copy of the seqs of messages that left the queue while an older message was queued. */
+  #leftEarly: number[] | undefined;
+
+  /** @param newest the newest message's seq, and the count of messages ever queued */
+  constructor(storage: DurableObjectStorage, newest: () => { seq: number; queued: number }) {
+    this.#storage = storage;
+    this.#newest = newest;
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.#floorCopy = undefined;
+    this.#leftEarly = undefined;
+  }
+
+  /** The number of queued messages. */
+  depth(): number {
+    const [first] = this.#storage.sql.exec<{ seq: number; queued: number }>(
+      "select seq, queued from messages where seq > ? and status = 'QUEUED' order by seq limit 1",
+      this.#floor(),
+    );
+    const { seq: newest, queued } = this.#newest();
+    this.#floorCopy = first ? first.seq - 1 : newest;
+    if (!first) return 0;
+    return queued - first.queued + 1 - this.#leftEarlySince(first.seq).length;
+  }
+
+  /** The oldest queued message, or null. */
+  head(): OutboundRow | null {
+    const [row] = this.#storage.sql.exec<OutboundColumns>(
+      `select seq, doc, delivery, template from messages where seq > ? and status = 'QUEUED' order by seq limit 1`,
+      this.#floor(),
+    );
+    this.#floorCopy = row ? row.seq - 1 : this.#newest().seq;
+    return row ? outboundRow(row) : null;
+  }
+
+  /** A message left the queue. `depth` must subtract it if an older message is still queued, so its seq is stored. */
+  left(seq: number): void {
+    if (seq <= this.#floor() + 1) return;
+    this.#leftEarly = [...this.#leftEarlySince(this.#floor()), seq];
+    this.#storage.kv.put("leftEarly", this.#leftEarly);
+  }
+
+  /** Stores the floor now and then, so that an object that wakes up doesn't search the chat from its start. */
+  saveFloor(): void {
+    if (this.#floor() - (this.#storage.kv.get<number>("queueFloor") ?? 0) < SAVE_FLOOR_EVERY) return;
+    this.#storage.kv.put("queueFloor", this.#floor());
+  }
+
+  #leftEarlySince(from: number): number[] {
+    this.#leftEarly ??= this.#storage.kv.get<number[]>("leftEarly") ?? [];
+    return this.#leftEarly.filter((seq) => seq > from);
+  }
+
+  #floor(): number {
+    this.#floorCopy ??= this.#storage.kv.get<number>("queueFloor") ?? 0;
+    return this.#floorCopy;
+  }
+}
