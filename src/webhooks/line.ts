@@ -1,0 +1,267 @@
+import type { EventFact } from "../events/event.ts";
+import { doublingMs } from "../platform/backoff.ts";
+import type { AttemptOutcome, EventRange, WebhookAttempt, WebhookFilter, WebhookPermitAnswer } from "./rpc.ts";
+import { type Judgement, nextTry } from "./schedule.ts";
+
+/**
+ * A line: the events that one owner (a chat, or an organization for its own events) sends to one webhook, strictly in
+ * order. Pure functions of the stored line, the event and the time. Times are Unix milliseconds.
+ */
+
+/** The tries of one event. */
+export interface Tries {
+  number: number;
+  /** The number of calls made for it. */
+  tries: number;
+  /** The earliest time of the next one. */
+  nextAt: number;
+}
+
+/** Events that are sent again. They have tries of their own, and later events do not wait for them. */
+export interface Replay {
+  id: string;
+  /** The numbers that are left, ascending. */
+  ranges: EventRange[];
+  /** The tries of the first event that is left; null before its first try. */
+  head: Tries | null;
+}
+
+/** An attempt as the owner keeps it. `response` is the beginning of the answer's body; null if there is none. */
+export interface LineAttempt extends Omit<WebhookAttempt, "permit" | "lineId" | "retryAfterMs" | "first"> {
+  response: string | null;
+}
+
+/** A line as it is stored: one row, so that a delivery costs one written row. */
+export interface Line {
+  filter: WebhookFilter;
+  /** Each event up to this number was accepted or given up, or did not match the filter. */
+  cursor: number;
+  /** The last number that was accepted or given up; null before the first. */
+  previous: number | null;
+  /** The tries of the event after the cursor; null before its first try. */
+  head: Tries | null;
+  /** Set while the webhook's object makes the line wait and will wake it. `number` names the refusal. */
+  waiting: { number: number; until: number } | null;
+  replays: Replay[];
+  /** Events that were given up, until the webhook's object knows. */
+  unreported: WebhookAttempt[];
+  /** The last attempts, oldest first. */
+  recent: LineAttempt[];
+}
+
+/** The event that a line sends next: the one after its cursor, or one of a replay. */
+export interface Work {
+  number: number;
+  replayId: string | null;
+  /** The number of calls made for it. */
+  tries: number;
+  /** The earliest time of the next one; 0 for now. */
+  nextAt: number;
+}
+
+export type Next = Work & { fact: EventFact };
+
+/** A line as people see it. Times are Unix milliseconds. */
+export interface LineDescription {
+  /** How many events wait, including the first. */
+  pending: number;
+  /** The event that must be accepted or given up before later ones are sent; null if none waits. */
+  head: { eventId: string; number: number; eventType: EventFact["type"]; tries: number } | null;
+  /** Null if no event waits, or if the webhook's object decides. */
+  nextAttemptAt: number | null;
+  /** Newest first. */
+  attempts: LineAttempt[];
+}
+
+const MAX_RECENT = 20;
+/** Older events are given up without a call. */
+export const MAX_AGE_MS = 30 * 86_400_000;
+/** A line that waits asks again after this time, even if nobody wakes it. */
+export const MAX_WAIT_MS = 86_400_000;
+/** A permit that was asked for this long ago is void. */
+const PERMIT_MS = 5_000;
+/** The back-off while the webhook's object does not answer. */
+const AWAY = { firstMs: 5_000, maxMs: 300_000 };
+
+/** Why events are given up without a call. */
+export const EXPIRED = { code: "expired", message: "The event is older than 30 days" };
+export const SKIPPED = { code: "skipped", message: "The event was skipped" };
+export const GONE = { code: "gone", message: "Nothing is left of the event" };
+
+/** A new line. @param after the number of the last event that it does not send */
+export function newLine(filter: WebhookFilter, after: number): Line {
+  return {
+    filter,
+    cursor: after,
+    previous: null,
+    head: null,
+    waiting: null,
+    replays: [],
+    unreported: [],
+    recent: [],
+  };
+}
+
+/**
+ * The line with a new version of its filter. Its cursor moves past the events that the old filter skipped, so that the
+ * new one applies to later events only.
+ * @param next the number of the next event that the old filter lets through; null if there is none
+ * @param newest the number of the owner's newest event
+ */
+export function withFilter(line: Line, filter: WebhookFilter, next: number | null, newest: number): Line {
+  if (filter.version <= line.filter.version) return line;
+  return { ...line, filter, cursor: Math.max(line.cursor, (next ?? newest + 1) - 1) };
+}
+
+/**
+ * The event to send next. A replay's event comes first only while the event after the cursor waits for its next try.
+ * @param head the event after the cursor; null if there is none
+ * @param replays the first event that is left of each replay
+ */
+export function nextWork(line: Line, head: EventFact | null, replays: Next[], now: number): Next | null {
+  const works = head ? [{ ...workOf(head.number, null, line.head), fact: head }, ...replays] : replays;
+  const at = (work: Next) => Math.max(now, work.nextAt);
+  return works.reduce<Next | null>((best, each) => (best && at(best) <= at(each) ? best : each), null);
+}
+
+/** A replay's event. @param fact the first that is left and matches the filter */
+export function replayWork({ id, head }: Replay, fact: EventFact): Next {
+  return { ...workOf(fact.number, id, head), fact };
+}
+
+function workOf(number: number, replayId: string | null, tries: Tries | null): Work {
+  const isSame = tries?.number === number;
+  return { number, replayId, tries: isSame ? tries.tries : 0, nextAt: isSame ? tries.nextAt : 0 };
+}
+
+/** Whether an event is too old to be sent. A replay sends an event of any age. */
+export function isExpired({ at }: EventFact, now: number): boolean {
+  return now - at > MAX_AGE_MS;
+}
+
+/** Whether a permit may still be used. @param askedAt when it was asked for */
+export function isPermitFresh(askedAt: number, now: number): boolean {
+  return now - askedAt < PERMIT_MS;
+}
+
+/**
+ * The line that got no permit. Only a wait that the webhook's object will end is stored.
+ * @returns the line, and the earliest time of its next question
+ */
+export function afterLater(
+  line: Line,
+  { waitMs, isWaiting, number }: WebhookPermitAnswer & { outcome: "later" },
+  now: number,
+): { line: Line; askAt: number } {
+  if (!isWaiting) return { line: withoutWait(line), askAt: now + Math.min(waitMs, MAX_WAIT_MS) };
+  return { line: { ...line, waiting: { number, until: now + MAX_WAIT_MS } }, askAt: 0 };
+}
+
+/**
+ * The line after a wake-up. The one for an earlier refusal changes nothing, because another will follow.
+ * @param number the refusal that the wake-up answers
+ */
+export function afterWake(line: Line, number: number): Line {
+  return line.waiting !== null && line.waiting.number <= number ? withoutWait(line) : line;
+}
+
+/** The line without the events up to `number`, which the webhook is not to get. */
+export function skippedTo(line: Line, number: number): Line {
+  return { ...line, cursor: Math.max(line.cursor, number), head: null };
+}
+
+/** How long to wait for a webhook's object that did not answer. @param aways how often it did not, before */
+export function awayMs(aways: number): number {
+  return doublingMs(AWAY, aways);
+}
+
+/** The line that no longer waits. */
+function withoutWait(line: Line): Line {
+  return line.waiting === null ? line : { ...line, waiting: null };
+}
+
+/** What an attempt's answer means for its event. */
+export function judged(
+  { tries }: Work,
+  { class: answer }: Pick<Judgement, "class">,
+  retryAfterMs: number | null,
+  now: number,
+  random: number,
+): { outcome: AttemptOutcome; nextAt: number } {
+  if (answer === "accepted") return { outcome: "accepted", nextAt: 0 };
+  const wait = nextTry(tries + 1, answer, random);
+  if (wait === null) return { outcome: "given_up", nextAt: 0 };
+  return { outcome: "retry", nextAt: now + Math.max(wait, retryAfterMs ?? 0) };
+}
+
+/**
+ * The line after an attempt. An answer for an event that was skipped in the meantime changes nothing but the list of
+ * attempts.
+ */
+export function afterAttempt(
+  line: Line,
+  work: Work,
+  { attempt, response, nextAt }: { attempt: WebhookAttempt; response: string | null; nextAt: number },
+): Line {
+  const { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message } = attempt;
+  const kept = { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message };
+  const noted = {
+    ...withoutWait(line),
+    recent: [...line.recent, { ...kept, response }].slice(-MAX_RECENT),
+  };
+  const isOver = outcome !== "retry";
+  const tries = { number: work.number, tries: work.tries + 1, nextAt };
+  const after = isOver ? withoutEvent(noted, work) : withTries(noted, work, tries);
+  return outcome === "given_up" ? withUnreported(after, attempt) : after;
+}
+
+/**
+ * The line after events were given up without a call: `expired`, `skipped`, `gone`.
+ * @param attempt the report, whose `number` is the last of them
+ */
+export function afterGivingUp(line: Line, work: Pick<Work, "number" | "replayId">, attempt: WebhookAttempt): Line {
+  return withUnreported(withoutEvent(line, work), attempt);
+}
+
+/** The line once the webhook's object knows how an attempt ended. */
+export function afterReport(line: Line, report: WebhookAttempt): Line {
+  if (!line.unreported.includes(report)) return line;
+  return { ...line, unreported: line.unreported.filter((each) => each !== report) };
+}
+
+/** The line with a replay; the same line if it has that replay already. */
+export function withReplay(line: Line, id: string, ranges: EventRange[]): Line {
+  if (line.replays.some((replay) => replay.id === id)) return line;
+  return { ...line, replays: [...line.replays, { id, ranges: [...ranges].sort(([a], [b]) => a - b), head: null }] };
+}
+
+/** The line without the texts of answers, which may quote what was redacted. */
+export function withoutResponses(line: Line): Line {
+  if (line.recent.every(({ response }) => response === null)) return line;
+  return { ...line, recent: line.recent.map((attempt) => ({ ...attempt, response: null })) };
+}
+
+/** Ends the sending of an event: the cursor or the replay moves past it. */
+function withoutEvent(line: Line, { number, replayId }: Pick<Work, "number" | "replayId">): Line {
+  if (replayId === null) {
+    return number <= line.cursor ? line : { ...line, cursor: number, previous: number, head: null };
+  }
+  const replays = line.replays.map((replay) =>
+    replay.id === replayId ? { ...replay, ranges: rangesAfter(replay.ranges, number), head: null } : replay,
+  );
+  return { ...line, replays: replays.filter(({ ranges }) => ranges.length > 0) };
+}
+
+function rangesAfter(ranges: EventRange[], number: number): EventRange[] {
+  return ranges.flatMap(([first, last]): EventRange[] => (last > number ? [[Math.max(first, number + 1), last]] : []));
+}
+
+function withTries(line: Line, { number, replayId }: Work, tries: Tries): Line {
+  if (replayId === null) return number <= line.cursor ? line : { ...line, head: tries };
+  const replays = line.replays.map((replay) => (replay.id === replayId ? { ...replay, head: tries } : replay));
+  return { ...line, replays };
+}
+
+function withUnreported(line: Line, attempt: WebhookAttempt): Line {
+  return { ...line, unreported: [...line.unreported, attempt] };
+}

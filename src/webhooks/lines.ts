@@ -1,0 +1,160 @@
+import { type Line, type LineDescription, newLine } from "./line.ts";
+import { LINE_DECISIONS, type LineDecisions } from "./line-decisions.ts";
+import type { LineHost } from "./line-host.ts";
+import { LEASE_MS, LineSender, lineKey } from "./line-sender.ts";
+import type { EventRange, WebhookList } from "./rpc.ts";
+
+/** Half of the connections that an object may have open. The others are left to the networks. */
+const MAX_BUSY = 3;
+/** A run that lasts this long leaves the rest to the alarm, whose handler the platform ends after 15 minutes. */
+const RUN_MS = 300_000;
+const VERSION = "webhooks";
+
+/** The lines of one owner, which take turns. At most three are busy at once. */
+export class Lines {
+  readonly #hostOf: () => LineHost | null;
+  readonly #decisions: LineDecisions;
+  /** The lines in the order of their turns; the one whose last turn is longest ago comes first. */
+  #opened: { host: LineHost; senders: Map<string, LineSender> } | null = null;
+  readonly #runners = new Set<Promise<void>>();
+
+  /** @param hostOf the owner; null before it exists and after its deletion */
+  constructor(hostOf: () => LineHost | null, decisions = LINE_DECISIONS) {
+    this.#hostOf = hostOf;
+    this.#decisions = decisions;
+  }
+
+  /** The version of the list of webhooks; null if there is none yet. */
+  get version(): string | null {
+    return this.#all()?.host.kv.get<string>(VERSION) ?? null;
+  }
+
+  /**
+   * Applies a list of webhooks. A webhook that is not in the list keeps its line until its object says that it was
+   * deleted, because the list may be old.
+   * @param startAfter a new webhook gets the events after this number
+   */
+  configure({ version, webhooks }: WebhookList, startAfter: number): void {
+    const all = this.#all();
+    if (!all) return;
+    for (const filter of webhooks) {
+      const known = all.senders.get(filter.id);
+      if (known) known.refilter(filter);
+      else {
+        const line = newLine(filter, startAfter);
+        all.host.kv.put(lineKey(filter.id), line);
+        all.senders.set(filter.id, this.#senderOf(all.host, filter.id, line));
+      }
+    }
+    all.host.kv.put(VERSION, version);
+  }
+
+  /** Delivers due events until none is due. Never throws. Concurrent callers share the attempts. */
+  async run(): Promise<void> {
+    const all = this.#all();
+    if (!all) return;
+    const startedAt = all.host.clock.now();
+    while (this.#runners.size < MAX_BUSY && this.#nextId() !== null) {
+      const runner = this.#takeTurns(all.host, startedAt).finally(() => this.#runners.delete(runner));
+      this.#runners.add(runner);
+    }
+    await Promise.all(this.#runners);
+  }
+
+  /** When the lines must run; null if nothing waits. An attempt under way may be lost with this instance. */
+  dueAt(now: number): number | null {
+    const times = [...(this.#all()?.senders.values() ?? [])].map((sender) =>
+      sender.isBusy ? now + LEASE_MS : sender.dueAt(now),
+    );
+    const due = times.filter((at) => at !== null);
+    return due.length === 0 ? null : Math.max(now, Math.min(...due));
+  }
+
+  /**
+   * A webhook can be called again. The caller runs the lines.
+   * @param number the refusal that the wake-up answers
+   * @returns that number: the line does not wait for it any more
+   */
+  wake(webhookId: string, number: number): number {
+    this.#senderWith(webhookId)?.wake(number);
+    return number;
+  }
+
+  /** A line as people see it; null if there is no such line. */
+  describe(webhookId: string): LineDescription | null {
+    return this.#senderWith(webhookId)?.describe() ?? null;
+  }
+
+  /** Gives up the first event that waits. The caller runs the lines. */
+  skip(webhookId: string, number: number): "skipped" | "not_head" | "no_line" {
+    const sender = this.#senderWith(webhookId);
+    if (!sender) return "no_line";
+    return sender.skip(number) ? "skipped" : "not_head";
+  }
+
+  /**
+   * Sends events again. A repeat of the call changes nothing. The caller runs the lines.
+   * @returns how many events the webhook's filter lets through
+   */
+  replay(webhookId: string, replayId: string, ranges: EventRange[]): number {
+    return this.#senderWith(webhookId)?.replay(replayId, ranges) ?? 0;
+  }
+
+  /** A message was redacted: the answers of receivers may quote it. */
+  forgetResponses(): void {
+    for (const sender of this.#all()?.senders.values() ?? []) sender.forgetResponses();
+  }
+
+  /** The owner was erased. An attempt under way changes nothing. */
+  forget(): void {
+    this.#opened = null;
+  }
+
+  async #takeTurns(host: LineHost, startedAt: number): Promise<void> {
+    while (host.exists() && host.clock.now() - startedAt < RUN_MS) {
+      const id = this.#nextId();
+      const senders = this.#opened?.senders;
+      const sender = id === null ? undefined : senders?.get(id);
+      if (id === null || !sender || !senders) return;
+      // To the end of the order.
+      senders.delete(id);
+      senders.set(id, sender);
+      const isKept = await sender.turn(() => this.#opened?.senders === senders && this.#nextId() === null);
+      if (!isKept) senders.delete(id);
+    }
+  }
+
+  /** The line that is next, of those that are due. */
+  #nextId(): string | null {
+    const all = this.#opened;
+    if (!all) return null;
+    const now = all.host.clock.now();
+    for (const [id, sender] of all.senders) {
+      if (sender.isBusy) continue;
+      const at = sender.dueAt(now);
+      if (at !== null && at <= now) return id;
+    }
+    return null;
+  }
+
+  #senderWith(webhookId: string): LineSender | undefined {
+    return this.#all()?.senders.get(webhookId);
+  }
+
+  #all() {
+    if (this.#opened) return this.#opened;
+    const host = this.#hostOf();
+    if (!host) return null;
+    const stored = [...host.kv.list<Line>({ prefix: lineKey("") })];
+    const senders = stored.map(([key, line]): [string, LineSender] => {
+      const id = key.slice(lineKey("").length);
+      return [id, this.#senderOf(host, id, line)];
+    });
+    this.#opened = { host, senders: new Map(senders) };
+    return this.#opened;
+  }
+
+  #senderOf(host: LineHost, id: string, line: Line): LineSender {
+    return new LineSender(host, id, line, this.#decisions);
+  }
+}
