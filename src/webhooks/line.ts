@@ -229,10 +229,18 @@ export function afterReport(line: Line, report: WebhookAttempt): Line {
   return { ...line, unreported: line.unreported.filter((each) => each !== report) };
 }
 
-/** The line with a replay; the same line if it has that replay already. */
+/**
+ * The line with events to send again. Calls of one replay bring later events each time. A call that was repeated changes
+ * nothing.
+ */
 export function withReplay(line: Line, id: string, ranges: EventRange[]): Line {
-  if (line.replays.some((replay) => replay.id === id)) return line;
-  return { ...line, replays: [...line.replays, { id, ranges: [...ranges].sort(([a], [b]) => a - b), head: null }] };
+  const known = line.replays.find((replay) => replay.id === id);
+  const upTo = Math.max(0, ...(known?.ranges ?? []).map(([, last]) => last));
+  const added = rangesAfter(ranges, upTo).sort(([a], [b]) => a - b);
+  if (added.length === 0) return line;
+  if (!known) return { ...line, replays: [...line.replays, { id, ranges: added, head: null }] };
+  const replay = { ...known, ranges: [...known.ranges, ...added] };
+  return { ...line, replays: line.replays.map((each) => (each === known ? replay : each)) };
 }
 
 /** The line without the texts of answers, which may quote what was redacted. */

@@ -472,6 +472,18 @@ test("a replay sends events again, without the number before them", async () => 
   expect(chat.rows.get("line w")).toMatchObject({ replays: [], cursor: 4, previous: 4 });
 });
 
+test("a replay whose events come in several calls sends each of them once", async () => {
+  const chat = owner(6);
+  await chat.lines.run();
+  chat.lines.replay("w", "rpl_1", [[1, 2]]);
+  chat.lines.replay("w", "rpl_1", [
+    [1, 2],
+    [4, 5],
+  ]);
+  await chat.lines.run();
+  expect(chat.numbers().slice(6)).toEqual([1, 2, 4, 5]);
+});
+
 test("a replay sends only what the filter lets through", async () => {
   const chat = new LineOwner();
   chat.configure({ w: { types: ["message.received"] } });
