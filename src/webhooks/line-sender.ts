@@ -1,7 +1,7 @@
 import type { EventFact } from "../events/event.ts";
 import { causeOf } from "../log.ts";
 import { type CallResult, callWebhook } from "./call-webhook.ts";
-import { EXPIRED, GONE, type Line, type LineDescription, type Next, SKIPPED, type Work } from "./line.ts";
+import { EXPIRED, GONE, type LineDescription, type Next, SKIPPED, type StoredLine, type Work } from "./line.ts";
 import type { LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
 import { PendingEvents } from "./pending-events.ts";
@@ -27,7 +27,7 @@ export class LineSender {
   readonly #host: LineHost;
   readonly #id: string;
   readonly #decisions: LineDecisions;
-  #line: Line;
+  #line: StoredLine;
   #isBusy = false;
   #isDeleted = false;
   readonly #pending: PendingEvents;
@@ -42,7 +42,7 @@ export class LineSender {
   /** A permit that was not used, until the webhook's object knows. */
   #unused: string | null = null;
 
-  constructor(host: LineHost, id: string, line: Line, decisions: LineDecisions) {
+  constructor(host: LineHost, id: string, line: StoredLine, decisions: LineDecisions) {
     this.#host = host;
     this.#id = id;
     this.#line = line;
@@ -78,7 +78,7 @@ export class LineSender {
   wake(number: number): void {
     this.#woken = Math.max(this.#woken, number);
     this.#askAt = 0;
-    this.#save(this.#decisions.afterWake(this.#line, number));
+    this.#save(this.#decisions.lineAfterWake(this.#line, number));
   }
 
   /** Gives up the first event that waits. @returns false if another event is the first */
@@ -213,14 +213,20 @@ export class LineSender {
     if (result === "stopped") return;
     this.#unused = null;
     if (result === "gone") return this.#giveUp(fact, replayId, GONE, permit.permit);
-    const { outcome, nextAt } = this.#decisions.judged(next, result, result.retryAfterMs, clock.now(), clock.random());
+    const { outcome, nextAt } = this.#decisions.judgedAttempt(
+      next,
+      result,
+      result.retryAfterMs,
+      clock.now(),
+      clock.random(),
+    );
     const attempt = this.#attemptOf(fact, replayId, { ...result, outcome, permit: permit.permit });
     const { eventId, code, durationMs: ms } = attempt;
     this.#log("log", "webhook_attempt", { eventId, attempt: call.attempt, outcome, code, ms });
     // Also after the owner's deletion: the webhook's object waits for the report.
     this.#report = attempt;
     if (!this.#exists) return;
-    this.#save(this.#decisions.afterAttempt(this.#line, next, { attempt, response: result.response, nextAt }));
+    this.#save(this.#decisions.lineAfterAttempt(this.#line, next, { attempt, response: result.response, nextAt }));
   }
 
   #isCurrent({ number, replayId }: Work): boolean {
@@ -324,7 +330,7 @@ export class LineSender {
   }
 
   /** Stores the line, if it has changed. After the owner's deletion nothing is stored. */
-  #save(line: Line): void {
+  #save(line: StoredLine): void {
     if (line === this.#line) return;
     this.#line = line;
     if (this.#exists) this.#host.kv.put(lineKey(this.#id), line);

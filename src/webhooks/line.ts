@@ -32,7 +32,7 @@ export interface LineAttempt extends Omit<WebhookAttempt, "permit" | "lineId" | 
 }
 
 /** A line as it is stored: one row, so that a delivery costs one written row. */
-export interface Line {
+export interface StoredLine {
   filter: WebhookFilter;
   /** Each event up to this number was accepted or given up, or did not match the filter. */
   cursor: number;
@@ -89,7 +89,7 @@ export const SKIPPED = { code: "skipped", message: "The event was skipped" };
 export const GONE = { code: "gone", message: "Nothing is left of the event" };
 
 /** A new line. @param after the number of the last event that it does not send */
-export function newLine(filter: WebhookFilter, after: number): Line {
+export function newLine(filter: WebhookFilter, after: number): StoredLine {
   return {
     filter,
     cursor: after,
@@ -108,7 +108,7 @@ export function newLine(filter: WebhookFilter, after: number): Line {
  * @param next the number of the next event that the old filter lets through; null if there is none
  * @param newest the number of the owner's newest event
  */
-export function withFilter(line: Line, filter: WebhookFilter, next: number | null, newest: number): Line {
+export function withFilter(line: StoredLine, filter: WebhookFilter, next: number | null, newest: number): StoredLine {
   if (filter.version <= line.filter.version) return line;
   return { ...line, filter, cursor: Math.max(line.cursor, (next ?? newest + 1) - 1) };
 }
@@ -118,7 +118,7 @@ export function withFilter(line: Line, filter: WebhookFilter, next: number | nul
  * @param head the event after the cursor; null if there is none
  * @param replays the first event that is left of each replay
  */
-export function nextWork(line: Line, head: EventFact | null, replays: Next[], now: number): Next | null {
+export function nextWork(line: StoredLine, head: EventFact | null, replays: Next[], now: number): Next | null {
   const works = head ? [{ ...workOf(head.number, null, line.head), fact: head }, ...replays] : replays;
   const at = (work: Next) => Math.max(now, work.nextAt);
   return works.reduce<Next | null>((best, each) => (best && at(best) <= at(each) ? best : each), null);
@@ -149,10 +149,10 @@ export function isPermitFresh(askedAt: number, now: number): boolean {
  * @returns the line, and the earliest time of its next question
  */
 export function afterLater(
-  line: Line,
+  line: StoredLine,
   { waitMs, isWaiting, number }: WebhookPermitAnswer & { outcome: "later" },
   now: number,
-): { line: Line; askAt: number } {
+): { line: StoredLine; askAt: number } {
   if (!isWaiting) return { line: withoutWait(line), askAt: now + Math.min(waitMs, MAX_WAIT_MS) };
   return { line: { ...line, waiting: { number, until: now + MAX_WAIT_MS } }, askAt: 0 };
 }
@@ -161,12 +161,12 @@ export function afterLater(
  * The line after a wake-up. The one for an earlier refusal changes nothing, because another will follow.
  * @param number the refusal that the wake-up answers
  */
-export function afterWake(line: Line, number: number): Line {
+export function lineAfterWake(line: StoredLine, number: number): StoredLine {
   return line.waiting !== null && line.waiting.number <= number ? withoutWait(line) : line;
 }
 
 /** The line without the events up to `number`, which the webhook is not to get. */
-export function skippedTo(line: Line, number: number): Line {
+export function skippedTo(line: StoredLine, number: number): StoredLine {
   return { ...line, cursor: Math.max(line.cursor, number), head: null };
 }
 
@@ -176,12 +176,12 @@ export function awayMs(aways: number): number {
 }
 
 /** The line that no longer waits. */
-function withoutWait(line: Line): Line {
+function withoutWait(line: StoredLine): StoredLine {
   return line.waiting === null ? line : { ...line, waiting: null };
 }
 
 /** What an attempt's answer means for its event. */
-export function judged(
+export function judgedAttempt(
   { tries }: Work,
   { class: answer }: Pick<Judgement, "class">,
   retryAfterMs: number | null,
@@ -198,11 +198,11 @@ export function judged(
  * The line after an attempt. An answer for an event that was skipped in the meantime changes nothing but the list of
  * attempts.
  */
-export function afterAttempt(
-  line: Line,
+export function lineAfterAttempt(
+  line: StoredLine,
   work: Work,
   { attempt, response, nextAt }: { attempt: WebhookAttempt; response: string | null; nextAt: number },
-): Line {
+): StoredLine {
   const { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message } = attempt;
   const kept = { number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus, code, message };
   const noted = {
@@ -219,12 +219,16 @@ export function afterAttempt(
  * The line after events were given up without a call: `expired`, `skipped`, `gone`.
  * @param attempt the report, whose `number` is the last of them
  */
-export function afterGivingUp(line: Line, work: Pick<Work, "number" | "replayId">, attempt: WebhookAttempt): Line {
+export function afterGivingUp(
+  line: StoredLine,
+  work: Pick<Work, "number" | "replayId">,
+  attempt: WebhookAttempt,
+): StoredLine {
   return withUnreported(withoutEvent(line, work), attempt);
 }
 
 /** The line once the webhook's object knows how an attempt ended. */
-export function afterReport(line: Line, report: WebhookAttempt): Line {
+export function afterReport(line: StoredLine, report: WebhookAttempt): StoredLine {
   if (!line.unreported.includes(report)) return line;
   return { ...line, unreported: line.unreported.filter((each) => each !== report) };
 }
@@ -233,7 +237,7 @@ export function afterReport(line: Line, report: WebhookAttempt): Line {
  * The line with events to send again. Calls of one replay bring later events each time. A call that was repeated changes
  * nothing.
  */
-export function withReplay(line: Line, id: string, ranges: EventRange[]): Line {
+export function withReplay(line: StoredLine, id: string, ranges: EventRange[]): StoredLine {
   const known = line.replays.find((replay) => replay.id === id);
   const upTo = Math.max(0, ...(known?.ranges ?? []).map(([, last]) => last));
   const added = rangesAfter(ranges, upTo).sort(([a], [b]) => a - b);
@@ -244,13 +248,13 @@ export function withReplay(line: Line, id: string, ranges: EventRange[]): Line {
 }
 
 /** The line without the texts of answers, which may quote what was redacted. */
-export function withoutResponses(line: Line): Line {
+export function withoutResponses(line: StoredLine): StoredLine {
   if (line.recent.every(({ response }) => response === null)) return line;
   return { ...line, recent: line.recent.map((attempt) => ({ ...attempt, response: null })) };
 }
 
 /** Ends the sending of an event: the cursor or the replay moves past it. */
-function withoutEvent(line: Line, { number, replayId }: Pick<Work, "number" | "replayId">): Line {
+function withoutEvent(line: StoredLine, { number, replayId }: Pick<Work, "number" | "replayId">): StoredLine {
   if (replayId === null) {
     return number <= line.cursor ? line : { ...line, cursor: number, previous: number, head: null };
   }
@@ -264,12 +268,12 @@ function rangesAfter(ranges: EventRange[], number: number): EventRange[] {
   return ranges.flatMap(([first, last]): EventRange[] => (last > number ? [[Math.max(first, number + 1), last]] : []));
 }
 
-function withTries(line: Line, { number, replayId }: Work, tries: Tries): Line {
+function withTries(line: StoredLine, { number, replayId }: Work, tries: Tries): StoredLine {
   if (replayId === null) return number <= line.cursor ? line : { ...line, head: tries };
   const replays = line.replays.map((replay) => (replay.id === replayId ? { ...replay, head: tries } : replay));
   return { ...line, replays };
 }
 
-function withUnreported(line: Line, attempt: WebhookAttempt): Line {
+function withUnreported(line: StoredLine, attempt: WebhookAttempt): StoredLine {
   return { ...line, unreported: [...line.unreported, attempt] };
 }

@@ -1,4 +1,4 @@
-import { type Line, type LineDescription, newLine } from "./line.ts";
+import { type LineDescription, newLine, type StoredLine } from "./line.ts";
 import { LINE_DECISIONS, type LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
 import { LEASE_MS, LineSender, lineKey } from "./line-sender.ts";
@@ -145,7 +145,7 @@ export class Lines {
     if (this.#opened) return this.#opened;
     const host = this.#hostOf();
     if (!host) return null;
-    const stored = [...host.kv.list<Line>({ prefix: lineKey("") })];
+    const stored = [...host.kv.list<StoredLine>({ prefix: lineKey("") })];
     const senders = stored.map(([key, line]): [string, LineSender] => {
       const id = key.slice(lineKey("").length);
       return [id, this.#senderOf(host, id, line)];
@@ -154,7 +154,7 @@ export class Lines {
     return this.#opened;
   }
 
-  #senderOf(host: LineHost, id: string, line: Line): LineSender {
+  #senderOf(host: LineHost, id: string, line: StoredLine): LineSender {
     return new LineSender(host, id, line, this.#decisions);
   }
 }

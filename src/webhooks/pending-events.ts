@@ -1,5 +1,5 @@
 import type { EventFact } from "../events/event.ts";
-import type { Line } from "./line.ts";
+import type { StoredLine } from "./line.ts";
 import type { LineHost } from "./line-host.ts";
 import type { EventRange, WebhookFilter } from "./rpc.ts";
 
@@ -19,7 +19,7 @@ export class PendingEvents {
   }
 
   /** The first event after a line's cursor. */
-  head({ cursor, filter }: Pick<Line, "cursor" | "filter">): EventFact | null {
+  head({ cursor, filter }: Pick<StoredLine, "cursor" | "filter">): EventFact | null {
     if (this.#found && this.#found.number > cursor) return this.#found;
     const after = Math.max(cursor, this.#searchedTo);
     const newest = this.#host.newest();
