@@ -15,7 +15,7 @@ export interface ListedWebhook {
 const LIMIT = 100;
 
 /** The answer with an organization's webhooks. It has none if the organization was deleted meanwhile. */
-export async function listWebhooks(
+export async function webhooksOf(
   service: Service,
   organization: string,
 ): Promise<JsonObject & { webhooks: ListedWebhook[] }> {

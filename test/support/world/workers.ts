@@ -12,6 +12,7 @@ const OBJECTS = {
   ORGANIZATIONS: "OrganizationObject",
   CHATS: "ChatObject",
   CHANNELS: "ChannelObject",
+  WEBHOOKS: "WebhookObject",
 };
 
 export type Secrets = Record<"ADMIN_TOKEN" | "KEY_SECRET" | "CREDENTIALS_KEY", string>;

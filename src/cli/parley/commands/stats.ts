@@ -1,7 +1,7 @@
 import { command, ORGANIZATION_OPTION, PAGE_OPTIONS } from "../command.ts";
 import type { Output } from "../output.ts";
 import type { Service } from "../service.ts";
-import { listWebhooks } from "../webhook-list.ts";
+import { webhooksOf } from "../webhook-list.ts";
 
 /** The statistics of an organization's channels and keys. */
 export const statsCommands = [
@@ -49,7 +49,7 @@ export const statsCommands = [
 
 /** The webhooks, if there are any. */
 async function showWebhooks(service: Service, organization: string, out: Output): Promise<void> {
-  const list = await listWebhooks(service, organization);
+  const list = await webhooksOf(service, organization);
   if (list.webhooks.length === 0) return;
   out.list(list, "webhooks", {
     WEBHOOK: "id",

@@ -2,7 +2,7 @@ import { webhookUrlFault } from "../../../webhooks/url.ts";
 import type { Service } from "../service.ts";
 import { printable } from "../table.ts";
 import { relativeTime } from "../times.ts";
-import { type ListedWebhook, listWebhooks } from "../webhook-list.ts";
+import { type ListedWebhook, webhooksOf } from "../webhook-list.ts";
 import { bad, type Check, ok } from "./check.ts";
 
 const WHY_DISABLED: Record<string, string> = {
@@ -14,7 +14,7 @@ const WHY_DISABLED: Record<string, string> = {
 
 /** Checks that an organization's webhooks work and can be called. */
 export async function webhookChecks(service: Service, organization: string, now: number): Promise<Check[]> {
-  const { webhooks } = await listWebhooks(service, organization);
+  const { webhooks } = await webhooksOf(service, organization);
   return webhooks.flatMap((webhook) => {
     const { id, failed } = webhook;
     const what = `webhook ${id}`;
