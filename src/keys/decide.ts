@@ -63,9 +63,8 @@ export function decide(
   const window = windowState(rules, counters, reservation, now);
   const refuse = (reason: RefusalReason): Decision => ({ outcome: "refused", reason, window });
 
-  if (!isLive(rules, asked.hash, now)) return refuse("invalid_api_key");
-  if (!asked.addressAllowed) return refuse("ip_not_allowed");
-  if (!isPermitted(rules, asked.permission)) return refuse("permission_denied");
+  const reason = reasonToRefuse(rules, asked, now);
+  if (reason) return refuse(reason);
   if (window.remaining < 1) return refuse("rate_limited");
   const quotaLeft = remainingQuota(rules, counters, reservation);
   if (quotaLeft < 1) return refuse("quota_exceeded");
@@ -79,6 +78,18 @@ export function decide(
     ...used,
     write: used.counters !== stored,
   };
+}
+
+/** Why a key is refused whatever it has used; null if it is not. */
+export function reasonToRefuse(
+  rules: KeyRules,
+  { hash, addressAllowed, permission }: Omit<AdmissionCheck, "units">,
+  now: number,
+): RefusalReason | null {
+  if (!isLive(rules, hash, now)) return "invalid_api_key";
+  if (!addressAllowed) return "ip_not_allowed";
+  if (!isPermitted(rules, permission)) return "permission_denied";
+  return null;
 }
 
 function isPermitted({ permissions }: KeyRules, permission: Permission | null): boolean {

@@ -63,8 +63,8 @@ export function requirePermission<E extends KeyEnv>(
 }
 
 /** The error for a refused client. */
-function refusal(
-  { reason, window }: RefusedAdmission,
+export function refusal(
+  { reason, window }: Pick<RefusedAdmission, "reason" | "window">,
   permission: Permission | null,
   address: string | null,
 ): ErrorReply {

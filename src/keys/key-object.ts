@@ -5,7 +5,7 @@ import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { addCounts, type Counts } from "../platform/counts.ts";
 import { addressMatcher } from "./allowlist.ts";
-import { decide, type RefusalReason } from "./decide.ts";
+import { decide, type RefusalReason, reasonToRefuse } from "./decide.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
 import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./key-stats.ts";
 import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf, type WindowState } from "./limits.ts";
@@ -117,6 +117,17 @@ export class KeyObject extends DurableObject<Env> {
     if (!record || this.#gone || this.#countedCalls.has(call)) return;
     this.#countedCalls.set(call, true);
     this.#count(record, { refused }, false);
+  }
+
+  /** Why a request that was admitted may not go on, by the key as it is now; null if it may. Counts nothing. */
+  async check(
+    id: string,
+    { hash, address, permission }: Pick<AdmissionRequest, "hash" | "address" | "permission">,
+  ): Promise<RefusalReason | null> {
+    const record = await this.#record(id);
+    if (!record || this.#gone) return "invalid_api_key";
+    const addressAllowed = this.#isAllowed(record.ipAllowlist, address);
+    return reasonToRefuse(record, { hash, addressAllowed, permission }, Date.now());
   }
 
   #decide(id: string, record: KeyRecord, asked: AdmissionRequest): Admission {

@@ -1,0 +1,75 @@
+import type { Region } from "../db/schema.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { Doorbell } from "./follow.ts";
+
+/** Whose events a doorbell rings for, and whether it belongs to a stream. */
+export interface Listener {
+  /** Only this chat's events. */
+  chat?: string;
+  /** The stream's own id. */
+  stream?: string;
+}
+
+/**
+ * Opens a doorbell at the organization's object.
+ * @throws ApiError `stream_limit`; `unavailable` if the object does not answer
+ */
+export async function openDoorbell(
+  env: Env,
+  { organizationId, region }: { organizationId: string; region?: Region | null },
+  listener: Listener,
+): Promise<Doorbell> {
+  const url = `https://organization/doorbell?${new URLSearchParams({ ...listener }).toString()}`;
+  const open = (organization: Fetcher) => organization.fetch(url, { headers: { Upgrade: "websocket" } });
+  const { status, webSocket } = await callOrganization(env, organizationId, open, region);
+  if (status === 409) throw new ApiError("stream_limit");
+  if (!webSocket) throw unavailable(new Error(`The organization's object answered ${status}, and no socket`));
+  return new SocketDoorbell(webSocket);
+}
+
+/** The Worker's end of a doorbell. */
+export class SocketDoorbell implements Doorbell {
+  readonly #socket: WebSocket;
+  #isLost = false;
+  /** The greatest number since it last woke somebody; 0 if there was none. */
+  #newest = 0;
+  #waiting: { readUpTo: number; run: () => void } | null = null;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => {
+      this.#newest = Math.max(this.#newest, Number(data));
+      this.#wake();
+    });
+    for (const type of ["close", "error"] as const) socket.addEventListener(type, () => this.close());
+    socket.accept();
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  onRing(readUpTo: number, run: () => void): void {
+    this.#waiting = { readUpTo, run };
+    this.#wake();
+  }
+
+  close(): void {
+    this.#isLost = true;
+    try {
+      this.#socket.close(1000);
+    } catch {
+      // It was already closed.
+    }
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (!this.#waiting || (!this.#isLost && this.#newest <= this.#waiting.readUpTo)) return;
+    const { run } = this.#waiting;
+    this.#waiting = null;
+    this.#newest = 0;
+    run();
+  }
+}

@@ -1,0 +1,85 @@
+import type { Clock } from "../platform/clock.ts";
+import type { EventPage, EventReader } from "./reader.ts";
+
+/** Rings when there is more to read. It may be lost, or fall silent, at any moment. */
+export interface Doorbell {
+  readonly isLost: boolean;
+  /**
+   * Calls `run` once when the doorbell is lost or rings for a number greater than `readUpTo`, also if it did so since its
+   * last call of a function. Replaces a function that was not called.
+   */
+  onRing(readUpTo: number, run: () => void): void;
+  close(): void;
+}
+
+export interface FollowPorts {
+  reader: EventReader;
+  openDoorbell(): Promise<Doorbell>;
+  clock: Pick<Clock, "now" | "timer">;
+  /** Ends the loop, also while it waits. */
+  signal: AbortSignal;
+}
+
+interface FollowLimits {
+  /** How many events a page has at most. */
+  limit: number;
+  /** When to stop waiting, Unix milliseconds. */
+  endsAt: number;
+}
+
+/** How often to read without a ring: a connection that was lost without a sign is silent. */
+export const READ_EVERY_MS = 20_000;
+
+/**
+ * Reads page after page. When nothing is left it waits for the doorbell, for 20 seconds at most, and reads again. So a
+ * page is empty if nothing came, and the last one comes at `endsAt` or later. The caller may stop after any page.
+ * @param doorbell is open already; otherwise one is opened when it is needed
+ * @throws ApiError as the reader and `openDoorbell` do
+ */
+export async function* follow(
+  ports: FollowPorts,
+  { limit, endsAt }: FollowLimits,
+  doorbell: Doorbell | null = null,
+): AsyncGenerator<EventPage, void, undefined> {
+  const { reader, clock, signal } = ports;
+  let wasSilent = false;
+  try {
+    for (;;) {
+      const before = reader.readUpTo;
+      const page = await reader.read(limit);
+      if (wasSilent && reader.readUpTo > before) {
+        // It should have rung.
+        doorbell?.close();
+        doorbell = null;
+      }
+      wasSilent = false;
+      yield page;
+      if (signal.aborted) return;
+      if (page.hasMore) continue;
+      if (clock.now() >= endsAt) return;
+      if (doorbell && !doorbell.isLost) {
+        const ms = Math.min(READ_EVERY_MS, endsAt - clock.now());
+        wasSilent = !(await rings(doorbell, reader.readUpTo, ms, ports));
+        if (signal.aborted) return;
+      } else {
+        // Before the next read, so that nothing is missed in between.
+        doorbell = await ports.openDoorbell();
+      }
+    }
+  } finally {
+    doorbell?.close();
+  }
+}
+
+/** Waits for a ring. @returns false if none came within `ms` */
+function rings(doorbell: Doorbell, readUpTo: number, ms: number, { clock, signal }: FollowPorts): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const onAbort = () => resolve(false);
+  const cancelTimer = clock.timer(ms, () => resolve(false));
+  signal.addEventListener("abort", onAbort);
+  doorbell.onRing(readUpTo, () => resolve(true));
+  return promise.finally(() => {
+    cancelTimer();
+    signal.removeEventListener("abort", onAbort);
+  });
+}

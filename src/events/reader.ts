@@ -1,0 +1,31 @@
+import type { EventType } from "./event.ts";
+
+/** An event as it was read. */
+export interface ReadEvent {
+  type: EventType;
+  /** The event as JSON. */
+  doc: string;
+  /** Continues after this event. */
+  cursor: string;
+}
+
+/** Events in order, and where to go on. A page can be empty although more follow, because a filter took all events. */
+export interface EventPage {
+  events: ReadEvent[];
+  /** Continues after the page. */
+  cursor: string;
+  /** Whether there was more to read. */
+  hasMore: boolean;
+}
+
+/** Reads events in order, each read from the end of the one before. */
+export interface EventReader {
+  /**
+   * Everything up to this number was read. It is a position of the feed, or an event's number, as the reader's doorbell
+   * sends it.
+   */
+  readonly readUpTo: number;
+
+  /** Reads up to `limit` events, at least 1. @throws ApiError `cursor_expired` */
+  read(limit: number): Promise<EventPage>;
+}

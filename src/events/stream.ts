@@ -1,0 +1,77 @@
+import type { Clock } from "../platform/clock.ts";
+import type { EventPage, ReadEvent } from "./reader.ts";
+
+/** A stream ends after so many events. Clients connect again. */
+export const MAX_STREAM_EVENTS = 10_000;
+/** When a client should connect again, in milliseconds. */
+const RETRY_MS = 2_000;
+const COMMENT_EVERY_MS = 20_000;
+
+interface StreamPorts {
+  clock: Pick<Clock, "now" | "timer">;
+  /** Aborts when nothing more may be sent. */
+  signal: AbortSignal;
+  /** When the stream ends even if the client does not read, Unix milliseconds. */
+  endsAt: number;
+}
+
+/**
+ * Writes pages of events as Server-Sent Events until the pages end or the client leaves. Waits for the client to read
+ * each page before the next one. A comment has a cursor too, so that a client that gets no event for long does not
+ * continue from far back.
+ * @throws the error of `pages`, after the stream was closed
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+export async function writeStream(
+  writable: WritableStream<Uint8Array>,
+  pages: AsyncGenerator<EventPage, void, undefined>,
+  { clock, signal, endsAt }: StreamPorts,
+): Promise<void> {
+  const writer = writable.getWriter();
+  const { promise: over, resolve: end } = Promise.withResolvers<"over">();
+  const cancelTimer = clock.timer(endsAt - clock.now(), () => end("over"));
+  signal.addEventListener("abort", () => end("over"));
+  /** @returns whether the client read the text */
+  const write = async (text: string): Promise<boolean> => {
+    try {
+      return (await Promise.race([writer.write(new TextEncoder().encode(text)), over])) !== "over";
+    } catch {
+      // The client left.
+      return false;
+    }
+  };
+  let count = 0;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  try {
+    for await (const page of pages) {
+      if (signal.aborted) break;
+      const text = textOf(page, clock.now() - writtenAt >= COMMENT_EVERY_MS);
+      if (text === "") continue;
+      const isFirst = writtenAt < 0;
+      writtenAt = clock.now();
+      count += page.events.length;
+      if (!(await write(isFirst ? `retry: ${RETRY_MS}\n${text}` : text))) return await drop(writer);
+      if (count >= MAX_STREAM_EVENTS) break;
+    }
+  } finally {
+    cancelTimer();
+    // Does not wait: the client may never read the end.
+    writer.close().catch(() => {});
+  }
+}
+
+/** The text of a page: its events, or a comment if one is due. */
+function textOf({ events, cursor }: EventPage, isCommentDue: boolean): string {
+  if (events.length > 0) return events.map(frameOf).join("");
+  return isCommentDue ? `:\nid: ${cursor}\n\n` : "";
+}
+
+/** JSON has no line breaks. */
+function frameOf({ type, doc, cursor }: ReadEvent): string {
+  return `id: ${cursor}\nevent: ${type}\ndata: ${doc}\n\n`;
+}
+
+/** Ends a stream without what the client has not read. */
+function drop(writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
+  return writer.abort(new Error("The stream is over")).catch(() => {});
+}

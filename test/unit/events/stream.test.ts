@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import type { EventPage } from "../../../src/events/reader.ts";
+import { MAX_STREAM_EVENTS, writeStream } from "../../../src/events/stream.ts";
+import { FakeClock } from "../platform/fake-clock.ts";
+
+/** Lets reads and writes of streams finish. */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 5; count++) await scheduler.wait(0);
+}
+
+function pageOf(count: number, cursor = "c"): EventPage {
+  const events = Array.from({ length: count }, () => ({
+    type: "message.created" as const,
+    doc: '{"number":1}',
+    cursor,
+  }));
+  return { events, cursor, hasMore: false };
+}
+
+/** A stream whose pages a test gives one by one, and its client. */
+function opened() {
+  const clock = new FakeClock();
+  const controller = new AbortController();
+  const { readable, writable } = new IdentityTransformStream();
+  const reader = (readable as ReadableStream<Uint8Array>).getReader();
+  let give: (page: EventPage | null) => void = () => {};
+  const world = {
+    clock,
+    controller,
+    asked: 0,
+    isClosed: false,
+    give: (page: EventPage | null) => give(page),
+    async read(): Promise<string | null> {
+      const { done, value } = await reader.read();
+      return done ? null : new TextDecoder().decode(value);
+    },
+    leave: () => reader.cancel(),
+    over: undefined as unknown as Promise<void>,
+  };
+  async function* pages() {
+    try {
+      for (;;) {
+        world.asked++;
+        const page = await new Promise<EventPage | null>((resolve) => (give = resolve));
+        if (!page) return;
+        yield page;
+      }
+    } finally {
+      world.isClosed = true;
+    }
+  }
+  const endsAt = clock.now() + 900_000;
+  world.over = writeStream(writable, pages(), { clock, signal: controller.signal, endsAt });
+  return world;
+}
+
+test("the first frame has the time to retry; a frame has the cursor, the type and the event", async () => {
+  const stream = opened();
+  stream.give(pageOf(1, "one"));
+  expect(await stream.read()).toBe('retry: 2000\nid: one\nevent: message.created\ndata: {"number":1}\n\n');
+  await turn();
+  stream.give(pageOf(2, "two"));
+  expect(await stream.read()).toBe('id: two\nevent: message.created\ndata: {"number":1}\n\n'.repeat(2));
+});
+
+test("a page without events is a comment, at most every 20 seconds", async () => {
+  const stream = opened();
+  stream.give(pageOf(0, "one"));
+  expect(await stream.read()).toBe("retry: 2000\n:\nid: one\n\n");
+  await turn();
+  await stream.clock.pass(19_999);
+  stream.give(pageOf(0, "two"));
+  await turn();
+  await stream.clock.pass(1);
+  stream.give(pageOf(0, "three"));
+  expect(await stream.read()).toBe(":\nid: three\n\n");
+});
+
+test("no page is asked for while the client does not read the one before", async () => {
+  const stream = opened();
+  stream.give(pageOf(1));
+  await turn();
+  expect(stream.asked).toBe(1);
+  await stream.read();
+  await turn();
+  expect(stream.asked).toBe(2);
+});
+
+test("a client that does not read gets nothing more after an abort", async () => {
+  const stream = opened();
+  stream.give(pageOf(1));
+  await turn();
+  stream.controller.abort();
+  await stream.over;
+  expect(stream.isClosed).toBe(true);
+  await expect(stream.read()).rejects.toThrow();
+});
+
+test("after an abort, a page that comes late is not sent", async () => {
+  const stream = opened();
+  stream.controller.abort();
+  stream.give(pageOf(1));
+  expect(await stream.read()).toBeNull();
+  await stream.over;
+});
+
+test("a client that never reads is left after 15 minutes", async () => {
+  const stream = opened();
+  stream.give(pageOf(1));
+  await turn();
+  await stream.clock.pass(900_000);
+  await stream.over;
+  expect([stream.isClosed, stream.clock.pending]).toEqual([true, 0]);
+});
+
+test("a stream ends after 10,000 events", async () => {
+  const stream = opened();
+  let text = "";
+  const read = async () => {
+    for (let part = await stream.read(); part !== null; part = await stream.read()) text += part;
+  };
+  const done = read();
+  for (let page = 1; page <= 100; page++) {
+    while (stream.asked < page) await turn();
+    stream.give(pageOf(100));
+  }
+  await done;
+  await stream.over;
+  expect([text.split("data:").length - 1, stream.asked]).toEqual([MAX_STREAM_EVENTS, 100]);
+});
+
+test("a stream ends with its pages", async () => {
+  const stream = opened();
+  stream.give(null);
+  expect(await stream.read()).toBeNull();
+  await stream.over;
+});
+
+test("a client that left ends the stream with the next page", async () => {
+  const stream = opened();
+  await stream.leave();
+  stream.give(pageOf(1));
+  await stream.over;
+  expect(stream.isClosed).toBe(true);
+});
