@@ -5,6 +5,7 @@ import { webRoutes } from "./channels/web/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { needs } from "./config.ts";
 import { isOutage } from "./db/client.ts";
+import { eventRoutes } from "./events/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { refusePreflight } from "./http/preflight.ts";
@@ -31,6 +32,7 @@ app.get("/healthz", (c) => c.json({ ok: true }));
 app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
+app.route("/api/v1", eventRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);

@@ -1,5 +1,6 @@
 import { ERRORS } from "../http/errors.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
+import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { HEADERS, type HeaderName } from "./headers.ts";
 import { type Components, type GroupDefaults, type OperationSpec, writeOperation } from "./operation.ts";
 import { channelOperations } from "./operator/channels.ts";
@@ -57,13 +58,14 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
   tags: {
     Chats: "A chat is a conversation with one contact on one channel.",
     Messages: "The messages of a chat, inbound and outbound.",
+    Events: "What happened in an organization, in order.",
     Key: "The API key of the request.",
     "Web chat": "The page where a site's visitors write.",
     Service: "The service itself.",
   },
   groups: [
     {
-      operations: PUBLIC_OPERATIONS,
+      operations: [...PUBLIC_OPERATIONS, ...EVENT_OPERATIONS],
       defaults: {
         limited: true,
         errors: [

@@ -40,6 +40,21 @@ const message: Example<typeof resources.messageSchema> = {
   failedAt: null,
 };
 
+const event = {
+  id: "evt_gT2sYbQ0aLw9XcRk0Vx3kQ2a2",
+  type: "message.created" as const,
+  timestamp: at,
+  organizationId: "org_gB71nqYx0sKd5JtV",
+  chatId: chat.id,
+  channelId: chat.channel.id,
+  channelKind: chat.channel.kind,
+  contactAddress: chat.contact.address,
+  number: 2,
+  data: { messageId: message.id, seq: message.seq, message },
+};
+
+const cursor = "WzEsIjBWeDNrUTJhIiwxNywzXQ";
+
 const pagination: Example<typeof resources.paginationSchema> = {
   page: 1,
   limit: 20,
@@ -146,6 +161,8 @@ const keyStats: Example<typeof operator.keyStatsSchema> = {
 export const examples = {
   chat,
   message,
+  event,
+  cursor,
   pagination,
   organization,
   member,

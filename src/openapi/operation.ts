@@ -98,6 +98,7 @@ const IDS: Record<string, { description: string; example: string }> = {
   templates: { description: "The template's id.", example: examples.template.id },
   chats: { description: "The chat's id.", example: examples.chat.id },
   messages: { description: "The message's id.", example: examples.message.id },
+  events: { description: "The event's id.", example: examples.event.id },
   keys: { description: "The key's id.", example: examples.key.id },
   web: { description: "The web channel's id.", example: examples.channel.id },
 };

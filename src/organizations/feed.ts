@@ -33,11 +33,14 @@ export type PointedChat = { chatId: string; channelId: string } | null;
  */
 export class Feed {
   readonly #storage: DurableObjectStorage;
+  readonly #onPointer: (chatId: string | null, last: number) => void;
   #days: Day[] | undefined;
   #newest: number | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  /** @param onPointer called after a pointer was stored, with the number of its last event */
+  constructor(storage: DurableObjectStorage, onPointer: (chatId: string | null, last: number) => void) {
     this.#storage = storage;
+    this.#onPointer = onPointer;
   }
 
   /** New for each feed: an organization that was deleted and created again has another one. */
@@ -71,6 +74,7 @@ export class Feed {
       now,
     );
     this.#newest = position;
+    this.#onPointer(of?.chatId ?? null, last);
   }
 
   /**

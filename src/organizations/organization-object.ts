@@ -4,15 +4,16 @@ import type { ChatIdentity } from "../chats/identity.ts";
 import type { ListAnswer } from "../chats/rpc.ts";
 import type { EventFact, EventType } from "../events/event.ts";
 import type { RequestCounts } from "../keys/key-stats.ts";
-import { causeOf } from "../log.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import { prepareSchema } from "../platform/schema-steps.ts";
+import { ADOPT_AFTER_MS, adoptChats } from "./adoptions.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
 import { findChannelRow, readOrganization } from "./configuration.ts";
 import { Deletions } from "./deletions.ts";
+import { Doorbells } from "./doorbells.ts";
 import { Feed } from "./feed.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
 import { ReportPace } from "./report-pace.ts";
@@ -32,9 +33,6 @@ import type {
 import { ORGANIZATION_SCHEMA } from "./schema.ts";
 import { Settings } from "./settings.ts";
 
-/** A chat adopts itself at once or with its first message. If its creator was interrupted, it is adopted after this time. */
-const ADOPT_AFTER_MS = 60_000;
-const ADOPT_AT_ONCE = 20;
 const AGAIN_AFTER_MS = 30_000;
 
 /**
@@ -45,7 +43,8 @@ const AGAIN_AFTER_MS = 30_000;
  */
 export class OrganizationObject extends DurableObject<Env> {
   readonly #channels = new ChannelTable(this.ctx.storage.sql);
-  readonly #feed = new Feed(this.ctx.storage);
+  readonly #doorbells = new Doorbells(this.ctx);
+  readonly #feed = new Feed(this.ctx.storage, (chatId, last) => this.#doorbells.ring(this.#feed.newest, chatId, last));
   readonly #chats = new ChatTable(this.ctx.storage, this.#channels, this.#feed);
   readonly #keys = new KeyTable(this.ctx.storage.sql);
   readonly #list = new ChatList(this.ctx.storage.sql, this.#channels);
@@ -143,9 +142,18 @@ export class OrganizationObject extends DurableObject<Env> {
       outcome: "ok",
       number: Math.max(row.report, report.number),
       nextAfterMs: this.#pace.next(now),
-      listeningForMs: 0,
+      listeningForMs: this.#doorbells.listeningForMs(now),
       ...(webhooks.version !== (report.webhooks ?? "") && { webhooks }),
     };
+  }
+
+  /** Opens a doorbell; see `Doorbells`. Only our Worker calls this. */
+  override fetch(request: Request): Response {
+    return this.#doorbells.accept(request);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#doorbells.onClose(socket);
   }
 
   /** Up to `limit` pointers to events after a position; see `Feed`. Null before the organization's first chat. */
@@ -250,6 +258,7 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#id = undefined;
     this.#channels.forget();
     this.#feed.forget();
+    this.#doorbells.closeAll();
     this.#settings.forget();
     this.#list.changed();
     this.#alarm.gone();
@@ -261,7 +270,7 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#alarm.gone();
     if (!this.#isReady()) return;
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
-    await this.#adopt();
+    await adoptChats(this.env, this.#id ?? "", this.#chats, this.#channels);
     const deleteAt = await this.#deletions.resume(Date.now());
     if (!this.#isReady()) return;
     const createdAt = this.#chats.oldestCreated();
@@ -272,23 +281,6 @@ export class OrganizationObject extends DurableObject<Env> {
 
   #refreshIfOld(): void {
     if (this.#settings.isOld) this.ctx.waitUntil(this.#settings.readLater(this.#id ?? "", () => this.#isReady()));
-  }
-
-  async #adopt(): Promise<void> {
-    const rows = this.#chats.created(Date.now() - ADOPT_AFTER_MS + 1, ADOPT_AT_ONCE);
-    await Promise.all(
-      rows.map(async (row) => {
-        const channel = this.#channels.get(row.channel_id);
-        if (!this.#id || !channel) return;
-        const identity = identityOf(this.#id, channel, row);
-        try {
-          await callObject(this.env.CHATS, row.id, (chat) => chat.adopt(identity));
-          this.#chats.adopted(row.id, row.life);
-        } catch (error) {
-          console.warn({ event: "chat_not_adopted", chatId: row.id, error: causeOf(error) });
-        }
-      }),
-    );
   }
 
   #opened(organizationId: string, channel: KnownChannel, row: ChatRow, created: boolean): OpenAnswer {

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { admin, call, client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
 
 const PREFIXES: Record<string, string> = {
@@ -10,6 +11,7 @@ const PREFIXES: Record<string, string> = {
   templates: "tpl",
   chats: "cht",
   messages: "msg",
+  events: "evt",
   keys: "key",
 };
 
@@ -26,7 +28,7 @@ let secret: string;
 let narrow: string;
 beforeAll(async () => {
   const { organizationId } = await newOrganization();
-  secret = (await newKey(organizationId)).secret;
+  secret = (await newKey(organizationId, { permissions: [...PERMISSIONS] })).secret;
   narrow = (await newKey(organizationId, { permissions: [] })).secret;
 });
 
@@ -57,6 +59,18 @@ test.each([
   ["/api/v1/chats", "limit=5&limit=5", "limit"],
   ["/api/v1/chats", "status=FAILED", "status"],
   ["/api/v1/chats/cht_gaaaaaaaaaaaaaaa/messages", "before=", "before"],
+  ["/api/v1/events", "wait=31", "wait"],
+  ["/api/v1/events", "limit=101", "limit"],
+  ["/api/v1/events", "from=yesterday", "from"],
+  ["/api/v1/events", "after=wrong", "after"],
+  ["/api/v1/events", "types=message.created,message.sent", "types"],
+  ["/api/v1/events", "types=ping", "types"],
+  ["/api/v1/events", "types=message.*,", "types"],
+  ["/api/v1/events", "channel=web", "channel"],
+  ["/api/v1/events/stream", "types=*", "types"],
+  ["/api/v1/events/stream", "after=", "after"],
+  ["/api/v1/events/stream", "from=oldest", "from"],
+  ["/api/v1/chats/cht_gaaaaaaaaaaaaaaa/events", "after=one", "after"],
   ["/admin/v1/stats", "organization=", "organization"],
   ["/admin/v1/organizations", "page=1&page=2", "page"],
 ])("GET %s?%s is refused for %s", async (path, query, name) => {

@@ -1,0 +1,153 @@
+import { ApiError } from "../http/errors.ts";
+import type { FeedAnswer, FeedPointer } from "../organizations/rpc.ts";
+import { MAX_CONCURRENT } from "../platform/concurrency.ts";
+import type { WebhookFilter } from "../webhooks/rpc.ts";
+import { type Cursor, writeCursor } from "./cursor.ts";
+import type { EventType } from "./event.ts";
+import { matches } from "./filter.ts";
+import type { EventPage, EventReader, ReadEvent } from "./reader.ts";
+
+/** A range of event numbers, both ends included. */
+export interface NumberRange {
+  first: number;
+  last: number;
+}
+
+/** An event as its log renders it. */
+export interface LoggedEvent {
+  number: number;
+  type: EventType;
+  doc: string;
+}
+
+/** Where a feed's events are. */
+export interface FeedPort {
+  /** The bursts after a position, oldest first, at most `limit`. Null before the organization's first chat. */
+  pointers(after: number, limit: number): Promise<FeedAnswer | null>;
+  /** A burst's events in a range, in order. None if the chat was deleted. May leave out events that don't match the filter. */
+  events(pointer: FeedPointer, range: NumberRange): Promise<LoggedEvent[]>;
+}
+
+export type FeedFilter = Pick<WebhookFilter, "types" | "channels">;
+
+/** A part of a burst that is read in one call. */
+interface Chunk extends NumberRange {
+  pointer: FeedPointer;
+}
+
+/** The feed of an organization without a chat. */
+const NO_FEED: FeedAnswer = { life: "", oldest: 1, newest: 0, pointers: [] };
+const POINTERS_AT_ONCE = 200;
+/** A chat's call reads at most so many events. */
+const MAX_CHUNK = 100;
+/** A page ends after so many bursts, even if the filter let nothing through. */
+const MAX_BURSTS = 2_000;
+
+/** The cursor at an end of a feed. */
+export async function cursorAt(end: "oldest" | "now", port: FeedPort): Promise<Cursor> {
+  const { life, oldest, newest } = (await port.pointers(0, 0)) ?? NO_FEED;
+  return { life, position: end === "oldest" ? oldest : newest + 1, offset: 0 };
+}
+
+/**
+ * Reads an organization's feed: pages of pointers from the organization's object, and the events that they point to from
+ * the chats. The order is that of the pointers. Events of chats that were deleted meanwhile are left out.
+ */
+export class FeedReader implements EventReader {
+  readonly #port: FeedPort;
+  readonly #filter: FeedFilter;
+  #cursor: Cursor;
+  /** Bursts that were found and not read to their end, oldest first. Without those that the filter leaves out. */
+  #pointers: FeedPointer[] = [];
+  /** The position up to which bursts were found. */
+  #found = 0;
+  /** The newest position of the feed at the last look. */
+  #newest = 0;
+
+  constructor(port: FeedPort, filter: FeedFilter, cursor: Cursor) {
+    this.#port = port;
+    this.#filter = filter;
+    this.#cursor = cursor;
+  }
+
+  get readUpTo(): number {
+    return this.#cursor.position - 1;
+  }
+
+  async read(limit: number): Promise<EventPage> {
+    const events: ReadEvent[] = [];
+    let bursts = 0;
+    for (let round = 0; events.length < limit && bursts < MAX_BURSTS; round++) {
+      if (this.#pointers.length === 0) {
+        const found = await this.#findPointers();
+        if (found === 0) break;
+        bursts += found;
+      }
+      // More each time, for chats that were deleted and filters that let little through.
+      const chunks = this.#nextChunks((limit - events.length) * 2 ** round);
+      const found = await Promise.all(chunks.map((chunk) => this.#port.events(chunk.pointer, chunk)));
+      for (const [index, chunk] of chunks.entries()) this.#take(chunk, found[index] ?? [], events, limit);
+    }
+    return { events, cursor: writeCursor(this.#cursor), hasMore: this.#newest > this.readUpTo };
+  }
+
+  /** Looks for bursts after the cursor. @returns how many there are, with those that the filter leaves out */
+  async #findPointers(): Promise<number> {
+    const feed = (await this.#port.pointers(this.readUpTo, POINTERS_AT_ONCE)) ?? NO_FEED;
+    // A cursor from before the first chat.
+    if (this.#cursor.life === NO_FEED.life && this.#cursor.position === 1)
+      this.#cursor = { ...this.#cursor, life: feed.life };
+    const { life, oldest, newest, pointers } = feed;
+    const isInFeed = this.#cursor.position >= oldest && this.#cursor.position <= newest + 1;
+    if (life !== this.#cursor.life || !isInFeed) throw new ApiError("cursor_expired");
+    this.#newest = newest;
+    this.#found = pointers.at(-1)?.position ?? newest;
+    this.#pointers = pointers.filter(({ types, channelId }) =>
+      types.some((type) => matches(this.#filter, type, channelId)),
+    );
+    if (this.#pointers.length === 0) this.#moveTo(this.#found + 1);
+    return pointers.length;
+  }
+
+  /** The next parts of bursts: enough for `target` events, if 20 calls at once can read so many. */
+  #nextChunks(target: number): Chunk[] {
+    const chunks: Chunk[] = [];
+    let planned = 0;
+    for (const pointer of this.#pointers) {
+      if (chunks.length === MAX_CONCURRENT || planned >= target) break;
+      const offset = pointer.position === this.#cursor.position ? this.#cursor.offset : 0;
+      const first = pointer.first + offset;
+      const last = Math.min(pointer.last, first + Math.min(MAX_CHUNK, target - planned) - 1);
+      chunks.push({ pointer, first, last });
+      planned += last - first + 1;
+      // The rest of this burst comes before the next one.
+      if (last < pointer.last) break;
+    }
+    return chunks;
+  }
+
+  /** Adds the events of a part, up to `limit`, and moves the cursor past them. */
+  #take({ pointer, last }: Chunk, found: LoggedEvent[], events: ReadEvent[], limit: number): void {
+    for (const { number, type, doc } of found) {
+      if (events.length === limit) return;
+      if (!matches(this.#filter, type, pointer.channelId)) continue;
+      this.#moveInto(pointer, number);
+      events.push({ type, doc, cursor: writeCursor(this.#cursor) });
+    }
+    if (events.length < limit) this.#moveInto(pointer, last);
+  }
+
+  /** Moves the cursor past an event of a burst. */
+  #moveInto(pointer: FeedPointer, number: number): void {
+    if (number < pointer.last) {
+      this.#cursor = { ...this.#cursor, position: pointer.position, offset: number - pointer.first + 1 };
+      return;
+    }
+    this.#pointers = this.#pointers.filter(({ position }) => position > pointer.position);
+    this.#moveTo((this.#pointers.length > 0 ? pointer.position : this.#found) + 1);
+  }
+
+  #moveTo(position: number): void {
+    this.#cursor = { ...this.#cursor, position, offset: 0 };
+  }
+}

@@ -1,0 +1,50 @@
+import * as z from "zod/mini";
+import { queryInteger, queryText } from "../http/fields.ts";
+import { positionParameters } from "../http/pagination.ts";
+import { isId } from "../ids.ts";
+import { MAX_CURSOR } from "./cursor.ts";
+import type { FeedFilter } from "./feed-reader.ts";
+import { TYPE_PATTERNS } from "./filter.ts";
+
+/** How long a poll may wait, in seconds. */
+export const MAX_WAIT = 30;
+
+const after = queryText(MAX_CURSOR);
+const wait = z._default(z.optional(queryInteger(0, MAX_WAIT)), 0);
+const { limit } = positionParameters;
+
+const areTypes = (text: string) => text.split(",").every((type) => TYPE_PATTERNS.includes(type));
+
+const filter = {
+  types: z.optional(z.string().check(z.refine(areTypes, "must be types of events, separated by commas"))),
+  channel: z.optional(z.string().check(z.refine((text) => isId("chn", text), "must be a channel's id"))),
+};
+
+export interface FilterQuery {
+  types?: string | undefined;
+  channel?: string | undefined;
+}
+
+/** The filter that a query asks for. */
+export function filterOf({ types, channel }: FilterQuery): FeedFilter {
+  return { types: types?.split(",") ?? null, channels: channel === undefined ? null : [channel] };
+}
+
+/** The query of `GET /events`. */
+export const eventsQuery = z.object({
+  after,
+  from: z.optional(z.enum(["oldest", "now"])),
+  limit,
+  wait,
+  ...filter,
+});
+
+/** The query of `GET /events/stream`. */
+export const streamQuery = z.object({ after, ...filter });
+
+/** The query of `GET /chats/{id}/events`. `after` is the number of an event. */
+export const chatEventsQuery = z.object({
+  after: z._default(z.optional(queryInteger(0, 999_999_999_999_999)), 0),
+  limit,
+  wait,
+});

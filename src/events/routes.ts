@@ -1,0 +1,117 @@
+import { type Context, Hono } from "hono";
+import { json } from "../http/etag.ts";
+import type { RequestVariables } from "../http/request-log.ts";
+import { fault, noQuery, validQuery } from "../http/validation.ts";
+import { type KeyVariables, requirePermission } from "../keys/guard.ts";
+import { type KeyWatch, watchKey } from "../keys/key-watch.ts";
+import { causeOf } from "../log.ts";
+import { MAX_STREAM_MS } from "../organizations/doorbells.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { ChatReader } from "./chat-reader.ts";
+import { readCursor } from "./cursor.ts";
+import { type Listener, openDoorbell } from "./doorbell.ts";
+import { cursorAt, FeedReader } from "./feed-reader.ts";
+import { type FollowPorts, follow } from "./follow.ts";
+import { chatEventsPort, feedPort, findEvent } from "./ports.ts";
+import { chatEventsQuery, eventsQuery, type FilterQuery, filterOf, streamQuery } from "./query.ts";
+import type { EventPage, EventReader } from "./reader.ts";
+import { writeStream } from "./stream.ts";
+
+type EventsEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
+type EventsContext = Context<EventsEnv>;
+
+/** Where to begin: an end of the feed, or the text of a cursor and the parameter or header that it is from. */
+type Start = "oldest" | "now" | { text: string; name: string };
+
+const PERMISSION = "events:read";
+const STREAM_PAGE = 100;
+const STREAM_HEADERS = { "Content-Type": "text/event-stream" };
+
+/** The events of an organization and of a chat. */
+export const eventRoutes = new Hono<EventsEnv>()
+  .get("/events", requirePermission(PERMISSION), validQuery(eventsQuery), async (c) => {
+    const { after, from, limit, wait, ...filter } = c.req.valid("query");
+    if (after !== undefined && from !== undefined) throw fault("after", "can't be given with from");
+    const start = after === undefined ? (from ?? "oldest") : { text: after, name: "after" };
+    return answerPage(c, await poll(c, await openFeed(c, filter, start), { limit, wait }));
+  })
+  .get("/events/stream", requirePermission(PERMISSION), validQuery(streamQuery), async (c) => {
+    const { after, ...filter } = c.req.valid("query");
+    const lastEventId = c.req.header("Last-Event-ID");
+    if (after !== undefined && lastEventId !== undefined) throw fault("after", "can't be given with Last-Event-ID");
+    const [text, name] = lastEventId === undefined ? [after, "after"] : [lastEventId, "Last-Event-ID"];
+    return answerStream(c, await openFeed(c, filter, text === undefined ? "now" : { text, name }));
+  })
+  .get("/events/:id", requirePermission(PERMISSION), noQuery, async (c) => {
+    return json(c, `{"event":${await findEvent(c.env, c.var.caller, c.req.param("id"))}}`);
+  })
+  .get("/chats/:id/events", requirePermission(PERMISSION), validQuery(chatEventsQuery), async (c) => {
+    const { after, limit, wait } = c.req.valid("query");
+    const chat = c.req.param("id");
+    const reader = new ChatReader(chatEventsPort(c.env, c.var.caller, chat), after);
+    return answerPage(c, await poll(c, reader, { limit, wait }, { chat }));
+  });
+
+async function openFeed(c: EventsContext, query: FilterQuery, start: Start): Promise<FeedReader> {
+  const filter = filterOf(query);
+  const port = feedPort(c.env, c.var.caller, filter);
+  const cursor = typeof start === "string" ? await cursorAt(start, port) : readCursor(start.text);
+  if (cursor === null) throw fault((start as { name: string }).name, "is no cursor");
+  return new FeedReader(port, filter, cursor);
+}
+
+/** Reads a page, and waits up to `wait` seconds for its first event. @throws ApiError if the key is refused meanwhile */
+async function poll(
+  c: EventsContext,
+  reader: EventReader,
+  { limit, wait }: { limit: number; wait: number },
+  listener: Listener = {},
+): Promise<EventPage> {
+  const watch = watchedKey(c);
+  try {
+    const endsAt = SYSTEM_CLOCK.now() + wait * 1_000;
+    let last: EventPage | undefined;
+    for await (const page of follow(portsOf(c, reader, watch, listener), { limit, endsAt })) {
+      last = page;
+      if (page.events.length > 0 || page.hasMore) break;
+    }
+    watch.signal.throwIfAborted();
+    return last as EventPage;
+  } finally {
+    watch.stop();
+  }
+}
+
+function answerPage(c: EventsContext, { events, cursor, hasMore }: EventPage): Response {
+  const documents = events.map(({ doc, cursor }) => `${doc.slice(0, -1)},"cursor":${JSON.stringify(cursor)}}`);
+  return json(c, `{"events":[${documents.join()}],"cursor":${JSON.stringify(cursor)},"hasMore":${hasMore}}`);
+}
+
+/** Answers with a live stream. @throws ApiError `stream_limit` */
+async function answerStream(c: EventsContext, reader: EventReader): Promise<Response> {
+  if (c.req.method === "HEAD") return c.body(null, 200, STREAM_HEADERS);
+  const listener = { stream: crypto.randomUUID() };
+  const doorbell = await openDoorbell(c.env, c.var.caller, listener);
+  const { readable, writable } = new IdentityTransformStream();
+  const watch = watchedKey(c);
+  const endsAt = SYSTEM_CLOCK.now() + MAX_STREAM_MS;
+  const pages = follow(portsOf(c, reader, watch, listener), { limit: STREAM_PAGE, endsAt }, doorbell);
+  // Not awaited, and no `waitUntil`: it ends with the response, also if the client leaves.
+  writeStream(writable, pages, { clock: SYSTEM_CLOCK, signal: watch.signal, endsAt })
+    .catch((error: unknown) => {
+      // The client connects again, and gets the error then if it lasts.
+      console.warn({ event: "stream_ended", requestId: c.var.requestId, error: causeOf(error) });
+    })
+    .finally(() => watch.stop());
+  return c.body(readable, 200, STREAM_HEADERS);
+}
+
+function watchedKey(c: EventsContext): KeyWatch {
+  const address = c.req.header("CF-Connecting-IP") ?? null;
+  return watchKey(c.env, { ...c.get("key"), address, permission: PERMISSION }, SYSTEM_CLOCK);
+}
+
+function portsOf(c: EventsContext, reader: EventReader, { signal }: KeyWatch, listener: Listener): FollowPorts {
+  const open = () => openDoorbell(c.env, c.var.caller, listener);
+  return { reader, openDoorbell: open, clock: SYSTEM_CLOCK, signal };
+}

@@ -1,0 +1,161 @@
+import * as z from "zod";
+import { CHANNEL_KINDS } from "../channels/kinds.ts";
+import { EVENT_TYPES, type Event } from "../events/event.ts";
+import { TYPE_PATTERNS } from "../events/filter.ts";
+import { chatEventsQuery, eventsQuery, MAX_WAIT, streamQuery } from "../events/query.ts";
+import { MAX_STREAM_EVENTS } from "../events/stream.ts";
+import { MAX_STREAM_MS, MAX_STREAMS } from "../organizations/doorbells.ts";
+import { examples } from "./examples.ts";
+import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { id, resource, time } from "./typed-schema.ts";
+
+const DATA = [
+  "`chat.created` and `chat.updated`: `chat`",
+  "`message.received`, `message.created` and `message.redacted`: `messageId`, `seq` and `message`",
+  "`message.status`: `messageId`, `seq`, `status`, `error` and `message`",
+  "`chat.deleted`: `chatId`, `channelId` and `channelKind`",
+  "`channel.health`: `channelId`, `channelKind`, `state`, `reason` and `since`",
+  "`webhook.failing` and `webhook.disabled`: `webhookId` and what happened",
+].join("; ");
+
+type FullEvent = Required<Omit<Event, "previous">>;
+
+const fields = {
+  id: z.string().describe("The event's id. It is the same in webhooks, in lists and in streams"),
+  type: z.enum(EVENT_TYPES).describe("The type. Ignore types that you don't know: new ones can appear at any time"),
+  timestamp: time("When it happened"),
+  organizationId: id("organization"),
+  chatId: id("chat").nullable().describe("The chat's id. Null for an event of the organization"),
+  channelId: id("channel").nullable().describe("The channel's id. Null for an event of the organization"),
+  channelKind: z.enum(CHANNEL_KINDS).nullable().describe("The kind of channel. Null for an event of the organization"),
+  contactAddress: z
+    .string()
+    .nullable()
+    .describe("The contact's current address on the channel. Null for an event of the organization"),
+  number: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe("The event's number in the chat: 1, 2, 3 … without a gap. Null for an event of the organization"),
+  data: z
+    .record(z.string(), z.unknown())
+    .describe(
+      `What happened, by type: ${DATA}. The facts never change. \`message\` and \`chat\` are as they are now: a redaction holds for old events too`,
+    ),
+};
+
+const eventSchema = resource<FullEvent>()("Event", "Something that happened in an organization.", z.object(fields));
+
+const listedEventSchema = resource<FullEvent & { cursor: string }>()(
+  "ListedEvent",
+  "An event in a list.",
+  z.object({ ...fields, cursor: z.string().describe("Continues after this event, as `after` or `Last-Event-ID`") }),
+);
+
+const pageSchema = z.object({
+  events: z.array(listedEventSchema),
+  cursor: z.string().describe("Continues after this page, as `after`. It moves on even if the page is empty"),
+  hasMore: z
+    .boolean()
+    .describe("Whether to read on at once. The next page can be empty if the filter takes none of the events"),
+});
+
+const { event } = examples;
+const examplePage = { events: [{ ...event, cursor: examples.cursor }], cursor: examples.cursor, hasMore: false };
+
+const LIMIT = "The maximum number of events on a page.";
+const WAIT = `For how many seconds to wait for an event if there is none: 0 to ${MAX_WAIT}. The response comes as soon as one is there. A wait counts as one request.`;
+const filterDescriptions = {
+  types: `Only these types, separated by commas: ${TYPE_PATTERNS.join(", ")}. \`message.*\` has all types that begin with \`message.\`, also future ones.`,
+  channel: "A channel's id. Only the events of this channel's chats, and those of the organization.",
+};
+const filterKeywords = { channel: { pattern: "^chn_[0-9A-Za-z]+$" } };
+const minutes = MAX_STREAM_MS / 60_000;
+
+/** The routes of events, below `/api/v1`. */
+export const EVENT_OPERATIONS: readonly OperationSpec[] = [
+  {
+    method: "get",
+    path: "/events",
+    id: "listEvents",
+    tag: "Events",
+    summary: "List events",
+    description:
+      "Lists the organization's events, oldest first. Pass the `cursor` of a response as `after` of the next request to read each event once and in order, also after a crash. Events of a chat are in the order of `number`. An event appears within a few seconds, and at once while a client waits or streams. Events are kept for 30 days, or fewer if there are very many. Events of deleted chats are left out.",
+    permission: "events:read",
+    query: {
+      schema: eventsQuery,
+      descriptions: {
+        after: "The `cursor` of a page or of an event. Can't be combined with `from`.",
+        from: "`oldest` begins with the oldest event that is kept, `now` with the next one. Default: oldest.",
+        limit: LIMIT,
+        wait: WAIT,
+        ...filterDescriptions,
+      },
+      keywords: filterKeywords,
+    },
+    responses: [jsonResponse(200, "A page of events. It is empty if there are none yet.", pageSchema, examplePage)],
+    errors: ["cursor_expired"],
+  },
+  {
+    method: "get",
+    path: "/events/stream",
+    id: "streamEvents",
+    tag: "Events",
+    summary: "Stream events",
+    description: `Sends events as they happen, as Server-Sent Events: \`id\` is the cursor, \`event\` the type, and \`data\` the event as JSON. If nothing happens, a comment comes every 20 seconds. A stream ends after ${minutes} minutes or ${MAX_STREAM_EVENTS.toLocaleString("en")} events, and within 10 seconds after its key was revoked. Connect again with the last \`id\` as \`Last-Event-ID\` to continue without a gap. An organization can have ${MAX_STREAMS} streams at a time. A stream counts as one request.`,
+    permission: "events:read",
+    query: {
+      schema: streamQuery,
+      descriptions: {
+        after:
+          "The cursor to continue after. Can't be combined with `Last-Event-ID`. Without either, the stream begins with the next event.",
+        ...filterDescriptions,
+      },
+      keywords: filterKeywords,
+    },
+    headers: [
+      {
+        name: "Last-Event-ID",
+        description: "The `id` of the last event that you got. The stream continues after it.",
+        schema: { type: "string" },
+        example: examples.cursor,
+      },
+    ],
+    responses: [{ status: 200, description: "The stream.", contentType: "text/event-stream" }],
+    errors: ["stream_limit"],
+  },
+  {
+    method: "get",
+    path: "/events/{id}",
+    id: "readEvent",
+    tag: "Events",
+    summary: "Read an event",
+    description: "Returns one event. Events of a chat are kept as long as the chat.",
+    permission: "events:read",
+    responses: [jsonResponse(200, "The event.", z.object({ event: eventSchema }), { event })],
+    errors: ["event_not_found"],
+  },
+  {
+    method: "get",
+    path: "/chats/{id}/events",
+    id: "listChatEvents",
+    tag: "Events",
+    summary: "List a chat's events",
+    description:
+      "Lists the events of one chat, oldest first, from its creation on. They are kept as long as the chat. Here a cursor is the `number` of an event.",
+    permission: "events:read",
+    query: {
+      schema: chatEventsQuery,
+      descriptions: { after: "The `number` of the event to continue after.", limit: LIMIT, wait: WAIT },
+    },
+    responses: [
+      jsonResponse(200, "A page of events. It is empty if there are none yet.", pageSchema, {
+        ...examplePage,
+        events: [{ ...event, cursor: String(event.number) }],
+        cursor: String(event.number),
+      }),
+    ],
+    errors: ["chat_not_found", "cursor_expired"],
+  },
+];

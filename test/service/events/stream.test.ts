@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { admin, call, expectError, newChat, send } from "../../support/harness.ts";
+import {
+  hurry,
+  nameOf,
+  newListener,
+  newListenerWithChat,
+  openDoorbells,
+  openStream,
+  pageOf,
+  report,
+  requestStream,
+  type Stream,
+  stopTime,
+  untilDoorbells,
+} from "./place.ts";
+
+stopTime();
+
+test("a stream begins now, with a comment that has a cursor, and sends each event with its cursor, type and JSON", async () => {
+  const { api, secret, chat } = await newListenerWithChat();
+  const stream = await openStream(secret);
+  expect(Object.fromEntries(stream.response.headers)).toMatchObject({
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-request-id": expect.any(String),
+    "x-ratelimit-limit": "300",
+  });
+  const first = await stream.next();
+  const { cursor } = await pageOf(api, "from=now");
+  expect(first).toEqual({ retry: "2000", "": "", id: cursor });
+  await send(api, chat.id);
+  await report(chat.id);
+  const frame = await stream.next();
+  const [{ cursor: after, ...event }] = (await pageOf(api, "types=message.created")).events;
+  expect(frame).toEqual({ id: after, event: "message.created", data: event });
+  await stream.close();
+});
+
+test("a stream continues after Last-Event-ID or `after`, in the middle of a burst too", async () => {
+  const { api, secret, chat } = await newListenerWithChat();
+  for (let count = 0; count < 3; count++) await send(api, chat.id);
+  await report(chat.id);
+  const { events } = await pageOf(api);
+  for (const [index, { cursor }] of events.entries()) {
+    const later = events.slice(index + 1).map(nameOf);
+    for (const stream of [
+      await openStream(secret, "", { "Last-Event-ID": cursor }),
+      await openStream(secret, `after=${cursor}`),
+    ]) {
+      expect((await stream.events(later.length)).map(nameOf)).toEqual(later);
+      await stream.close();
+    }
+  }
+});
+
+test("a stream that is cut again and again sends each event at least once and in order, and each once by its cursors", async () => {
+  const { api, secret, chat, channelId } = await newListenerWithChat();
+  const other = await newChat(api, channelId);
+  const { cursor } = await pageOf(api, "from=now");
+  const seen: string[] = [];
+  let lastId = cursor;
+  for (let turn = 0; turn < 4; turn++) {
+    for (const each of [chat, other]) {
+      await send(api, each.id);
+      await send(api, each.id);
+      await report(each.id);
+    }
+    const stream = await openStream(secret, "types=message.created", { "Last-Event-ID": lastId });
+    // Cut after three events, so that some are left for the next stream.
+    for (let count = 0; count < 3; ) {
+      const frame = await stream.next();
+      if (frame?.id) lastId = frame.id;
+      if (!frame?.data) continue;
+      seen.push(nameOf(frame.data));
+      count++;
+    }
+    await stream.close();
+  }
+  const rest = await openStream(secret, "types=message.created", { "Last-Event-ID": lastId });
+  seen.push(...(await rest.events(4)).map(nameOf));
+  await rest.close();
+  expect(seen).toEqual((await pageOf(api, `after=${cursor}&types=message.created&limit=100`)).events.map(nameOf));
+  expect(seen).toHaveLength(16);
+});
+
+test("a stream without events gets a comment every 20 seconds", async () => {
+  const { secret } = await newListenerWithChat();
+  const stream = await openStream(secret);
+  const { id } = (await stream.next()) ?? {};
+  hurry();
+  // Ends the wait that began before.
+  await stream.close();
+  const fast = await openStream(secret);
+  await fast.next();
+  const start = Date.now();
+  expect([await fast.next(), await fast.next()]).toEqual([
+    { "": "", id },
+    { "": "", id },
+  ]);
+  expect(Date.now() - start).toBe(40_000);
+  await fast.close();
+});
+
+test("an eleventh stream of an organization is refused until one ends; other organizations have their own", async () => {
+  const { organizationId, secret } = await newListenerWithChat();
+  hurry();
+  const streams: Stream[] = [];
+  while (streams.length < 10) streams.push(await openStream(secret));
+  const refused = await call("GET", "/api/v1/events/stream", { headers: { Authorization: `Bearer ${secret}` } });
+  expectError(refused, 409, "stream_limit");
+  await (await openStream((await newListener()).secret)).close();
+  await streams[0]?.close();
+  await untilDoorbells(organizationId, 9);
+  streams[0] = await openStream(secret);
+  for (const stream of streams) await stream.close();
+});
+
+test("polls are not counted as streams", async () => {
+  const { api, secret, organizationId, chat } = await newListenerWithChat();
+  const polls = Array.from({ length: 11 }, () => pageOf(api, "from=now&wait=30"));
+  await untilDoorbells(organizationId, 11);
+  await (await openStream(secret)).close();
+  await send(api, chat.id);
+  await report(chat.id);
+  await Promise.all(polls);
+});
+
+test("a stream ends after its key was revoked", async () => {
+  const { secret, keyId } = await newListenerWithChat();
+  hurry();
+  const stream = await openStream(secret);
+  await stream.next();
+  expect((await admin("DELETE", `/keys/${keyId}`)).status).toBe(200);
+  expect(await stream.next()).toBeNull();
+  expect((await requestStream(secret)).status).toBe(401);
+});
+
+test("HEAD answers like a stream, and opens none", async () => {
+  const { secret, organizationId } = await newListenerWithChat();
+  const headers = { Authorization: `Bearer ${secret}` };
+  const { status, headers: answered } = await call("HEAD", "/api/v1/events/stream", { headers });
+  expect([status, answered.get("Content-Type")]).toEqual([200, "text/event-stream"]);
+  expect(await openDoorbells(organizationId)).toBe(0);
+});
