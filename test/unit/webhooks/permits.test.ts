@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import { attemptBy, FakeLines, FakeWebhook } from "./fake-webhook.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** A webhook that has answered one call with a 2xx. */
+async function working(config: ConstructorParameters<typeof FakeWebhook>[0] = {}) {
+  const webhook = new FakeWebhook(config);
+  const lines = new FakeLines(webhook);
+  lines.add("first");
+  await webhook.run(SECOND);
+  lines.calls.length = 0;
+  lines.maxInFlight = 0;
+  return { webhook, lines };
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, line) => `line ${line}`);
+
+async function permitOf(webhook: FakeWebhook, lineId: string): Promise<string> {
+  const answer = await webhook.ask(lineId);
+  if (answer.outcome !== "granted") throw new Error(`the answer is ${JSON.stringify(answer)}`);
+  return answer.permit;
+}
+
+test("a line has one permit until that is reported, given back or 35 seconds old", async () => {
+  const { webhook } = await working();
+  const first = await permitOf(webhook, "a");
+  expect(await webhook.ask("a")).toEqual({ outcome: "later", waitMs: 35 * SECOND - 5, isWaiting: false, number: 0 });
+  const second = await webhook.ask("a", { unused: first });
+  expect(second).toMatchObject({ outcome: "granted" });
+  // The first permit is not the line's any more.
+  expect(await webhook.ask("a", { unused: first })).toMatchObject({ outcome: "later" });
+  await webhook.run(35 * SECOND);
+  const third = await permitOf(webhook, "a");
+  await webhook.permits.report(attemptBy("a", third, 200, webhook.clock.now()));
+  expect(await webhook.ask("a")).toMatchObject({ outcome: "granted" });
+});
+
+test("no more calls are under way than the concurrency, and the others start in order as calls end", async () => {
+  const { webhook, lines } = await working({ concurrency: 3 });
+  lines.callMs = 5 * SECOND;
+  for (const name of names(12)) lines.add(name);
+  await webhook.run(2 * SECOND);
+  expect(lines.inFlight).toBe(3);
+  expect(webhook.waiting.count()).toBe(9);
+  await webhook.run(MINUTE);
+  expect(lines.pending).toBe(0);
+  expect(lines.maxInFlight).toBe(3);
+  expect(lines.calls.map(({ lineId }) => lineId)).toEqual(names(12));
+  // Four rounds of five seconds: no slot waits for an alarm.
+  const last = lines.calls.at(-1)?.endedAt ?? 0;
+  expect(last - (lines.calls[0]?.startedAt ?? 0)).toBeLessThan(21 * SECOND);
+});
+
+test("lines that wait only for the pace start apart from each other, without a row", async () => {
+  const { webhook, lines } = await working({ perSecond: 10 });
+  for (const name of names(50)) lines.add(name);
+  await webhook.run(500);
+  expect(webhook.waiting.count()).toBe(0);
+  await webhook.run(10 * SECOND);
+  expect(lines.pending).toBe(0);
+  const starts = lines.calls.map(({ startedAt }) => startedAt);
+  for (const [index, start] of starts.entries()) {
+    if (index > 0) expect(start - (starts[index - 1] ?? 0)).toBeGreaterThanOrEqual(100);
+  }
+  expect((starts.at(-1) ?? 0) - (starts[0] ?? 0)).toBeLessThanOrEqual(5_000);
+});
+
+test("on trial, one call is under way at a time", async () => {
+  const webhook = new FakeWebhook();
+  const lines = new FakeLines(webhook);
+  lines.answer = () => 400;
+  for (const name of names(4)) lines.add(name);
+  await webhook.run(10 * SECOND);
+  expect(lines.calls.length).toBeGreaterThan(4);
+  expect(lines.maxInFlight).toBe(1);
+});
+
+test("a report that comes twice counts once", async () => {
+  const { webhook } = await working();
+  const permit = await permitOf(webhook, "a");
+  for (let time = 0; time < 5; time++) {
+    await webhook.permits.report(attemptBy("a", permit, 503, webhook.clock.now()));
+  }
+  expect(await webhook.permits.describe()).toMatchObject({ state: "ok" });
+  expect(webhook.log).toHaveLength(2);
+});
+
+test("a dead receiver with 1,000 lines gets the calls of the schedule, each by another line", async () => {
+  const { webhook, lines } = await working({ concurrency: 5 });
+  lines.answer = () => 503;
+  for (const name of names(1_000)) lines.add(name);
+  await webhook.run(4 * HOUR);
+  const before = lines.calls.filter(({ startedAt }) => startedAt - (lines.calls[0]?.startedAt ?? 0) < SECOND);
+  // Five failures, and the calls that were under way then.
+  expect(before.length).toBeLessThanOrEqual(10);
+  const probes = lines.calls.slice(before.length);
+  // After 5, 15 s, 1, 5, 15, 30 min, and each hour.
+  expect(probes.length).toBe(6 + 3);
+  expect(new Set(probes.map(({ lineId }) => lineId)).size).toBe(probes.length);
+  expect(webhook.notices.map(({ type }) => type)).toEqual(["webhook.failing"]);
+  lines.answer = () => 200;
+  await webhook.run(2 * HOUR);
+  expect(lines.pending).toBe(0);
+  expect(lines.maxInFlight).toBeLessThanOrEqual(5);
+  expect(webhook.waiting.count()).toBe(0);
+  expect(webhook.alarmAt).toBeNull();
+}, 60_000);
+
+test("a webhook that works again wakes its lines in order, at its pace", async () => {
+  const { webhook, lines } = await working({ perSecond: 5 });
+  await webhook.permits.disable("customer");
+  for (const name of names(40)) lines.add(name);
+  await webhook.run(MINUTE);
+  expect(lines.calls).toEqual([]);
+  await webhook.permits.enable("pending");
+  await webhook.run(MINUTE);
+  expect(lines.calls.map(({ lineId }) => lineId)).toEqual(names(40));
+  const [first, last] = [lines.calls[0]?.startedAt ?? 0, lines.calls.at(-1)?.startedAt ?? 0];
+  expect(last - first).toBeGreaterThanOrEqual(39 * 200);
+  expect(last - first).toBeLessThan(15 * SECOND);
+});
+
+test("a line that can't be reached keeps its row and delays no other", async () => {
+  const { webhook, lines } = await working();
+  await webhook.permits.disable("customer");
+  lines.add("a");
+  await webhook.run(SECOND);
+  lines.isDeaf = true;
+  await webhook.permits.enable("pending");
+  await webhook.run(SECOND);
+  expect(webhook.wakes).toBe(1);
+  expect(webhook.waiting.rows.map(({ lineId }) => lineId)).toEqual(["a"]);
+  lines.add("b");
+  await webhook.run(SECOND);
+  expect(lines.calls.map(({ lineId }) => lineId)).toEqual(["b"]);
+  lines.isDeaf = false;
+  await webhook.run(20 * SECOND);
+  expect(lines.calls.map(({ lineId }) => lineId)).toEqual(["b", "a"]);
+});
+
+test("a line that is refused while it is woken keeps its row, because its number is another", async () => {
+  const { webhook } = await working();
+  await webhook.permits.disable("customer");
+  await webhook.ask("a");
+  webhook.onWake = async () => {
+    await webhook.permits.disable("operator");
+    await webhook.permit("a");
+  };
+  await webhook.permits.enable("pending");
+  await webhook.run(SECOND);
+  expect(webhook.waiting.rows.map(({ lineId }) => lineId)).toEqual(["a"]);
+  webhook.onWake = () => {};
+  await webhook.permits.enable("pending");
+  await webhook.run(SECOND);
+  expect(webhook.waiting.rows).toEqual([]);
+});
+
+test("a pause that the receiver asks for holds all lines, and a success of another call does not end it", async () => {
+  const { webhook, lines } = await working();
+  const [slow, limited] = [await permitOf(webhook, "slow"), await permitOf(webhook, "limited")];
+  const now = webhook.clock.now();
+  await webhook.permits.report({ ...attemptBy("limited", limited, 429, now), retryAfterMs: 2 * MINUTE });
+  await webhook.permits.report(attemptBy("slow", slow, 200, now));
+  for (const name of names(3)) lines.add(name);
+  await webhook.run(2 * MINUTE - 1);
+  expect(lines.calls).toEqual([]);
+  await webhook.run(2 * SECOND);
+  expect(lines.calls).toHaveLength(3);
+});
+
+test("an evicted object keeps its state, and wakes its lines when the breaker lets it", async () => {
+  const { webhook, lines } = await working();
+  lines.answer = () => 503;
+  for (const name of names(8)) lines.add(name);
+  await webhook.run(2 * SECOND);
+  webhook.evict();
+  expect(await webhook.permits.describe()).toMatchObject({ state: "failing" });
+  lines.answer = () => 200;
+  await webhook.run(HOUR);
+  expect(lines.pending).toBe(0);
+});
+
+test("a healthy webhook's calls store nothing but the attempts", async () => {
+  const { webhook, lines } = await working();
+  const { writes } = webhook;
+  lines.add("a", 100);
+  await webhook.run(MINUTE);
+  expect(lines.calls).toHaveLength(100);
+  expect(webhook.writes).toBe(writes);
+  expect(webhook.alarmAt).toBeNull();
+});
