@@ -186,23 +186,24 @@ export class WebhookObject extends DurableObject<Env> {
   async #pointers(since: number, until: number, after: number | null, limit: number): Promise<LinePointer[]> {
     const config = await this.#config();
     if (!config) return [];
-    return callOrganization(this.env, config.organizationId, (stub) =>
-      (stub as unknown as FeedOwner).pointersBetween(since, until, after ?? 0, limit),
+    const { organizationId } = config;
+    const pointers = await callOrganization(this.env, organizationId, (organization) =>
+      organization.pointersBetween(since, until, after ?? 0, limit),
     );
+    return pointers.map(({ position, chatId, first, last }) => ({
+      pos: position,
+      lineId: chatId ?? organizationId,
+      first,
+      last,
+    }));
   }
 
   async #notify({ type, note, id }: Notice): Promise<void> {
     const webhookId = this.#id();
     const config = await this.#config();
     if (!config) return;
-    await callOrganization(this.env, config.organizationId, (stub) =>
-      (stub as unknown as FeedOwner).webhookEvent(type, { webhookId, ...note }, `${webhookId}:${id}`),
+    await callOrganization(this.env, config.organizationId, (organization) =>
+      organization.webhookEvent(type, { webhookId, ...note }, `${webhookId}:${id}`),
     );
   }
-}
-
-/** What the object of an organization offers to webhooks. */
-interface FeedOwner {
-  pointersBetween(since: number, until: number, after: number, limit: number): Promise<LinePointer[]>;
-  webhookEvent(type: Notice["type"], note: Record<string, unknown>, source: string): Promise<void>;
 }

@@ -10,6 +10,7 @@ const CONTENT = "Your order has left our warehouse and will be with you in two t
 
 export class KeyObject extends counting(service.KeyObject) {}
 export class ChannelObject extends counting(service.ChannelObject) {}
+export class WebhookObject extends counting(service.WebhookObject) {}
 
 export class OrganizationObject extends counting(service.OrganizationObject) {
   /** What alarms of chats call belongs to no request. */

@@ -128,8 +128,17 @@ export function fakeLines({ onWake }: { onWake?: (lineId: string, number: number
   return { woken, replayed };
 }
 
-/** Records the events of the organization that webhooks cause. `fails`: the organization does not answer. */
-export function fakeOrganization({ fails = () => false }: { fails?: () => boolean } = {}) {
+/**
+ * Records the events of the organization that webhooks cause. `fails`: the organization does not answer. `pointers`: its
+ * feed.
+ */
+export function fakeOrganization({
+  fails = () => false,
+  pointers = () => [],
+}: {
+  fails?: () => boolean;
+  pointers?: (since: number, until: number, after: number) => unknown[];
+} = {}) {
   const events: { type: string; note: Record<string, unknown>; source: string }[] = [];
   vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation(
     () =>
@@ -138,6 +147,9 @@ export function fakeOrganization({ fails = () => false }: { fails?: () => boolea
           if (fails()) throw new Error("the organization does not answer");
           events.push({ type, note, source });
         },
+        pointersBetween: async (since: number, until: number, after: number) => pointers(since, until, after),
+        // The organization's own line.
+        replayEvents: async () => 0,
       }) as unknown as ReturnType<typeof env.ORGANIZATIONS.getByName>,
   );
   return events;
