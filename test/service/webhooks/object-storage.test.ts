@@ -11,9 +11,9 @@ stopTheClock();
 async function writesOf({ object }: TestWebhook, work: () => Promise<unknown>) {
   const counts = { rows: 0, values: 0, alarms: 0 };
   await runInDurableObject(object(), (_object, { storage }) => {
-    const { exec } = storage.sql;
+    const exec = storage.sql.exec.bind(storage.sql);
     vi.spyOn(storage.sql, "exec").mockImplementation(((...given: Parameters<typeof exec>) => {
-      const cursor = exec.apply(storage.sql, given);
+      const cursor = exec(...given);
       if (!/^\s*(select|with)/i.test(given[0])) counts.rows += cursor.rowsWritten;
       return cursor;
     }) as typeof exec);

@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
 
 /** Lets promises resolve that need no time. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 60; turn++) await null;
+  for (let turn = 0; turn < 60; turn++) await Promise.resolve();
 }
 
 class FakeWaiting {
