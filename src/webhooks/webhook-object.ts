@@ -1,4 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
+import { configured } from "../config.ts";
+import type { EventType } from "../events/event.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
@@ -10,6 +12,7 @@ import { WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
 import { callLineOwner } from "./line-owner.ts";
 import { type WebhookConfig, WebhookPermits } from "./permits.ts";
+import { pingWebhook } from "./ping.ts";
 import { type LinePointer, Replays } from "./replays.ts";
 import type {
   AttemptFilter,
@@ -23,6 +26,7 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "./rpc.ts";
+import { sampleEvent } from "./samples.ts";
 import type { Notice } from "./state.ts";
 import { WaitingLines } from "./waiting-lines.ts";
 
@@ -78,6 +82,25 @@ export class WebhookObject extends DurableObject<Env> {
   /** A page of the last 1,000 attempts, newest first, and how many match. @param page from 1 */
   attempts(filter: AttemptFilter, page: { page: number; limit: number }): { attempts: LoggedAttempt[]; total: number } {
     return this.#isStored() ? this.#of().log.list(filter, page) : { attempts: [], total: 0 };
+  }
+
+  /**
+   * Calls the webhook once and waits for its answer, whatever its state. The call counts nothing.
+   * @param type the type of a sample event; null for a `ping`
+   * @returns null if the webhook was deleted
+   */
+  async ping(webhookId: string, type: EventType | null): Promise<LoggedAttempt | null> {
+    const { log } = this.#of(webhookId);
+    const config = await this.#config();
+    if (!config) return null;
+    const now = Date.now();
+    const target = { ...config, webhookId, allowLocal: configured(this.env, "WEBHOOKS_ALLOW_LOCAL") };
+    const event = sampleEvent(target, type ?? "ping", config.payload, now);
+    const attempt = await pingWebhook(target, event, SYSTEM_CLOCK);
+    // The webhook may have been deleted in the meantime.
+    if (this.#parts?.log === log) log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
+    const { permit: _permit, retryAfterMs: _retryAfterMs, ...logged } = attempt;
+    return logged;
   }
 
   /** Sends events again. The caller has checked that the webhook's organization has the event of an `eventId`. */
