@@ -10,7 +10,7 @@ stopTheClock();
 function receive(answer: () => Response | Promise<Response>) {
   const calls: { url: string; headers: Headers; body: string }[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
-    calls.push({ url: String(url), headers: new Headers(init?.headers), body: String(init?.body) });
+    calls.push({ url: url as string, headers: new Headers(init?.headers), body: init?.body as string });
     return answer();
   });
   return calls;
