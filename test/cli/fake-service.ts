@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { close, type Fields, listen, readBody } from "../support/fake-server.ts";
 
-export interface Asked {
+interface Asked {
   method: string;
   path: string;
   query: Record<string, string>;
