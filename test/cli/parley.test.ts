@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { demoTests } from "./parley/demo.ts";
 import { doctorTests } from "./parley/doctor.ts";
+import { eventTests } from "./parley/events.ts";
 import { loginTests } from "./parley/login.ts";
 import { messageTests } from "./parley/messages.ts";
 import { operatorTests } from "./parley/operator.ts";
@@ -16,6 +17,7 @@ afterAll(() => place?.end());
 
 operatorTests(() => place);
 messageTests(() => place);
+eventTests(() => place);
 loginTests(() => place);
 doctorTests(() => place);
 demoTests(() => place);
