@@ -13,8 +13,8 @@ const DATA = [
   "`chat.created` and `chat.updated`: `chat`",
   "`message.received`, `message.created` and `message.redacted`: `messageId`, `seq` and `message`",
   "`message.status`: `messageId`, `seq`, `status`, `error` and `message`",
-  "`chat.deleted`: `chatId`, `channelId` and `channelKind`",
-  "`channel.health`: `channelId`, `channelKind`, `state`, `reason` and `since`",
+  "`chat.deleted`: nothing",
+  "`channel.health`: `state`, `reason` and `since`",
   "`webhook.failing` and `webhook.disabled`: `webhookId` and what happened",
 ].join("; ");
 
@@ -25,9 +25,9 @@ const fields = {
   type: z.enum(EVENT_TYPES).describe("The type. Ignore types that you don't know: new ones can appear at any time"),
   timestamp: time("When it happened"),
   organizationId: id("organization"),
-  chatId: id("chat").nullable().describe("The chat's id. Null for an event of the organization"),
-  channelId: id("channel").nullable().describe("The channel's id. Null for an event of the organization"),
-  channelKind: z.enum(CHANNEL_KINDS).nullable().describe("The kind of channel. Null for an event of the organization"),
+  chatId: id("chat").nullable().describe("The chat's id. Null if it is not about a chat"),
+  channelId: id("channel").nullable().describe("The channel's id. Null if it is not about a channel"),
+  channelKind: z.enum(CHANNEL_KINDS).nullable().describe("The kind of channel. Null if it is not about a channel"),
   contactAddress: z
     .string()
     .nullable()

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newChat, send } from "../../support/harness.ts";
+import { admin, call, expectError, expectFaults, newChannel, newChat, send } from "../../support/harness.ts";
 import { nameOf, newListener, newListenerWithChat, pageOf, report } from "./place.ts";
 
 test("an organization without a chat has an empty feed, and its cursor gets the first event", async () => {
@@ -64,4 +64,64 @@ test("an event of the feed is the event that its id finds, with a cursor", async
   });
   expect(cursor).toMatch(/^[\w-]+$/);
   expect((await api("GET", `/events/${event.id}`)).body).toEqual({ event });
+});
+
+test("a deleted chat leaves the feed, its events are not found, and chat.deleted is there", async () => {
+  const { api, channelId, chat, organizationId } = await newListenerWithChat();
+  const other = await newChat(api, channelId);
+  await report(other.id);
+  const [{ id }] = (await pageOf(api)).events;
+  expect((await admin("DELETE", `/chats/${chat.id}`)).status).toBe(200);
+  const { events } = await pageOf(api);
+  expect(events.map(({ type }) => type)).toEqual(["chat.created", "chat.deleted"]);
+  expect(events[0].chatId).toBe(other.id);
+  const { cursor: _, ...deleted } = events[1];
+  expect(deleted).toMatchObject({ organizationId, chatId: chat.id, channelId, number: null, data: {} });
+  expect((await api("GET", `/events/${deleted.id}`)).body).toEqual({ event: deleted });
+  expectError(await api("GET", `/events/${id}`), 404, "event_not_found");
+  expectError(await api("GET", `/chats/${chat.id}/events`), 404, "chat_not_found");
+});
+
+test("another organization's cursor is expired, and its events are answered like events that don't exist", async () => {
+  const [ours, theirs] = [await newListenerWithChat(), await newListenerWithChat()];
+  const [event] = (await pageOf(theirs.api)).events;
+  expectError(await ours.api("GET", `/events?after=${event.cursor}`), 410, "cursor_expired");
+  const swapped = await ours.api("GET", `/events/${event.id}`);
+  const missing = await ours.api("GET", `/events/${event.id.slice(0, -1)}9`);
+  expectError(swapped, 404, "event_not_found");
+  expect(swapped.text).toBe(missing.text);
+  expectError(await ours.api("GET", `/chats/${theirs.chat.id}/events`), 404, "chat_not_found");
+  expectError(await ours.api("GET", "/events/evt_x"), 404, "event_not_found");
+  expect((await ours.api("GET", `/events/${(await pageOf(ours.api)).events[0].id}`)).status).toBe(200);
+});
+
+test("an id with another life of its chat is the id of no event", async () => {
+  const { api } = await newListenerWithChat();
+  const [{ id }] = (await pageOf(api)).events;
+  const [tail, number] = [id.slice(0, 20), id.slice(28)];
+  expectError(await api("GET", `/events/${tail}00000000${number}`), 404, "event_not_found");
+});
+
+test("a place to begin is given once, and must be a cursor of this feed", async () => {
+  const { api, secret } = await newListenerWithChat();
+  const { cursor } = await pageOf(api);
+  expectFaults(await api("GET", `/events?after=${cursor}&from=now`), "after");
+  expectFaults(await api("GET", `/events?after=${cursor.slice(0, -2)}`), "after");
+  const stream = (query: string, id: string) =>
+    call("GET", `/api/v1/events/stream?${query}`, {
+      headers: { Authorization: `Bearer ${secret}`, "Last-Event-ID": id },
+    });
+  expectFaults(await stream(`after=${cursor}`, cursor), "after");
+  expectFaults(await stream("", "7"), "Last-Event-ID");
+});
+
+test("a page can be filtered by types and families, and by channel", async () => {
+  const { api, organizationId, chat } = await newListenerWithChat();
+  await send(api, chat.id);
+  await report(chat.id);
+  const types = async (query: string) => (await pageOf(api, query)).events.map(({ type }) => type);
+  expect(await types("types=message.*")).toEqual(["message.created"]);
+  expect(await types("types=chat.created,message.created")).toEqual(["chat.created", "message.created"]);
+  expect(await types(`channel=${chat.channel.id}`)).toEqual(["chat.created", "message.created"]);
+  expect(await types(`channel=${await newChannel(organizationId, "web")}`)).toEqual([]);
 });

@@ -4,8 +4,18 @@ import { app } from "../../../src/app.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { sendBody } from "../../../src/chats/message.ts";
 import { type IdPrefix, newId } from "../../../src/ids.ts";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { countHops } from "../../support/faults.ts";
-import { type Answer, type Client, newChat, newOrganization, newTemplate, send } from "../../support/harness.ts";
+import {
+  type Answer,
+  type Client,
+  client,
+  newChat,
+  newKey,
+  newOrganization,
+  newTemplate,
+  send,
+} from "../../support/harness.ts";
 import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
 
 interface Tenant {
@@ -24,7 +34,8 @@ interface Tenant {
 const IDEMPOTENCY = { "Idempotency-Key": "order-7" };
 
 async function newTenant(): Promise<Tenant> {
-  const { api, organizationId, ownerId, channelId } = await newOrganization();
+  const { organizationId, ownerId, channelId } = await newOrganization();
+  const api = client((await newKey(organizationId, { permissions: [...PERMISSIONS] })).secret);
   const chat = await newChat(api, channelId);
   const first = await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, IDEMPOTENCY);
   await send(api, chat.id, { content: "Hello again" });
@@ -94,6 +105,8 @@ const SWAPS: Record<string, Swap> = {
     status: 404,
   },
   "its messages after ours": { id: "chat", path: (id) => `/chats/${id}/messages?after=${ours.message}`, status: 404 },
+  "its events": { id: "chat", path: (id) => `/chats/${id}/events`, status: 404 },
+  "its first event": { id: "chat", path: (id) => `/events/evt_${id.slice(4)}0VbhEuzN1`, status: 404 },
   "its message": { id: "chat", path: (id) => `/chats/${id}/messages/${theirs.message}`, status: 404 },
   "its message by HEAD": {
     id: "chat",
@@ -213,7 +226,7 @@ test("the requests cover every route with an id in its path, and every field wit
     const asked = path("cht_x")
       .split("?")[0]
       ?.replace(/(?<=messages\/)[^/]+/, ":messageId")
-      .replace(/(?<=chats\/)[^/]+/, ":id");
+      .replace(/(?<=(chats|events)\/)[^/]+/, ":id");
     return { route: `${method} /api/v1${asked}`, body: JSON.stringify(body?.("x") ?? {}) };
   });
   const routes = app.routes.filter(({ method, path }) => method !== "ALL" && /^\/api\/v1\/.*:/.test(path));
