@@ -1,18 +1,11 @@
 import type { components } from "../openapi/client/types.ts";
 
+type Schema = components["schemas"]["Event"];
+
 /** What happened, in a chat or in the organization. Ignore types that you don't know: there will be more. */
-export interface ParleyEvent {
-  id: string;
-  type: string;
-  timestamp: string;
-  organizationId: string;
-  /** Null for an event of the organization. */
-  chatId: string | null;
-  channelId: string | null;
-  channelKind: string | null;
-  contactAddress?: string | null;
-  /** 1, 2, 3 … in its chat, without a gap. */
-  number: number | null;
+export interface ParleyEvent extends Omit<Schema, "contactAddress" | "data"> {
+  /** Absent in a webhook's call with the payload `thin`. */
+  contactAddress?: Schema["contactAddress"];
   data: EventData;
 }
 
