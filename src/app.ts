@@ -15,6 +15,7 @@ import { webhookRoutes } from "./inbound/routes.ts";
 import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
 import { ownKeyRoutes } from "./keys/routes.ts";
 import { causeOf } from "./log.ts";
+import { ownWebhookRoutes } from "./webhooks/routes.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
@@ -29,10 +30,12 @@ app.get("/healthz", (c) => c.json({ ok: true }));
 
 // The order of checks: the header, the key, its address and permission, then the request itself. So a route reads its
 // body after `requirePermission`, and an unknown path needs a key too.
+app.use("/api/v1/webhooks/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
 app.route("/api/v1", eventRoutes);
+app.route("/api/v1", ownWebhookRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);

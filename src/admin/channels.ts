@@ -12,7 +12,7 @@ import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { ChannelHealth } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
-import { open, type SealedCell, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
+import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./limits.ts";
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
@@ -114,7 +114,7 @@ export async function rotateIdentitySecret(env: Env, id: string, { overlapSecond
   await updateChannel(env, id, async (before) => {
     if (before.identitySecret === null) throw fault("id", "is not a web channel");
     const previous =
-      overlapSeconds > 0 ? await openSealed(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
+      overlapSeconds > 0 ? await openOrFail(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
     return {
       identitySecret: await seal(keys, { id, column: "identity_secret" }, identitySecret),
       identityPrevious: previous && (await seal(keys, { id, column: "identity_previous" }, previous)),
@@ -232,7 +232,7 @@ async function withNewCredentials(env: Env, before: Channel, patch: Record<strin
   const keys = sealingKeys(env);
   const cell = { id, column: "credentials" };
   const isComplete = z.safeParse(KINDS[kind].credentials, patch).success;
-  const old = isComplete ? {} : JSON.parse(await openSealed(keys, cell, credentials));
+  const old = isComplete ? {} : JSON.parse(await openOrFail(keys, cell, credentials));
   const merged: Credentials = parse(KINDS[kind].credentials, { ...old, ...patch }, ["credentials"]);
   const isVerifyTokenLost = isComplete && (await readVerifyToken(env, id, verifyToken)) === null;
   return {
@@ -243,11 +243,6 @@ async function withNewCredentials(env: Env, before: Channel, patch: Record<strin
       verifyToken: await seal(keys, { id, column: "verify_token" }, randomBase62(SECRET_LENGTH)),
     }),
   };
-}
-
-/** Opens a sealed text. @throws ApiError `unavailable` if no configured key opens it: a change would lose the text */
-function openSealed(keys: SealingKeys, cell: SealedCell, sealed: string): Promise<string> {
-  return open(keys, cell, sealed).catch((error) => Promise.reject(unavailable(error)));
 }
 
 function readSettings(kind: ChannelKind, settings: Record<string, unknown>): ChannelSettings {

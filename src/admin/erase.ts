@@ -13,11 +13,12 @@
 import { eq, inArray } from "drizzle-orm";
 import { ownerOf } from "../chats/owner.ts";
 import { directory } from "../db/client.ts";
-import { apiKeys, channels, members, organizations, templates } from "../db/schema.ts";
+import { apiKeys, channels, members, organizations, templates, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
 import { forEachInBatches, MAX_CONCURRENT } from "../platform/concurrency.ts";
+import { callWebhookObject } from "../webhooks/call-webhook-object.ts";
 import { healthOf, presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 import { rowOf } from "./rows.ts";
@@ -72,6 +73,7 @@ export async function eraseOrganization(env: Env, id: string, onMarked: () => vo
     db.update(organizations).set({ erasingAt }).where(eq(organizations.id, id)),
     // Chats are added to channels, so the channels need a mark too.
     db.update(channels).set({ erasingAt }).where(eq(channels.organizationId, id)),
+    db.update(webhooks).set({ erasingAt }).where(eq(webhooks.organizationId, id)),
   ]);
   onMarked();
   const work = { left: OBJECTS_PER_REQUEST };
@@ -81,6 +83,12 @@ export async function eraseOrganization(env: Env, id: string, onMarked: () => vo
     remove: (ids) => db.delete(apiKeys).where(inArray(apiKeys.id, ids)),
   });
   await callOrganization(env, id, (object) => object.close());
+  // Before the chats: from then on, their events go nowhere.
+  await eraseInSteps(work, {
+    next: (limit) => db.select({ id: webhooks.id }).from(webhooks).where(eq(webhooks.organizationId, id)).limit(limit),
+    erase: (webhookId) => callWebhookObject(env, webhookId, (webhook) => webhook.erase()),
+    remove: (ids) => db.delete(webhooks).where(inArray(webhooks.id, ids)),
+  });
   await eraseClosedChats(env, id, work);
   await eraseInSteps(work, {
     next: (limit) => db.select({ id: channels.id }).from(channels).where(eq(channels.organizationId, id)).limit(limit),

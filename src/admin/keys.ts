@@ -5,7 +5,7 @@ import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
 import { apiKeys } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { optional, requiredText } from "../http/fields.ts";
+import { instant, optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
 import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
@@ -40,16 +40,7 @@ const fields = {
     }),
   ),
   monthlyQuota: z.int().check(z.gte(0)),
-  expiresAt: z.pipe(
-    z.iso.datetime({ offset: true }).check(
-      // In UTC, the date may be outside the years that RFC 3339 allows.
-      z.refine(
-        (text) => !(Date.parse(text) < 0 || Date.parse(text) >= Date.UTC(10_000)),
-        "must be before the year 10000",
-      ),
-    ),
-    z.transform((text) => Date.parse(text)),
-  ),
+  expiresAt: instant,
 };
 
 /** The body of `POST /organizations/{id}/keys`. */

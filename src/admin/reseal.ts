@@ -1,103 +1,143 @@
-import { and, asc, eq, gt } from "drizzle-orm";
+import { and, asc, eq, getTableName, gt, type SQL } from "drizzle-orm";
 import { type Directory, directory } from "../db/client.ts";
-import { channels } from "../db/schema.ts";
+import { channels, webhooks } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { open, type SealingKeys, seal, sealingKeys } from "../secrets/sealing.ts";
+import { isAsReadWebhook } from "../webhooks/webhook-rows.ts";
 import { isAsRead } from "./channels.ts";
-
-type Channel = typeof channels.$inferSelect;
 
 const ROWS_PER_READ = 100;
 
 /** The result of a reseal. */
 export interface Resealed {
-  /** The number of channels whose secrets are all sealed under the current key now. */
+  /** The number of channels and webhooks whose secrets are all sealed under the current key now. */
   resealed: number;
-  /** The ids of channels with a secret that no configured key opens. */
+  /** The ids of channels and webhooks with a secret that no configured key opens. */
   unreadable: string[];
 }
 
+/** A table with sealed columns. */
+interface SealedTable<Row> {
+  table: typeof channels | typeof webhooks;
+  /** The sealed fields, and the column that each is sealed for. */
+  columns: Partial<Record<keyof Row, string>>;
+  /** A condition: the sealed columns still have the values of `row`. */
+  isAsRead: (row: Row) => SQL | undefined;
+}
+
+type SealedRow = { id: string };
+
+const CHANNELS: SealedTable<typeof channels.$inferSelect> = {
+  table: channels,
+  columns: {
+    credentials: "credentials",
+    verifyToken: "verify_token",
+    identitySecret: "identity_secret",
+    identityPrevious: "identity_previous",
+  },
+  isAsRead,
+};
+
+const WEBHOOKS: SealedTable<typeof webhooks.$inferSelect> = {
+  table: webhooks,
+  columns: { secret: "secret", previousSecret: "previous_secret" },
+  isAsRead: isAsReadWebhook,
+};
+
 /**
  * Reseals all secrets that don't open under the current key. A row is replaced only if it has not changed since it was
- * read, so channels can be changed at the same time. If a request fails, repeat it: it skips channels that are done. A
- * channel with a secret that no key opens is left alone.
+ * read, so channels and webhooks can be changed at the same time. If a request fails, repeat it: it skips rows that are
+ * done. A row with a secret that no key opens is left alone.
  */
 export async function resealAll(env: Env): Promise<Resealed> {
+  const done: Resealed = { resealed: 0, unreadable: [] };
+  await resealTable(env, CHANNELS, done);
+  await resealTable(env, WEBHOOKS, done);
+  return done;
+}
+
+async function resealTable<Row extends SealedRow>(env: Env, sealed: SealedTable<Row>, done: Resealed): Promise<void> {
   const db = directory(env);
   const keys = sealingKeys(env);
-  const done: Resealed = { resealed: 0, unreadable: [] };
+  const { table } = sealed;
   let after = "";
   for (;;) {
-    const rows = await db
+    const rows = (await db
       .select()
-      .from(channels)
-      .where(gt(channels.id, after))
-      .orderBy(asc(channels.id))
-      .limit(ROWS_PER_READ);
+      .from(table as typeof channels)
+      .where(gt(table.id, after))
+      .orderBy(asc(table.id))
+      .limit(ROWS_PER_READ)) as unknown as Row[];
     for (const row of rows) {
-      const outcome = await resealRow(db, keys, row);
+      const outcome = await resealRow(db, keys, sealed, row);
       if (outcome === "resealed") done.resealed++;
       if (outcome === "unreadable") done.unreadable.push(row.id);
     }
     const last = rows.at(-1);
-    if (!last || rows.length < ROWS_PER_READ) return done;
+    if (!last || rows.length < ROWS_PER_READ) return;
     after = last.id;
   }
 }
 
-/** Reseals one channel. Reads it again if it changed in between. */
-async function resealRow(
+/** Reseals one row. Reads it again if it changed in between. */
+async function resealRow<Row extends SealedRow>(
   db: Directory,
   keys: SealingKeys,
-  first: Channel,
+  sealed: SealedTable<Row>,
+  first: Row,
 ): Promise<"resealed" | "unreadable" | "gone"> {
-  const { id } = first;
-  let row: Channel | undefined = first;
+  const table = sealed.table as typeof channels;
+  let row: Row | undefined = first;
   while (row) {
-    if (await opensUnder(keys.current, row)) return "resealed";
-    const values = await reseal(keys, row);
+    if (await opensUnder(keys.current, sealed, row)) return "resealed";
+    const values = await reseal(keys, sealed, row);
     if (!values) return "unreadable";
     const written = await db
-      .update(channels)
+      .update(table)
       .set(values)
-      .where(and(eq(channels.id, id), isAsRead(row)))
-      .returning({ id: channels.id });
+      .where(and(eq(table.id, row.id), sealed.isAsRead(row)))
+      .returning({ id: table.id });
     if (written.length > 0) return "resealed";
-    row = await db.select().from(channels).where(eq(channels.id, id)).get();
+    row = (await db.select().from(table).where(eq(table.id, row.id)).get()) as unknown as Row | undefined;
   }
   return "gone";
 }
 
-async function opensUnder(current: SealingKeys["current"], row: Channel): Promise<boolean> {
-  const sealed = {
-    credentials: row.credentials,
-    verify_token: row.verifyToken,
-    identity_secret: row.identitySecret,
-    identity_previous: row.identityPrevious,
-  };
+/** The sealed texts of a row by field, with their columns. Absent ones are left out. */
+function sealedTexts<Row extends SealedRow>({ columns }: SealedTable<Row>, row: Row) {
+  return Object.entries(columns).flatMap(([field, column]) => {
+    const text = (row as Record<string, unknown>)[field];
+    return typeof text === "string" ? [{ field, text, cell: { id: row.id, column: String(column) } }] : [];
+  });
+}
+
+async function opensUnder<Row extends SealedRow>(
+  current: SealingKeys["current"],
+  sealed: SealedTable<Row>,
+  row: Row,
+): Promise<boolean> {
   try {
-    for (const [column, text] of Object.entries(sealed)) {
-      if (text !== null) await open({ current, previous: undefined }, { id: row.id, column }, text);
-    }
+    for (const { cell, text } of sealedTexts(sealed, row)) await open({ current, previous: undefined }, cell, text);
     return true;
   } catch {
     return false;
   }
 }
 
-/** A channel's sealed columns under the current key. Null if no key opens one of them. */
-async function reseal(keys: SealingKeys, row: Channel) {
-  const again = async (column: string, sealed: string | null) =>
-    sealed === null ? null : seal(keys, { id: row.id, column }, await open(keys, { id: row.id, column }, sealed));
+/** A row's sealed fields under the current key. Null if no key opens one of them. */
+async function reseal<Row extends SealedRow>(
+  keys: SealingKeys,
+  sealed: SealedTable<Row>,
+  row: Row,
+): Promise<Record<string, string> | null> {
   try {
-    return {
-      credentials: await again("credentials", row.credentials),
-      verifyToken: await again("verify_token", row.verifyToken),
-      identitySecret: await again("identity_secret", row.identitySecret),
-      identityPrevious: await again("identity_previous", row.identityPrevious),
-    };
+    const again = sealedTexts(sealed, row).map(async ({ field, cell, text }) => {
+      return [field, await seal(keys, cell, await open(keys, cell, text))] as const;
+    });
+    return Object.fromEntries(await Promise.all(again));
   } catch (error) {
-    console.error({ event: "credential_not_readable", channelId: row.id, error: causeOf(error) });
+    const table = getTableName(sealed.table);
+    console.error({ event: "credential_not_readable", table, id: row.id, error: causeOf(error) });
     return null;
   }
 }

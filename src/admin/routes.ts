@@ -9,6 +9,7 @@ import { keyRoutes } from "./key-routes.ts";
 import { organizationRoutes } from "./organization-routes.ts";
 import { statsRoutes } from "./stats-routes.ts";
 import { templateRoutes } from "./template-routes.ts";
+import { operatorWebhookRoutes } from "./webhook-routes.ts";
 
 /** The operator's routes. Each write leaves one `audit` line. */
 export const adminRoutes = new Hono<AdminEnv>();
@@ -18,6 +19,8 @@ const needsSealing = needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS");
 adminRoutes.use(needs("ADMIN_TOKEN"));
 adminRoutes.use("/organizations/:id/channels", needsSealing);
 adminRoutes.use("/channels/*", needsSealing);
+adminRoutes.use("/organizations/:id/webhooks", needsSealing);
+adminRoutes.use("/webhooks/*", needsSealing);
 adminRoutes.use("/reseal", needsSealing);
 adminRoutes.on("POST", ["/organizations/:id/keys", "/keys/:id/rotate"], needs("KEY_SECRET"));
 adminRoutes.use(blockStrangers(), refusePreflight(), authenticateOperator(), auditFailures());
@@ -27,5 +30,6 @@ adminRoutes.route("/", channelRoutes);
 adminRoutes.route("/", templateRoutes);
 adminRoutes.route("/", operatorChatRoutes);
 adminRoutes.route("/", keyRoutes);
+adminRoutes.route("/", operatorWebhookRoutes);
 adminRoutes.route("/", statsRoutes);
 adminRoutes.all("/*", (c) => c.notFound());

@@ -65,6 +65,19 @@ export async function insertIfActive<T extends SQLiteTable & { organizationId: S
   table: T,
   row: T["$inferSelect"] & { organizationId: string },
 ): Promise<void> {
+  if (!(await insertIf(db, table, row))) throw new ApiError("organization_not_found");
+}
+
+/**
+ * Inserts a row of an organization if `condition` is true and the organization is not being erased, in one statement.
+ * @returns whether it inserted the row
+ */
+export async function insertIf<T extends SQLiteTable & { organizationId: SQLiteColumn }>(
+  db: Directory,
+  table: T,
+  row: T["$inferSelect"] & { organizationId: string },
+  condition?: SQL,
+): Promise<boolean> {
   const values = Object.entries(getTableColumns(table)).map(([field, column]) => [
     field,
     sql`${sql.param((row as Record<string, unknown>)[field], column)}`.as(column.name),
@@ -75,8 +88,8 @@ export async function insertIfActive<T extends SQLiteTable & { organizationId: S
       db
         .select(Object.fromEntries(values))
         .from(organizations)
-        .where(and(eq(organizations.id, row.organizationId), isNull(organizations.erasingAt))) as never,
+        .where(and(eq(organizations.id, row.organizationId), isNull(organizations.erasingAt), condition)) as never,
     )
     .returning({ organizationId: table.organizationId });
-  if (inserted.length === 0) throw new ApiError("organization_not_found");
+  return inserted.length > 0;
 }

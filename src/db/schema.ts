@@ -145,7 +145,7 @@ export const webhooks = sqliteTable(
     payload: text().$type<Payload>().notNull(),
     perSecond: integer().notNull(),
     concurrency: integer().notNull(),
-    /** Grows with each change of this row. */
+    /** Grows with each change of the settings, but not with a rotation of the secret. */
     version: integer().notNull(),
     /** The id of the key that created it, or `operator`. */
     createdBy: text().notNull(),

@@ -45,6 +45,18 @@ export function optional<T extends z.ZodMiniType>(schema: T) {
   );
 }
 
+/** A time in a body: RFC 3339 text, parsed to Unix milliseconds. */
+export const instant = z.pipe(
+  z.iso.datetime({ offset: true }).check(
+    // In UTC, the date may be outside the years that RFC 3339 allows.
+    z.refine(
+      (text) => !(Date.parse(text) < 0 || Date.parse(text) >= Date.UTC(10_000)),
+      "must be before the year 10000",
+    ),
+  ),
+  z.transform((text) => Date.parse(text)),
+);
+
 /** An integer in a query: 1 to 15 decimal digits, within bounds. */
 export function queryInteger(min: number, max: number) {
   return z.pipe(

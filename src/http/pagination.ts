@@ -9,6 +9,12 @@ const cursor = z.optional(queryText(64));
 /** The query of a list that has only pages. */
 export const pageQuery = z.object({ page: z._default(page, 1), limit });
 
+/** The query of a list that is read from the oldest row on, with a cursor only. */
+export const afterQuery = z.object({ limit, after: cursor });
+
+/** The query of a list that is read from the newest row on, with a cursor only. */
+export const beforeQuery = z.object({ limit, before: cursor });
+
 /** The query parameters of a list with pages and cursors. `positionOf` reads them. */
 export const positionParameters = { page, limit, before: cursor, after: cursor };
 
@@ -57,6 +63,13 @@ export interface CursorPagination {
   limit: number;
   total: number;
   hasMore: boolean;
+}
+
+/** The metadata of a list that is read with a cursor only. `cursor` continues it; null if nothing follows. */
+export interface WalkPagination {
+  limit: number;
+  hasMore: boolean;
+  cursor: string | null;
 }
 
 /** The metadata of page `page` of `total` rows. */

@@ -11,6 +11,7 @@ import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { ROOT_DEFAULTS, ROOT_OPERATIONS, WEB_DEFAULTS, WEB_OPERATIONS } from "./web-operations.ts";
+import { operatorWebhookOperations, ownWebhookOperations } from "./webhook-operations.ts";
 
 const CONVENTIONS = `Request and response bodies are JSON in UTF-8. Field names are camelCase, and times are RFC 3339 in UTC. Ids are opaque strings. In a request body, \`null\` in an optional field means that the field is absent, and unknown fields are ignored. A query parameter that is empty, repeated or unknown is a 400 that names it. "Characters" are UTF-16 code units. New fields can appear in responses at any time. \`HEAD\` works like \`GET\`, without the body. Every response carries \`X-Request-Id\`. Call the API from a server, not from a browser: a key in a page would be public, so the API sends no CORS headers.
 
@@ -59,13 +60,14 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     Chats: "A chat is a conversation with one contact on one channel.",
     Messages: "The messages of a chat, inbound and outbound.",
     Events: "What happened in an organization, in order.",
+    Webhooks: "URLs that the service calls with events.",
     Key: "The API key of the request.",
     "Web chat": "The page where a site's visitors write.",
     Service: "The service itself.",
   },
   groups: [
     {
-      operations: [...PUBLIC_OPERATIONS, ...EVENT_OPERATIONS],
+      operations: [...PUBLIC_OPERATIONS, ...EVENT_OPERATIONS, ...ownWebhookOperations],
       defaults: {
         limited: true,
         errors: [
@@ -103,6 +105,7 @@ Every request that changes something leaves one \`audit\` line in the log. If th
     Templates: "Texts with placeholders.",
     Chats: "The chats of all organizations.",
     Keys: "The API keys of organizations.",
+    Webhooks: "URLs that the service calls with events.",
     Statistics: "Counts of deliveries and requests.",
   },
   groups: [
@@ -113,6 +116,7 @@ Every request that changes something leaves one \`audit\` line in the log. If th
         ...templateOperations,
         ...chatOperations,
         ...keyOperations,
+        ...operatorWebhookOperations,
         ...statsOperations,
       ],
       defaults: {

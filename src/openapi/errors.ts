@@ -39,7 +39,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   media_expired: { when: "The network no longer has this file." },
   key_not_found: { when: "There is no such key." },
   webhook_not_found: { when: "There is no such webhook, or it belongs to another organization." },
-  replay_not_found: { when: "The webhook has no such replay. Replays are kept for 30 days." },
+  replay_not_found: { when: "The webhook has no such replay. Only its last one is kept." },
   event_not_found: { when: "There is no such event, or it belongs to another organization." },
   not_found: { when: "There is no such route." },
   method_not_allowed: { when: "The path has other methods. `Allow` lists them." },

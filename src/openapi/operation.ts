@@ -7,6 +7,7 @@ import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";
 import { type Definitions, type JsonSchema, reference, requestSchema, responseSchema } from "./json-schema.ts";
+import { webhookExamples } from "./webhook-resources.ts";
 
 /** The description of a route. */
 export interface OperationSpec {
@@ -100,6 +101,8 @@ const IDS: Record<string, { description: string; example: string }> = {
   messages: { description: "The message's id.", example: examples.message.id },
   events: { description: "The event's id.", example: examples.event.id },
   keys: { description: "The key's id.", example: examples.key.id },
+  webhooks: { description: "The webhook's id.", example: webhookExamples.webhook.id },
+  replays: { description: "The replay's id.", example: webhookExamples.replay.id },
   web: { description: "The web channel's id.", example: examples.channel.id },
 };
 

@@ -1,4 +1,5 @@
 import { configured } from "../config.ts";
+import { unavailable } from "../http/errors.ts";
 
 /**
  * Encryption of secrets at rest: AES-256-GCM, as base64 of a version byte, a 12-byte nonce and the ciphertext with its
@@ -66,6 +67,14 @@ export async function open(keys: SealingKeys, cell: SealedCell, sealed: string):
   throw new Error(
     `${cell.column} of ${cell.id} can be opened with neither CREDENTIALS_KEY nor CREDENTIALS_KEY_PREVIOUS`,
   );
+}
+
+/**
+ * Opens a sealed text that a change would lose.
+ * @throws ApiError `unavailable` if no configured key opens it
+ */
+export function openOrFail(keys: SealingKeys, cell: SealedCell, sealed: string): Promise<string> {
+  return open(keys, cell, sealed).catch((error) => Promise.reject(unavailable(error)));
 }
 
 function parameters(nonce: Uint8Array<ArrayBuffer>, { id, column }: SealedCell) {

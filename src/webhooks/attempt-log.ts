@@ -1,4 +1,4 @@
-import type { AttemptFilter, LoggedAttempt, WebhookAttempt } from "./rpc.ts";
+import type { AttemptFilter, AttemptPage, LoggedAttempt, WebhookAttempt } from "./rpc.ts";
 import { reportedClass } from "./schedule.ts";
 import { countAttempt, EMPTY_TALLY, type Tally } from "./state.ts";
 
@@ -67,18 +67,21 @@ export class AttemptLog {
     this.#lastSeq = seq;
   }
 
-  /** A page of the kept attempts, newest first, and how many there are. @param page from 1 */
-  list({ outcome, lineId }: AttemptFilter, { page, limit }: { page: number; limit: number }) {
-    const where = "where (?1 is null or outcome = ?1) and (?2 is null or line = ?2) and seq > ?3";
-    const given = [outcome ?? null, lineId ?? null, this.#last() - KEPT_ATTEMPTS];
-    const { total } = this.#sql
-      .exec<{ total: number }>(`select count(*) as total from (${bothTables("seq, line, outcome")}) ${where}`, ...given)
-      .one();
-    const rows = this.#sql.exec<AttemptRow>(
-      `select * from (${bothTables(COLUMNS)}) ${where} order by seq desc limit ?4 offset ?5`,
-      ...[...given, limit, (page - 1) * limit],
-    );
-    return { attempts: rows.toArray().map(presentAttempt), total };
+  /** A page of the kept attempts, newest first. @param before the cursor of the page before it; null for the first */
+  list({ outcome, lineId }: AttemptFilter, { before, limit }: { before: string | null; limit: number }): AttemptPage {
+    const last = this.#last();
+    const rows = this.#sql
+      .exec<AttemptRow>(
+        `select * from (${bothTables(COLUMNS)}) where (?1 is null or outcome = ?1) and (?2 is null or line = ?2)
+          and seq > ?3 and seq < ?4 order by seq desc limit ?5`,
+        ...[outcome ?? null, lineId ?? null, last - KEPT_ATTEMPTS],
+        ...[before === null ? last + 1 : Number(before), limit + 1],
+      )
+      .toArray();
+    const page = rows.slice(0, limit);
+    const oldest = page.at(-1);
+    const cursor = rows.length > limit && oldest ? String(oldest.seq) : null;
+    return { attempts: page.map(attemptOf), cursor };
   }
 
   /** What the attempts of an epoch say of the webhook, back to the last success. */
@@ -124,7 +127,7 @@ function bothTables(columns: string): string {
   return `select ${columns} from attempts_0 union all select ${columns} from attempts_1`;
 }
 
-function presentAttempt(row: AttemptRow): LoggedAttempt {
+function attemptOf(row: AttemptRow): LoggedAttempt {
   return {
     lineId: row.line,
     number: row.number,

@@ -58,7 +58,8 @@ export type WebhookPermitAnswer =
   | { outcome: "gone" };
 
 /** What an attempt's answer means for its event. */
-export type AttemptOutcome = "accepted" | "retry" | "given_up";
+export const ATTEMPT_OUTCOMES = ["accepted", "retry", "given_up"] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** The first and the last number of successive events of a line. */
 export type EventRange = [first: number, last: number];
@@ -120,6 +121,12 @@ export type LoggedAttempt = Omit<WebhookAttempt, "permit" | "retryAfterMs" | "fi
 export interface AttemptFilter {
   outcome?: AttemptOutcome | undefined;
   lineId?: string | undefined;
+}
+
+/** A page of attempts, newest first. `cursor` continues the list; null if nothing follows. */
+export interface AttemptPage {
+  attempts: LoggedAttempt[];
+  cursor: string | null;
 }
 
 /** Which events are sent again: one, those that were given up, or those of a time. Times are Unix milliseconds. */

@@ -16,8 +16,8 @@ import { pingWebhook } from "./ping.ts";
 import { type LinePointer, Replays } from "./replays.ts";
 import type {
   AttemptFilter,
+  AttemptPage,
   DisabledReason,
-  LoggedAttempt,
   ReplayAnswer,
   ReplayProgress,
   ReplayRequest,
@@ -79,9 +79,9 @@ export class WebhookObject extends DurableObject<Env> {
     return this.#of(webhookId).permits.disable(reason);
   }
 
-  /** A page of the last 1,000 attempts, newest first, and how many match. @param page from 1 */
-  attempts(filter: AttemptFilter, page: { page: number; limit: number }): { attempts: LoggedAttempt[]; total: number } {
-    return this.#isStored() ? this.#of().log.list(filter, page) : { attempts: [], total: 0 };
+  /** A page of the last 1,000 attempts, newest first. @param page.before the cursor of the page before it */
+  attempts(filter: AttemptFilter, page: { before: string | null; limit: number }): AttemptPage {
+    return this.#isStored() ? this.#of().log.list(filter, page) : { attempts: [], cursor: null };
   }
 
   /**

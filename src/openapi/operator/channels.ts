@@ -201,7 +201,7 @@ export const channelOperations: readonly OperationSpec[] = [
     tag,
     summary: "Reseal credentials",
     description:
-      "Encrypts every credential with the current `CREDENTIALS_KEY` that was encrypted with the previous one. If the response lists no channel as `unreadable`, you can delete the previous key. Safe to repeat.",
+      "Encrypts every credential and webhook secret with the current `CREDENTIALS_KEY` that was encrypted with the previous one. If the response lists nothing as `unreadable`, you can delete the previous key. Safe to repeat.",
     responses: [jsonResponse(200, "The result.", resealedSchema, { resealed: 12, unreadable: [] })],
   },
 ];

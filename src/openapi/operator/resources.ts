@@ -188,7 +188,9 @@ export const resealedSchema = resource<Resealed>()(
   "Resealed",
   "The result of resealing the credentials.",
   z.object({
-    resealed: count.describe("The number of channels whose credentials are all sealed with the current key"),
-    unreadable: z.array(z.string()).describe("The ids of the channels whose credentials no configured key can decrypt"),
+    resealed: count.describe("The number of channels and webhooks whose secrets are all sealed with the current key"),
+    unreadable: z
+      .array(z.string())
+      .describe("The ids of the channels and webhooks with a secret that no configured key can decrypt"),
   }),
 );

@@ -25,6 +25,9 @@ async function everything() {
   ).template;
   const member = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).member;
   const telegramId = await newChannel(organizationId, "telegram");
+  const { webhook } = created(
+    await admin("POST", `/organizations/${organizationId}/webhooks`, { url: "https://receiver.test/1" }),
+  );
   return {
     ...organization,
     chatId: chat.id,
@@ -32,6 +35,7 @@ async function everything() {
     templateId: template.id as string,
     memberId: member.id as string,
     telegramId,
+    webhookId: webhook.id as string,
   };
 }
 type Everything = Awaited<ReturnType<typeof everything>>;
@@ -136,6 +140,20 @@ const WRITES: [
   ["PATCH", "/keys/:id", (ids) => [`/keys/${ids.keyId}`, { ipAllowlist: ["192.0.2.77"] }], (_, ids) => ids.keyId],
   ["POST", "/keys/:id/rotate", (ids) => [`/keys/${ids.keyId}/rotate`], (_, ids) => ids.keyId],
   ["DELETE", "/keys/:id", (ids) => [`/keys/${ids.keyId}`], (_, ids) => ids.keyId],
+  [
+    "POST",
+    "/organizations/:id/webhooks",
+    (ids) => [`/organizations/${ids.organizationId}/webhooks`, { url: "https://canary.test/2" }],
+    (body) => body.webhook?.id,
+  ],
+  [
+    "PATCH",
+    "/webhooks/:id",
+    (ids) => [`/webhooks/${ids.webhookId}`, { url: "https://canary.test/3" }],
+    (_, ids) => ids.webhookId,
+  ],
+  ["POST", "/webhooks/:id/rotate", (ids) => [`/webhooks/${ids.webhookId}/rotate`], (_, ids) => ids.webhookId],
+  ["DELETE", "/webhooks/:id", (ids) => [`/webhooks/${ids.webhookId}`], (_, ids) => ids.webhookId],
   ["POST", "/reseal", () => ["/reseal"], () => null],
 ];
 
@@ -164,7 +182,7 @@ test.each(WRITES)(
 
 const READS: [string, (ids: Everything) => string][] = [
   ["/organizations", () => "/organizations"],
-  ...["", "/members", "/channels", "/templates", "/chats", "/keys"].map(
+  ...["", "/members", "/channels", "/templates", "/chats", "/keys", "/webhooks"].map(
     (list): [string, (ids: Everything) => string] => [
       `/organizations/:id${list}`,
       (ids) => `/organizations/${ids.organizationId}${list}`,
@@ -175,6 +193,8 @@ const READS: [string, (ids: Everything) => string][] = [
   ["/chats/:id", (ids) => `/chats/${ids.chatId}`],
   ["/keys/:id", (ids) => `/keys/${ids.keyId}`],
   ["/keys/:id/usage", (ids) => `/keys/${ids.keyId}/usage`],
+  ["/webhooks/:id", (ids) => `/webhooks/${ids.webhookId}`],
+  ["/webhooks/:id/attempts", (ids) => `/webhooks/${ids.webhookId}/attempts`],
 ];
 
 test("a read logs no audit line, and one line for its request", async () => {

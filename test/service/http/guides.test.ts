@@ -66,7 +66,7 @@ test("each public route needs the permission that the guide names", async () => 
     const [method = "", path = ""] = route.replaceAll("`", "").replace("/api/v1", "").split(" ");
     const answer = await client(secret)(method, path.replace(/\{\w+\}/g, "x"));
     if (permission === "any") expect(answer.status, route).toBe(200);
-    else expect(answer.body.message, route).toBe(`The API key lacks the permission ${permission.replaceAll("`", "")}`);
+    else expect(answer.body.message.match(/\w+:\w+/g), route).toEqual(permission.match(/\w+:\w+/g));
   }
 });
 

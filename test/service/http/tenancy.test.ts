@@ -229,7 +229,8 @@ test("the requests cover every route with an id in its path, and every field wit
       .replace(/(?<=(chats|events)\/)[^/]+/, ":id");
     return { route: `${method} /api/v1${asked}`, body: JSON.stringify(body?.("x") ?? {}) };
   });
-  const routes = app.routes.filter(({ method, path }) => method !== "ALL" && /^\/api\/v1\/.*:/.test(path));
+  // Those of webhooks have the same test in service/webhooks/ownership.test.ts.
+  const routes = app.routes.filter(({ method, path }) => method !== "ALL" && /^\/api\/v1\/(?!webhooks).*:/.test(path));
   expect(routes.length).toBeGreaterThan(4);
   for (const { method, path } of routes) expect(text.map(({ route }) => route)).toContain(`${method} ${path}`);
   const ids = [sendBody, newChatBody].flatMap(({ shape }) =>

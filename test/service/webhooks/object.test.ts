@@ -53,7 +53,7 @@ test("a deleted webhook's lines are told so, and it has nothing stored", async (
   await webhook.object().erase();
   expect(await webhook.permit(1)).toEqual({ outcome: "gone" });
   expect(await webhook.object().describe(webhook.webhookId)).toBeNull();
-  expect(await webhook.object().attempts({}, { page: 1, limit: 10 })).toEqual({ attempts: [], total: 0 });
+  expect(await webhook.object().attempts({}, { before: null, limit: 10 })).toEqual({ attempts: [], cursor: null });
   expect(await heldBy(webhook.object())).toEqual(NOTHING);
 });
 

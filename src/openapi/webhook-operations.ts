@@ -1,0 +1,289 @@
+import * as z from "zod";
+import {
+  attemptsQuery,
+  enableBody,
+  newWebhookBody,
+  pingBody,
+  replayBody,
+  WEBHOOK_DEFAULTS,
+  webhookPatch,
+  webhookRotation,
+  webhooksQuery,
+} from "../webhooks/fields.ts";
+import { jsonResponse, type OperationSpec } from "./operation.ts";
+import {
+  attemptSchema,
+  replaySchema,
+  walkPaginationSchema,
+  webhookExamples,
+  webhookSchema,
+} from "./webhook-resources.ts";
+
+const { webhook, attempt, replay, secret } = webhookExamples;
+const tag = "Webhooks";
+const oneWebhook = z.object({ webhook: webhookSchema });
+const withSecret = z.object({
+  webhook: webhookSchema,
+  secret: z.string().describe("The secret that signs the calls: `whsec_` and base64. It is shown only once"),
+});
+const limit = "The maximum number of rows on a page.";
+
+const descriptions = {
+  url: "The URL to call: `https`, port 443, a public host name, no user name and no fragment.",
+  types:
+    "The types of events to send. A family such as `message.*` has all of its types, also future ones. Default: all.",
+  channels: "The ids of the channels whose events to send. Events of the organization are always sent. Default: all.",
+  payload: `\`thin\` leaves out the message, the chat and the contact's address. Default: \`${WEBHOOK_DEFAULTS.payload}\`.`,
+  perSecond: `The maximum number of calls in a second. Default: ${WEBHOOK_DEFAULTS.perSecond}.`,
+  concurrency: `The maximum number of calls at a time. Default: ${WEBHOOK_DEFAULTS.concurrency}.`,
+  description: "What the webhook is for.",
+};
+
+/**
+ * The routes of webhooks, for keys or for the operator.
+ * @param list the path of an organization's webhooks
+ */
+function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): readonly OperationSpec[] {
+  const isOperator = list !== "/webhooks";
+  const reads = isOperator ? {} : ({ permission: "webhooks:read" } as const);
+  const writes = isOperator ? {} : ({ permission: "webhooks:write" } as const);
+  const ofOrganization = isOperator ? (["organization_not_found"] as const) : [];
+  const whose = isOperator ? "an organization's" : "the organization's";
+  return [
+    {
+      method: "post",
+      path: list,
+      id: "createWebhook",
+      tag,
+      summary: "Create a webhook",
+      description:
+        "Creates a webhook. Events that happen after the response are sent to it, in order within each chat. The response is the only one that contains its `secret`. An organization can have 10 webhooks, each with another URL.",
+      ...writes,
+      body: {
+        name: "NewWebhook",
+        description: "The webhook to create.",
+        schema: newWebhookBody,
+        descriptions,
+        example: { url: webhook.url, types: ["message.*"] },
+      },
+      responses: [
+        jsonResponse(201, "The webhook and its secret.", withSecret, {
+          webhook: { ...webhook, state: "trial", lastSuccessAt: null },
+          secret,
+        }),
+      ],
+      errors: ["missing_field", ...ofOrganization, "webhook_exists", "webhook_limit"],
+    },
+    {
+      method: "get",
+      path: list,
+      id: "listWebhooks",
+      tag,
+      summary: "List webhooks",
+      description: `Lists ${whose} webhooks, oldest first.`,
+      ...reads,
+      query: {
+        schema: webhooksQuery,
+        descriptions: { limit, after: "The `cursor` of the page before. Without it, the list begins." },
+      },
+      responses: [
+        jsonResponse(
+          200,
+          "A page of webhooks.",
+          z.object({ webhooks: z.array(webhookSchema), pagination: walkPaginationSchema }),
+          { webhooks: [webhook], pagination: { limit: 20, hasMore: false, cursor: null } },
+        ),
+      ],
+      errors: ofOrganization,
+    },
+    {
+      method: "get",
+      path: "/webhooks/{id}",
+      id: "readWebhook",
+      tag,
+      summary: "Read a webhook",
+      description: "Returns one webhook and its state.",
+      ...reads,
+      responses: [jsonResponse(200, "The webhook.", oneWebhook, { webhook })],
+      errors: ["webhook_not_found"],
+    },
+    {
+      method: "patch",
+      path: "/webhooks/{id}",
+      id: "changeWebhook",
+      tag,
+      summary: "Change a webhook",
+      description:
+        "Changes the fields that the body has. Null restores a default. Filters apply to the next attempt of each event. With a new URL, the state is `trial`, and pending events go to that URL.",
+      ...writes,
+      body: {
+        name: "WebhookPatch",
+        description: "The fields to change.",
+        schema: webhookPatch,
+        descriptions,
+        example: { types: ["message.received"], perSecond: 100 },
+      },
+      responses: [jsonResponse(200, "The changed webhook.", oneWebhook, { webhook })],
+      errors: ["missing_field", "webhook_not_found", "webhook_exists"],
+    },
+    {
+      method: "delete",
+      path: "/webhooks/{id}",
+      id: "deleteWebhook",
+      tag,
+      summary: "Delete a webhook",
+      description:
+        "Deletes a webhook with its attempts and its pending events. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
+      ...writes,
+      responses: [jsonResponse(200, "The deleted webhook.", oneWebhook, { webhook })],
+      errors: ["webhook_not_found"],
+    },
+    {
+      method: "post",
+      path: "/webhooks/{id}/rotate",
+      id: "rotateWebhook",
+      tag,
+      summary: "Rotate a webhook's secret",
+      description:
+        "Creates a new secret. During the overlap, the old secret signs each call too. If the response is lost, repeat the rotation: during an overlap, a rotation replaces the newest secret, and the one before it keeps its end, or ends earlier if the new overlap is shorter. With `overlapSeconds: 0`, only the new secret signs.",
+      ...writes,
+      body: {
+        name: "WebhookRotation",
+        description: "How long the old secret signs too.",
+        schema: webhookRotation,
+        descriptions: {
+          overlapSeconds: "How long the old secret signs too, in seconds: at most 7 days. Default: 86400.",
+        },
+        example: { overlapSeconds: 86_400 },
+        mayBeEmpty: true,
+      },
+      responses: [jsonResponse(201, "The webhook and its new secret.", withSecret, { webhook, secret })],
+      errors: ["webhook_not_found"],
+    },
+    {
+      method: "post",
+      path: "/webhooks/{id}/ping",
+      id: "pingWebhook",
+      tag,
+      summary: "Ping a webhook",
+      description:
+        "Calls the webhook once with a sample event and waits for its response. The event has `sample: true`, and is not sent again.",
+      ...writes,
+      body: {
+        name: "WebhookPing",
+        description: "The sample event.",
+        schema: pingBody,
+        descriptions: { type: "The type of the sample. Default: ping." },
+        example: { type: "message.received" },
+        mayBeEmpty: true,
+      },
+      responses: [jsonResponse(200, "The call.", z.object({ attempt: attemptSchema }), { attempt })],
+      errors: ["webhook_not_found"],
+    },
+    {
+      method: "post",
+      path: "/webhooks/{id}/enable",
+      id: "enableWebhook",
+      tag,
+      summary: "Enable a webhook",
+      description: "Enables a disabled webhook. Enabling an enabled one changes nothing.",
+      ...writes,
+      body: {
+        name: "WebhookEnabling",
+        description: "Where it continues.",
+        schema: enableBody,
+        descriptions: {
+          from: "`pending`: with the events that wait, unless they are older than 30 days. `now`: with the next events. Default: pending.",
+        },
+        example: { from: "pending" },
+        mayBeEmpty: true,
+      },
+      responses: [jsonResponse(200, "The webhook.", oneWebhook, { webhook })],
+      errors: ["webhook_not_found"],
+    },
+    {
+      method: "post",
+      path: "/webhooks/{id}/disable",
+      id: "disableWebhook",
+      tag,
+      summary: "Disable a webhook",
+      description: "Stops all calls. Events wait until the webhook is enabled. Safe to repeat.",
+      ...writes,
+      responses: [
+        jsonResponse(200, "The webhook.", oneWebhook, {
+          webhook: { ...webhook, state: "disabled", reason: isOperator ? "operator" : "customer" },
+        }),
+      ],
+      errors: ["webhook_not_found"],
+    },
+    {
+      method: "get",
+      path: "/webhooks/{id}/attempts",
+      id: "listWebhookAttempts",
+      tag,
+      summary: "List attempts",
+      description: "Lists the webhook's last 1,000 calls, newest first, without their bodies.",
+      ...reads,
+      query: {
+        schema: attemptsQuery,
+        descriptions: {
+          limit,
+          before: "The `cursor` of the page before. Without it, the list begins.",
+          outcome: "Only calls with this outcome.",
+          chat: "Only calls with events of this chat, by its id.",
+        },
+      },
+      responses: [
+        jsonResponse(
+          200,
+          "A page of attempts.",
+          z.object({ attempts: z.array(attemptSchema), pagination: walkPaginationSchema }),
+          { attempts: [attempt], pagination: { limit: 20, hasMore: false, cursor: null } },
+        ),
+      ],
+      errors: ["webhook_not_found"],
+    },
+    {
+      method: "post",
+      path: "/webhooks/{id}/replays",
+      id: "createReplay",
+      tag,
+      summary: "Send events again",
+      description:
+        "Sends one event again, all events that were given up, or all events of a time. New events don't wait for them. One replay of a webhook runs at a time.",
+      ...writes,
+      body: {
+        name: "NewReplay",
+        description: "The events to send again: exactly one of `eventId`, `failed` and `since`.",
+        schema: replayBody,
+        descriptions: {
+          eventId: "The event to send.",
+          failed: "True: the events that were given up.",
+          since: "Events from this time on, RFC 3339.",
+          until: "With `since`: events up to this time, RFC 3339. Default: now.",
+        },
+        example: { failed: true },
+      },
+      responses: [jsonResponse(202, "The replay has started.", z.object({ replay: replaySchema }), { replay })],
+      errors: ["webhook_not_found", "event_not_found", "webhook_disabled", "replay_running"],
+    },
+    {
+      method: "get",
+      path: "/webhooks/{id}/replays/{replayId}",
+      id: "readReplay",
+      tag,
+      summary: "Read a replay",
+      description: "Returns how far a replay is.",
+      ...reads,
+      responses: [
+        jsonResponse(200, "The replay.", z.object({ replay: replaySchema }), {
+          replay: { ...replay, state: "done", sent: 120 },
+        }),
+      ],
+      errors: ["webhook_not_found", "replay_not_found"],
+    },
+  ];
+}
+
+export const ownWebhookOperations = webhookOperations("/webhooks");
+export const operatorWebhookOperations = webhookOperations("/organizations/{id}/webhooks");

@@ -1,0 +1,121 @@
+import * as z from "zod";
+import type * as pages from "../http/pagination.ts";
+import type { presentAttempt, presentWebhook } from "../webhooks/present-webhook.ts";
+import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../webhooks/rpc.ts";
+import { count, id, resource, time, timeOrNull } from "./typed-schema.ts";
+
+export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
+  "Webhook",
+  "A URL that the service calls with events.",
+  z.object({
+    id: id("webhook"),
+    organizationId: id("organization"),
+    url: z.string().describe("The URL, in its normalized form"),
+    description: z.string().nullable().describe("What it is for, in the client's own words"),
+    types: z.array(z.string()).nullable().describe("The types of events that it gets. Null: all"),
+    channels: z.array(z.string()).nullable().describe("The ids of the channels whose events it gets. Null: all"),
+    payload: z.enum(PAYLOADS).describe("`thin` events have ids and facts, but no message, chat or contact's address"),
+    perSecond: count.describe("The maximum number of calls in a second"),
+    concurrency: count.describe("The maximum number of calls at a time"),
+    state: z
+      .enum(WEBHOOK_STATES)
+      .describe(
+        "`trial`: one call at a time until the first 2xx. `ok`: it works. `failing`: the last calls failed, and single calls test whether it works again. `disabled`: no calls; its events wait",
+      ),
+    reason: z
+      .enum(DISABLED_REASONS)
+      .nullable()
+      .describe(
+        "Why it is disabled. `failing`: no 2xx for five days. `gone`: it answered 410. `customer`, `operator`: who disabled it",
+      ),
+    since: time("When the state last changed"),
+    disablesAt: timeOrNull("When a failing webhook will be disabled"),
+    waitingChats: count.describe("The number of chats whose events wait for it"),
+    failed: count.describe("The number of events that were given up"),
+    lastSuccessAt: timeOrNull("When it last answered with a 2xx"),
+    previousSecretExpiresAt: timeOrNull(
+      "When the secret before the last rotation stops signing. Null: only one secret signs",
+    ),
+    createdBy: z.string().describe("The id of the key that created it, or `operator`"),
+    createdAt: time("When it was created"),
+  }),
+);
+
+export const attemptSchema = resource<ReturnType<typeof presentAttempt>>()(
+  "WebhookAttempt",
+  "One call of a webhook.",
+  z.object({
+    eventId: id("event"),
+    chatId: z.string().nullable().describe("The event's chat. Null for an event of the organization"),
+    number: count.nullable().describe("The event's number in its chat. Null for an event of the organization"),
+    startedAt: time("When the call began"),
+    durationMs: count.describe("How long it took, in milliseconds"),
+    outcome: z
+      .enum(ATTEMPT_OUTCOMES)
+      .describe("`accepted`: a 2xx. `retry`: the event is sent again. `given_up`: it is not"),
+    httpStatus: count.exactOptional().describe("The status of the response. Absent without a response"),
+    code: z.string().describe("A stable code, such as `ok`, `timeout`, `connection`, `redirect` or `http_503`"),
+    message: z.string().describe("What happened, for people"),
+  }),
+);
+
+export const replaySchema = resource<ReplayProgress>()(
+  "Replay",
+  "Events that are sent to a webhook again.",
+  z.object({
+    id: id("replay"),
+    state: z.enum(["running", "done"]).describe("Whether all of its events have ended"),
+    found: count.describe("The number of events that it sends"),
+    sent: count.describe("The number of events that the webhook accepted"),
+  }),
+);
+
+export const walkPaginationSchema = resource<pages.WalkPagination>()(
+  "WalkPagination",
+  "The position in a list that is read with a cursor only.",
+  z.object({
+    limit: count.describe("The maximum number of rows on a page"),
+    hasMore: z.boolean().describe("Whether more rows follow"),
+    cursor: z.string().nullable().describe("Continues the list. Null if nothing follows"),
+  }),
+);
+
+const at = "2026-11-20T10:00:17.062Z";
+
+const webhook: z.output<typeof webhookSchema> = {
+  id: "whk_gN5cVr82KpZx0TdQ",
+  organizationId: "org_gB71nqYx0sKd5JtV",
+  url: "https://shop.example/parley",
+  description: "Order bot",
+  types: ["message.*"],
+  channels: null,
+  payload: "full",
+  perSecond: 50,
+  concurrency: 20,
+  state: "ok",
+  reason: null,
+  since: at,
+  disablesAt: null,
+  waitingChats: 0,
+  failed: 0,
+  lastSuccessAt: "2026-11-20T11:42:03.518Z",
+  previousSecretExpiresAt: null,
+  createdBy: "key_gR5tUo92MxEw4CbN",
+  createdAt: at,
+};
+
+const attempt: z.output<typeof attemptSchema> = {
+  eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a27",
+  chatId: "cht_gT2sYbQ0aLw9XcRk",
+  number: 7,
+  startedAt: at,
+  durationMs: 84,
+  outcome: "accepted",
+  httpStatus: 200,
+  code: "ok",
+  message: "OK",
+};
+
+const replay: z.output<typeof replaySchema> = { id: "rpl_gV83kXo1mQzT0aYb", state: "running", found: 120, sent: 0 };
+
+export const webhookExamples = { webhook, attempt, replay, secret: "whsec_…" };

@@ -1,0 +1,97 @@
+import type * as z from "zod/mini";
+import { type EventType, lifeDigits, parseEventId } from "../events/event.ts";
+import { ApiError } from "../http/errors.ts";
+import type { WalkPagination } from "../http/pagination.ts";
+import { fault } from "../http/validation.ts";
+import { isId } from "../ids.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import { callWebhookObject } from "./call-webhook-object.ts";
+import type { attemptsQuery, enableBody } from "./fields.ts";
+import { presentAttempt } from "./present-webhook.ts";
+import type { LoggedAttempt, ReplayProgress, ReplayRequest } from "./rpc.ts";
+import { findActiveWebhook, findWebhook, OPERATOR, type WebhookScope } from "./webhook-rows.ts";
+import { describeWebhook } from "./webhooks.ts";
+
+/** The method of a webhook's object that makes one call with a sample event. */
+interface PingedWebhook {
+  ping(webhookId: string, type: EventType | null): Promise<{ attempt: LoggedAttempt }>;
+}
+
+/** What the clients of a webhook do with it, besides changing its settings. */
+
+/** Enables a webhook. Enabling an enabled one changes nothing. */
+export async function enableWebhook(env: Env, scope: WebhookScope, id: string, { from }: z.output<typeof enableBody>) {
+  const webhook = await findActiveWebhook(env, scope, id);
+  await callWebhookObject(env, id, (object) => object.enable(id, from));
+  return describeWebhook(env, webhook);
+}
+
+/** Disables a webhook. Its events wait until it is enabled. */
+export async function disableWebhook(env: Env, scope: WebhookScope, id: string) {
+  const webhook = await findActiveWebhook(env, scope, id);
+  const reason = scope.actor === OPERATOR ? "operator" : "customer";
+  await callWebhookObject(env, id, (object) => object.disable(id, reason));
+  return describeWebhook(env, webhook);
+}
+
+/** Sends a sample event, and waits for the answer. */
+export async function pingWebhook(env: Env, scope: WebhookScope, id: string, type: EventType | undefined) {
+  await findActiveWebhook(env, scope, id);
+  const { attempt } = await callWebhookObject(env, id, (object) =>
+    (object as unknown as PingedWebhook).ping(id, type ?? null),
+  );
+  return presentAttempt(attempt);
+}
+
+/** A page of a webhook's last attempts, newest first. @throws ApiError `validation_failed` for an unknown cursor */
+export async function listAttempts(
+  env: Env,
+  scope: WebhookScope,
+  id: string,
+  { limit, before, outcome, chat }: z.output<typeof attemptsQuery>,
+) {
+  if (before !== undefined && !/^\d{1,15}$/.test(before)) throw fault("before", "is not a cursor of this list");
+  await findWebhook(env, scope, id);
+  const page = await callWebhookObject(env, id, (object) =>
+    object.attempts({ outcome, lineId: chat }, { before: before ?? null, limit }),
+  );
+  const pagination: WalkPagination = { limit, hasMore: page.cursor !== null, cursor: page.cursor };
+  return { attempts: page.attempts.map(presentAttempt), pagination };
+}
+
+/**
+ * Starts to send events again.
+ * @throws ApiError `replay_running`, `webhook_disabled`, `event_not_found`
+ */
+export async function startReplay(
+  env: Env,
+  scope: WebhookScope,
+  id: string,
+  request: ReplayRequest,
+): Promise<ReplayProgress> {
+  const { organizationId } = await findActiveWebhook(env, scope, id);
+  if ("eventId" in request) await checkEvent(env, organizationId, request.eventId);
+  const answer = await callWebhookObject(env, id, (object) => object.replay(id, request));
+  if (answer.outcome !== "started") throw new ApiError(answer.outcome);
+  return answer.replay;
+}
+
+/** How far a replay is. @throws ApiError `replay_not_found` */
+export async function readReplay(env: Env, scope: WebhookScope, id: string, replayId: string): Promise<ReplayProgress> {
+  await findWebhook(env, scope, id);
+  const replay = isId("rpl", replayId)
+    ? await callWebhookObject(env, id, (object) => object.replayState(replayId))
+    : null;
+  if (!replay) throw new ApiError("replay_not_found");
+  return replay;
+}
+
+/** @throws ApiError `event_not_found` unless the event is the organization's own or that of one of its chats */
+async function checkEvent(env: Env, organizationId: string, eventId: string): Promise<void> {
+  const event = parseEventId(eventId);
+  if (!event) throw new ApiError("event_not_found");
+  if (organizationId === `org_${event.tail}`) return;
+  const chatId = `cht_${event.tail}`;
+  const chat = await callOrganization(env, organizationId, (organization) => organization.identity(chatId));
+  if (!chat || lifeDigits(chat.life) !== event.life) throw new ApiError("event_not_found");
+}

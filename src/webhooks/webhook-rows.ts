@@ -1,0 +1,140 @@
+import { and, count, eq, inArray, isNull, ne, notExists, type SQL, sql } from "drizzle-orm";
+import { rowOf } from "../admin/rows.ts";
+import { type Directory, directory } from "../db/client.ts";
+import { channels, webhooks } from "../db/schema.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
+import { fault } from "../http/validation.ts";
+import { isId } from "../ids.ts";
+
+export type WebhookRow = typeof webhooks.$inferSelect;
+
+/** On whose behalf a request acts. */
+export interface WebhookScope {
+  /** Null: the operator, who sees the webhooks of all organizations. */
+  organizationId: string | null;
+  /** The id of the key, or `OPERATOR`. */
+  actor: string;
+  /** The host of this service, which no webhook may call. */
+  ownHost: string;
+}
+
+/** The `actor` of the operator's requests. */
+export const OPERATOR = "operator";
+
+const MAX_WEBHOOKS = 10;
+const MAX_TRIES = 10;
+
+/**
+ * A webhook's row. Another organization's webhook is not found, as if there were none.
+ * @throws ApiError `webhook_not_found`
+ */
+export async function findWebhook(env: Env, { organizationId }: WebhookScope, id: string): Promise<WebhookRow> {
+  if (!isId("whk", id)) throw new ApiError("webhook_not_found");
+  const row = await rowOf(directory(env), webhooks, id, "webhook_not_found");
+  if (organizationId !== null && row.organizationId !== organizationId) throw new ApiError("webhook_not_found");
+  return row;
+}
+
+/** A webhook that is not being deleted. @throws ApiError `webhook_not_found` */
+export async function findActiveWebhook(env: Env, scope: WebhookScope, id: string): Promise<WebhookRow> {
+  const row = await findWebhook(env, scope, id);
+  if (row.erasingAt !== null) throw new ApiError("webhook_not_found");
+  return row;
+}
+
+/**
+ * Updates a webhook with the values that `change` returns for its current row. If another request updates the row in
+ * between, it reads the row and calls `change` again, so that no update is lost.
+ * @throws ApiError `webhook_not_found`
+ */
+export async function updateWebhook(
+  env: Env,
+  scope: WebhookScope,
+  id: string,
+  change: (before: WebhookRow) => Promise<Partial<WebhookRow>>,
+): Promise<WebhookRow> {
+  const db = directory(env);
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+    const before = await findActiveWebhook(env, scope, id);
+    const values = await change(before);
+    if (Object.keys(values).length === 0) return before;
+    const isStillFree = values.url === undefined ? undefined : isUrlFree(db, { ...before, url: values.url });
+    const [webhook] = await db
+      .update(webhooks)
+      .set(values)
+      .where(and(eq(webhooks.id, id), isNull(webhooks.erasingAt), isAsReadWebhook(before), isStillFree))
+      .returning();
+    if (webhook) return webhook;
+  }
+  throw unavailable(`${id} was changed by others ${MAX_TRIES} times in a row`);
+}
+
+/** A condition: the columns that a change depends on still have the values of `row`. */
+export function isAsReadWebhook(row: WebhookRow): SQL | undefined {
+  return and(
+    eq(webhooks.version, row.version),
+    eq(webhooks.secret, row.secret),
+    sql`${webhooks.previousSecret} is ${row.previousSecret}`,
+    sql`${webhooks.previousUntil} is ${row.previousUntil}`,
+  );
+}
+
+/** A condition: the organization may have one more webhook, and has none with this URL. */
+export function hasRoomFor(db: Directory, row: WebhookRow): SQL | undefined {
+  const all = db.select({ count: count() }).from(webhooks).where(eq(webhooks.organizationId, row.organizationId));
+  return and(sql`${all} < ${MAX_WEBHOOKS}`, isUrlFree(db, row));
+}
+
+/** Why an organization can't get a new webhook. */
+export async function whyNotInserted(db: Directory, { actor }: WebhookScope, row: WebhookRow): Promise<ApiError> {
+  const same = await findSameUrl(db, row);
+  if (same) return webhookExists(same.id);
+  const all = await db.$count(webhooks, eq(webhooks.organizationId, row.organizationId));
+  if (all >= MAX_WEBHOOKS) return new ApiError("webhook_limit");
+  // The key of an organization that is being deleted is about to stop working.
+  return new ApiError(actor === OPERATOR ? "organization_not_found" : "invalid_api_key");
+}
+
+/** @throws ApiError `webhook_exists` if another webhook of the organization has this URL */
+export async function checkUrlIsFree(db: Directory, row: WebhookRow, url: string): Promise<void> {
+  const same = row.url === url ? undefined : await findSameUrl(db, { ...row, url });
+  if (same) throw webhookExists(same.id);
+}
+
+/** @throws ApiError `validation_failed` for a channel that the organization does not have */
+export async function checkChannels(
+  db: Directory,
+  organizationId: string,
+  ids: string[] | null | undefined,
+): Promise<void> {
+  if (!ids) return;
+  const rows = await db
+    .select({ id: channels.id })
+    .from(channels)
+    .where(and(inArray(channels.id, ids), eq(channels.organizationId, organizationId), isNull(channels.erasingAt)));
+  const known = new Set(rows.map((row) => row.id));
+  const unknown = ids.findIndex((id) => !known.has(id));
+  if (unknown >= 0) throw fault(`channels.${unknown}`, "is not the id of a channel of this organization");
+}
+
+/** Whether a patch changes a row. */
+export function isChanged(row: WebhookRow, patch: Partial<WebhookRow>): boolean {
+  return JSON.stringify({ ...row, ...patch }) !== JSON.stringify(row);
+}
+
+function isUrlFree(db: Directory, row: WebhookRow): SQL {
+  return notExists(sameUrl(db, row));
+}
+
+async function findSameUrl(db: Directory, row: WebhookRow): Promise<{ id: string } | undefined> {
+  return sameUrl(db, row).get();
+}
+
+function sameUrl(db: Directory, { id, organizationId, url }: WebhookRow) {
+  const same = and(eq(webhooks.organizationId, organizationId), eq(webhooks.url, url), ne(webhooks.id, id));
+  return db.select({ id: webhooks.id }).from(webhooks).where(same);
+}
+
+function webhookExists(id: string): ApiError {
+  return new ApiError("webhook_exists", { text: `The webhook ${id} has this URL` });
+}

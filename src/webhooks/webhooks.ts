@@ -1,0 +1,227 @@
+/**
+ * The webhooks that are configured, in the directory. A webhook's state is in its object.
+ *
+ * A change is written first. Then the webhook's object and the organization's object are told, and only then does the
+ * request answer, so that the next event follows the change. If a step fails, the same request can be repeated.
+ */
+import { asc, eq } from "drizzle-orm";
+import type * as z from "zod/mini";
+import { insertIf, rowOf } from "../admin/rows.ts";
+import { configured } from "../config.ts";
+import { directory } from "../db/client.ts";
+import { organizations, webhooks } from "../db/schema.ts";
+import { ApiError } from "../http/errors.ts";
+import type { WalkPagination } from "../http/pagination.ts";
+import { fault } from "../http/validation.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
+import { callWebhookObject } from "./call-webhook-object.ts";
+import { type newWebhookBody, WEBHOOK_DEFAULTS, type webhookPatch, type webhooksQuery } from "./fields.ts";
+import { presentWebhook } from "./present-webhook.ts";
+import { newWebhookSecret } from "./signature.ts";
+import { MAX_WEBHOOK_URL, normalizedUrl, webhookUrlFault } from "./url.ts";
+import {
+  checkChannels,
+  checkUrlIsFree,
+  findWebhook,
+  hasRoomFor,
+  isChanged,
+  OPERATOR,
+  updateWebhook,
+  type WebhookRow,
+  type WebhookScope,
+  whyNotInserted,
+} from "./webhook-rows.ts";
+
+const ERASING = {
+  state: "disabled",
+  reason: null,
+  disablesAt: null,
+  waitingChats: 0,
+  failed: 0,
+  lastSuccessAt: null,
+} as const;
+
+/**
+ * Creates a webhook. Only this response contains its secret.
+ * @throws ApiError `webhook_exists`, `webhook_limit`, `organization_not_found`
+ */
+export async function createWebhook(
+  env: Env,
+  scope: WebhookScope,
+  organizationId: string,
+  body: z.output<typeof newWebhookBody>,
+) {
+  const db = directory(env);
+  const url = checkedUrl(env, scope, body.url);
+  await checkChannels(db, organizationId, body.channels);
+  const id = newId("whk", jurisdictionOf(organizationId));
+  const secret = newWebhookSecret();
+  const webhook: WebhookRow = {
+    id,
+    organizationId,
+    url,
+    description: body.description ?? null,
+    secret: await seal(sealingKeys(env), { id, column: "secret" }, secret),
+    previousSecret: null,
+    previousUntil: null,
+    types: body.types ?? null,
+    channels: body.channels ?? null,
+    payload: body.payload ?? WEBHOOK_DEFAULTS.payload,
+    perSecond: body.perSecond ?? WEBHOOK_DEFAULTS.perSecond,
+    concurrency: body.concurrency ?? WEBHOOK_DEFAULTS.concurrency,
+    version: 1,
+    createdBy: scope.actor,
+    createdAt: Date.now(),
+    erasingAt: null,
+  };
+  const isInserted = await insertIf(db, webhooks, webhook, hasRoomFor(db, webhook));
+  if (!isInserted) throw await whyNotInserted(db, scope, webhook);
+  try {
+    await refreshWebhooksOf(env, organizationId);
+  } catch (error) {
+    // Nobody knows its secret. Without the row, the same request can be repeated.
+    await db.delete(webhooks).where(eq(webhooks.id, id));
+    throw error;
+  }
+  return { webhook: await describeWebhook(env, webhook), secret };
+}
+
+/** A page of an organization's webhooks, oldest first. @throws ApiError `validation_failed` for an unknown cursor */
+export async function listWebhooks(
+  env: Env,
+  { actor }: WebhookScope,
+  organizationId: string,
+  { limit, after }: z.output<typeof webhooksQuery>,
+): Promise<{ webhooks: ReturnType<typeof presentWebhook>[]; pagination: WalkPagination }> {
+  const db = directory(env);
+  if (actor === OPERATOR) await rowOf(db, organizations, organizationId, "organization_not_found");
+  // There are few of them, so one query reads them all.
+  const rows = await db
+    .select()
+    .from(webhooks)
+    .where(eq(webhooks.organizationId, organizationId))
+    .orderBy(asc(webhooks.createdAt), asc(webhooks.id));
+  const start = after === undefined ? 0 : rows.findIndex((row) => row.id === after) + 1;
+  if (after !== undefined && start === 0) throw fault("after", "is not a cursor of this list");
+  const page = rows.slice(start, start + limit);
+  const hasMore = start + limit < rows.length;
+  return {
+    webhooks: await Promise.all(page.map((row) => describeWebhook(env, row))),
+    pagination: { limit, hasMore, cursor: hasMore ? (page.at(-1)?.id ?? null) : null },
+  };
+}
+
+/**
+ * Changes a webhook. Absent fields don't change. Filters apply to the next attempt of each event, and pending events go
+ * to the new URL.
+ * @throws ApiError `webhook_not_found`, `webhook_exists`; `unavailable` if the change is written but an object does not
+ *   answer: repeat the request
+ */
+export async function patchWebhook(
+  env: Env,
+  scope: WebhookScope,
+  id: string,
+  { url, types, channels: chosen, payload, perSecond, concurrency, description }: z.output<typeof webhookPatch>,
+) {
+  const db = directory(env);
+  const newUrl = url === undefined ? undefined : checkedUrl(env, scope, url);
+  const patch: Partial<WebhookRow> = {
+    ...(newUrl !== undefined && { url: newUrl }),
+    ...(types !== undefined && { types }),
+    ...(chosen !== undefined && { channels: chosen }),
+    ...(payload !== undefined && { payload: payload ?? WEBHOOK_DEFAULTS.payload }),
+    ...(perSecond !== undefined && { perSecond: perSecond ?? WEBHOOK_DEFAULTS.perSecond }),
+    ...(concurrency !== undefined && { concurrency: concurrency ?? WEBHOOK_DEFAULTS.concurrency }),
+    ...(description !== undefined && { description }),
+  };
+  let isNewUrl = false;
+  const webhook = await updateWebhook(env, scope, id, async (before) => {
+    isNewUrl = newUrl !== undefined && newUrl !== before.url;
+    await checkChannels(db, before.organizationId, chosen);
+    if (newUrl !== undefined) await checkUrlIsFree(db, before, newUrl);
+    return isChanged(before, patch) ? { ...patch, version: before.version + 1 } : {};
+  });
+  await callWebhookObject(env, id, (object) => object.refresh(id, { isNewUrl }));
+  await refreshWebhooksOf(env, webhook.organizationId);
+  return describeWebhook(env, webhook);
+}
+
+/**
+ * Deletes a webhook. If a step fails, its row still exists, and the same request continues the deletion.
+ * @param onMarked called after the first step: data has changed, even if a later step fails
+ */
+export async function deleteWebhook(env: Env, scope: WebhookScope, id: string, onMarked: () => void) {
+  const db = directory(env);
+  const webhook = await findWebhook(env, scope, id);
+  const shown = await describeWebhook(env, webhook);
+  await db.update(webhooks).set({ erasingAt: Date.now() }).where(eq(webhooks.id, id));
+  onMarked();
+  await refreshWebhooksOf(env, webhook.organizationId);
+  await callWebhookObject(env, id, (object) => object.erase());
+  await db.delete(webhooks).where(eq(webhooks.id, id));
+  return shown;
+}
+
+/**
+ * Gives a webhook a new secret. During the overlap, the old one signs too.
+ *
+ * If the response was lost, repeat the rotation: during an overlap, a rotation replaces the newest secret, and the one
+ * before it keeps its end, or ends earlier if the new overlap is shorter.
+ */
+export async function rotateWebhook(env: Env, scope: WebhookScope, id: string, overlapSeconds: number) {
+  const keys = sealingKeys(env);
+  const secret = newWebhookSecret();
+  const now = Date.now();
+  const end = now + overlapSeconds * 1_000;
+  const webhook = await updateWebhook(env, scope, id, async (before) => {
+    const sealed = await seal(keys, { id, column: "secret" }, secret);
+    if (end === now) return { secret: sealed, previousSecret: null, previousUntil: null };
+    if (before.previousSecret !== null && before.previousUntil !== null && before.previousUntil > now) {
+      return { secret: sealed, previousUntil: Math.min(before.previousUntil, end) };
+    }
+    const old = await openOrFail(keys, { id, column: "secret" }, before.secret);
+    const previousSecret = await seal(keys, { id, column: "previous_secret" }, old);
+    return { secret: sealed, previousSecret, previousUntil: end };
+  });
+  await tryToRefresh(env, id);
+  return { webhook: await describeWebhook(env, webhook), secret };
+}
+
+/**
+ * A webhook as the API shows it, with the state that its object knows. One that is being deleted is shown as disabled.
+ * @throws ApiError `webhook_not_found` if it was deleted meanwhile
+ */
+export async function describeWebhook(env: Env, row: WebhookRow) {
+  const known = await callWebhookObject(env, row.id, (object) => object.describe(row.id));
+  if (known) return presentWebhook(row, known, Date.now());
+  if (row.erasingAt === null) throw new ApiError("webhook_not_found");
+  return presentWebhook(row, { ...ERASING, since: row.erasingAt }, Date.now());
+}
+
+/** Has the organization's object read the list of webhooks again, which the chats get from it. */
+async function refreshWebhooksOf(env: Env, organizationId: string): Promise<void> {
+  await callOrganization(env, organizationId, (organization) => organization.refreshWebhooks(organizationId));
+}
+
+/** Ignores a failure: the old secret signs too, and the object reads its row again within a minute. */
+async function tryToRefresh(env: Env, id: string): Promise<void> {
+  try {
+    await callWebhookObject(env, id, (object) => object.refresh(id, { isNewUrl: false }));
+  } catch (error) {
+    console.warn({ event: "webhook_not_refreshed", webhookId: id, error: causeOf(error) });
+  }
+}
+
+/** The normalized URL. @throws ApiError `validation_failed` */
+function checkedUrl(env: Env, { ownHost }: WebhookScope, url: string): string {
+  const options = { ownHosts: [ownHost], allowLocal: configured(env, "WEBHOOKS_ALLOW_LOCAL") };
+  const wrong = webhookUrlFault(url, options);
+  if (wrong) throw fault("url", wrong);
+  const normalized = normalizedUrl(url);
+  // The normalized form of a long URL with international characters can be longer.
+  if (normalized.length > MAX_WEBHOOK_URL) throw fault("url", `must have at most ${MAX_WEBHOOK_URL} characters`);
+  return normalized;
+}
