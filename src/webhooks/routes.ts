@@ -13,14 +13,7 @@ import {
   webhookRotation,
   webhooksQuery,
 } from "./fields.ts";
-import {
-  disableWebhook,
-  enableWebhook,
-  listAttempts,
-  pingWebhook,
-  readReplay,
-  startReplay,
-} from "./webhook-actions.ts";
+import { disableWebhook, enableWebhook, listAttempts, readReplay, sendPing, startReplay } from "./webhook-actions.ts";
 import { findWebhook, type WebhookScope } from "./webhook-rows.ts";
 import {
   createWebhook,
@@ -86,7 +79,7 @@ export function webhookRoutesFor(access: WebhookAccess): Hono<WebhookEnv> {
     })
     .post("/webhooks/:id/ping", writes, noQuery, validBody(pingBody, { mayBeEmpty: true }), async (c) => {
       const id = c.req.param("id");
-      const attempt = await pingWebhook(c.env, scopeOf(c), id, c.req.valid("json").type);
+      const attempt = await sendPing(c.env, scopeOf(c), id, c.req.valid("json").type);
       onChange(c, id);
       return c.json({ attempt });
     })

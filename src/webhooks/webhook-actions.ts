@@ -8,14 +8,9 @@ import { callOrganization } from "../organizations/call-organization.ts";
 import { callWebhookObject } from "./call-webhook-object.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
 import { presentAttempt } from "./present-webhook.ts";
-import type { LoggedAttempt, ReplayProgress, ReplayRequest } from "./rpc.ts";
+import type { ReplayProgress, ReplayRequest } from "./rpc.ts";
 import { findActiveWebhook, findWebhook, OPERATOR, type WebhookScope } from "./webhook-rows.ts";
 import { describeWebhook } from "./webhooks.ts";
-
-/** The method of a webhook's object that makes one call with a sample event. */
-interface PingedWebhook {
-  ping(webhookId: string, type: EventType | null): Promise<{ attempt: LoggedAttempt }>;
-}
 
 /** What the clients of a webhook do with it, besides changing its settings. */
 
@@ -35,11 +30,10 @@ export async function disableWebhook(env: Env, scope: WebhookScope, id: string) 
 }
 
 /** Sends a sample event, and waits for the answer. */
-export async function pingWebhook(env: Env, scope: WebhookScope, id: string, type: EventType | undefined) {
+export async function sendPing(env: Env, scope: WebhookScope, id: string, type: EventType | undefined) {
   await findActiveWebhook(env, scope, id);
-  const { attempt } = await callWebhookObject(env, id, (object) =>
-    (object as unknown as PingedWebhook).ping(id, type ?? null),
-  );
+  const attempt = await callWebhookObject(env, id, (object) => object.ping(id, type ?? null));
+  if (!attempt) throw new ApiError("webhook_not_found");
   return presentAttempt(attempt);
 }
 

@@ -18,6 +18,7 @@ import type {
   AttemptFilter,
   AttemptPage,
   DisabledReason,
+  LoggedAttempt,
   ReplayAnswer,
   ReplayProgress,
   ReplayRequest,

@@ -28,7 +28,10 @@ test("a ping is signed, waited for and logged, and does not change the state", a
   expect(Object.fromEntries(headers)).toMatchObject(await signatureHeaders([SECRET], event.id, Date.now(), body));
   expect(headers.get("parley-webhook")).toBe(webhook.webhookId);
   await expectState(webhook, { state: "trial" });
-  expect(await webhook.object().attempts({}, { page: 1, limit: 10 })).toEqual({ attempts: [attempt], total: 1 });
+  expect(await webhook.object().attempts({}, { before: null, limit: 10 })).toEqual({
+    attempts: [attempt],
+    cursor: null,
+  });
 });
 
 test.each(EVENT_TYPES.filter((type) => type !== "ping"))("a sample of %s says that it is one", async (type) => {
