@@ -4,7 +4,21 @@ import { webhooks } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { isRecent } from "../platform/clock.ts";
 import { open, sealingKeys } from "../secrets/sealing.ts";
-import type { WebhookConfig } from "./permits.ts";
+import type { Payload, WebhookFilter } from "./rpc.ts";
+
+/** A webhook's configuration with opened secrets. */
+export interface WebhookConfig {
+  organizationId: string;
+  url: string;
+  /** The secrets that sign now: two during the overlap of a rotation. */
+  secrets: string[];
+  payload: Payload;
+  perSecond: number;
+  concurrency: number;
+  filter: WebhookFilter;
+  /** Unix milliseconds. */
+  createdAt: number;
+}
 
 type StoredWebhook = typeof webhooks.$inferSelect;
 

@@ -1,16 +1,15 @@
 import { BoundedMap } from "../platform/bounded-map.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AttemptLog } from "./attempt-log.ts";
+import type { WebhookConfig } from "./configuration.ts";
 import type { FailedEvents } from "./failed-events.ts";
 import { type NoticePorts, Notices } from "./notices.ts";
-import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision, slotsOf, wakeLinesFrom } from "./pace.ts";
+import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision } from "./pace.ts";
 import type { ReplayCounts } from "./replays.ts";
 import type {
   DisabledReason,
-  Payload,
   WebhookAttempt,
   WebhookDescription,
-  WebhookFilter,
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "./rpc.ts";
@@ -31,20 +30,7 @@ import {
   webhookAfterAttempt,
 } from "./state.ts";
 import type { WaitingLines } from "./waiting-lines.ts";
-
-/** A webhook's configuration with opened secrets. */
-export interface WebhookConfig {
-  organizationId: string;
-  url: string;
-  /** The secrets that sign now: two during the overlap of a rotation. */
-  secrets: string[];
-  payload: Payload;
-  perSecond: number;
-  concurrency: number;
-  filter: WebhookFilter;
-  /** Unix milliseconds. */
-  createdAt: number;
-}
+import { Waker } from "./waker.ts";
 
 export interface WebhookPermitPorts extends NoticePorts {
   clock: Clock;
@@ -72,9 +58,6 @@ export type WebhookDecisions = typeof WEBHOOK_DECISIONS;
 
 /** A line that is blocked asks again after this time even if nothing wakes it. */
 const LAST_RESORT_MS = 86_400_000;
-/** When a line that did not answer is woken again. */
-const AGAIN_AFTER_MS = 15_000;
-const WAKES_AT_ONCE = 20;
 const MAX_HELD_IN_MEMORY = 1_000;
 const MAX_REPORTED = 1_000;
 
@@ -86,14 +69,10 @@ export class WebhookPermits {
   #config: WebhookConfig | undefined;
   readonly #slots = new Slots();
   readonly #notices: Notices;
-  /** Lines that did not answer, and when they may be woken again. */
-  readonly #unreachable = new BoundedMap<string, number>(MAX_HELD_IN_MEMORY);
+  readonly #waker: Waker;
   readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
   #grants = 0;
   #heldInMemory = 0;
-  #wakes = 0;
-  /** Whether all lines that wait were woken already or did not answer. */
-  #isNoneToWake = false;
   /** Resolves when a slot is free or the state changes, for requests that wait. */
   #changed = Promise.withResolvers<void>();
 
@@ -101,6 +80,17 @@ export class WebhookPermits {
     this.#ports = ports;
     this.#decisions = decisions;
     this.#notices = new Notices(ports);
+    const { clock, waiting } = ports;
+    this.#waker = new Waker({
+      clock,
+      waiting,
+      slots: this.#slots,
+      state: () => this.#known().state,
+      limits: () => this.#config ?? null,
+      wakeLine: (lineId, number) => ports.wakeLine(lineId, number),
+      background: (work) => ports.background(work),
+      woken: () => this.#finish(),
+    });
   }
 
   /** Grants a line's call, or says when to ask again. */
@@ -190,7 +180,7 @@ export class WebhookPermits {
   alarmAt(): number | null {
     // Without a configuration, everything was erased.
     if (!this.#config) return null;
-    const wakeLinesAt = this.#wakeLinesAt(this.#config.concurrency);
+    const wakeLinesAt = this.#waker.dueAt(this.#config.concurrency);
     const due = [nextChangeAt(this.#known().state), this.#notices.dueAt(), wakeLinesAt].filter((at) => at !== null);
     return due.length > 0 ? Math.min(...due) : null;
   }
@@ -200,7 +190,7 @@ export class WebhookPermits {
     this.#webhook = undefined;
     this.#config = undefined;
     this.#slots.clear();
-    this.#unreachable.clear();
+    this.#waker.reset();
     this.#reported.clear();
   }
 
@@ -344,62 +334,8 @@ export class WebhookPermits {
   async #finish(): Promise<void> {
     // Without a configuration, everything was erased.
     if (!this.#config) return;
-    this.#wakeLines(this.#config);
+    this.#waker.wake();
     const at = this.alarmAt();
     if (at !== null) await this.#ports.alarmBy(at);
-  }
-
-  #wakeLines({ perSecond, concurrency }: WebhookConfig): void {
-    const { waiting, clock } = this.#ports;
-    this.#isNoneToWake = false;
-    while (this.#canWake(concurrency)) {
-      const { probes } = this.#known().state;
-      const isBusy = (lineId: string) => this.#slots.has(lineId) || (this.#unreachable.get(lineId) ?? 0) > clock.now();
-      // The line of the last probe only makes another one if no other waits.
-      const other = probes?.lastLine ? waiting.next((lineId) => lineId === probes.lastLine || isBusy(lineId)) : null;
-      const line = other ?? waiting.next(isBusy);
-      this.#isNoneToWake = !line;
-      if (!line) return;
-      this.#wakes++;
-      this.#slots.reserveForWoken(line.lineId, perSecond, clock.now());
-      this.#ports.background(this.#wake(line.lineId, line.number));
-    }
-  }
-
-  #canWake(concurrency: number): boolean {
-    const now = this.#ports.clock.now();
-    const { state } = this.#known();
-    const at = wakeLinesFrom(state, this.#slots.pace);
-    const isDue = at !== null && now >= at && this.#wakes < WAKES_AT_ONCE;
-    return isDue && this.#slots.used(null, now) < slotsOf(state, concurrency, now);
-  }
-
-  async #wake(lineId: string, number: number): Promise<void> {
-    try {
-      await this.#ports.wakeLine(lineId, number);
-      // Unless the line asked in vain in the meantime, which raised its number.
-      if (this.#config) this.#ports.waiting.remove(lineId, number);
-      this.#unreachable.delete(lineId);
-    } catch {
-      // The line keeps its row.
-      this.#slots.giveUp(lineId);
-      this.#unreachable.set(lineId, this.#ports.clock.now() + AGAIN_AFTER_MS);
-    } finally {
-      this.#wakes--;
-    }
-    await this.#finish();
-  }
-
-  /** When lines can be woken next, unless a report wakes them before; null if none waits. */
-  #wakeLinesAt(concurrency: number): number | null {
-    const now = this.#ports.clock.now();
-    const { state } = this.#known();
-    const at = wakeLinesFrom(state, this.#slots.pace);
-    if (at === null || !this.#ports.waiting.hasAny()) return null;
-    const isFree = this.#slots.used(null, now) < slotsOf(state, concurrency, Math.max(now, at));
-    const freeAt = isFree ? now : this.#slots.nextFreeAt();
-    if (this.#isNoneToWake) return Math.max(at, freeAt, now + AGAIN_AFTER_MS);
-    // Not more often than once a second, because an alarm is a write.
-    return Math.max(at, freeAt, state.probes ? now : now + MAX_HOLD_MS);
   }
 }

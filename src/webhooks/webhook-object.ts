@@ -8,10 +8,11 @@ import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { prepareSchema } from "../platform/schema-steps.ts";
 import { AttemptLog } from "./attempt-log.ts";
+import type { WebhookConfig } from "./configuration.ts";
 import { WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
 import { callLineOwner } from "./line-owner.ts";
-import { type WebhookConfig, WebhookPermits } from "./permits.ts";
+import { WebhookPermits } from "./permits.ts";
 import { pingWebhook } from "./ping.ts";
 import { type LinePointer, Replays } from "./replays.ts";
 import type {

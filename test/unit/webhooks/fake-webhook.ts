@@ -1,5 +1,6 @@
 import type { Clock } from "../../../src/platform/clock.ts";
-import { type WebhookConfig, type WebhookPermitPorts, WebhookPermits } from "../../../src/webhooks/permits.ts";
+import type { WebhookConfig } from "../../../src/webhooks/configuration.ts";
+import { type WebhookPermitPorts, WebhookPermits } from "../../../src/webhooks/permits.ts";
 import type { EventRange, WebhookAttempt, WebhookPermitAnswer } from "../../../src/webhooks/rpc.ts";
 import { judgeAnswer, nextTry, reportedClass } from "../../../src/webhooks/schedule.ts";
 import { countAttempt, EMPTY_TALLY, type Notice } from "../../../src/webhooks/state.ts";
