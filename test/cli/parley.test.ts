@@ -6,6 +6,7 @@ import { loginTests } from "./parley/login.ts";
 import { messageTests } from "./parley/messages.ts";
 import { operatorTests } from "./parley/operator.ts";
 import { Place } from "./parley/place.ts";
+import { webhookTests } from "./parley/webhooks.ts";
 
 let place: Place;
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => place?.end());
 
 operatorTests(() => place);
+webhookTests(() => place);
 messageTests(() => place);
 eventTests(() => place);
 loginTests(() => place);
