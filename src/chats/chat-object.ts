@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { ListPosition } from "../http/pagination.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import type { EventRange } from "../webhooks/rpc.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
@@ -9,6 +10,7 @@ import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue, stateOf } from "./delivery/queue.ts";
 import { printNewDelivery } from "./delivery/row.ts";
+import { EventLines } from "./event-lines.ts";
 import { replay } from "./idempotency.ts";
 import { Adoption, type ChatIdentity } from "./identity.ts";
 import { isFull, limitReached } from "./log/limits.ts";
@@ -28,9 +30,11 @@ import type {
   ReceiveAnswer,
   RedactAnswer,
   SendAnswer,
+  SkipEventAnswer,
   StateAnswer,
   StatusNews,
   Unknown,
+  WebhookLineAnswer,
 } from "./rpc.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
@@ -60,12 +64,25 @@ export class ChatObject extends DurableObject<Env> {
     kv: this.ctx.storage.kv,
     env: this.env,
     log: this.#log,
-    webhooks: { version: null, configure: () => {} },
+    webhooks: {
+      version: () => this.#lines.version(),
+      configure: (list, startAfter) => this.#lines.configure(list, startAfter),
+    },
     identity: () => this.#adoption.identity(),
     depth: () => this.#depth(),
   });
 
   readonly #events = new ChatEvents(this.env, this.#log, (identity) => this.#contact.current(identity));
+
+  readonly #lines = new EventLines({
+    env: this.env,
+    kv: this.ctx.storage.kv,
+    log: this.#log,
+    events: this.#events,
+    alarm: this.#alarm,
+    identity: () => this.#adoption.identity(),
+    waitUntil: (work) => this.ctx.waitUntil(work),
+  });
 
   readonly #calls = new RepeatedCalls(this.#log);
 
@@ -95,6 +112,7 @@ export class ChatObject extends DurableObject<Env> {
     deliveries: this.#deliveries,
     queue: this.#queue,
     report: this.#report,
+    lines: this.#lines,
     alarm: this.#alarm,
     show: (message) => this.#visitors.show(message),
   });
@@ -275,6 +293,33 @@ export class ChatObject extends DurableObject<Env> {
     return identity ? this.#events.read(identity, range, types) : UNKNOWN;
   }
 
+  /** A webhook can be called again; see `Lines.wake`. */
+  wakeWebhook(webhookId: string, number: number): Promise<number> {
+    return this.#lines.wake(webhookId, number);
+  }
+
+  /** Describes what the chat sends to a webhook. */
+  webhookLine(organizationId: string, webhookId: string, knownIdentity: ChatIdentity | null): WebhookLineAnswer {
+    if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
+    return this.#lines.describe(webhookId);
+  }
+
+  /** Gives up the first event that waits for a webhook. */
+  async skipEvent(
+    organizationId: string,
+    webhookId: string,
+    eventId: string,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<SkipEventAnswer> {
+    const identity = this.#adoption.identify(organizationId, knownIdentity);
+    return identity ? this.#lines.skip(identity, webhookId, eventId) : UNKNOWN;
+  }
+
+  /** Sends events to a webhook again; see `Lines.replay`. */
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
+    return this.#lines.replay(webhookId, replayId, ranges);
+  }
+
   /** Returns the time of the last message and the state of the queue. */
   state(organizationId: string, knownIdentity: ChatIdentity | null): StateAnswer {
     const identity = this.#adoption.identify(organizationId, knownIdentity);
@@ -312,11 +357,12 @@ export class ChatObject extends DurableObject<Env> {
     const until = Date.now() + TOMBSTONE_MS;
     this.#adoption.bury({ organizationId, life, until });
     this.#report.forget();
+    this.#lines.forget();
     this.#log.forget();
     await this.#alarm.set(until);
   }
 
-  /** Reports activity and addresses, and delivers due messages. Never throws. */
+  /** Reports activity and addresses, and delivers due messages and events. Never throws. */
   override async alarm(): Promise<void> {
     const identity = this.#adoption.identity();
     if (!identity) {
@@ -325,6 +371,8 @@ export class ChatObject extends DurableObject<Env> {
       const until = this.#adoption.tombstone()?.until ?? 0;
       return Date.now() < until ? this.#alarm.set(until) : this.ctx.storage.deleteAll();
     }
+    // Not awaited: a receiver that is slow delays neither the messages nor the report.
+    this.#lines.start();
     await this.#queue.ring(async () => {
       await this.#report.onAlarm();
       await this.#contact.save(this.env, identity, this.#exists(identity));
@@ -334,15 +382,15 @@ export class ChatObject extends DurableObject<Env> {
   /** Sets the alarm for the report of a change. While a client waits for events, the report goes out at once. */
   async #announce(): Promise<void> {
     await this.#alarm.by(this.#report.changed());
+    this.#lines.start();
     if (this.#report.isListened) this.ctx.waitUntil(this.#report.flush());
   }
 
-  /** When the next report is due; null if there is nothing to report. */
+  /** When the report and the webhooks' lines need the alarm; null if they do not. */
   #otherWorkAt(now: number): number | null {
     const addressesAt = this.#contact.hasPending ? now + AGAIN_AFTER_MS : null;
-    const activityAt = this.#report.dueAt();
-    if (addressesAt === null || activityAt === null) return addressesAt ?? activityAt;
-    return Math.min(addressesAt, activityAt);
+    const times = [addressesAt, this.#report.dueAt(), this.#lines.dueAt(now)].filter((at) => at !== null);
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   /** Whether a chat still exists. A chat that was deleted and created again has the same id and a greater life. */

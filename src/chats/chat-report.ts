@@ -27,7 +27,7 @@ interface ReportHost {
 /** The webhooks that a chat knows. */
 export interface KnownWebhooks {
   /** The version of the list; null if the chat has none. */
-  readonly version: string | null;
+  version(): string | null;
   /** Replaces the list. A new webhook gets the events after the number `startAfter`. */
   configure(list: WebhookList, startAfter: number): void;
 }
@@ -158,7 +158,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const { chatId, organizationId, life } = identity;
     const { number, eventsAfter } = report;
     const { webhooks } = this.#host;
-    const told = { number, events: this.#burst(report), webhooks: webhooks.version, ...report.state };
+    const told = { number, events: this.#burst(report), webhooks: webhooks.version(), ...report.state };
     const answer = await callOrganization(this.#host.env, organizationId, (organization) =>
       organization.report({ chatId, life, ...told }),
     );

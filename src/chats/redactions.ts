@@ -3,6 +3,7 @@ import type { ChatReporter } from "./chat-report.ts";
 import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
+import type { EventLines } from "./event-lines.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
 import type { MessageAnswer, RedactAnswer, Unknown } from "./rpc.ts";
@@ -14,6 +15,7 @@ interface RedactionHost {
   deliveries: DeliveryLog;
   queue: DeliveryQueue;
   report: ChatReporter;
+  lines: Pick<EventLines, "forgetResponses">;
   alarm: StandingAlarm;
   show: (message: Message) => void;
 }
@@ -37,7 +39,7 @@ export class Redactions {
    * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
    */
   async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
-    const { kv, log, deliveries, queue, show } = this.#host;
+    const { kv, log, deliveries, queue, lines, show } = this.#host;
     const row = log.byId(id);
     if (!row) return { outcome: "no_message" };
     const { seq } = row;
@@ -49,6 +51,7 @@ export class Redactions {
     queue.beforeRedaction(seq);
     const queued = deliveries.delivered(seq);
     const message = log.redact(JSON.parse(row.doc) as Message, queued && printRedacted(queued), Date.now(), call);
+    lines.forgetResponses();
     show(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));

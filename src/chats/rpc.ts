@@ -1,6 +1,7 @@
 import type { StatusUpdate } from "../channels/adapter.ts";
 import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
+import type { LineDescription } from "../webhooks/line.ts";
 import type { Media, UsedTemplate } from "./log/rows.ts";
 import type { Message } from "./message.ts";
 
@@ -94,6 +95,11 @@ export interface Queue {
   lastError: { code: string; message: string } | null;
 }
 export type StateAnswer = { outcome: "ok"; lastMessageAt: string | null; queue: Queue } | Unknown;
+
+/** What a chat sends to one webhook. `no_line`: the chat does not know the webhook yet. */
+export type WebhookLineAnswer = { outcome: "ok"; line: LineDescription } | { outcome: "no_line" } | Unknown;
+/** `not_head`: other events wait before this one, or it does not wait. */
+export type SkipEventAnswer = { outcome: "skipped" | "not_head" | "no_line" } | Unknown;
 
 /** A status that a network sent. */
 export type StatusNews = Pick<StatusUpdate, "messageId" | "networkId" | "status" | "error" | "addresses">;

@@ -50,6 +50,23 @@ export class EventLog {
     return [...rows].map(factOf);
   }
 
+  /** The first event of these types after a number. */
+  next(after: number, types: EventType[]): EventFact | null {
+    const [row] = this.#sql.exec<EventRow>(
+      `select n, type, seq, note, at from events where n > ? and type in (select value from json_each(?))
+       order by n limit 1`,
+      after,
+      JSON.stringify(types),
+    );
+    return row ? factOf(row) : null;
+  }
+
+  /** How many events of these types there are after a number. */
+  countAfter(after: number, types: EventType[]): number {
+    const query = "select count(*) as count from events where n > ? and type in (select value from json_each(?))";
+    return this.#sql.exec<{ count: number }>(query, after, JSON.stringify(types)).one().count;
+  }
+
   /** The types of the events of a range, including both ends. */
   types(first: number, last: number): EventType[] {
     const rows = this.#sql.exec<{ type: EventType }>(
