@@ -1,0 +1,87 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, onTestFinished, vi } from "vitest";
+import { directory } from "../../../src/db/client.ts";
+import { webhooks } from "../../../src/db/schema.ts";
+import { newId } from "../../../src/ids.ts";
+import { seal, sealingKeys } from "../../../src/secrets/sealing.ts";
+import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
+import { SECRET } from "./object-place.ts";
+
+/** A call that reached a webhook. */
+export interface Received {
+  url: string;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows the type of its events
+  event: any;
+  /** When it arrived, by the test's clock. */
+  at: number;
+}
+
+export type Reply = (call: Received, number: number) => Response | Promise<Response>;
+
+/** Replaces `fetch` for this test: calls of webhooks are recorded and answered by `reply`, those of networks by `network`. */
+export function fakeReceiver(reply: Reply = () => new Response("ok"), network?: (url: string) => Promise<Response>) {
+  const calls: Received[] = [];
+  vi.stubGlobal("fetch", async (input: string, init: RequestInit = {}) => {
+    if (!input.includes("customer.test")) return network ? network(input) : Promise.reject(new Error("no network"));
+    const text = String(init.body as string);
+    const call = { url: input, headers: new Headers(init.headers), text, event: JSON.parse(text), at: Date.now() };
+    calls.push(call);
+    return reply(call, calls.length);
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  return calls;
+}
+
+type Settings = Partial<typeof webhooks.$inferInsert>;
+
+/** An organization with a webhook that one chat knows. */
+export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "telegram" = "web") {
+  const organization = await newOrganization();
+  const { api, organizationId } = organization;
+  const webhookId = await addWebhook(organizationId, settings);
+  const channelId = kind === "web" ? organization.channelId : await newChannel(organizationId, kind);
+  const chat = await newChat(api, channelId, kind === "web" ? undefined : "4711");
+  const object = () => env.CHATS.getByName(chat.id);
+  const ring = () => runDurableObjectAlarm(object());
+  const line = async (of = webhookId) => {
+    const answer = await object().webhookLine(organizationId, of, null);
+    return answer.outcome === "ok" ? answer.line : null;
+  };
+  /** Resolves when no event is under way: all were accepted or given up, or the first waits for its next try. */
+  const settled = async (attempts: number, of = webhookId) => {
+    await vi.waitFor(async () => expect((await line(of))?.attempts.length).toBeGreaterThanOrEqual(attempts), {
+      timeout: 4_000,
+      interval: 10,
+    });
+  };
+  // The chat learns of the webhook with its first report.
+  await ring();
+  return { ...organization, webhookId, channelId, chat, chatId: chat.id, object, ring, line, settled };
+}
+
+/** Adds a webhook to the directory, as `POST /webhooks` does. */
+export async function addWebhook(organizationId: string, settings: Settings = {}): Promise<string> {
+  const id = newId("whk", null);
+  await directory(env)
+    .insert(webhooks)
+    .values({
+      id,
+      organizationId,
+      url: `https://customer.test/${id}`,
+      secret: await seal(sealingKeys(env), { id, column: "secret" }, SECRET),
+      types: null,
+      channels: null,
+      payload: "full",
+      perSecond: 500,
+      concurrency: 20,
+      version: 1,
+      createdBy: "operator",
+      createdAt: Date.now(),
+      ...settings,
+    });
+  await env.ORGANIZATIONS.getByName(organizationId).refreshWebhooks(organizationId);
+  return id;
+}
