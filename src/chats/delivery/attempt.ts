@@ -1,5 +1,6 @@
 import type { Credentials, Outbound, Outcome } from "../../channels/adapter.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { withDeadline } from "../../platform/deadline.ts";
 import type { Message } from "../message.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import type { Known, Parts } from "./parts.ts";
@@ -7,8 +8,6 @@ import type { ChannelAccess, Granted } from "./permit.ts";
 import { ATTEMPT_TIMEOUT_MS, type Delivery, type DeliveryError, type DeliveryPolicy } from "./retry.ts";
 import type { DeliveryKnown, QueuedMessage } from "./row.ts";
 
-/** The outbox waits this much longer for an adapter that ignores the deadline. */
-const GRACE_MS = 1_000;
 const NO_ANSWER = "The network did not answer in time";
 
 /** Sends one message; see `Adapter.send`. */
@@ -73,7 +72,7 @@ export async function callNetwork(
     save(host, current, before, decisions.partOut(before, sent.length - 1, id));
   };
   try {
-    return await withDeadline(host.clock, (signal) => send(message, credentials, signal, onPart));
+    return await withDeadline(host.clock, ATTEMPT_TIMEOUT_MS, (signal) => send(message, credentials, signal, onPart));
   } catch {
     return { outcome: "unknown", message: NO_ANSWER, parts: [...sent] };
   }
@@ -91,21 +90,6 @@ export function save(host: OutboxHost, row: QueuedMessage, before: Known, after:
   if (after.status !== before.status || after.error !== before.error) {
     host.change(message, after.status, after.error, parts ? { delivery, parts, lastError } : undefined);
   } else if (parts) host.log.writeDelivery(seq, delivery, parts, lastError);
-}
-
-/** Not with `AbortSignal.timeout`, whose timer would keep the object in memory long after the answer. */
-async function withDeadline<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  const cancel = [
-    clock.timer(ATTEMPT_TIMEOUT_MS, () => controller.abort()),
-    clock.timer(ATTEMPT_TIMEOUT_MS + GRACE_MS, () => reject(new Error(NO_ANSWER))),
-  ];
-  try {
-    return await Promise.race([work(controller.signal), over]);
-  } finally {
-    for (const each of cancel) each();
-  }
 }
 
 function outbound(host: OutboxHost, { message, parts, template }: QueuedMessage): Outbound {
