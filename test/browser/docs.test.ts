@@ -106,7 +106,7 @@ test("the search works with the keyboard alone", async () => {
   await page.goto(`${base}/docs`);
   await page.keyboard.press("/");
   const box = page.getByRole("combobox", { name: "Search the documentation" });
-  await box.pressSequentially("python hmac");
+  await box.pressSequentially("python hmac user");
   const option = page.getByRole("option", { name: /Web chat › Sign in your own users/ });
   await option.waitFor();
   expect(await violations(page, "header", { aaa: true })).toEqual([]);

@@ -152,7 +152,7 @@ test("the search ranks headings before text, and needs every word", async () => 
   const found = (query: string) => findEntries(entries, queryWords(query)).map(({ entry: [, , href] }) => href);
   expect(found("rate limit")[0]).toBe("/docs/errors-and-limits#rate-limit");
   expect(found("  Idempotency ").slice(0, 3)).toContain("/docs/reference/errors#idempotency_mismatch");
-  expect(found("hmac python")[0]).toBe("/docs/web-chat#sign-in-your-own-users");
+  expect(found("hmac python user")[0]).toBe("/docs/web-chat#sign-in-your-own-users");
   expect(found("rate limit zzz")).toEqual([]);
   expect(found("   ").length).toBeLessThanOrEqual(10);
 });

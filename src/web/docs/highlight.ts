@@ -59,6 +59,7 @@ function loadShiki() {
       import("shiki/langs/html.mjs"),
       import("shiki/langs/toml.mjs"),
       import("shiki/langs/python.mjs"),
+      import("shiki/langs/go.mjs"),
       import("shiki/langs/php.mjs"),
       import("shiki/langs/ruby.mjs"),
     ],
