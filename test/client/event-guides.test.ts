@@ -11,10 +11,12 @@ import { checkTypes, installedProject } from "./package.ts";
 import { type Asked, clientOf, json } from "./server.ts";
 
 // The service signs in the Workers runtime, which has these two. Node has them in later versions.
-Uint8Array.prototype.toBase64 ??= function () {
-  return Buffer.from(this).toString("base64");
-};
-Uint8Array.fromBase64 ??= (base64) => new Uint8Array(Buffer.from(base64, "base64"));
+Object.assign(Uint8Array, { fromBase64: (base64: string) => new Uint8Array(Buffer.from(base64, "base64")) });
+Object.assign(Uint8Array.prototype, {
+  toBase64(this: Uint8Array) {
+    return Buffer.from(this).toString("base64");
+  },
+});
 
 const docs = new URL("../../src/docs/", import.meta.url).pathname;
 const BODY = JSON.stringify({ id: "evt_g1", data: { message: { text: "Grüße 👋" } } });
@@ -178,7 +180,8 @@ test("the guide's loop that replaces polling reads page after page", async () =>
     (response, { query }: Asked) => {
       after.push(query.after);
       const number = Number(query.after) + 1;
-      json(200, { events: [{ id: `evt_${number}` }], cursor: String(number), hasMore: false })(response, {} as Asked);
+      const page = { events: [{ id: `evt_${number}` }], cursor: String(number), hasMore: false };
+      response.end(JSON.stringify(page));
     },
   ]);
   const code = (await codeOf("events", "Move from polling", "ts fetch")).replace("https://parley.example", url);
