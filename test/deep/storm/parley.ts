@@ -1,4 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import type { Endpoint } from "../../support/webhook-receiver.ts";
 import type { DevServer } from "../../support/world/dev-server.ts";
 import {
   type Channel,
@@ -10,6 +12,15 @@ import {
 } from "../../support/world/factories.ts";
 import { running } from "../../support/world/patience.ts";
 import { type Answer, type World, wanted } from "../../support/world/world.ts";
+
+/** An event of a chat. */
+export interface ChatEvent {
+  id: string;
+  type: string;
+  chatId: string;
+  number: number;
+  data: { messageId?: string; seq?: number; status?: string };
+}
 
 export interface Message {
   id: string;
@@ -47,10 +58,11 @@ export class Parley {
 
   /**
    * Another key of the organization, whose limit no storm reaches. The window is short, because each kill can cost a
-   * twentieth of it.
+   * twentieth of it. It has all permissions.
    */
   newKey(settings: object = {}): Promise<{ id: string; secret: string }> {
-    return createKey(this.#organization, { rateLimit: { limit: 10_000, windowSeconds: 10 }, ...settings });
+    const rateLimit = { limit: 10_000, windowSeconds: 10 };
+    return createKey(this.#organization, { rateLimit, permissions: [...PERMISSIONS], ...settings });
   }
 
   /** The same organization with another key. */
@@ -110,6 +122,25 @@ export class Parley {
       messages.push(...found);
       if (!pagination.hasMore) return { messages: messages.reverse(), total: pagination.total };
     }
+  }
+
+  /** All events of a chat, oldest first. */
+  async events(chatId: string): Promise<ChatEvent[]> {
+    const events: ChatEvent[] = [];
+    for (;;) {
+      const after = events.at(-1)?.number ?? 0;
+      const page = wanted(200, await this.api("GET", `/chats/${chatId}/events?limit=100&after=${after}`));
+      events.push(...page.events);
+      if (!page.hasMore) return events;
+    }
+  }
+
+  /** Creates a webhook that calls a receiver. Returns its id. */
+  async webhook(endpoint: Endpoint, settings: object = {}): Promise<string> {
+    const path = `/organizations/${this.organizationId}/webhooks`;
+    const { webhook, secret } = wanted(201, await this.admin("POST", path, { url: endpoint.url, ...settings }));
+    endpoint.secret = secret;
+    return webhook.id;
   }
 
   /** The number of waiting messages in a chat. */

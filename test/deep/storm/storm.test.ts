@@ -3,6 +3,7 @@ import { alarms } from "./alarms.ts";
 import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
 import { telegram } from "./delivery.ts";
+import { events } from "./events.ts";
 import { alone, beginGround, type Ground } from "./ground.ts";
 import { herd } from "./herd.ts";
 import { mixed } from "./mixed.ts";
@@ -12,6 +13,7 @@ import { reading } from "./reading.ts";
 import { revocation } from "./revocation.ts";
 import { soak } from "./soak.ts";
 import type { Force } from "./storm.ts";
+import { streams } from "./streams.ts";
 import { visitors } from "./visitors.ts";
 import { burst } from "./webhooks.ts";
 
@@ -47,6 +49,8 @@ test.for([
   ["the first request after a change of a key sees it", revocation, 0.28],
   ["reading with cursors during writes misses and repeats nothing", reading, 1],
   ["webhooks that arrive five times, concurrently and in any order, are stored once", burst, 0.2],
+  ["kills amid webhooks lose no event and keep the order of each chat", events, 3],
+  ["polls and streams on a connection that breaks all the time miss no event", streams, 1],
   ["a kill amid new contacts and deletions leaves one chat for each address", contacts, 1],
   ["visitors on a connection that breaks all the time see each message once, in order", visitors, 1],
   ["alarms that became due while the service was dead run after its start", alarms, 1],

@@ -4,6 +4,7 @@ import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
 import { telegram, whatsapp } from "./delivery.ts";
 import { erasure } from "./erasure.ts";
+import { events } from "./events.ts";
 import type { Storm } from "./ground.ts";
 import { herd } from "./herd.ts";
 import { mixed } from "./mixed.ts";
@@ -13,6 +14,7 @@ import { quota } from "./quota.ts";
 import { reading } from "./reading.ts";
 import { revocation } from "./revocation.ts";
 import { soak } from "./soak.ts";
+import { streams } from "./streams.ts";
 import { visitors } from "./visitors.ts";
 import { burst, webhooks } from "./webhooks.ts";
 
@@ -25,6 +27,8 @@ export const STORMS: Record<string, Storm> = {
   alarms,
   webhooks,
   burst,
+  events,
+  streams,
   contacts,
   herd,
   quota,
