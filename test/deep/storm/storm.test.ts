@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { alarms } from "./alarms.ts";
 import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
+import { deadReceiver } from "./dead-receiver.ts";
 import { telegram } from "./delivery.ts";
 import { events } from "./events.ts";
 import { alone, beginGround, type Ground } from "./ground.ts";
@@ -51,6 +52,7 @@ test.for([
   ["webhooks that arrive five times, concurrently and in any order, are stored once", burst, 0.2],
   ["kills amid webhooks lose no event and keep the order of each chat", events, 3],
   ["polls and streams on a connection that breaks all the time miss no event", streams, 1],
+  ["a dead receiver gets no more calls than scheduled, and all events once it is back", deadReceiver, 0.05],
   ["a kill amid new contacts and deletions leaves one chat for each address", contacts, 1],
   ["visitors on a connection that breaks all the time see each message once, in order", visitors, 1],
   ["alarms that became due while the service was dead run after its start", alarms, 1],

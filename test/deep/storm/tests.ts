@@ -2,6 +2,7 @@ import { acknowledged } from "./acknowledged.ts";
 import { alarms } from "./alarms.ts";
 import { contacts } from "./contacts.ts";
 import { damaged } from "./damaged.ts";
+import { deadReceiver } from "./dead-receiver.ts";
 import { telegram, whatsapp } from "./delivery.ts";
 import { erasure } from "./erasure.ts";
 import { events } from "./events.ts";
@@ -12,6 +13,7 @@ import { neighbours } from "./neighbours.ts";
 import { pauses } from "./pause.ts";
 import { quota } from "./quota.ts";
 import { reading } from "./reading.ts";
+import { hanging, poison } from "./receivers.ts";
 import { revocation } from "./revocation.ts";
 import { soak } from "./soak.ts";
 import { streams } from "./streams.ts";
@@ -29,6 +31,9 @@ export const STORMS: Record<string, Storm> = {
   burst,
   events,
   streams,
+  poison,
+  hanging,
+  deadReceiver,
   contacts,
   herd,
   quota,
