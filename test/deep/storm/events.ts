@@ -8,7 +8,7 @@ import { Senders } from "./senders.ts";
 import { type Force, killAtRandom, type Row, until } from "./storm.ts";
 
 const CHATS = 40;
-const LOAD = { connections: 8, pauseMs: 100 };
+const LOAD = { connections: 8, pauseMs: 40 };
 /** How many chats have a network, and with it events of statuses. */
 const ON_NETWORK = 8;
 /** Some events fail several times in a row while kills go on, and then wait for half a minute or two minutes. */
@@ -30,16 +30,13 @@ export async function events(force: Force, { server, telegram, receiver }: Groun
   const parley = await Parley.begin(server);
   const all = () => true;
   const healthy = await hookOf(parley, receiver, "healthy", {}, all);
-  // Each second event is refused once, so that a third of the calls fail.
+  // Most events are refused once, so that a third of the calls fail.
   const failing = await hookOf(parley, receiver, "failing", {}, all);
-  const refused = new Set<string>();
+  const known = new Set<string>();
   failing.endpoint.answer = ({ id }) => {
-    if (refused.has(id) || random.next() < 0.5) {
-      refused.add(id);
-      return 200;
-    }
-    refused.add(id);
-    return random.pick([500, 503, "drop"] as const);
+    const isKnown = known.has(id);
+    known.add(id);
+    return isKnown || random.next() < 0.4 ? 200 : random.pick([500, 503, "drop"] as const);
   };
   const dead = await hookOf(parley, receiver, "dead", { types: ["message.*"] }, ({ type }) =>
     type.startsWith("message."),
