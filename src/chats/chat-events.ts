@@ -7,7 +7,7 @@ import type { Chat } from "./chat.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
-import type { ReadEventsAnswer, Unknown } from "./rpc.ts";
+import type { EventsAsked, ReadEventsAnswer } from "./rpc.ts";
 
 const MAX_EVENTS = 100;
 
@@ -25,20 +25,25 @@ export class ChatEvents {
 
   /**
    * Reads up to 100 events of a range, including both ends.
+   * @param exists false after the chat was deleted
    * @param types only these, or families such as `message.*`; null for all
    * @throws ApiError `unavailable` if an event shows the chat and the organization's object does not answer
    */
   async read(
     identity: ChatIdentity,
-    { first, last }: { first: number; last: number },
+    { first, last, life }: EventsAsked,
     types: string[] | null,
-  ): Promise<Exclude<ReadEventsAnswer, Unknown>> {
+    exists: () => boolean,
+  ): Promise<ReadEventsAnswer> {
+    if (life && life !== identity.life) return { outcome: "unknown" };
+    const upTo = Math.min(last, first + MAX_EVENTS - 1, this.#log.events.newest);
+    const showsTheChat = this.#log.events.types(first, upTo).some(showsChat);
+    const chat = showsTheChat ? await this.#chat(identity) : null;
+    if (!exists()) return { outcome: "unknown" };
     const { newest } = this.#log.events;
-    const upTo = Math.min(last, first + MAX_EVENTS - 1, newest);
     const facts = this.#log.events
       .range(first, upTo)
       .filter(({ type }) => matches({ types, channels: null }, type, identity.channelId));
-    const chat = facts.some(({ type }) => showsChat(type)) ? await this.#chat(identity) : null;
     const events = facts.map((fact) => {
       const event = renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat));
       return { number: fact.number, type: fact.type, doc: JSON.stringify(event) };

@@ -22,6 +22,7 @@ import { Redactions } from "./redactions.ts";
 import type {
   ApplyStatusAnswer,
   Draft,
+  EventsAsked,
   InboundDraft,
   ListAnswer,
   MediaPointer,
@@ -285,12 +286,12 @@ export class ChatObject extends DurableObject<Env> {
   /** Reads events; see `ChatEvents.read`. */
   async events(
     organizationId: string,
-    range: { first: number; last: number },
+    range: EventsAsked,
     types: string[] | null,
     knownIdentity: ChatIdentity | null,
   ): Promise<ReadEventsAnswer> {
     const identity = this.#adoption.identify(organizationId, knownIdentity);
-    return identity ? this.#events.read(identity, range, types) : UNKNOWN;
+    return identity ? this.#events.read(identity, range, types, this.#exists(identity)) : UNKNOWN;
   }
 
   /** A webhook can be called again; see `Lines.wake`. */

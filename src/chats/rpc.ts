@@ -79,6 +79,13 @@ export type MediaPointer =
   | { outcome: "no_message" | "no_media" }
   | Unknown;
 
+/** A range of a chat's events, including both ends. `life`: only if the chat has this life. */
+export interface EventsAsked {
+  first: number;
+  last: number;
+  life?: number | null;
+}
+
 /**
  * Events of a chat in order, each as the JSON that a client gets. `upTo`: the last number that was looked at; `newest`:
  * the number of the chat's newest event.

@@ -1,4 +1,5 @@
 import { callChat } from "../chats/call-chat.ts";
+import type { EventsAsked } from "../chats/rpc.ts";
 import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
@@ -18,10 +19,10 @@ export function feedPort(env: Env, owner: Owner, { types }: FeedFilter): FeedPor
   return {
     pointers: (after, limit) =>
       callOrganization(env, organizationId, (organization) => organization.feed(after, limit), region),
-    events: ({ chatId }, range) =>
+    events: ({ chatId, life }, range) =>
       chatId === null
         ? ownEvents(env, owner, range)
-        : chatEvents(env, owner, chatId, range, types).then(({ events }) => events, noneIfDeleted),
+        : chatEvents(env, owner, chatId, { ...range, life }, types).then(({ events }) => events, noneIfDeleted),
   };
 }
 
@@ -47,7 +48,7 @@ export async function findEvent(env: Env, owner: Owner, id: string): Promise<str
   return event.doc;
 }
 
-function chatEvents(env: Env, owner: Owner, chatId: string, range: NumberRange, types: string[] | null) {
+function chatEvents(env: Env, owner: Owner, chatId: string, range: EventsAsked, types: string[] | null) {
   return callChat(env, owner, chatId, (chat, knownIdentity) =>
     chat.events(owner.organizationId, range, types, knownIdentity),
   );

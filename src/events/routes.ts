@@ -37,8 +37,8 @@ export const eventRoutes = new Hono<EventsEnv>()
   })
   .get("/events/stream", requirePermission(PERMISSION), validQuery(streamQuery), async (c) => {
     const { after, ...filter } = c.req.valid("query");
+    // A client that connects again sends the header, and often the same URL.
     const lastEventId = c.req.header("Last-Event-ID");
-    if (after !== undefined && lastEventId !== undefined) throw fault("after", "can't be given with Last-Event-ID");
     const [text, name] = lastEventId === undefined ? [after, "after"] : [lastEventId, "Last-Event-ID"];
     return answerStream(c, await openFeed(c, filter, text === undefined ? "now" : { text, name }));
   })

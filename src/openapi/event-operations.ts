@@ -109,7 +109,7 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
       schema: streamQuery,
       descriptions: {
         after:
-          "The cursor to continue after. Can't be combined with `Last-Event-ID`. Without either, the stream begins with the next event.",
+          "The cursor to continue after. `Last-Event-ID` comes first if both are sent. Without either, the stream begins with the next event.",
         ...filterDescriptions,
       },
       keywords: filterKeywords,

@@ -138,7 +138,7 @@ export class ChatTable {
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
-      this.#feed.point({ chatId: row.id, channelId: row.channel_id }, { ...events, first }, now);
+      this.#feed.point({ chatId: row.id, life: row.life, channelId: row.channel_id }, { ...events, first }, now);
     }
     this.#sql.exec(
       `update chats set state = 'adopted', active_at = ?, last_message_at = ?, preview = ?, unanswered_since = ?,

@@ -14,6 +14,7 @@ const RECENT_EVENTS = 100;
 type PointerRow = {
   position: number;
   chat_id: string | null;
+  life: number | null;
   channel_id: string | null;
   first: number;
   last: number;
@@ -24,7 +25,7 @@ type OwnRow = { n: number; type: EventType; note: string; at: number };
 type Day = { day: number; first: number };
 
 /** Whose events a pointer is for; null for the organization's own. */
-export type PointedChat = { chatId: string; channelId: string } | null;
+export type PointedChat = { chatId: string; life: number; channelId: string } | null;
 
 /**
  * An organization's feed: which events there are, in the order in which they were reported. It has pointers to the chats,
@@ -64,9 +65,10 @@ export class Feed {
     const position = this.newest + 1;
     const day = this.#dayFor(now, position);
     this.#sql.exec(
-      `insert into feed_${day} (position, chat_id, channel_id, first, last, types, at) values (?, ?, ?, ?, ?, ?, ?)`,
+      `insert into feed_${day} (position, chat_id, life, channel_id, first, last, types, at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
       position,
       of?.chatId ?? null,
+      of?.life ?? null,
       of?.channelId ?? null,
       first,
       last,
@@ -108,7 +110,7 @@ export class Feed {
       const next = days[index + 1];
       if (pointers.length === limit || (next && next.first <= after + 1)) continue;
       const rows = this.#sql.exec<PointerRow>(
-        `select position, chat_id, channel_id, first, last, types, at from feed_${day} where position > ?
+        `select position, chat_id, life, channel_id, first, last, types, at from feed_${day} where position > ?
          order by position limit ?`,
         after,
         limit - pointers.length,
@@ -124,7 +126,7 @@ export class Feed {
     for (const { day } of this.#allDays()) {
       if ((day + 1) * DAY_MS <= since || day * DAY_MS > until || pointers.length === limit) continue;
       const rows = this.#sql.exec<PointerRow>(
-        `select position, chat_id, channel_id, first, last, types, at from feed_${day}
+        `select position, chat_id, life, channel_id, first, last, types, at from feed_${day}
          where position > ? and at between ? and ? order by position limit ?`,
         after,
         since,
@@ -173,6 +175,7 @@ export class Feed {
       `create table feed_${day} (
          position integer primary key,
          chat_id text,
+         life integer,
          channel_id text,
          first integer not null,
          last integer not null,
@@ -213,6 +216,15 @@ export class Feed {
   }
 }
 
-function pointerOf({ position, chat_id, channel_id, first, last, types, at }: PointerRow): FeedPointer {
-  return { position, chatId: chat_id, channelId: channel_id, first, last, types: types.split(",") as EventType[], at };
+function pointerOf({ position, chat_id, life, channel_id, first, last, types, at }: PointerRow): FeedPointer {
+  return {
+    position,
+    chatId: chat_id,
+    life,
+    channelId: channel_id,
+    first,
+    last,
+    types: types.split(",") as EventType[],
+    at,
+  };
 }

@@ -109,6 +109,8 @@ export interface FeedPointer {
   /** 1, 2, 3 … in the feed, without a gap. */
   position: number;
   chatId: string | null;
+  /** The chat's life: a chat that was deleted and created again has other events. */
+  life: number | null;
   channelId: string | null;
   first: number;
   last: number;

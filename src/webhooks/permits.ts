@@ -67,6 +67,7 @@ export class WebhookPermits {
   readonly #decisions: WebhookDecisions;
   #webhook: Webhook | undefined;
   #config: WebhookConfig | undefined;
+  #url: string | undefined;
   readonly #slots = new Slots();
   readonly #notices: Notices;
   readonly #waker: Waker;
@@ -132,10 +133,8 @@ export class WebhookPermits {
   }
 
   /** The webhook's configuration changed. */
-  async refresh({ isNewUrl }: { isNewUrl: boolean }): Promise<void> {
-    if (!(await this.#configure())) return;
-    if (isNewUrl) this.#set(afterNewUrl(this.#known(), this.#ports.clock.now()));
-    await this.#finish();
+  async refresh(): Promise<void> {
+    if (await this.#configure()) await this.#finish();
   }
 
   /** See `enable` in state.ts. */
@@ -189,6 +188,7 @@ export class WebhookPermits {
   reset(): void {
     this.#webhook = undefined;
     this.#config = undefined;
+    this.#url = undefined;
     this.#slots.clear();
     this.#waker.reset();
     this.#reported.clear();
@@ -197,7 +197,18 @@ export class WebhookPermits {
   async #configure(version = 0): Promise<WebhookConfig | null> {
     const config = await this.#ports.configuration(version);
     this.#config = config ?? undefined;
+    if (config && config.url !== this.#url) this.#useUrl(config.url);
     return config;
+  }
+
+  /** Uses the configured URL. If it is new, the webhook's state begins again. */
+  #useUrl(url: string): void {
+    const { kv, clock } = this.#ports;
+    const before = kv.get<string>("url");
+    this.#url = url;
+    if (before === url) return;
+    kv.put("url", url);
+    if (before !== undefined) this.#set(afterNewUrl(this.#known(), clock.now()));
   }
 
   #known(): Webhook {

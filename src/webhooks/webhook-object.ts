@@ -66,10 +66,10 @@ export class WebhookObject extends DurableObject<Env> {
   }
 
   /** Reads the webhook's row again after it changed. */
-  async refresh(webhookId: string, change: { isNewUrl: boolean }): Promise<void> {
+  async refresh(webhookId: string): Promise<void> {
     const { permits } = this.#of(webhookId);
     await this.#configuration.refresh(webhookId);
-    await permits.refresh(change);
+    await permits.refresh();
   }
 
   /** @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before */

@@ -137,14 +137,12 @@ export async function patchWebhook(
     ...(concurrency !== undefined && { concurrency: concurrency ?? WEBHOOK_DEFAULTS.concurrency }),
     ...(description !== undefined && { description }),
   };
-  let isNewUrl = false;
   const webhook = await updateWebhook(env, scope, id, async (before) => {
-    isNewUrl = newUrl !== undefined && newUrl !== before.url;
     await checkChannels(db, before.organizationId, chosen);
     if (newUrl !== undefined) await checkUrlIsFree(db, before, newUrl);
     return isChanged(before, patch) ? { ...patch, version: before.version + 1 } : {};
   });
-  await callWebhookObject(env, id, (object) => object.refresh(id, { isNewUrl }));
+  await callWebhookObject(env, id, (object) => object.refresh(id));
   await refreshWebhooksOf(env, webhook.organizationId);
   return describeWebhook(env, webhook);
 }
@@ -209,7 +207,7 @@ async function refreshWebhooksOf(env: Env, organizationId: string): Promise<void
 /** Ignores a failure: the old secret signs too, and the object reads its row again within a minute. */
 async function tryToRefresh(env: Env, id: string): Promise<void> {
   try {
-    await callWebhookObject(env, id, (object) => object.refresh(id, { isNewUrl: false }));
+    await callWebhookObject(env, id, (object) => object.refresh(id));
   } catch (error) {
     console.warn({ event: "webhook_not_refreshed", webhookId: id, error: causeOf(error) });
   }

@@ -54,6 +54,18 @@ test("a stream continues after Last-Event-ID or `after`, in the middle of a burs
   }
 });
 
+test("a browser that connects again sends `after` too, and Last-Event-ID comes first", async () => {
+  const { api, secret, chat } = await newListenerWithChat();
+  await send(api, chat.id);
+  await report(chat.id);
+  const [first, second] = (await pageOf(api)).events;
+  await send(api, chat.id);
+  await report(chat.id);
+  const stream = await openStream(secret, `after=${first.cursor}`, { "Last-Event-ID": second.cursor });
+  expect((await stream.events(1)).map(nameOf)).toEqual([`${chat.id} 3 message.created`]);
+  await stream.close();
+});
+
 test("a stream that is cut again and again sends each event at least once and in order, and each once by its cursors", async () => {
   const { api, secret, chat, channelId } = await newListenerWithChat();
   const other = await newChat(api, channelId);

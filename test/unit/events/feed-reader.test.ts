@@ -28,7 +28,7 @@ class FakeFeed implements FeedPort {
     const last = first + types.length - 1;
     for (const [index, type] of types.entries()) this.types.set(`${chatId} ${first + index}`, type);
     const position = this.bursts.length + 1;
-    this.bursts.push({ position, chatId, channelId, first, last, types: [...new Set(types)], at: 0 });
+    this.bursts.push({ position, chatId, life: null, channelId, first, last, types: [...new Set(types)], at: 0 });
   }
 
   /** Every event that a reader must get, in order. */
