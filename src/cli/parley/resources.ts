@@ -164,7 +164,7 @@ export const RESOURCES = {
       permission: listField(
         "name",
         "permissions",
-        "A permission, for example messages:send; all by default",
+        "A permission, for example messages:send; those of chats and messages by default",
         listOrNull,
       ),
       allow: listField(
