@@ -2,8 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { countRows, take } from "../../bench/workers/counting.ts";
-import { countHops, NAMESPACES } from "../../support/faults.ts";
+import { countHops } from "../../support/faults.ts";
 import { type Client, newChat, newOrganization, send } from "../../support/harness.ts";
 import { acceptAs, fakeNetworks } from "../../support/networks.ts";
 import { asUser, connect, newSite, newToken, signUser, visit } from "../../support/sockets.ts";
@@ -11,6 +10,7 @@ import { heldBy } from "../../support/stored.ts";
 import { alarmOf, conversation, pass, stopTheClock } from "../delivery/conversation.ts";
 import { fromMeta, taken, tellStatus, whatsappStatus, whatsappText } from "../inbound/webhook-calls.ts";
 import { newContact, place } from "../inbound/webhook-place.ts";
+import { meter } from "./meter.ts";
 
 stopTheClock();
 
@@ -119,36 +119,6 @@ test("sockets to an unknown channel read the directory once", async () => {
   for (let n = 0; n < 5; n++) expect(await (await connect(channelId)).closed).toBe(4404);
   expect(hops()).toEqual({ DB: 1 });
 });
-
-/**
- * Counts what is billed from here on: calls to objects, with each alarm as one, rows that the objects write, and
- * statements that write to D1.
- */
-async function meter(objects: DurableObjectStub[]) {
-  for (const object of objects) {
-    // Its storage is watched until the object is destroyed.
-    await runInDurableObject(object, (_object, state) => countRows(state, () => true));
-  }
-  const called = NAMESPACES.map((namespace) => vi.spyOn(env[namespace], "getByName"));
-  const prepared = vi.spyOn(env.DB, "prepare");
-  let alarms = 0;
-  take();
-  return {
-    ring: async (object: DurableObjectStub) => {
-      expect(await runDurableObjectAlarm(object)).toBe(true);
-      alarms++;
-    },
-    read: () => {
-      const calls = called.reduce((sum, spy) => sum + spy.mock.calls.length, alarms);
-      // `runDurableObjectAlarm` deletes the alarm that it runs, and the platform does not.
-      const rows = take().written - alarms;
-      const directory = prepared.mock.calls.filter(([query]) => /^\s*(insert|update|delete)/i.test(query)).length;
-      for (const spy of [...called, prepared]) spy.mockClear();
-      alarms = 0;
-      return { calls, rows, directory };
-    },
-  };
-}
 
 test("the cost of a single message on a network, from the send to the last report", async () => {
   fakeNetworks(acceptAs("wamid.1"));

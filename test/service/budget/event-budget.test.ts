@@ -1,0 +1,98 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test, vi } from "vitest";
+import { newChat, newOrganization, send } from "../../support/harness.ts";
+import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
+import { addWebhook, fakeReceiver, type Reply } from "../webhooks/receiver.ts";
+import { meter } from "./meter.ts";
+
+stopTheClock();
+
+/** The settings of a webhook for one event: a web chat's message has no other. */
+const MESSAGES = { types: ["message.created"] };
+
+/** A chat of a visitor that knows `count` webhooks, which have worked, and in which nothing is under way. */
+async function quietChat(count: number, reply?: Reply) {
+  fakeReceiver(reply);
+  const { api, organizationId, channelId, keyId } = await newOrganization();
+  const ids: string[] = [];
+  while (ids.length < count) ids.push(await addWebhook(organizationId, MESSAGES));
+  const { id: chatId } = await newChat(api, channelId);
+  const ofChat = env.CHATS.getByName(chatId);
+  const ofKey = env.KEYS.getByName(keyId);
+  const ofOrganization = env.ORGANIZATIONS.getByName(organizationId);
+  const ofWebhooks = ids.map((id) => env.WEBHOOKS.getByName(id));
+  // The chat learns of the webhooks with its first report.
+  await runDurableObjectAlarm(ofChat);
+  const attemptsOf = (object: DurableObjectStub) =>
+    runInDurableObject(object, (_object, { storage }) => {
+      return storage.sql.exec("select 1 from attempts_0").toArray().length;
+    });
+  let sent = 0;
+  const sendMessage = () => {
+    sent++;
+    return send(api, chatId);
+  };
+  /** Resolves when the webhooks' objects know that the webhooks accepted all events. */
+  const delivered = async () => {
+    const all = ids.map(() => sent);
+    await vi.waitFor(async () => expect(await Promise.all(ofWebhooks.map(attemptsOf))).toEqual(all), 4_000);
+  };
+  const deliver = async () => {
+    await sendMessage();
+    await delivered();
+  };
+  await deliver();
+  pass(60_000);
+  for (const object of [ofChat, ofKey, ofOrganization]) await runDurableObjectAlarm(object);
+  pass(60_000);
+  const all = [ofChat, ofKey, ofOrganization, ...ofWebhooks];
+  for (const object of all) expect(await alarmOf(object)).toBeNull();
+  return { deliver, sendMessage, delivered, ofChat, ofKey, ofWebhooks, all };
+}
+
+/** What a single message costs in a chat with so many webhooks, from the send to the last report. */
+async function costOf(webhooks: number) {
+  const { deliver, ofChat, ofKey, all } = await quietChat(webhooks);
+  const { ring, read } = await meter(all);
+  await deliver();
+  pass(60_000);
+  await ring(ofChat);
+  await ring(ofKey);
+  const cost = read();
+  for (const object of all) expect(await alarmOf(object)).toBeNull();
+  return cost;
+}
+
+test("the cost of an event in the feed alone is a row in the chat and one in the feed", async () => {
+  // Calls: the key and the chat for the send, two alarms, two reports. The event's pointer is in the report of the chat.
+  // Rows of the event: the event in the chat, and its pointer in the feed.
+  // The other rows: the key's counters, the message, the chat's state as reported, in the organization's object three of
+  // the chat and one of the key, and four of alarms.
+  expect(await costOf(0)).toEqual({ calls: 6, rows: 2 + 11, directory: 0 });
+});
+
+test.for([1, 3])("each webhook adds two calls and two rows to the cost of an event: %i", async (webhooks) => {
+  // Calls: the permit, and the report of the attempt, because there is no next event whose permit it could be part of.
+  // Rows: the line in the chat, and the attempt in the webhook's object.
+  expect(await costOf(webhooks)).toEqual({ calls: 6 + 2 * webhooks, rows: 13 + 2 * webhooks, directory: 0 });
+});
+
+test("the permit of the next event is in the same call as the report of the last attempt", async () => {
+  let [isCalled, isOpen] = [false, false];
+  const { sendMessage, delivered, ofWebhooks } = await quietChat(1, async (_call, number) => {
+    // The call of the first event that the test sends.
+    isCalled = number === 2;
+    if (isCalled) await vi.waitUntil(() => isOpen);
+    return new Response("ok");
+  });
+  await sendMessage();
+  await vi.waitUntil(() => isCalled);
+  await sendMessage();
+  await sendMessage();
+  const { read } = await meter(ofWebhooks);
+  isOpen = true;
+  await delivered();
+  // The first permit was granted before. Calls: two permits, and the last report. Rows: three attempts.
+  expect(read()).toEqual({ calls: 3, rows: 3, directory: 0 });
+});
