@@ -5,6 +5,7 @@ import {
   newWebhookBody,
   pingBody,
   replayBody,
+  skipBody,
   WEBHOOK_DEFAULTS,
   webhookPatch,
   webhookRotation,
@@ -13,13 +14,14 @@ import {
 import { jsonResponse, type OperationSpec } from "./operation.ts";
 import {
   attemptSchema,
+  lineSchema,
   replaySchema,
   walkPaginationSchema,
   webhookExamples,
   webhookSchema,
 } from "./webhook-resources.ts";
 
-const { webhook, attempt, replay, secret } = webhookExamples;
+const { webhook, attempt, line, replay, secret } = webhookExamples;
 const tag = "Webhooks";
 const oneWebhook = z.object({ webhook: webhookSchema });
 const withSecret = z.object({
@@ -242,6 +244,43 @@ function webhookOperations(list: "/webhooks" | "/organizations/{id}/webhooks"): 
         ),
       ],
       errors: ["webhook_not_found"],
+    },
+    {
+      method: "get",
+      path: "/webhooks/{id}/chats/{chatId}",
+      id: "readWebhookChat",
+      tag,
+      summary: "Read a chat's deliveries",
+      description:
+        "Returns which events of a chat wait for the webhook, and the chat's last 20 calls of it. The chat learns of a new webhook within seconds; until then nothing waits.",
+      ...reads,
+      responses: [jsonResponse(200, "What the chat sends to the webhook.", lineSchema, line)],
+      errors: ["webhook_not_found", "chat_not_found"],
+    },
+    {
+      method: "post",
+      path: "/webhooks/{id}/chats/{chatId}/skip",
+      id: "skipWebhookEvent",
+      tag,
+      summary: "Skip an event",
+      description:
+        "Gives up the event that the chat sends next, so that later events of the chat are sent. It counts as given up and can be replayed.",
+      ...writes,
+      body: {
+        name: "WebhookSkip",
+        description: "The event to skip.",
+        schema: skipBody,
+        descriptions: { eventId: "The `eventId` of the chat's `head`." },
+        example: { eventId: line.head?.eventId ?? "" },
+      },
+      responses: [
+        jsonResponse(200, "What the chat sends to the webhook now.", lineSchema, {
+          ...line,
+          pending: 1,
+          head: { eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a29", number: 9, type: "message.status", tries: 0 },
+        }),
+      ],
+      errors: ["missing_field", "webhook_not_found", "chat_not_found", "not_head"],
     },
     {
       method: "post",

@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { EVENT_TYPES } from "../events/event.ts";
 import type * as pages from "../http/pagination.ts";
-import type { presentAttempt, presentWebhook } from "../webhooks/present-webhook.ts";
+import type { presentAttempt, presentLine, presentWebhook } from "../webhooks/present-webhook.ts";
 import { ATTEMPT_OUTCOMES, DISABLED_REASONS, PAYLOADS, type ReplayProgress, WEBHOOK_STATES } from "../webhooks/rpc.ts";
 import { count, id, resource, time, timeOrNull } from "./typed-schema.ts";
 
@@ -41,21 +42,63 @@ export const webhookSchema = resource<ReturnType<typeof presentWebhook>>()(
   }),
 );
 
+const attemptFields = {
+  eventId: id("event"),
+  chatId: z.string().nullable().describe("The event's chat. Null for an event of the organization"),
+  number: count.nullable().describe("The event's number in its chat. Null for an event of the organization"),
+  startedAt: time("When the call began"),
+  durationMs: count.describe("How long it took, in milliseconds"),
+  outcome: z
+    .enum(ATTEMPT_OUTCOMES)
+    .describe("`accepted`: a 2xx. `retry`: the event is sent again. `given_up`: it is not"),
+  httpStatus: count.exactOptional().describe("The status of the response. Absent without a response"),
+  code: z.string().describe("A stable code, such as `ok`, `timeout`, `connection`, `redirect` or `http_503`"),
+  message: z.string().describe("What happened, for people"),
+};
+
 export const attemptSchema = resource<ReturnType<typeof presentAttempt>>()(
   "WebhookAttempt",
   "One call of a webhook.",
+  z.object(attemptFields),
+);
+
+type Line = ReturnType<typeof presentLine>;
+
+const lineAttemptSchema = resource<Line["attempts"][number]>()(
+  "WebhookChatAttempt",
+  "One call of a webhook with an event of a chat.",
+  z.object({
+    ...attemptFields,
+    response: z
+      .string()
+      .nullable()
+      .describe(
+        "The first 1,024 bytes of the response's body. Null if it was empty, or after a redaction in the chat, because it may quote the message",
+      ),
+  }),
+);
+
+const lineHeadSchema = resource<NonNullable<Line["head"]>>()(
+  "WebhookChatHead",
+  "The event that a chat sends next to a webhook. Later events of the chat wait for it.",
   z.object({
     eventId: id("event"),
-    chatId: z.string().nullable().describe("The event's chat. Null for an event of the organization"),
-    number: count.nullable().describe("The event's number in its chat. Null for an event of the organization"),
-    startedAt: time("When the call began"),
-    durationMs: count.describe("How long it took, in milliseconds"),
-    outcome: z
-      .enum(ATTEMPT_OUTCOMES)
-      .describe("`accepted`: a 2xx. `retry`: the event is sent again. `given_up`: it is not"),
-    httpStatus: count.exactOptional().describe("The status of the response. Absent without a response"),
-    code: z.string().describe("A stable code, such as `ok`, `timeout`, `connection`, `redirect` or `http_503`"),
-    message: z.string().describe("What happened, for people"),
+    number: count.describe("Its number in the chat"),
+    type: z.enum(EVENT_TYPES).describe("Its type"),
+    tries: count.describe("The number of calls with it so far"),
+  }),
+);
+
+export const lineSchema = resource<Line>()(
+  "WebhookChat",
+  "What a chat sends to a webhook.",
+  z.object({
+    pending: count.describe("The number of events that wait, including `head`"),
+    head: lineHeadSchema.nullable().describe("The event that is sent next. Null if no event waits"),
+    nextAttemptAt: timeOrNull(
+      "When the next call is due. Null if no event waits, or if the chat waits until the webhook can be called",
+    ),
+    attempts: z.array(lineAttemptSchema).describe("The chat's last 20 calls, newest first"),
   }),
 );
 
@@ -116,6 +159,25 @@ const attempt: z.output<typeof attemptSchema> = {
   message: "OK",
 };
 
+const line: z.output<typeof lineSchema> = {
+  pending: 2,
+  head: { eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a28", number: 8, type: "message.status", tries: 1 },
+  nextAttemptAt: "2026-11-20T10:00:25.400Z",
+  attempts: [
+    {
+      ...attempt,
+      eventId: "evt_gT2sYbQ0aLw9XcRk00VqX1a28",
+      number: 8,
+      startedAt: "2026-11-20T10:00:20.316Z",
+      outcome: "retry",
+      httpStatus: 503,
+      code: "http_503",
+      message: "The webhook answered 503",
+      response: "overloaded",
+    },
+  ],
+};
+
 const replay: z.output<typeof replaySchema> = { id: "rpl_gV83kXo1mQzT0aYb", state: "running", found: 120, sent: 0 };
 
-export const webhookExamples = { webhook, attempt, replay, secret: "whsec_…" };
+export const webhookExamples = { webhook, attempt, line, replay, secret: "whsec_…" };

@@ -1,3 +1,4 @@
+import type { LineDescription } from "./line.ts";
 import type { LoggedAttempt, WebhookDescription } from "./rpc.ts";
 import type { WebhookRow } from "./webhook-rows.ts";
 
@@ -43,6 +44,19 @@ export function presentAttempt(attempt: LoggedAttempt) {
     ...(httpStatus !== null && { httpStatus }),
     code,
     message,
+  };
+}
+
+/** What a chat sends to a webhook, as the API shows it. */
+export function presentLine(chatId: string, { pending, head, nextAttemptAt, attempts }: LineDescription) {
+  return {
+    pending,
+    head: head && { eventId: head.eventId, number: head.number, type: head.eventType, tries: head.tries },
+    nextAttemptAt: timeOrNull(nextAttemptAt),
+    attempts: attempts.map((attempt) => ({
+      ...presentAttempt({ ...attempt, lineId: chatId }),
+      response: attempt.response,
+    })),
   };
 }
 

@@ -9,11 +9,21 @@ import {
   pingBody,
   replayBody,
   replayRequest,
+  skipBody,
   webhookPatch,
   webhookRotation,
   webhooksQuery,
 } from "./fields.ts";
-import { disableWebhook, enableWebhook, listAttempts, readReplay, sendPing, startReplay } from "./webhook-actions.ts";
+import {
+  disableWebhook,
+  enableWebhook,
+  listAttempts,
+  readLine,
+  readReplay,
+  sendPing,
+  skipEvent,
+  startReplay,
+} from "./webhook-actions.ts";
 import { findWebhook, type WebhookScope } from "./webhook-rows.ts";
 import {
   createWebhook,
@@ -95,6 +105,16 @@ export function webhookRoutesFor(access: WebhookAccess): Hono<WebhookEnv> {
     })
     .get("/webhooks/:id/attempts", reads, validQuery(attemptsQuery), async (c) => {
       return c.json(await listAttempts(c.env, scopeOf(c), c.req.param("id"), c.req.valid("query")));
+    })
+    .get("/webhooks/:id/chats/:chatId", reads, noQuery, async (c) => {
+      const { id, chatId } = c.req.param();
+      return c.json(await readLine(c.env, scopeOf(c), id, chatId));
+    })
+    .post("/webhooks/:id/chats/:chatId/skip", writes, noQuery, validBody(skipBody), async (c) => {
+      const { id, chatId } = c.req.param();
+      const line = await skipEvent(c.env, scopeOf(c), id, chatId, c.req.valid("json").eventId);
+      onChange(c, id);
+      return c.json(line);
     })
     .post("/webhooks/:id/replays", writes, noQuery, validBody(replayBody), async (c) => {
       const id = c.req.param("id");

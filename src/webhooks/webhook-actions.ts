@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { callChat } from "../chats/call-chat.ts";
 import { type EventType, lifeDigits, parseEventId } from "../events/event.ts";
 import { ApiError } from "../http/errors.ts";
 import type { WalkPagination } from "../http/pagination.ts";
@@ -7,9 +8,10 @@ import { isId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callWebhookObject } from "./call-webhook-object.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
-import { presentAttempt } from "./present-webhook.ts";
+import type { LineDescription } from "./line.ts";
+import { presentAttempt, presentLine } from "./present-webhook.ts";
 import type { ReplayProgress, ReplayRequest } from "./rpc.ts";
-import { findActiveWebhook, findWebhook, OPERATOR, type WebhookScope } from "./webhook-rows.ts";
+import { findActiveWebhook, findWebhook, OPERATOR, type WebhookRow, type WebhookScope } from "./webhook-rows.ts";
 import { describeWebhook } from "./webhooks.ts";
 
 /** What the clients of a webhook do with it, besides changing its settings. */
@@ -51,6 +53,36 @@ export async function listAttempts(
   );
   const pagination: WalkPagination = { limit, hasMore: page.cursor !== null, cursor: page.cursor };
   return { attempts: page.attempts.map(presentAttempt), pagination };
+}
+
+/** What a chat that does not know the webhook yet sends to it. */
+const EMPTY_LINE: LineDescription = { pending: 0, head: null, nextAttemptAt: null, attempts: [] };
+
+/** What a chat sends to a webhook. @throws ApiError `chat_not_found` */
+export async function readLine(env: Env, scope: WebhookScope, id: string, chatId: string) {
+  return lineOf(env, await findWebhook(env, scope, id), chatId);
+}
+
+/**
+ * Gives up the event that a chat must send next to a webhook.
+ * @returns what the chat sends to the webhook then
+ * @throws ApiError `chat_not_found`, `not_head`
+ */
+export async function skipEvent(env: Env, scope: WebhookScope, id: string, chatId: string, eventId: string) {
+  const webhook = await findActiveWebhook(env, scope, id);
+  const { organizationId } = webhook;
+  const { outcome } = await callChat(env, { organizationId }, chatId, (chat, knownIdentity) =>
+    chat.skipEvent(organizationId, id, eventId, knownIdentity),
+  );
+  if (outcome !== "skipped") throw new ApiError("not_head");
+  return lineOf(env, webhook, chatId);
+}
+
+async function lineOf(env: Env, { id, organizationId }: WebhookRow, chatId: string) {
+  const answer = await callChat(env, { organizationId }, chatId, (chat, knownIdentity) =>
+    chat.webhookLine(organizationId, id, knownIdentity),
+  );
+  return presentLine(chatId, answer.outcome === "ok" ? answer.line : EMPTY_LINE);
 }
 
 /**

@@ -1,5 +1,6 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { breakDirectory, breakObjects, loseWrites, OUTAGES } from "../../support/faults.ts";
 import {
   admin,
@@ -12,7 +13,13 @@ import {
   send,
 } from "../../support/harness.ts";
 
-afterEach(() => vi.restoreAllMocks());
+/** No receiver accepts an event. */
+beforeEach(() => void vi.stubGlobal("fetch", async () => new Response(null, { status: 500 })));
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
 
 /** One resource of every kind, with secrets that a later assertion can search for. */
 async function everything() {
@@ -40,6 +47,16 @@ async function everything() {
 }
 type Everything = Awaited<ReturnType<typeof everything>>;
 
+/** The request that skips the event that a chat is stuck at. */
+async function skipRequest({ api, chatId, webhookId }: Everything): Promise<[string, object]> {
+  // The chat learns of the webhook with its report.
+  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+  await send(api, chatId);
+  const path = `/webhooks/${webhookId}/chats/${chatId}`;
+  const { body } = await admin("GET", path);
+  return [`${path}/skip`, { eventId: body.head?.eventId }];
+}
+
 /** The log lines of a call. */
 async function linesOf(run: () => ReturnType<typeof admin>) {
   const log = vi.spyOn(console, "log");
@@ -57,7 +74,7 @@ type Body = Record<string, { id: string }>;
 const WRITES: [
   string,
   string,
-  (ids: Everything) => [string, object?],
+  (ids: Everything) => [string, object?] | Promise<[string, object]>,
   (body: Body, ids: Everything) => string | null | undefined,
 ][] = [
   [
@@ -153,6 +170,16 @@ const WRITES: [
     (_, ids) => ids.webhookId,
   ],
   ["POST", "/webhooks/:id/rotate", (ids) => [`/webhooks/${ids.webhookId}/rotate`], (_, ids) => ids.webhookId],
+  ["POST", "/webhooks/:id/ping", (ids) => [`/webhooks/${ids.webhookId}/ping`], (_, ids) => ids.webhookId],
+  ["POST", "/webhooks/:id/enable", (ids) => [`/webhooks/${ids.webhookId}/enable`], (_, ids) => ids.webhookId],
+  ["POST", "/webhooks/:id/disable", (ids) => [`/webhooks/${ids.webhookId}/disable`], (_, ids) => ids.webhookId],
+  [
+    "POST",
+    "/webhooks/:id/replays",
+    (ids) => [`/webhooks/${ids.webhookId}/replays`, { failed: true }],
+    (_, ids) => ids.webhookId,
+  ],
+  ["POST", "/webhooks/:id/chats/:chatId/skip", skipRequest, (_, ids) => ids.webhookId],
   ["DELETE", "/webhooks/:id", (ids) => [`/webhooks/${ids.webhookId}`], (_, ids) => ids.webhookId],
   ["POST", "/reseal", () => ["/reseal"], () => null],
 ];
@@ -161,7 +188,7 @@ test.each(WRITES)(
   "%s %s logs one audit line with its route and id, and nothing from the request",
   async (method, route, request, idOf) => {
     const ids = await everything();
-    const [path, body] = request(ids);
+    const [path, body] = await request(ids);
     const { answer, lines, audits } = await linesOf(() => admin(method, path, body));
     expect(answer.status, answer.text).toBeLessThan(300);
     expect(audits).toEqual([
@@ -195,6 +222,7 @@ const READS: [string, (ids: Everything) => string][] = [
   ["/keys/:id/usage", (ids) => `/keys/${ids.keyId}/usage`],
   ["/webhooks/:id", (ids) => `/webhooks/${ids.webhookId}`],
   ["/webhooks/:id/attempts", (ids) => `/webhooks/${ids.webhookId}/attempts`],
+  ["/webhooks/:id/chats/:chatId", (ids) => `/webhooks/${ids.webhookId}/chats/${ids.chatId}`],
 ];
 
 test("a read logs no audit line, and one line for its request", async () => {
@@ -230,7 +258,17 @@ test.each<[string, (ids: Everything) => string]>([
 );
 
 /** Writes without a statement in the directory, or that log their line first. */
-const ELSEWHERE = ["/organizations/:id/chats", "/chats/:id", "/chats/:id/messages/:messageId/redact", "/reseal"];
+const ELSEWHERE = [
+  "/organizations/:id/chats",
+  "/chats/:id",
+  "/chats/:id/messages/:messageId/redact",
+  "/webhooks/:id/ping",
+  "/webhooks/:id/enable",
+  "/webhooks/:id/disable",
+  "/webhooks/:id/replays",
+  "/webhooks/:id/chats/:chatId/skip",
+  "/reseal",
+];
 
 test.each(
   WRITES.filter(([, route]) => !ELSEWHERE.includes(route)).flatMap(([method, route, request]) =>
@@ -239,7 +277,7 @@ test.each(
 )("%s %s leaves an audit line of unknown outcome if the directory's answer is lost (%s error)", async (...write) => {
   const [method, route, outage, request] = write;
   const ids = await everything();
-  const [path, body] = request(ids);
+  const [path, body] = await request(ids);
   loseWrites(outage);
   const { answer, audits } = await linesOf(() => admin(method, path, body));
   expectError(answer, 503, "unavailable");
@@ -252,12 +290,17 @@ test.each([
   ["a redaction", "CHATS", "redact", "/chats/:id/messages/:messageId/redact", (ids: Everything) => ids.messageId],
   ["a chat's deletion", "ORGANIZATIONS", "deleteChat", "/chats/:id", (ids: Everything) => ids.chatId],
   ["a chat's creation", "ORGANIZATIONS", "open", "/organizations/:id/chats", (ids: Everything) => ids.organizationId],
+  ["a ping", "WEBHOOKS", "ping", "/webhooks/:id/ping", (ids: Everything) => ids.webhookId],
+  ["enabling a webhook", "WEBHOOKS", "enable", "/webhooks/:id/enable", (ids: Everything) => ids.webhookId],
+  ["disabling a webhook", "WEBHOOKS", "disable", "/webhooks/:id/disable", (ids: Everything) => ids.webhookId],
+  ["a replay", "WEBHOOKS", "replay", "/webhooks/:id/replays", (ids: Everything) => ids.webhookId],
+  ["a skip", "CHATS", "skipEvent", "/webhooks/:id/chats/:chatId/skip", (ids: Everything) => ids.webhookId],
 ] as const)(
   "%s whose response is lost logs an audit line with the outcome unknown",
   async (_name, namespace, method, route, idOf) => {
     const ids = await everything();
     const write = WRITES.find(([, written]) => written === route);
-    const [path, body] = write?.[2](ids) ?? [""];
+    const [path, body] = (await write?.[2](ids)) ?? [""];
     breakObjects(namespace, method);
     const { answer, audits } = await linesOf(() => admin(write?.[0] ?? "", path, body));
     expectError(answer, 503, "unavailable");

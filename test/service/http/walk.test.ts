@@ -44,6 +44,8 @@ const NEEDS: Record<string, string | null> = {
   "POST /api/v1/webhooks/:id/enable": "webhooks:write",
   "POST /api/v1/webhooks/:id/disable": "webhooks:write",
   "GET /api/v1/webhooks/:id/attempts": "webhooks:read",
+  "GET /api/v1/webhooks/:id/chats/:chatId": "webhooks:read",
+  "POST /api/v1/webhooks/:id/chats/:chatId/skip": "webhooks:write",
   "POST /api/v1/webhooks/:id/replays": "webhooks:write",
   "GET /api/v1/webhooks/:id/replays/:replayId": "webhooks:read",
 };

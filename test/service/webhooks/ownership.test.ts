@@ -23,6 +23,8 @@ const REQUESTS: [string, string, object?][] = [
   ["POST", "/enable"],
   ["POST", "/disable"],
   ["GET", "/attempts"],
+  ["GET", "/chats/cht_gaaaaaaaaaaaaaaa"],
+  ["POST", "/chats/cht_gaaaaaaaaaaaaaaa/skip", { eventId: EVENT }],
   ["POST", "/replays", { eventId: EVENT }],
   ["GET", "/replays/rpl_gaaaaaaaaaaaaaaa"],
 ];
