@@ -1,10 +1,9 @@
 import { EVENT_TYPES, type EventType, eventId, lifeDigits, parseEventId } from "../events/event.ts";
 import { matches } from "../events/filter.ts";
-import type { StandingAlarm } from "../platform/alarm.ts";
 import type { LineHost } from "../webhooks/line-host.ts";
 import { linePorts } from "../webhooks/line-ports.ts";
-import { Lines } from "../webhooks/lines.ts";
-import type { EventRange, WebhookFilter, WebhookList } from "../webhooks/rpc.ts";
+import { type LinesObject, ObjectLines } from "../webhooks/object-lines.ts";
+import type { WebhookFilter } from "../webhooks/rpc.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import type { KnownWebhooks } from "./chat-report.ts";
 import type { ChatIdentity } from "./identity.ts";
@@ -12,54 +11,29 @@ import type { MessageLog } from "./log/message-log.ts";
 import type { SkipEventAnswer, Unknown, WebhookLineAnswer } from "./rpc.ts";
 
 /** A chat, as its lines use it. */
-interface EventLinesHost {
+interface EventLinesHost extends LinesObject {
   env: Env;
   kv: SyncKvStorage;
   log: MessageLog;
   events: ChatEvents;
-  alarm: StandingAlarm;
   identity(): ChatIdentity | undefined;
-  waitUntil(work: Promise<void>): void;
 }
 
 /** The lines that deliver a chat's events to webhooks. They run beside the delivery of messages and the chat's report. */
-export class EventLines implements KnownWebhooks {
+export class EventLines extends ObjectLines implements KnownWebhooks {
   readonly #host: EventLinesHost;
-  readonly #lines = new Lines(() => this.#lineHost());
 
   constructor(host: EventLinesHost) {
+    super(host);
     this.#host = host;
   }
 
   version(): string | null {
-    return this.#lines.version;
-  }
-
-  configure(list: WebhookList, startAfter: number): void {
-    this.#lines.configure(list, startAfter);
-    this.start();
-  }
-
-  /** When the lines must run; null if nothing waits. */
-  dueAt(now: number): number | null {
-    return this.#lines.dueAt(now);
-  }
-
-  /** Sends due events. The output gate delays each call until what it tells is on disk. */
-  start(): void {
-    this.#host.waitUntil(this.#run());
-  }
-
-  /** See `Lines.wake`. */
-  async wake(webhookId: string, number: number): Promise<number> {
-    await this.#host.alarm.standing();
-    this.#lines.wake(webhookId, number);
-    await this.#startSafely();
-    return number;
+    return this.lines.version;
   }
 
   describe(webhookId: string): Exclude<WebhookLineAnswer, Unknown> {
-    const line = this.#lines.describe(webhookId);
+    const line = this.lines.describe(webhookId);
     return line ? { outcome: "ok", line } : { outcome: "no_line" };
   }
 
@@ -68,45 +42,17 @@ export class EventLines implements KnownWebhooks {
     await this.#host.alarm.standing();
     const number = parseEventId(id)?.number ?? 0;
     const isOfChat = id === eventId(identity.chatId, lifeDigits(identity.life), number);
-    const outcome = this.#lines.skip(webhookId, isOfChat ? number : 0);
-    if (outcome === "skipped") await this.#startSafely();
+    const outcome = this.lines.skip(webhookId, isOfChat ? number : 0);
+    if (outcome === "skipped") await this.startSafely();
     return { outcome };
-  }
-
-  /** See `Lines.replay`. */
-  async replay(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
-    await this.#host.alarm.standing();
-    const found = this.#lines.replay(webhookId, replayId, ranges);
-    await this.#startSafely();
-    return found;
   }
 
   /** A message was redacted. */
   forgetResponses(): void {
-    this.#lines.forgetResponses();
+    this.lines.forgetResponses();
   }
 
-  /** The chat was erased. */
-  forget(): void {
-    this.#lines.forget();
-  }
-
-  /** With an alarm in the same commit, so that the work is not lost with this instance. */
-  async #startSafely(): Promise<void> {
-    await this.#standBy();
-    this.start();
-  }
-
-  async #run(): Promise<void> {
-    await this.#lines.run();
-    await this.#standBy();
-  }
-
-  #standBy(): Promise<void> {
-    return this.#host.alarm.by(this.#lines.dueAt(Date.now()));
-  }
-
-  #lineHost(): LineHost | null {
+  protected override lineHost(): LineHost | null {
     const { env, kv, log, events, alarm } = this.#host;
     const identity = this.#host.identity();
     if (!identity) return null;

@@ -72,6 +72,11 @@ export function eventId(ownerId: string, life: string, number: number): string {
   return `evt_${ownerId.slice(-TAIL_LENGTH)}${life}${toDigits(number)}`;
 }
 
+/** The channel of an event of the organization; null if it is about none. @param note see `EventFact` */
+export function ownChannelId(note: EventFact["note"]): string | null {
+  return typeof note?.channelId === "string" ? note.channelId : null;
+}
+
 /** The parts of an event's id; null if the text is not the id of an event. */
 export function parseEventId(id: string): { tail: string; life: string; number: number } | null {
   const [, tail, life, digits] = EVENT_ID.exec(id) ?? [];

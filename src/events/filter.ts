@@ -9,7 +9,10 @@ const FAMILIES = [
 /** What a filter of types may have. */
 export const TYPE_PATTERNS: readonly string[] = [...EVENT_TYPES.filter((type) => type !== "ping"), ...FAMILIES];
 
-/** Whether a filter lets an event through. Events of the organization have no channel, and pass a filter of channels. */
+/**
+ * Whether a filter lets an event through. An event without a channel passes a filter of channels.
+ * @param channelId the channel of the event's chat; for an event of the organization, see `ownChannelId`
+ */
 export function matches(
   { types, channels }: Pick<WebhookFilter, "types" | "channels">,
   type: EventType,

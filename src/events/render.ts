@@ -2,7 +2,7 @@ import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { Message } from "../chats/message.ts";
 import type { Payload } from "../webhooks/rpc.ts";
-import { type Event, type EventFact, type EventOrigin, type EventType, eventId } from "./event.ts";
+import { type Event, type EventFact, type EventOrigin, type EventType, eventId, ownChannelId } from "./event.ts";
 
 /** What an event's `data` shows besides its facts, as it is now: null if it is gone or was not asked for. */
 export interface EventSubject {
@@ -30,7 +30,7 @@ export function renderEvent(
     timestamp: new Date(at).toISOString(),
     organizationId,
     chatId: chat?.id ?? textOf(fact, "chatId"),
-    channelId: chat?.channelId ?? textOf(fact, "channelId"),
+    channelId: chat?.channelId ?? ownChannelId(fact.note),
     channelKind: chat?.channelKind ?? (textOf(fact, "channelKind") as ChannelKind | null),
     ...(isFull && { contactAddress: chat?.contactAddress ?? null }),
     number: chat ? number : null,
@@ -46,8 +46,8 @@ function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }:
   return data;
 }
 
-/** The chat or the channel of an event of the organization, from its note. */
-function textOf({ note }: EventFact, name: "chatId" | "channelId" | "channelKind"): string | null {
+/** The chat or the kind of channel of an event of the organization, from its note. */
+function textOf({ note }: EventFact, name: "chatId" | "channelKind"): string | null {
   const text = note?.[name];
   return typeof text === "string" ? text : null;
 }

@@ -130,7 +130,7 @@ export class ChatTable {
 
   /** Stores a chat's report, if it is newer than the stored one and of the chat's current life. */
   report(row: ChatRow, report: ChatReport, now: number): void {
-    if (report.number > row.report) this.#commit(() => this.#report(row, report, now));
+    if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, now));
   }
 
   #report(row: ChatRow, report: ChatReport, now: number): void {
@@ -175,7 +175,7 @@ export class ChatTable {
   endDeletion(id: string, life: number): void {
     const row = this.get(id);
     if (row?.life !== life) return;
-    this.#commit(() => {
+    this.#feed.commit(() => {
       for (const address of [row.address, ...othersOf(row)]) {
         this.#sql.exec(
           "delete from addresses where channel_id = ? and address = ? and chat_id = ?",
@@ -190,16 +190,6 @@ export class ChatTable {
       const channelKind = this.#channels.get(channelId)?.kind ?? null;
       this.#feed.append("chat.deleted", { chatId: id, channelId, channelKind }, null, Date.now());
     });
-  }
-
-  /** Writes rows and what the feed tells of them, or nothing. */
-  #commit(write: () => void): void {
-    try {
-      this.#storage.transactionSync(write);
-    } catch (error) {
-      this.#feed.forget();
-      throw error;
-    }
   }
 
   /** Chats whose deletion has begun and not ended. */

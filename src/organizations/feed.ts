@@ -1,5 +1,7 @@
-import type { EventFact, EventType } from "../events/event.ts";
+import { type EventFact, type EventType, ownChannelId } from "../events/event.ts";
+import { matches } from "../events/filter.ts";
 import { randomBase62 } from "../ids.ts";
+import type { WebhookFilter } from "../webhooks/rpc.ts";
 import type { EventBurst, FeedAnswer, FeedPointer } from "./rpc.ts";
 
 const DAY_MS = 86_400_000;
@@ -24,8 +26,8 @@ type PointerRow = {
 type OwnRow = { n: number; type: EventType; note: string; at: number };
 type Day = { day: number; first: number };
 
-/** Whose events a pointer is for; null for the organization's own. */
-export type PointedChat = { chatId: string; life: number; channelId: string } | null;
+/** Whose events a pointer is for. The organization's own have no chat, and some have a channel. */
+type PointedOwner = Pick<FeedPointer, "chatId" | "life" | "channelId">;
 
 /**
  * An organization's feed: which events there are, in the order in which they were reported. It has pointers to the chats,
@@ -37,8 +39,9 @@ export class Feed {
   readonly #onPointer: (chatId: string | null, last: number) => void;
   #days: Day[] | undefined;
   #newest: number | undefined;
+  #newestOwn: number | undefined;
 
-  /** @param onPointer called after a pointer was stored, with the number of its last event */
+  /** @param onPointer called in the transaction that stores a pointer, with the number of its last event */
   constructor(storage: DurableObjectStorage, onPointer: (chatId: string | null, last: number) => void) {
     this.#storage = storage;
     this.#onPointer = onPointer;
@@ -60,27 +63,37 @@ export class Feed {
     return this.#newest;
   }
 
-  /** Points to events of a chat, or of the organization. Call it in a transaction with what it tells. */
-  point(of: PointedChat, { first, last, types }: EventBurst, now: number): void {
+  /** Writes rows and what the feed tells of them, or nothing. */
+  commit(write: () => void): void {
+    try {
+      this.#storage.transactionSync(write);
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  /** Points to events of a chat, or of the organization. Call it in `commit`, with what it tells. */
+  point({ chatId, life, channelId }: PointedOwner, { first, last, types }: EventBurst, now: number): void {
     const position = this.newest + 1;
     const day = this.#dayFor(now, position);
     this.#sql.exec(
       `insert into feed_${day} (position, chat_id, life, channel_id, first, last, types, at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
       position,
-      of?.chatId ?? null,
-      of?.life ?? null,
-      of?.channelId ?? null,
+      chatId,
+      life,
+      channelId,
       first,
       last,
       types.join(),
       now,
     );
     this.#newest = position;
-    this.#onPointer(of?.chatId ?? null, last);
+    this.#onPointer(chatId, last);
   }
 
   /**
-   * An event of the organization. Call it in a transaction with what it tells.
+   * An event of the organization. Call it in `commit`, with what it tells.
    * @param source repeated calls with the same source store one event
    */
   append(type: EventType, note: Record<string, unknown>, source: string | null, now: number): void {
@@ -98,7 +111,9 @@ export class Feed {
       source,
       now,
     );
-    this.point(null, { first: n, last: n, types: [type] }, now);
+    this.#newestOwn = n;
+    const owner = { chatId: null, life: null, channelId: ownChannelId(note) };
+    this.point(owner, { first: n, last: n, types: [type] }, now);
   }
 
   /** Up to `limit` pointers after a position, in order. */
@@ -145,24 +160,31 @@ export class Feed {
       first,
       last,
     );
-    return [...rows].map(({ n, type, note, at }) => ({
-      number: n,
-      type,
-      seq: null,
-      note: JSON.parse(note) as EventFact["note"],
-      at,
-    }));
+    return [...rows].map(factOf);
   }
 
-  /** The number of the organization's newest own event; 0 if there is none. */
+  /** The organization's own events after a number that a filter lets through, in order. */
+  *ownEventsAfter(after: number, filter: WebhookFilter): Generator<EventFact, undefined> {
+    for (const row of this.#sql.exec<OwnRow>(
+      "select n, type, note, at from own_events where n > ? order by n",
+      after,
+    )) {
+      const fact = factOf(row);
+      if (matches(filter, fact.type, ownChannelId(fact.note))) yield fact;
+    }
+  }
+
+  /** The number of the organization's newest own event; 0 if there never was one. */
   get newestOwn(): number {
-    return this.#sql.exec<{ n: number }>("select coalesce(max(n), 0) as n from own_events").one().n;
+    this.#newestOwn ??= this.#sql.exec<{ n: number }>("select coalesce(max(n), 0) as n from own_events").one().n;
+    return this.#newestOwn;
   }
 
   /** A write failed, or the storage was deleted. */
   forget(): void {
     this.#days = undefined;
     this.#newest = undefined;
+    this.#newestOwn = undefined;
   }
 
   /** The day whose table takes the next pointer. The clock may go back: then the newest table takes it. */
@@ -196,7 +218,8 @@ export class Feed {
       if (oldest.day > day - KEPT_DAYS && position - oldest.first <= MAX_POINTERS) break;
       this.#sql.exec(`drop table feed_${oldest.day}`);
       this.#sql.exec("delete from feed_days where day = ?", oldest.day);
-      this.#sql.exec("delete from own_events where at < ?", next.day * DAY_MS);
+      // The newest stays, so that no number is used again.
+      this.#sql.exec("delete from own_events where at < ? and n < (select max(n) from own_events)", next.day * DAY_MS);
       days.shift();
     }
   }
@@ -214,6 +237,10 @@ export class Feed {
   get #sql(): SqlStorage {
     return this.#storage.sql;
   }
+}
+
+function factOf({ n, type, note, at }: OwnRow): EventFact {
+  return { number: n, type, seq: null, note: JSON.parse(note) as EventFact["note"], at };
 }
 
 function pointerOf({ position, chat_id, life, channel_id, first, last, types, at }: PointerRow): FeedPointer {

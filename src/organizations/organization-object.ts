@@ -6,16 +6,17 @@ import type { EventFact, EventType } from "../events/event.ts";
 import type { RequestCounts } from "../keys/key-stats.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
-import { prepareSchema } from "../platform/schema-steps.ts";
+import type { EventRange } from "../webhooks/rpc.ts";
 import { ADOPT_AFTER_MS, adoptChats } from "./adoptions.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
-import { findChannelRow, readOrganization } from "./configuration.ts";
 import { Deletions } from "./deletions.ts";
 import { Doorbells } from "./doorbells.ts";
+import { Existence } from "./existence.ts";
 import { Feed } from "./feed.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
+import { OwnLines } from "./own-lines.ts";
 import { ReportPace } from "./report-pace.ts";
 import type {
   ChannelHealth,
@@ -30,7 +31,6 @@ import type {
   OpenRequest,
   ReportAnswer,
 } from "./rpc.ts";
-import { ORGANIZATION_SCHEMA } from "./schema.ts";
 import { Settings } from "./settings.ts";
 
 const AGAIN_AFTER_MS = 30_000;
@@ -38,28 +38,38 @@ const AGAIN_AFTER_MS = 30_000;
 /**
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
  * channels and keys. It knows nothing that a chat, a channel or a key can't report again, except which chats there are.
- *
- * An object starts empty, and reading creates nothing. Before its first write it asks D1 whether the organization exists.
  */
 export class OrganizationObject extends DurableObject<Env> {
   readonly #channels = new ChannelTable(this.ctx.storage.sql);
   readonly #doorbells = new Doorbells(this.ctx);
-  readonly #feed = new Feed(this.ctx.storage, (chatId, last) => this.#doorbells.ring(this.#feed.newest, chatId, last));
+  readonly #feed = new Feed(this.ctx.storage, (chatId, last) => {
+    this.#doorbells.ring(this.#feed.newest, chatId, last);
+    if (chatId === null) this.#lines.onEvent();
+  });
   readonly #chats = new ChatTable(this.ctx.storage, this.#channels, this.#feed);
   readonly #keys = new KeyTable(this.ctx.storage.sql);
   readonly #list = new ChatList(this.ctx.storage.sql, this.#channels);
-  readonly #settings = new Settings(this.env, this.ctx.storage, this.#channels, () => this.#list.changed());
+  readonly #settings = new Settings(this.env, this.ctx.storage, this.#channels, {
+    namesChanged: () => this.#list.changed(),
+    webhooksChanged: (list) => this.#lines.configure(list, this.#feed.newestOwn),
+  });
+  readonly #existence = new Existence(this.env, this.ctx.storage, this.#channels, this.#settings);
   readonly #alarm = new StandingAlarm(this.ctx.storage);
+  readonly #lines = new OwnLines({
+    env: this.env,
+    kv: this.ctx.storage.kv,
+    feed: this.#feed,
+    alarm: this.#alarm,
+    organizationId: () => this.#existence.id,
+    waitUntil: (work) => this.ctx.waitUntil(work),
+  });
   readonly #pace = new ReportPace();
   readonly #deletions = new Deletions(
     this.#chats,
     this.#channels,
-    ({ id, life }) => callObject(this.env.CHATS, id, (chat) => chat.erase(this.#id ?? "", life)),
+    ({ id, life }) => callObject(this.env.CHATS, id, (chat) => chat.erase(this.#existence.id ?? "", life)),
     () => this.#isReady(),
   );
-  #id: string | undefined;
-  /** How often the organization was closed or erased. D1's answer to an earlier query may be outdated. */
-  #closings = 0;
 
   /**
    * Creates the chat of a contact's address, or finds it.
@@ -67,7 +77,7 @@ export class OrganizationObject extends DurableObject<Env> {
    */
   async open(request: OpenRequest): Promise<OpenAnswer> {
     const { organizationId, channelId, address, others } = request;
-    if (!(await this.#knows(organizationId, channelId))) return { outcome: "no_channel" };
+    if (!(await this.#existence.knows(organizationId, channelId))) return { outcome: "no_channel" };
     this.#refreshIfOld();
     await this.#alarm.standing();
     // No `await` from here to the last write: of concurrent first messages one creates the chat.
@@ -100,7 +110,7 @@ export class OrganizationObject extends DurableObject<Env> {
   identity(chatId: string): ChatIdentity | null {
     const row = this.#visible(chatId);
     const channel = row && this.#channels.get(row.channel_id);
-    return this.#id && channel && !channel.isClosed ? identityOf(this.#id, channel, row) : null;
+    return this.#existence.id && channel && !channel.isClosed ? identityOf(this.#existence.id, channel, row) : null;
   }
 
   /** The id of the chat that an address leads to, or null. */
@@ -171,15 +181,39 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#isReady() ? { life: this.#feed.life, events: this.#feed.ownEvents(first, last) } : null;
   }
 
-  /** A webhook's object tells an event. @param source a repeated call with the same source changes nothing */
-  webhookEvent(type: EventType, note: Record<string, unknown>, source: string): void {
-    if (this.#isReady()) this.ctx.storage.transactionSync(() => this.#feed.append(type, note, source, Date.now()));
+  /**
+   * A webhook's object tells an event.
+   * @param source a repeated call with the same source changes nothing
+   * @throws if the object is empty and D1 does not answer
+   */
+  async webhookEvent(
+    organizationId: string,
+    type: EventType,
+    note: Record<string, unknown>,
+    source: string,
+  ): Promise<void> {
+    if (!(await this.#existence.exists(organizationId))) return;
+    await this.#alarm.standing();
+    if (!this.#isReady()) return;
+    this.#feed.commit(() => this.#feed.append(type, note, source, Date.now()));
+  }
+
+  /** A webhook's object can be called again. @see Lines.wake */
+  wakeWebhook(webhookId: string, number: number): Promise<number> {
+    return this.#lines.wake(webhookId, number);
+  }
+
+  /** Sends the organization's own events to a webhook again. @see Lines.replay */
+  replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
+    return this.#lines.replay(webhookId, replayId, ranges);
   }
 
   /** Stores a channel's health. @throws if the channel is new here and D1 does not answer */
   async reportHealth(organizationId: string, channelId: string, health: ChannelHealth): Promise<void> {
-    if (!(await this.#knows(organizationId, channelId))) return;
-    this.ctx.storage.transactionSync(() => {
+    if (!(await this.#existence.knows(organizationId, channelId))) return;
+    await this.#alarm.standing();
+    if (!this.#isReady()) return;
+    this.#feed.commit(() => {
       if (!this.#channels.reportHealth(channelId, health)) return;
       const { state, reason, since } = health;
       const channelKind = this.#channels.get(channelId)?.kind ?? null;
@@ -190,7 +224,7 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** Stores a key's counts. @throws if the object is empty and D1 does not answer */
   async reportKey(organizationId: string, keyId: string, counts: RequestCounts): Promise<void> {
-    if (await this.#exists(organizationId)) this.#keys.report(keyId, counts, Date.now());
+    if (await this.#existence.exists(organizationId)) this.#keys.report(keyId, counts, Date.now());
   }
 
   /** The numbers of channels and keys. What has no numbers is left out. */
@@ -201,12 +235,12 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** The operator changed a name or a limit. @throws if D1 does not answer */
   async refresh(): Promise<void> {
-    if (this.#isReady()) await this.#settings.read(this.#id ?? "", () => this.#isReady());
+    if (this.#isReady()) await this.#settings.read(this.#existence.id ?? "", () => this.#isReady());
   }
 
   /** The webhooks changed. From then on, chats learn of them with their next report. @throws if D1 does not answer */
   async refreshWebhooks(organizationId: string): Promise<void> {
-    if (await this.#exists(organizationId)) await this.refresh();
+    if (await this.#existence.exists(organizationId)) await this.refresh();
   }
 
   /**
@@ -227,7 +261,7 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** Closes a channel for good: it takes no chat, and its chats are off the lists. */
   async closeChannel(organizationId: string, channelId: string): Promise<void> {
-    if (!(await this.#knows(organizationId, channelId))) return;
+    if (!(await this.#existence.knows(organizationId, channelId))) return;
     this.#channels.close(channelId);
     this.#list.changed();
     await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
@@ -235,7 +269,7 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** Closes all channels. */
   async close(): Promise<void> {
-    this.#closings++;
+    this.#existence.closed();
     if (!this.#isReady()) return;
     this.#channels.closeAll();
     this.#list.changed();
@@ -254,10 +288,10 @@ export class OrganizationObject extends DurableObject<Env> {
   async erase(): Promise<void> {
     const gone = this.ctx.storage.deleteAll();
     // Before the first await: a call that comes meanwhile must find nothing.
-    this.#closings++;
-    this.#id = undefined;
+    this.#existence.forget();
     this.#channels.forget();
     this.#feed.forget();
+    this.#lines.forget();
     this.#doorbells.closeAll();
     this.#settings.forget();
     this.#list.changed();
@@ -265,22 +299,24 @@ export class OrganizationObject extends DurableObject<Env> {
     await gone;
   }
 
-  /** Adopts chats whose creation was interrupted, and continues interrupted deletions. Never throws. */
+  /** Sends due events, adopts chats whose creation was interrupted, and continues interrupted deletions. Never throws. */
   override async alarm(): Promise<void> {
     this.#alarm.gone();
     if (!this.#isReady()) return;
+    this.#lines.start();
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
-    await adoptChats(this.env, this.#id ?? "", this.#chats, this.#channels);
+    await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);
     const deleteAt = await this.#deletions.resume(Date.now());
     if (!this.#isReady()) return;
     const createdAt = this.#chats.oldestCreated();
     const adoptAt = createdAt === null ? null : Math.max(createdAt + ADOPT_AFTER_MS, Date.now() + AGAIN_AFTER_MS);
-    const due = [deleteAt, adoptAt].filter((at) => at !== null);
+    const due = [deleteAt, adoptAt, this.#lines.dueAt(Date.now())].filter((at) => at !== null);
     await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
   }
 
   #refreshIfOld(): void {
-    if (this.#settings.isOld) this.ctx.waitUntil(this.#settings.readLater(this.#id ?? "", () => this.#isReady()));
+    if (this.#settings.isOld)
+      this.ctx.waitUntil(this.#settings.readLater(this.#existence.id ?? "", () => this.#isReady()));
   }
 
   #opened(organizationId: string, channel: KnownChannel, row: ChatRow, created: boolean): OpenAnswer {
@@ -288,49 +324,14 @@ export class OrganizationObject extends DurableObject<Env> {
     return { outcome: "opened", chat: presentChat(row, channel), identity, created };
   }
 
+  /** Whether the object has its tables. Creates nothing. */
+  #isReady(): boolean {
+    return this.#existence.isReady();
+  }
+
   /** A chat that is not being deleted. */
   #visible(chatId: string): ChatRow | undefined {
     const row = this.#isReady() ? this.#chats.get(chatId) : undefined;
     return row?.state === "deleting" ? undefined : row;
-  }
-
-  /** Whether the object has its tables. Creates nothing. */
-  #isReady(): boolean {
-    if (this.#id === undefined) {
-      const id = this.ctx.storage.kv.get<string>("organization");
-      // Before `#id` is set: if this throws, the next caller tries again.
-      if (id !== undefined) prepareSchema(this.ctx.storage, ORGANIZATION_SCHEMA);
-      this.#id = id;
-    }
-    return this.#id !== undefined;
-  }
-
-  /** Whether the organization exists, by D1 if the object is empty. */
-  async #exists(organizationId: string): Promise<boolean> {
-    if (this.#isReady()) return true;
-    const closings = this.#closings;
-    const row = await readOrganization(this.env, organizationId);
-    if (closings !== this.#closings) return this.#exists(organizationId);
-    if (row) this.#prepare(organizationId);
-    return row !== undefined;
-  }
-
-  /** Whether the organization has this channel, by D1 if it is new here. True for one that is closed. */
-  async #knows(organizationId: string, channelId: string): Promise<boolean> {
-    if (this.#isReady() && this.#channels.get(channelId)) return true;
-    const closings = this.#closings;
-    const row = await findChannelRow(this.env, organizationId, channelId);
-    if (closings !== this.#closings) return this.#knows(organizationId, channelId);
-    if (!row || (row.organization.erasingAt !== null && !this.#isReady())) return false;
-    this.#prepare(organizationId);
-    this.#settings.setLimit(row.organization.limits);
-    this.#channels.add(row.channel);
-    return true;
-  }
-
-  #prepare(organizationId: string): void {
-    if (this.#isReady()) return;
-    this.ctx.storage.kv.put("organization", organizationId);
-    this.#isReady();
   }
 }

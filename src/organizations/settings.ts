@@ -11,27 +11,33 @@ const FRESH_MS = 60_000;
 const MAX_BYTES = 7_000_000_000;
 const NO_WEBHOOKS: WebhookList = { version: "", webhooks: [] };
 
+interface SettingsListener {
+  /** A name or a limit of a channel changed. */
+  namesChanged(): void;
+  /** Called in the commit that stores the list. */
+  webhooksChanged(list: WebhookList): void;
+}
+
 /** What an organization's object needs of the configuration in D1: a copy, at most a minute old while D1 answers. */
 export class Settings {
   readonly #env: Env;
   readonly #storage: DurableObjectStorage;
   readonly #channels: ChannelTable;
-  readonly #changed: () => void;
+  readonly #listener: SettingsListener;
   #webhooks: WebhookList | undefined;
   /** When D1 was read last, Unix milliseconds. */
   #readAt = 0;
 
-  /** @param changed called if a name of a channel changed */
-  constructor(env: Env, storage: DurableObjectStorage, channels: ChannelTable, changed: () => void) {
+  constructor(env: Env, storage: DurableObjectStorage, channels: ChannelTable, listener: SettingsListener) {
     this.#env = env;
     this.#storage = storage;
     this.#channels = channels;
-    this.#changed = changed;
+    this.#listener = listener;
   }
 
   /** The webhooks, and the version of this list. */
   get webhooks(): WebhookList {
-    this.#webhooks ??= this.#storage.kv.get<WebhookList>("webhooks") ?? NO_WEBHOOKS;
+    this.#webhooks ??= this.#storage.kv.get<WebhookList>("webhookList") ?? NO_WEBHOOKS;
     return this.#webhooks;
   }
 
@@ -45,11 +51,12 @@ export class Settings {
     const { channels, organization, webhooks } = await readConfiguration(this.#env, organizationId);
     if (!organization || !isReady()) return;
     this.setLimit(organization.limits);
-    if (this.#channels.configure(channels)) this.#changed();
+    if (this.#channels.configure(channels)) this.#listener.namesChanged();
     const version = webhooks.map((webhook) => `${webhook.id}:${webhook.version}`).join();
     if (version === this.webhooks.version) return;
     this.#webhooks = { version, webhooks };
-    this.#storage.kv.put("webhooks", this.#webhooks);
+    this.#storage.kv.put("webhookList", this.#webhooks);
+    this.#listener.webhooksChanged(this.#webhooks);
   }
 
   /** Like `read`, but logs a failure. */

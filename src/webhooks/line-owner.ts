@@ -12,8 +12,6 @@ interface LineOwner {
 
 /** Calls the owner of a line. @param lineId the id of a chat or an organization */
 export function callLineOwner<R>(env: Env, lineId: string, call: (owner: LineOwner) => R): Promise<Awaited<R>> {
-  if (lineId.startsWith("org_")) {
-    return callOrganization(env, lineId, (stub) => call(stub as unknown as LineOwner));
-  }
-  return callObject(env.CHATS, lineId, (stub) => call(stub as unknown as LineOwner));
+  if (lineId.startsWith("org_")) return callOrganization(env, lineId, call);
+  return callObject(env.CHATS, lineId, call);
 }

@@ -63,9 +63,13 @@ export class Lines {
 
   /** When the lines must run; null if nothing waits. An attempt under way may be lost with this instance. */
   dueAt(now: number): number | null {
-    const times = [...(this.#all()?.senders.values() ?? [])].map((sender) =>
-      sender.isBusy ? now + LEASE_MS : sender.dueAt(now),
-    );
+    // A line that is due while all runners are busy takes its turn after another: until then, an alarm rings in vain.
+    const startAt = this.#runners.size < MAX_BUSY ? now : now + LEASE_MS;
+    const times = [...(this.#all()?.senders.values() ?? [])].map((sender) => {
+      if (sender.isBusy) return now + LEASE_MS;
+      const at = sender.dueAt(now);
+      return at !== null && at <= now ? startAt : at;
+    });
     const due = times.filter((at) => at !== null);
     return due.length === 0 ? null : Math.max(now, Math.min(...due));
   }

@@ -228,7 +228,7 @@ export class WebhookObject extends DurableObject<Env> {
     const config = await this.#config();
     if (!config) return;
     await callOrganization(this.env, config.organizationId, (organization) =>
-      organization.webhookEvent(type, { webhookId, ...note }, `${webhookId}:${id}`),
+      organization.webhookEvent(config.organizationId, type, { webhookId, ...note }, `${webhookId}:${id}`),
     );
   }
 }

@@ -143,7 +143,7 @@ export function fakeOrganization({
   vi.spyOn(env.ORGANIZATIONS, "getByName").mockImplementation(
     () =>
       ({
-        webhookEvent: async (type: string, note: Record<string, unknown>, source: string) => {
+        webhookEvent: async (_id: string, type: string, note: Record<string, unknown>, source: string) => {
           if (fails()) throw new Error("the organization does not answer");
           events.push({ type, note, source });
         },

@@ -2,6 +2,7 @@ import type { Replacement } from "./bundle.ts";
 
 const organization = "src/organizations/organization-object.ts";
 const chatTable = "src/organizations/chat-table.ts";
+const existence = "src/organizations/existence.ts";
 const deletions = "src/organizations/deletions.ts";
 const chat = "src/chats/chat-object.ts";
 const redactions = "src/chats/redactions.ts";
@@ -12,8 +13,8 @@ const identity = "src/chats/identity.ts";
 export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a report counts although a newer one is stored": {
     file: chatTable,
-    right: "if (report.number > row.report) this.#commit",
-    wrong: "this.#commit",
+    right: "if (report.number > row.report) this.#feed.commit",
+    wrong: "this.#feed.commit",
   },
   "a chat's object is erased without a look at its life": {
     file: chat,
@@ -100,8 +101,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "    const { changes }",
   },
   "an old answer of D1 counts after the organization was closed": {
-    file: organization,
-    right: "    if (closings !== this.#closings) return this.#knows(organizationId, channelId);\n",
+    file: existence,
+    right: "    if (closings !== this.#closings) return this.knows(organizationId, channelId);\n",
     wrong: "",
   },
 };

@@ -1,0 +1,61 @@
+import { eventId } from "../events/event.ts";
+import { renderEvent } from "../events/render.ts";
+import type { LineHost } from "../webhooks/line-host.ts";
+import { linePorts } from "../webhooks/line-ports.ts";
+import { type LinesObject, ObjectLines } from "../webhooks/object-lines.ts";
+import type { Feed } from "./feed.ts";
+
+/** An organization's object, as its lines use it. */
+interface OwnLinesHost extends LinesObject {
+  env: Env;
+  kv: SyncKvStorage;
+  feed: Feed;
+  /** The organization's id; undefined while the object is empty. */
+  organizationId(): string | undefined;
+}
+
+/** The lines that deliver the organization's own events to webhooks. */
+export class OwnLines extends ObjectLines {
+  readonly #host: OwnLinesHost;
+  #erasures = 0;
+
+  constructor(host: OwnLinesHost) {
+    super(host);
+    this.#host = host;
+  }
+
+  /** An event was stored in a transaction, which may still fail. */
+  onEvent(): void {
+    queueMicrotask(() => this.start());
+  }
+
+  override forget(): void {
+    this.#erasures++;
+    super.forget();
+  }
+
+  protected override lineHost(): LineHost | null {
+    const { env, kv, feed, alarm } = this.#host;
+    const organizationId = this.#host.organizationId();
+    if (organizationId === undefined) return null;
+    const erasures = this.#erasures;
+    const exists = () => this.#erasures === erasures;
+    return {
+      ...linePorts(env),
+      kv,
+      lineId: organizationId,
+      exists,
+      newest: () => feed.newestOwn,
+      next: (after, filter) => feed.ownEventsAfter(after, filter).next().value ?? null,
+      count: (after, filter) => [...feed.ownEventsAfter(after, filter)].length,
+      eventId: (number) => eventId(organizationId, feed.life, number),
+      // No message is in these events.
+      redactions: () => 0,
+      async render(fact, payload, previous) {
+        const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, feed.life, {}, payload);
+        return JSON.stringify({ ...event, previous, data });
+      },
+      standBy: (at) => alarm.by(at),
+    };
+  }
+}
