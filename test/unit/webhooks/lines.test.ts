@@ -245,6 +245,8 @@ test("at most three attempts are under way, one for each line, and lines take tu
   const run = chat.lines.run();
   await settle();
   expect(chat.calls.map(({ webhookId }) => webhookId)).toEqual(["a", "b", "c"]);
+  // The other two need no alarm of their own: they take their turns after these.
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + 35 * SECOND);
   while (open.length > 0) {
     open.shift()?.();
     await settle();
