@@ -46,6 +46,20 @@ const CONTRACT = [
   "POST /keys/:id/rotate",
   "GET /keys/:id/usage",
   "GET /stats",
+  "POST /organizations/:id/webhooks",
+  "GET /organizations/:id/webhooks",
+  "GET /webhooks/:id",
+  "PATCH /webhooks/:id",
+  "DELETE /webhooks/:id",
+  "POST /webhooks/:id/rotate",
+  "POST /webhooks/:id/ping",
+  "POST /webhooks/:id/enable",
+  "POST /webhooks/:id/disable",
+  "GET /webhooks/:id/attempts",
+  "GET /webhooks/:id/chats/:chatId",
+  "POST /webhooks/:id/chats/:chatId/skip",
+  "POST /webhooks/:id/replays",
+  "GET /webhooks/:id/replays/:replayId",
   "POST /channels/:id/identity-secret",
   "POST /reseal",
 ];
@@ -57,6 +71,8 @@ const IDS: Record<string, string> = {
   templates: "tpl",
   chats: "cht",
   keys: "key",
+  webhooks: "whk",
+  replays: "rpl",
   messages: "msg",
 };
 
@@ -97,11 +113,15 @@ const BODIES: Record<string, object> = {
   channels: { kind: "web", name: "Site" },
   templates: { name: "t", language: "en", body: "Hi" },
   keys: { name: "Key" },
+  webhooks: { url: "https://example.com/hook" },
+  replays: { failed: true },
+  "chats/:chatId/skip": { eventId: "evt_gaaaaaaaaaaaaaaa000000001" },
 };
 
 test.each(WITH_ID)("%s %s is a 404 with an error for an unknown id", async (method, path) => {
   const [, plural = "", last = ""] = /^\/admin\/v1\/(\w+)\/:id\/?(.*)$/.exec(path) ?? [];
-  const body = method === "PATCH" ? { name: "New" } : BODIES[last];
+  const patch = plural === "webhooks" ? { description: "New" } : { name: "New" };
+  const body = method === "PATCH" ? patch : BODIES[last];
   const needsChannel =
     path === "/admin/v1/organizations/:id/chats"
       ? { channelId: "chn_gaaaaaaaaaaaaaaa", contact: { address: "a" } }

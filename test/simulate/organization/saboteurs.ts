@@ -38,7 +38,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a chat that nobody adopted stays so": {
     file: organization,
-    right: "    await this.#adopt();\n",
+    right: '    await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);\n',
     wrong: "",
   },
   "a redaction is answered before the report": {
