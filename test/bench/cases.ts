@@ -33,7 +33,14 @@ export interface Goal {
 /** What a case sends, once its data is there. */
 export interface Traffic extends Pick<Load, "request" | "different" | "statuses"> {
   /** For a case that needs more than requests and responses. */
-  run?: (url: URL) => Promise<Measured>;
+  run?: (url: URL, turn: CaseTurn) => Promise<Measured>;
+}
+
+/** A turn of a case with `run`. */
+export interface CaseTurn {
+  seconds: number;
+  /** Sends the case's requests for that time, as for a case without `run`. */
+  drive: () => Promise<Measured>;
 }
 
 export const CONNECTIONS = 16;

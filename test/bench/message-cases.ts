@@ -18,7 +18,8 @@ const CALLERS = 100;
 /** Milliseconds in which a chat reports its activity. */
 const REST_A_CHAT = 30;
 const LISTS_FOR_A_SEND = 9;
-const SEND = "send";
+export const SEND = "send";
+export const SEND_ALONE = "send, one connection";
 const HELLO_BODY = '{"content":"Hello"}';
 
 const LISTED = { floor: TWO_CALLS, literal: LITERAL_LIST };
@@ -73,7 +74,8 @@ export function sendCases({ keys }: Sizes): Case[] {
         201,
       );
     }),
-    delayed("send, one connection", DELAYS[0], 1, (place) => send(place, HELLO_BODY)),
+    { ...parley(SEND_ALONE, {}, (place) => send(place, HELLO_BODY)), connections: 1 },
+    delayed(SEND_ALONE, DELAYS[0], 1, (place) => send(place, HELLO_BODY)),
   ];
 }
 

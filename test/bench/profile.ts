@@ -5,6 +5,7 @@ import { prepare, type RunSettings, withSetup } from "./bench.ts";
 import type { Scripts } from "./build.ts";
 import type { Case } from "./cases.ts";
 import { type Inspector, openInspector } from "./inspector.ts";
+import { runOnce } from "./rounds.ts";
 import { type Front, withServer } from "./server.ts";
 
 const WARM_UP_SECONDS = 1;
@@ -43,17 +44,15 @@ export async function profile(each: Case, settings: RunSettings & { folder: stri
   return withSetup(settings, { minify: false }, async (setup, drive) => {
     const [prepared] = await prepare(setup, [each], log);
     if (!prepared) throw new Error("There is no case");
-    const { traffic } = prepared;
     const workers = workersOf(each.front, setup.scripts);
     const port = await freePort(0, "127.0.0.1");
     return withServer(setup, { counted: false, showErrors: false, inspector: port }, async (server) => {
-      const load = { url: server.url(each.front), connections: each.connections, ...traffic };
-      const run = () => (traffic.run ? traffic.run(load.url) : drive(load, seconds));
-      await drive(load, WARM_UP_SECONDS);
+      const run = (seconds: number) => runOnce(server.url(each.front), drive, prepared, seconds);
+      await run(WARM_UP_SECONDS);
       const inspectors = await Promise.all(workers.map(({ name }) => openInspector(name, port)));
       log("Profiling");
       await Promise.all(inspectors.map(start));
-      const { unexpected } = await run();
+      const { unexpected } = await run(seconds);
       const profiles = await Promise.all(inspectors.map(stop));
       if (unexpected !== null) throw new Error(`${each.name} got a wrong response:\n${unexpected}`);
       return Promise.all(

@@ -55,8 +55,7 @@ export async function runRounds(
 async function turn(server: Server, drive: Driver, { each, traffic }: Prepared, seconds: number) {
   const url = server.url(each.front);
   const before = await cpuTime(server.pid);
-  const run = traffic.run ? traffic.run(url) : drive({ url, connections: each.connections, ...traffic }, seconds);
-  const { requests, seconds: took, ...measured } = await run;
+  const { requests, seconds: took, ...measured } = await runOnce(url, drive, { each, traffic }, seconds);
   const after = await cpuTime(server.pid);
   if (each.rest) await setTimeout(each.rest);
   return {
@@ -64,4 +63,10 @@ async function turn(server: Server, drive: Driver, { each, traffic }: Prepared, 
     rate: requests / took,
     cpu: before === null || after === null ? null : (after - before) / requests,
   };
+}
+
+/** Sends the requests of a case for some seconds, or does what it does instead. */
+export function runOnce(url: URL, drive: Driver, { each, traffic }: Prepared, seconds: number): Promise<Measured> {
+  const driven = () => drive({ url, connections: each.connections, ...traffic }, seconds);
+  return traffic.run ? traffic.run(url, { seconds, drive: driven }) : driven();
 }

@@ -2,6 +2,7 @@ import { Mistake } from "../support/mistake.ts";
 import type { BenchArguments } from "./arguments.ts";
 import type { Case } from "./cases.ts";
 import { directoryCases } from "./directory-cases.ts";
+import { eventCases } from "./event-cases.ts";
 import { BARE, bareOf, FLOORS } from "./floor-cases.ts";
 import { literalCases } from "./literal-cases.ts";
 import { listCases, REFUSALS, sendCases } from "./message-cases.ts";
@@ -46,6 +47,7 @@ function allCases(sizes: Sizes): Case[] {
     ...directoryCases(sizes),
     ...OBJECTS,
     ...WEBHOOKS,
+    ...eventCases,
     ...socketCases(sizes),
   ];
 }

@@ -50,6 +50,8 @@ async function startServer(
   const env = { ...process.env, MINIFLARE_WORKERD_PATH: await workerdIn(folder, { quiet: !showErrors }) };
   const child = fork(new URL("server-process.ts", import.meta.url), { env, execArgv: ["--no-warnings"] });
   const bindings = {};
+  // Webhooks call the process of the bench.
+  const own = { ...secrets, WEBHOOKS_ALLOW_LOCAL: "true" };
   const workers = [
     ...apartWorkers({ name: "floors", script: scripts.floors, objects: { OBJECTS: "FloorObject" }, bindings }),
     ...apartWorkers({
@@ -58,7 +60,7 @@ async function startServer(
       objects: { LIMITS: "Limiter" },
       bindings,
     }),
-    ...apartWorkers({ name: "parley", script: counted ? scripts.counted : scripts.parley, bindings: secrets }),
+    ...apartWorkers({ name: "parley", script: counted ? scripts.counted : scripts.parley, bindings: own }),
     workerOptions({
       name: "direct",
       script: scripts.direct,

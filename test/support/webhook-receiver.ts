@@ -78,6 +78,8 @@ export async function webhookReceiver(lifeOf: () => number = () => 1): Promise<W
     });
   });
   const base = await listen(server, 0);
+  // It does not keep a process alive that has nothing else to do.
+  server.unref();
   return {
     endpoint() {
       const path = `/hook-${endpoints.size + 1}`;
