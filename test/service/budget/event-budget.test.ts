@@ -11,6 +11,13 @@ stopTheClock();
 /** The settings of a webhook for one event: a web chat's message has no other. */
 const MESSAGES = { types: ["message.created"] };
 
+/** How many attempts a webhook's object knows. */
+function attemptsOf(webhook: DurableObjectStub): Promise<number> {
+  return runInDurableObject(webhook, (_object, { storage }) => {
+    return storage.sql.exec("select 1 from attempts_0").toArray().length;
+  });
+}
+
 /** A chat of a visitor that knows `count` webhooks, which have worked, and in which nothing is under way. */
 async function quietChat(count: number, reply?: Reply) {
   fakeReceiver(reply);
@@ -24,10 +31,6 @@ async function quietChat(count: number, reply?: Reply) {
   const ofWebhooks = ids.map((id) => env.WEBHOOKS.getByName(id));
   // The chat learns of the webhooks with its first report.
   await runDurableObjectAlarm(ofChat);
-  const attemptsOf = (object: DurableObjectStub) =>
-    runInDurableObject(object, (_object, { storage }) => {
-      return storage.sql.exec("select 1 from attempts_0").toArray().length;
-    });
   let sent = 0;
   const sendMessage = () => {
     sent++;
@@ -95,4 +98,47 @@ test("the permit of the next event is in the same call as the report of the last
   await delivered();
   // The first permit was granted before. Calls: two permits, and the last report. Rows: three attempts.
   expect(read()).toEqual({ calls: 3, rows: 3, directory: 0 });
+});
+
+/** What a report of a channel's health costs in an organization with so many webhooks, with the event that it causes. */
+async function costOfOwnEvent(webhooks: number) {
+  fakeReceiver();
+  const { organizationId, channelId } = await newOrganization();
+  const ids: string[] = [];
+  while (ids.length < webhooks) ids.push(await addWebhook(organizationId, { types: ["channel.health"] }));
+  const ofOrganization = env.ORGANIZATIONS.getByName(organizationId);
+  const ofWebhooks = ids.map((id) => env.WEBHOOKS.getByName(id));
+  const health = { reason: null, since: Date.now(), probeAt: null };
+  let number = 0;
+  const reportHealth = async () => {
+    const state = ++number % 2 === 1 ? "broken" : "ok";
+    await env.ORGANIZATIONS.getByName(organizationId).reportHealth(organizationId, channelId, {
+      number,
+      state,
+      ...health,
+    });
+    const all = ids.map(() => number);
+    await vi.waitFor(async () => expect(await Promise.all(ofWebhooks.map(attemptsOf))).toEqual(all), 4_000);
+  };
+  await reportHealth();
+  pass(60_000);
+  await runDurableObjectAlarm(ofOrganization);
+  const all = [ofOrganization, ...ofWebhooks];
+  const { ring, read } = await meter(all);
+  await reportHealth();
+  if (webhooks > 0) await ring(ofOrganization);
+  const cost = read();
+  for (const object of all) expect(await alarmOf(object)).toBeNull();
+  return cost;
+}
+
+test("an event of the organization costs a row for itself and one for its pointer", async () => {
+  // The call is the report, which writes the channel's row too.
+  expect(await costOfOwnEvent(0)).toEqual({ calls: 1, rows: 2 + 1, directory: 0 });
+});
+
+test.for([1, 3])("each webhook adds two calls and two rows to an event of the organization: %i", async (webhooks) => {
+  // Calls: the report and the alarm, and for each webhook the permit and the report of the attempt.
+  // Rows: besides those of the event, three of the alarm, and for each webhook the line and the attempt.
+  expect(await costOfOwnEvent(webhooks)).toEqual({ calls: 2 + 2 * webhooks, rows: 6 + 2 * webhooks, directory: 0 });
 });
