@@ -156,7 +156,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const { changes } = this.#host.log;
     this.#store(report);
     const { chatId, organizationId, life } = identity;
-    const { number, eventsAfter } = report;
+    const { number } = report;
     const { webhooks } = this.#host;
     const told = { number, events: this.#burst(report), webhooks: webhooks.version(), ...report.state };
     const answer = await callOrganization(this.#host.env, organizationId, (organization) =>
@@ -166,7 +166,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (this.#host.identity()?.life !== life) return;
     if (answer.outcome === "ok") {
       this.#listeningUntil = Date.now() + answer.listeningForMs;
-      if (answer.webhooks) webhooks.configure(answer.webhooks, eventsAfter);
+      if (answer.webhooks) webhooks.configure(answer.webhooks, answer.webhooks.startAfter);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;
       this.#isOutdated = answer.number > report.number;

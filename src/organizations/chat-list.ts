@@ -6,6 +6,7 @@ import type { ChatFilter, ChatPosition, KnownChannel } from "./rpc.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
+const WALKED_AT_ONCE = 50;
 
 const UNKNOWN_CURSOR: ListAnswer = { outcome: "unknown_cursor" };
 
@@ -104,20 +105,33 @@ export class ChatList {
   /** Merges the lists of many channels. Each list is read only as far as it is needed. */
   #merged(channels: KnownChannel[], after: Cursor | null, offset: number, limit: number): ChatRow[] {
     const heads = channels.map((channel) => {
-      const { query, values } = select(channel.id, after, offset + limit, 0);
-      const cursor = this.#sql.exec<Cursor>(query, ...values);
-      return { cursor, row: cursor.next().value };
+      const rows = this.#walk(channel.id, after);
+      return { rows, row: rows.next().value };
     });
     const ids: string[] = [];
     while (ids.length < offset + limit) {
       const first = heads.reduce((best, head) => (isBefore(head.row, best.row) ? head : best));
       if (!first.row) break;
       ids.push(first.row.id);
-      first.row = first.cursor.next().value;
+      first.row = first.rows.next().value;
     }
     const query = `select ${CHAT_COLUMNS} from chats where id in (select value from json_each(?))
       order by active_at desc, id desc`;
     return this.#sql.exec<ChatRow>(query, JSON.stringify(ids.slice(offset))).toArray();
+  }
+
+  /**
+   * The ids of a channel's chats, a few at a time. Not one cursor: while one is open that is not read to its end, SQLite
+   * can't drop a table.
+   */
+  *#walk(channelId: string, after: Cursor | null): Generator<Cursor, undefined> {
+    for (let last = after; ; ) {
+      const { query, values } = select(channelId, last, WALKED_AT_ONCE, 0);
+      const rows = this.#sql.exec<Cursor>(query, ...values).toArray();
+      yield* rows;
+      last = rows.at(-1) ?? null;
+      if (rows.length < WALKED_AT_ONCE) return;
+    }
   }
 
   /** All chats of a contact. An address has at most one chat in each channel, so these are few rows. */

@@ -24,11 +24,12 @@ export type ChatRow = {
   depth: number;
   attempts: string;
   events: number;
+  told_after: number | null;
 };
 
 /** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
-  last_message_at, report, depth, attempts, events`;
+  last_message_at, report, depth, attempts, events, told_after`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -128,12 +129,19 @@ export class ChatTable {
       .one().at;
   }
 
-  /** Stores a chat's report, if it is newer than the stored one and of the chat's current life. */
-  report(row: ChatRow, report: ChatReport, now: number): void {
-    if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, now));
+  /**
+   * Stores a chat's report, if it is newer than the stored one.
+   * @param isTold whether the answer tells the chat of a list of webhooks
+   * @returns the last event that the feed had when the chat was first told of the list; null if it is not told
+   */
+  report(row: ChatRow, report: ChatReport, isTold: boolean, now: number): number | null {
+    // An earlier answer may be lost. Its list began at an earlier event.
+    const toldAfter = isTold ? (row.told_after ?? row.events) : null;
+    if (report.number > row.report) this.#feed.commit(() => this.#report(row, report, toldAfter, now));
+    return toldAfter;
   }
 
-  #report(row: ChatRow, report: ChatReport, now: number): void {
+  #report(row: ChatRow, report: ChatReport, toldAfter: number | null, now: number): void {
     const { lastMessageAt, preview, unansweredSince, depth, oldest, attempts, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
@@ -142,7 +150,7 @@ export class ChatTable {
     }
     this.#sql.exec(
       `update chats set state = 'adopted', active_at = ?, last_message_at = ?, preview = ?, unanswered_since = ?,
-         report = ?, depth = ?, oldest = ?, attempts = ?, events = ? where id = ?`,
+         report = ?, depth = ?, oldest = ?, attempts = ?, events = ?, told_after = ? where id = ?`,
       Math.max(row.created_at, lastMessageAt ?? 0),
       lastMessageAt,
       preview && JSON.stringify(preview),
@@ -152,6 +160,7 @@ export class ChatTable {
       depth > 0 ? oldest : null,
       JSON.stringify(attempts),
       Math.max(row.events, events?.last ?? 0),
+      toldAfter,
       row.id,
     );
     const before = JSON.parse(row.attempts) as AttemptCounts;

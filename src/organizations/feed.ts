@@ -12,6 +12,7 @@ const MAX_POINTERS = 8_000_000;
 const LIFE_LENGTH = 8;
 /** How many of the organization's newest events are looked through for a repeated one. */
 const RECENT_EVENTS = 100;
+const OWN_EVENTS_AT_ONCE = 100;
 
 type PointerRow = {
   position: number;
@@ -165,12 +166,20 @@ export class Feed {
 
   /** The organization's own events after a number that a filter lets through, in order. */
   *ownEventsAfter(after: number, filter: WebhookFilter): Generator<EventFact, undefined> {
-    for (const row of this.#sql.exec<OwnRow>(
-      "select n, type, note, at from own_events where n > ? order by n",
-      after,
-    )) {
-      const fact = factOf(row);
-      if (matches(filter, fact.type, ownChannelId(fact.note))) yield fact;
+    // Not one cursor: while one is open that is not read to its end, SQLite can't drop a day's table.
+    for (let last = after; ; ) {
+      const rows = this.#sql
+        .exec<OwnRow>(
+          "select n, type, note, at from own_events where n > ? order by n limit ?",
+          last,
+          OWN_EVENTS_AT_ONCE,
+        )
+        .toArray();
+      for (const fact of rows.map(factOf)) {
+        last = fact.number;
+        if (matches(filter, fact.type, ownChannelId(fact.note))) yield fact;
+      }
+      if (rows.length < OWN_EVENTS_AT_ONCE) return;
     }
   }
 

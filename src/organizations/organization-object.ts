@@ -145,15 +145,15 @@ export class OrganizationObject extends DurableObject<Env> {
     if (row?.life !== report.life) return { outcome: "unknown" };
     this.#refreshIfOld();
     const now = Date.now();
-    this.#chats.report(row, report, now);
-    this.#list.changed();
     const { webhooks } = this.#settings;
+    const startAfter = this.#chats.report(row, report, webhooks.version !== (report.webhooks ?? ""), now);
+    this.#list.changed();
     return {
       outcome: "ok",
       number: Math.max(row.report, report.number),
       nextAfterMs: this.#pace.next(now),
       listeningForMs: this.#doorbells.listeningForMs(now),
-      ...(webhooks.version !== (report.webhooks ?? "") && { webhooks }),
+      ...(startAfter !== null && { webhooks: { ...webhooks, startAfter } }),
     };
   }
 

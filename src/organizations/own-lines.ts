@@ -51,9 +51,10 @@ export class OwnLines extends ObjectLines {
       eventId: (number) => eventId(organizationId, feed.life, number),
       // No message is in these events.
       redactions: () => 0,
-      async render(fact, payload, previous) {
+      // These events have no number, so none is before them.
+      async render(fact, payload) {
         const { data, ...event } = renderEvent(fact, { organizationId, chat: null }, feed.life, {}, payload);
-        return JSON.stringify({ ...event, previous, data });
+        return JSON.stringify({ ...event, previous: null, data });
       },
       standBy: (at) => alarm.by(at),
     };

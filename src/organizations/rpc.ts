@@ -97,12 +97,16 @@ export interface EventBurst {
 /**
  * `number`: the number of the last report that counted. `nextAfterMs`: how long the chat should collect changes before
  * its next report. `listeningForMs`: for how long to report each event at once, because a client waits for events.
- * `webhooks`: absent if the chat has the current list. `unknown`: the organization has no such chat, or it is being
+ * `webhooks`: absent if the chat has the current list. A webhook that is new to the chat gets its events after the number
+ * `startAfter`: the last one that the organization had when it first told the chat of the list. `unknown`: the organization has no such chat, or it is being
  * deleted.
  */
 export type ReportAnswer =
-  | { outcome: "ok"; number: number; nextAfterMs: number; listeningForMs: number; webhooks?: WebhookList }
+  | { outcome: "ok"; number: number; nextAfterMs: number; listeningForMs: number; webhooks?: NewWebhooks }
   | { outcome: "unknown" };
+
+/** A list of webhooks that a chat does not have yet. */
+export type NewWebhooks = WebhookList & { startAfter: number };
 
 /** The events of one burst in the feed; `chatId` is null for an event of the organization. */
 export interface FeedPointer {

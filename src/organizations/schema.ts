@@ -50,7 +50,9 @@ export const ORGANIZATION_SCHEMA = [
      oldest integer,
      attempts text not null default '{}',
      -- The last of its events that the feed points to.
-     events integer not null default 0
+     events integer not null default 0,
+     -- The same when the chat was first told of a list of webhooks; null once it has the list.
+     told_after integer
    ) without rowid;
    -- GET /chats, latest activity first.
    create index chats_by_activity on chats (active_at, id) where active_at is not null;

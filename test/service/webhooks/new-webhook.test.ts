@@ -1,0 +1,51 @@
+import { evictDurableObject } from "cloudflare:test";
+import { afterEach, expect, test, vi } from "vitest";
+import { aroundCall } from "../../support/faults.ts";
+import { send } from "../../support/harness.ts";
+import { addWebhook, chatWithWebhook, fakeReceiver } from "./receiver.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+test("a new webhook gets the events after the last one that the organization had, also from a chat whose object was evicted", async () => {
+  const calls = fakeReceiver();
+  const { api, organizationId, chat, object, ring } = await chatWithWebhook({ types: ["message.*"] });
+  await send(api, chat.id, { content: "old" });
+  await ring();
+  await evictDurableObject(object());
+  const later = await addWebhook(organizationId, { url: "https://customer.test/later", types: ["message.*"] });
+  await send(api, chat.id, { content: "new" });
+  await ring();
+  await vi.waitFor(async () => {
+    const answer = await object().webhookLine(organizationId, later, null);
+    expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{ outcome: "accepted" }] } });
+  });
+  const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);
+  expect(texts).toEqual(["new"]);
+});
+
+test("a chat whose report was answered in vain begins where the first answer said", async () => {
+  const calls = fakeReceiver();
+  const { api, organizationId, chat, ring, object } = await chatWithWebhook({ types: ["message.*"] });
+  await send(api, chat.id, { content: "old" });
+  await ring();
+  const later = await addWebhook(organizationId, { url: "https://customer.test/later", types: ["message.*"] });
+  await send(api, chat.id, { content: "one" });
+  aroundCall("ORGANIZATIONS", "report", {
+    after: () => {
+      throw new Error("the answer is lost");
+    },
+  });
+  await ring();
+  vi.restoreAllMocks();
+  await send(api, chat.id, { content: "two" });
+  await ring();
+  await vi.waitFor(async () => {
+    const answer = await object().webhookLine(organizationId, later, null);
+    expect(answer).toMatchObject({ outcome: "ok", line: { pending: 0, attempts: [{}, {}] } });
+  });
+  const texts = calls.filter(({ url }) => url.endsWith("/later")).map(({ event }) => event.data.message.content);
+  expect(texts).toEqual(["one", "two"]);
+});
