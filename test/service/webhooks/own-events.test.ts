@@ -157,20 +157,24 @@ test("an event that fails is tried again by the alarm, and the later ones wait f
   expect(calls.at(-1)?.event.previous).toBe(1);
 });
 
-test("an attempt that was lost with the organization's object is repeated with the same id", async () => {
+test("attempts that were lost with the organization's object are repeated with the same id", async () => {
   const { promise: hangs } = Promise.withResolvers<Response>();
-  const calls = fakeReceiver((_call, number) => (number === 1 ? hangs : new Response("ok")));
+  const calls = fakeReceiver((_call, number) => (number <= 2 ? hangs : new Response("ok")));
   const organization = await newOrganization();
   const { organizationId } = organization;
   const webhookId = await addWebhook(organizationId, OWN);
   await deleteChat(organization);
-  await until(() => expect(calls).toHaveLength(1));
-  await crash(objectOf(organizationId));
-  pass(40 * SECOND);
-  expect(await alarmOf(objectOf(organizationId))).toBeLessThanOrEqual(Date.now());
-  await ring(organizationId);
+  // The second is lost after the alarm that made it.
+  for (const count of [1, 2]) {
+    await until(() => expect(calls).toHaveLength(count));
+    await crash(objectOf(organizationId));
+    pass(40 * SECOND);
+    expect(await alarmOf(objectOf(organizationId))).toBeLessThanOrEqual(Date.now());
+    await ring(organizationId);
+  }
   await attempted(organizationId, webhookId, 1);
-  expect(calls.map(({ headers }) => headers.get("webhook-id"))).toEqual([calls[0]?.event.id, calls[0]?.event.id]);
+  const { id } = calls[0]?.event ?? {};
+  expect(calls.map(({ headers }) => headers.get("webhook-id"))).toEqual([id, id, id]);
 });
 
 test("an event is sent although its webhook's object did not answer at first", async () => {

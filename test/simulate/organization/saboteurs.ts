@@ -63,8 +63,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the chat's alarm is not set when a message is stored": {
     file: chat,
-    right: "    await this.#alarm.by(this.#report.changed());\n    if",
-    wrong: "    if",
+    right: "    await this.#alarm.by(this.#report.changed());\n    this.#lines.start();",
+    wrong: "    this.#lines.start();",
   },
 };
 
