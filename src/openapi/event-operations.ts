@@ -67,7 +67,7 @@ const LIMIT = "The maximum number of events on a page.";
 const WAIT = `For how many seconds to wait for an event if there is none: 0 to ${MAX_WAIT}. The response comes as soon as one is there. A wait counts as one request.`;
 const filterDescriptions = {
   types: `Only these types, separated by commas: ${TYPE_PATTERNS.join(", ")}. \`message.*\` has all types that begin with \`message.\`, also future ones.`,
-  channel: "A channel's id. Only the events of this channel's chats, and those of the organization.",
+  channel: "A channel's id. Only the events of this channel and its chats, and events without a channel.",
 };
 const filterKeywords = { channel: { pattern: "^chn_[0-9A-Za-z]+$" } };
 const minutes = MAX_STREAM_MS / 60_000;

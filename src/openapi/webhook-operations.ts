@@ -34,7 +34,7 @@ const descriptions = {
   url: "The URL to call: `https`, port 443, a public host name, no user name and no fragment.",
   types:
     "The types of events to send. A family such as `message.*` has all of its types, also future ones. Default: all.",
-  channels: "The ids of the channels whose events to send. Events of the organization are always sent. Default: all.",
+  channels: "The ids of the channels whose events to send. Events without a channel are always sent. Default: all.",
   payload: `\`thin\` leaves out the message, the chat and the contact's address. Default: \`${WEBHOOK_DEFAULTS.payload}\`.`,
   perSecond: `The maximum number of calls in a second. Default: ${WEBHOOK_DEFAULTS.perSecond}.`,
   concurrency: `The maximum number of calls at a time. Default: ${WEBHOOK_DEFAULTS.concurrency}.`,
