@@ -37,8 +37,8 @@ export interface Endpoint {
   calls: ReceivedCall[];
   /** What is wrong with calls' signatures. */
   forged: string[];
-  /** How many calls wait for an answer that never comes. */
-  hanging: number;
+  /** The calls that wait for an answer that never comes. */
+  hanging: Set<{ destroy(): unknown }>;
   answer: (event: ReceivedEvent, attempt: number) => Answering;
   /** Runs for each call when it came. */
   onCall: ((call: ReceivedCall) => void) | null;
@@ -71,8 +71,8 @@ export async function webhookReceiver(lifeOf: () => number = () => 1): Promise<W
       endpoint.onCall?.(call);
       if (answering === "drop") return response.destroy();
       if (answering === "hang") {
-        endpoint.hanging++;
-        return response.on("close", () => endpoint.hanging--);
+        endpoint.hanging.add(response);
+        return response.on("close", () => endpoint.hanging.delete(response));
       }
       return response.writeHead(answering).end();
     });
@@ -88,7 +88,7 @@ export async function webhookReceiver(lifeOf: () => number = () => 1): Promise<W
         secret: null,
         calls: [],
         forged: [],
-        hanging: 0,
+        hanging: new Set(),
         answer: () => 200,
         onCall: null,
       };
