@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ReceivedCall } from "../../support/webhook-receiver.ts";
 import { wanted } from "../../support/world/world.ts";
 import type { Ground } from "./ground.ts";
@@ -13,6 +14,8 @@ const FAILURES = 5;
 /** The waits between probes, in milliseconds. */
 const PROBES = [5_000, 15_000, 60_000, 300_000];
 const PATIENCE_MS = 60_000;
+/** So long that a probe fails. */
+const LEAST_DEAD_MS = 8_000;
 
 /**
  * A receiver that dies before many chats have events for it: it gets the calls of the schedule alone. When it is back, it
@@ -39,6 +42,7 @@ export async function deadReceiver({ rounds, log }: Force, { server, receiver }:
   endpoint.answer = () => "drop";
   for (let n = 0; n < MESSAGES; n++) await atMost(CONNECTIONS, chats.map(send));
   const state = () => parley.admin("GET", `/webhooks/${id}`).then((answer) => wanted(200, answer).webhook);
+  await delay(LEAST_DEAD_MS);
   const { waitingChats } = await state();
   endpoint.answer = () => 200;
   const back = performance.now();
