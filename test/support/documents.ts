@@ -86,7 +86,7 @@ export function operationsOf(document: OpenApi): KnownOperation[] {
  */
 export function compareToDocuments(exchange: Exchange): void {
   const { method, path, response } = exchange;
-  const { pathname } = new URL(path, "https://parley.test");
+  const { pathname } = new URL(`https://parley.test${path}`);
   const asked = method === "HEAD" ? "GET" : method;
   const known = operations.find((each) => each.method === asked && each.pattern.test(pathname));
   const faults = known ? faultsOf(known, exchange) : faultsOfNoOperation(exchange, pathname);
@@ -149,7 +149,7 @@ function requestFaults(
   { name, operation, document }: KnownOperation,
   { path, requestHeaders, sent }: Pick<Exchange, "path" | "requestHeaders" | "sent">,
 ) {
-  const query = new URL(path, "https://parley.test").searchParams;
+  const query = new URL(`https://parley.test${path}`).searchParams;
   const headers = new Headers(requestHeaders);
   const faults = operation.parameters.flatMap((parameter) => {
     const value = parameter.in === "query" ? query.get(parameter.name) : headers.get(parameter.name);

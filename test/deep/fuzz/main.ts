@@ -9,6 +9,7 @@ import { proxied, startLocalServer } from "./local-server.ts";
 import { type Ask, Place, type Told } from "./place.ts";
 import { fuzz, neverGood, type Tally } from "./run.ts";
 import { StrictProxy } from "./strict-proxy.ts";
+import { RECEIVER } from "./values.ts";
 
 const USAGE = `npm run test:fuzz -- [options]
 
@@ -21,7 +22,7 @@ const USAGE = `npm run test:fuzz -- [options]
 const { telegram, whatsapp } = CREDENTIALS;
 /** The bot's id, before the colon, is no secret. */
 const FAKED = [telegram.botToken.replace(/.*:/, ""), whatsapp.accessToken, whatsapp.appSecret];
-const NETWORKS = ["api.telegram.org", "graph.facebook.com"];
+const CALLED = ["api.telegram.org", "graph.facebook.com", RECEIVER];
 
 const MAX_TRIES = 4;
 
@@ -87,7 +88,7 @@ async function main(argv: string[]): Promise<number> {
       ...(proxy?.faults() ?? []),
       ...(await place.gone()).map((path) => `was gone before the end: ${path}`),
       ...unmet,
-      ...[...service.called].filter((host) => !NETWORKS.includes(host)).map((host) => `called ${host}`),
+      ...[...service.called].filter((host) => !CALLED.includes(host)).map((host) => `called ${host}`),
     ];
     if (faults.length === 0) return print("All held.\n", 0);
     const rest = faults.length === unmet.length ? "All else held: more --requests meet more routes.\n" : "";
@@ -106,7 +107,7 @@ async function main(argv: string[]): Promise<number> {
 }
 
 /**
- * A request as it was drawn, with nothing made good on the way; a socket that is opened is closed again. The runtime
+ * A request as it was drawn, with nothing made good on the way; a socket or a stream that is opened is closed again. The runtime
  * hangs up behind an answer to a body that it did not read, and where it was stopped for a while: a request that meets
  * that is made again on a connection of its own.
  */
@@ -139,7 +140,9 @@ function askOver(
 
 async function told(answer: IncomingMessage): Promise<Told> {
   const chunks: Buffer[] = [];
-  if (answer.statusCode !== 101) for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const isStream = answer.headers["content-type"] === "text/event-stream";
+  if (isStream) answer.destroy();
+  else if (answer.statusCode !== 101) for await (const chunk of answer) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString();
   const headers = new Headers();
   for (let at = 0; at < answer.rawHeaders.length; at += 2) {

@@ -1,5 +1,7 @@
+import { writeCursor } from "../../../src/events/cursor.ts";
 import { type IdPrefix, newId, randomBase62 } from "../../../src/ids.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import {
   type Channel,
   CREDENTIALS,
@@ -13,6 +15,7 @@ import {
 import { type Answer, type World, wanted } from "../../support/world/world.ts";
 import { bytesOf } from "./bodies.ts";
 import type { Drawn } from "./requests.ts";
+import { RECEIVER } from "./values.ts";
 
 /** A response, with its body as text too. `body` is null unless it is JSON. */
 export interface Told extends Answer {
@@ -31,7 +34,7 @@ export type Ask = (method: string, path: string, sent: Sent) => Promise<Told>;
 type Proof = Record<string, string>;
 
 const KEPT = 60;
-const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "key"];
+const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "key", "whk"];
 const encoder = new TextEncoder();
 
 /** Two organizations with resources of each kind. The first one makes the requests. Their ids fill the drawn requests. */
@@ -66,7 +69,8 @@ export class Place {
     const search = parts.map(([name, value]) => `${encoded(name)}=${encoded(this.#fill(value))}`).join("&");
     const proof = await this.#proofOf(route, path, caller, body ?? new Uint8Array());
     const told = await this.#send(method, path + (search && `?${search}`), { headers: { ...proof, ...headers }, body });
-    if (told.status === 201) this.#keep(told.body);
+    if (told.status === 201 || told.status === 202) this.#keep(told.body);
+    if (typeof told.body?.cursor === "string") this.#known.set("cur", [told.body.cursor]);
     return told;
   }
 
@@ -96,9 +100,9 @@ export class Place {
       await chat(theirWeb, "ada"),
     ];
     this.#keys = {
-      right: (await createKey(ours)).secret,
+      right: (await createKey(ours, { permissions: PERMISSIONS })).secret,
       narrow: (await createKey(ours, { permissions: [] })).secret,
-      other: (await createKey(theirs)).secret,
+      other: (await createKey(theirs, { permissions: PERMISSIONS })).secret,
       forged: await newKeyText(newId("key", null), crypto.getRandomValues(new Uint8Array(32))),
     };
     const messages: string[] = [];
@@ -107,6 +111,8 @@ export class Place {
       messages.push(wanted(201, sent).message.id);
     }
     messages.push(await this.#photo(telegram.id, chats[1] ?? ""));
+    const webhooks = [await this.#webhook(ours, 1), await this.#webhook(ours, 2), await this.#webhook(theirs, 1)];
+    const events = await this.#events(chats[0] ?? "");
     const template = (body: string) => createTemplate(ours, { name: "t", body });
     const known: Record<string, string[]> = {
       org: [ours.id],
@@ -119,6 +125,9 @@ export class Place {
       cht: chats,
       msg: messages,
       key: [(await createKey(ours)).id],
+      whk: webhooks,
+      evt: events.map(({ id }) => id),
+      cur: [writeCursor({ life: "none", position: 1, offset: 0 })],
     };
     for (const [name, ids] of Object.entries(known)) this.#known.set(name, ids);
   }
@@ -132,6 +141,18 @@ export class Place {
     await this.#send("POST", `/hooks/telegram/${channelId}`, { headers, body });
     const listed = await this.#asked("GET", `/api/v1/chats/${chatId}/messages`, this.#keys.right, null);
     return listed.body.messages.find((each: { direction: string }) => each.direction === "INBOUND").id;
+  }
+
+  /** The events of a chat. */
+  async #events(chatId: string): Promise<{ id: string }[]> {
+    return (await this.#asked("GET", `/api/v1/chats/${chatId}/events`, this.#keys.right, null)).body.events;
+  }
+
+  /** A new webhook; its id. */
+  async #webhook({ id }: Organization, nth: number): Promise<string> {
+    const body = { url: `https://${RECEIVER}/first/${nth}` };
+    const path = `/admin/v1/organizations/${id}/webhooks`;
+    return wanted(201, await this.#asked("POST", path, this.#world.adminToken, body)).webhook.id;
   }
 
   async #channel(organization: Organization, kind: Channel["kind"]): Promise<Channel> {
@@ -201,8 +222,9 @@ export class Place {
   }
 
   #keep(body: Told["body"]): void {
-    const { organization, member, channel, template, chat, message, key } = body ?? {};
-    const made = { org: organization, mbr: member, chn: channel, tpl: template, cht: chat, msg: message, key };
+    const { organization, member, channel, template, chat, message, key, webhook, replay } = body ?? {};
+    const resources = { org: organization, mbr: member, chn: channel, tpl: template, cht: chat, msg: message, key };
+    const made = { ...resources, whk: webhook, rpl: replay };
     for (const [prefix, one] of Object.entries(made)) {
       if (typeof one?.id !== "string") continue;
       this.#born.set(prefix, [...(this.#born.get(prefix) ?? []).slice(1 - KEPT), one.id]);

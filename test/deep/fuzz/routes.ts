@@ -10,7 +10,19 @@ import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts"
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
 import { sendBody } from "../../../src/chats/message.ts";
+import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { pageQuery, positionParameters } from "../../../src/http/pagination.ts";
+import {
+  attemptsQuery,
+  enableBody,
+  newWebhookBody,
+  pingBody,
+  replayBody,
+  skipBody,
+  webhookPatch,
+  webhookRotation,
+  webhooksQuery,
+} from "../../../src/webhooks/fields.ts";
 import { idOf, type Schema, valuesOf } from "./values.ts";
 
 /** What a route is asked with, by the schemas that its own code validates with. */
@@ -30,6 +42,29 @@ const chat = ["cht"];
 const message = ["cht", "msg"];
 const organization = ["org"];
 const channel = ["chn"];
+const webhook = ["whk"];
+const webhookChat = ["whk", "cht"];
+
+/** The routes of webhooks below a prefix. @param list the path of an organization's webhooks */
+function webhookShapes(prefix: string, list: string, ids: string[]): Record<string, Shape> {
+  const one = `${prefix}/webhooks/:id`;
+  return {
+    [`POST ${prefix}${list}`]: { ids, body: newWebhookBody, weight: 2 },
+    [`GET ${prefix}${list}`]: { ids, query: webhooksQuery },
+    [`GET ${one}`]: { ids: webhook },
+    [`PATCH ${one}`]: { ids: webhook, body: webhookPatch, weight: 2 },
+    [`DELETE ${one}`]: { ids: webhook, ends: true },
+    [`POST ${one}/rotate`]: { ids: webhook, body: webhookRotation },
+    [`POST ${one}/ping`]: { ids: webhook, body: pingBody },
+    [`POST ${one}/enable`]: { ids: webhook, body: enableBody },
+    [`POST ${one}/disable`]: { ids: webhook },
+    [`GET ${one}/attempts`]: { ids: webhook, query: attemptsQuery },
+    [`GET ${one}/chats/:chatId`]: { ids: webhookChat },
+    [`POST ${one}/chats/:chatId/skip`]: { ids: webhookChat, body: skipBody },
+    [`POST ${one}/replays`]: { ids: webhook, body: replayBody },
+    [`GET ${one}/replays/:replayId`]: { ids: ["whk", "rpl"] },
+  };
+}
 
 /** Every route with a method of its own; `requests.test.ts` wants each that is registered to be here. */
 export const SHAPES: Record<string, Shape> = {
@@ -43,6 +78,12 @@ export const SHAPES: Record<string, Shape> = {
   "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },
   "POST /api/v1/chats/:id/messages": { ids: chat, body: sendBody, weight: 20 },
+  "GET /api/v1/events": { query: eventsQuery, weight: 3 },
+  "GET /api/v1/events/stream": { query: streamQuery },
+  "GET /api/v1/events/:id": { ids: ["evt"] },
+  "GET /api/v1/chats/:id/events": { ids: chat, query: chatEventsQuery, weight: 2 },
+  ...webhookShapes("/api/v1", "/webhooks", []),
+  ...webhookShapes("/admin/v1", "/organizations/:id/webhooks", organization),
   "POST /admin/v1/organizations": { body: newOrganizationBody },
   "GET /admin/v1/organizations": { query: pageQuery },
   "GET /admin/v1/organizations/:id": { ids: organization },

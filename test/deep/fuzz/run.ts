@@ -54,10 +54,21 @@ async function one(place: Place, drawn: Drawn, tally: Tally): Promise<void> {
     throw new Error(`${fault} in the answer to ${JSON.stringify(drawn).slice(0, 2_000)}: ${text.slice(0, 500)}`);
 }
 
+/** The fields that delivery changes. */
+const DELIVERY = {
+  status: "",
+  error: null,
+  updatedAt: "",
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+};
+
 /** What was stored must be read as it was answered, but for what delivery has made of it since. */
 async function faultOfRead(place: Place, { route, caller }: Drawn, { status, body }: Told): Promise<string | null> {
   if (status !== 201 || caller !== "right" || route !== "POST /api/v1/chats/:id/messages") return null;
-  const lasting = (message: object) => JSON.stringify({ ...message, status: "", error: null, updatedAt: "" });
+  const lasting = (message: object) => JSON.stringify({ ...message, ...DELIVERY });
   const read = await place.read(body.message);
   if (read.status === 404) return null;
   return read.status === 200 && lasting(read.body.message) === lasting(body.message) ? null : `${read.text} was read`;

@@ -74,9 +74,10 @@ export class StrictProxy {
 
 /**
  * Prism never answers a body that it can't read, ends at an address that it can't read, takes nothing for an id, and
- * answers OPTIONS itself.
+ * answers OPTIONS itself. It passes on a stream only once it has ended.
  */
 function isPlain(method: string, path: string, { headers, body }: Parameters<Ask>[2]): boolean {
+  if (path.startsWith(`${PREFIX}/events/stream`)) return false;
   if (method === "OPTIONS" || method === "PROPFIND" || /\/[/?]|\/$/.test(path)) return false;
   if (Object.keys(headers).some((name) => !["Authorization", "Idempotency-Key", "If-None-Match"].includes(name))) {
     return false;

@@ -93,6 +93,9 @@ const pairs = fc.dictionary(
   { maxKeys: 4, noNullPrototype: true },
 );
 
+/** The host of the webhooks. Nothing else that the service calls may be chosen by a request. */
+export const RECEIVER = "receiver.test";
+
 /** Fields whose values must mean something before what lies behind the schema is reached. */
 const NAMED: Record<string, fc.Arbitrary<unknown>> = {
   channelId: idOf("chn"),
@@ -101,7 +104,24 @@ const NAMED: Record<string, fc.Arbitrary<unknown>> = {
   senderId: idOf("mbr"),
   templateId: idOf("tpl"),
   before: fc.oneof(idOf("msg"), idOf("cht")),
-  after: fc.oneof(idOf("msg"), idOf("cht")),
+  after: fc.oneof(idOf("msg"), idOf("cht"), idOf("cur")),
+  chat: idOf("cht"),
+  channels: fc.array(idOf("chn"), { maxLength: 3 }),
+  eventId: idOf("evt"),
+  "types string": fc.constantFrom("message.*", "message.status,chat.created", "message.received", ","),
+  wait: fc.constantFrom("0", "1", "31"),
+  url: fc.oneof(
+    fc.nat(50).map((nth) => `https://${RECEIVER}/${nth}`),
+    fc.constantFrom(
+      "http://receiver.test/",
+      "https://169.254.169.254/latest/meta-data",
+      "https://2130706433/",
+      "https://[::1]/",
+      "https://user:pass@receiver.test/",
+      "https://receiver.test:8443/",
+      "https://localhost/",
+    ),
+  ),
   address: fc.oneof(
     fc.constantFrom("+49 151 (23) 45-67", "4915112345678", "-1001234567890", "ada"),
     fc.nat(300).map((n) => `contact-${n}`),
@@ -135,7 +155,7 @@ const DIGITS = "^\\d{1,15}$";
 
 /** Values that a schema takes, and some that it does not. */
 export function valuesOf(schema: Schema, name = ""): fc.Arbitrary<unknown> {
-  const named = NAMED[name];
+  const named = NAMED[`${name} ${schema.type}`] ?? NAMED[name];
   if (named) return mostly(named);
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => valuesOf(each, name)));
   if (schema.enum) return mostly(fc.constantFrom(...schema.enum));

@@ -35,7 +35,7 @@ export async function createOrganization(world: World, overrides: object = {}): 
   return { world, id: organization.id, memberId: member.id };
 }
 
-/** A key with all permissions and practically no rate limit. `secret` is the text of the key. */
+/** A key with the default permissions and practically no rate limit. `secret` is the text of the key. */
 export async function createKey(of: Organization, overrides: object = {}): Promise<{ id: string; secret: string }> {
   const { key, secret } = await createIn(of, "keys", { name: "Key", rateLimit: UNLIMITED, ...overrides });
   return { id: key.id, secret };
