@@ -9,37 +9,16 @@ import { ContactAddresses } from "./contact-addresses.ts";
 import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue, stateOf } from "./delivery/queue.ts";
-import { printNewDelivery } from "./delivery/row.ts";
 import { EventLines } from "./event-lines.ts";
-import { replay } from "./idempotency.ts";
 import { Adoption, type ChatIdentity } from "./identity.ts";
-import { isFull, limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
-import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message.ts";
 import { MessagePages } from "./log/pages.ts";
-import { RepeatedCalls } from "./log/repeated-calls.ts";
 import { Redactions } from "./redactions.ts";
-import type {
-  ApplyStatusAnswer,
-  Draft,
-  EventsAsked,
-  InboundDraft,
-  ListAnswer,
-  MediaPointer,
-  MessageAnswer,
-  ReadEventsAnswer,
-  ReceiveAnswer,
-  RedactAnswer,
-  SendAnswer,
-  SkipEventAnswer,
-  StateAnswer,
-  StatusNews,
-  Unknown,
-  WebhookLineAnswer,
-} from "./rpc.ts";
+import type * as rpc from "./rpc.ts";
+import { MessageStore } from "./store-messages.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
-const UNKNOWN: Unknown = { outcome: "unknown" };
+const UNKNOWN: rpc.Unknown = { outcome: "unknown" };
 const AGAIN_AFTER_MS = 30_000;
 const TOMBSTONE_MS = 600_000;
 
@@ -60,21 +39,14 @@ export class ChatObject extends DurableObject<Env> {
     ({ createdAt }) => this.#log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt }),
   );
   readonly #alarm = new StandingAlarm(this.ctx.storage);
-  readonly #contact = new ContactAddresses(this.ctx.storage);
-  readonly #report = new ChatReporter({
-    kv: this.ctx.storage.kv,
+  readonly #contact = new ContactAddresses({
     env: this.env,
+    kv: this.ctx.storage.kv,
     log: this.#log,
-    webhooks: {
-      version: () => this.#lines.version(),
-      configure: (list, startAfter) => this.#lines.configure(list, startAfter),
-    },
-    identity: () => this.#adoption.identity(),
-    depth: () => this.#depth(),
+    adoption: this.#adoption,
+    waitUntil: (work) => this.ctx.waitUntil(work),
   });
-
   readonly #events = new ChatEvents(this.env, this.#log, (identity) => this.#contact.current(identity));
-
   readonly #lines = new EventLines({
     env: this.env,
     kv: this.ctx.storage.kv,
@@ -84,9 +56,14 @@ export class ChatObject extends DurableObject<Env> {
     identity: () => this.#adoption.identity(),
     waitUntil: (work) => this.ctx.waitUntil(work),
   });
-
-  readonly #calls = new RepeatedCalls(this.#log);
-
+  readonly #report = new ChatReporter({
+    kv: this.ctx.storage.kv,
+    env: this.env,
+    log: this.#log,
+    webhooks: this.#lines,
+    identity: () => this.#adoption.identity(),
+    depth: () => this.#depth(),
+  });
   readonly #queue = new DeliveryQueue({
     log: this.#deliveries,
     alarm: this.#alarm,
@@ -97,16 +74,20 @@ export class ChatObject extends DurableObject<Env> {
     otherWorkAt: (now) => this.#otherWorkAt(now),
     waitUntil: (work) => this.ctx.waitUntil(work),
   });
-
   readonly #visitors = new VisitorSockets({
     state: this.ctx,
     env: this.env,
     log: this.#log,
     identity: () => this.#adoption.identity(),
-    isRepeated: (dedupe) => this.#log.byDedupe(`in:${dedupe}`) !== null,
+    isRepeated: (dedupe) => this.#store.hasInbound(dedupe),
     receive: (organizationId, draft, knownIdentity) => this.receive(organizationId, draft, knownIdentity),
   });
-
+  readonly #store = new MessageStore({
+    log: this.#log,
+    queue: this.#queue,
+    depth: () => this.#depth(),
+    show: (message) => this.#visitors.show(message),
+  });
   readonly #redactions = new Redactions({
     kv: this.ctx.storage.kv,
     log: this.#log,
@@ -138,12 +119,12 @@ export class ChatObject extends DurableObject<Env> {
     position: ListPosition,
     knownIdentity: ChatIdentity | null,
     cachedVersion?: string,
-  ): ListAnswer | Unknown {
+  ): rpc.ListAnswer | rpc.Unknown {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     return this.#pages.read(this.#log.newest().seq, position, cachedVersion);
   }
 
-  get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): MessageAnswer {
+  get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MessageAnswer {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     const row = this.#log.byId(messageId);
     return row ? { outcome: "ok", doc: row.doc } : { outcome: "no_message" };
@@ -156,59 +137,20 @@ export class ChatObject extends DurableObject<Env> {
    */
   async send(
     organizationId: string,
-    drafts: Draft[],
+    drafts: rpc.Draft[],
     knownIdentity: ChatIdentity | null,
     isRepeat = false,
-  ): Promise<SendAnswer[] | Unknown> {
+  ): Promise<rpc.SendAnswer[] | rpc.Unknown> {
     // Nothing is awaited between this read and the last write, so the messages and the alarm are one commit.
     await this.#alarm.standing();
     const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
-    const answers = drafts.map((draft) => this.#store(identity, draft, isRepeat));
+    const answers = drafts.map((draft) => this.#store.outbound(identity, draft, isRepeat));
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
     // Even if nothing is new: the first call may have stored the messages and lost the alarm.
     if (identity.channelKind !== "web") this.#queue.start();
     await this.#announce();
     return answers;
-  }
-
-  /**
-   * A used idempotency key is checked first: it returns its first message even if the sender or the template was deleted
-   * or the queue is full by now.
-   */
-  #store(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
-    const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
-    const first = dedupe === null ? null : this.#log.byDedupe(dedupe);
-    if (first) return replay(first, draft);
-    if (draft.prepared.outcome === "refused") return draft.prepared;
-    const earlier = this.#calls.find(draft, isRepeat);
-    if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
-    const waits = identity.channelKind !== "web";
-    const depth = this.#depth();
-    const limit = limitReached(this.#log, depth);
-    if (limit) return { outcome: "refused", code: limit };
-
-    const message = outboundMessage(
-      draft,
-      draft.prepared,
-      nextPosition(this.#log.newest(), identity, Date.now()),
-      waits,
-    );
-    const delivery = waits ? this.#queue.newDelivery(depth) : null;
-    const { fingerprint, prepared } = draft;
-    const { template } = prepared;
-    const doc = this.#log.append({
-      message,
-      dedupe,
-      fingerprint,
-      template,
-      delivery: delivery && printNewDelivery(delivery),
-      media: null,
-    });
-    this.#calls.stored(draft, message.seq);
-    if (delivery) this.#queue.stored(message.seq, delivery);
-    else this.#visitors.show(message);
-    return { outcome: "stored", doc, replayed: false };
   }
 
   /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
@@ -226,35 +168,27 @@ export class ChatObject extends DurableObject<Env> {
   /** Stores a message from the contact. A message that the network repeats is stored once. */
   async receive(
     organizationId: string,
-    draft: InboundDraft,
+    draft: rpc.InboundDraft,
     knownIdentity: ChatIdentity | null,
-  ): Promise<ReceiveAnswer> {
+  ): Promise<rpc.ReceiveAnswer> {
     await this.#alarm.standing();
     const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
-    this.#learn(draft.addresses, false);
-    const dedupe = `in:${draft.dedupe}`;
-    const first = this.#log.byDedupe(dedupe);
-    if (first) {
-      // The first call may have stored the message and lost the alarm.
-      await this.#alarm.by(this.#otherWorkAt(Date.now()));
-      return { outcome: "repeated", doc: first.doc };
-    }
-    if (isFull(this.#log)) return { outcome: "chat_full" };
-    const message = inboundMessage(draft, nextPosition(this.#log.newest(), identity, Date.now()));
-    const { media } = draft;
-    const doc = this.#log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
-    await this.#announce();
-    return { outcome: "stored", doc };
+    this.#contact.learn(draft.addresses, false);
+    const answer = this.#store.inbound(identity, draft);
+    // The first call may have stored the message and lost the alarm.
+    if (answer.outcome === "repeated") await this.#alarm.by(this.#otherWorkAt(Date.now()));
+    if (answer.outcome === "stored") await this.#announce();
+    return answer;
   }
 
   /** Applies a status from the network. It may arrive before the answer to the send, twice, or late. */
   async applyStatus(
     organizationId: string,
     channelId: string,
-    news: StatusNews,
+    news: rpc.StatusNews,
     knownIdentity: ChatIdentity | null,
-  ): Promise<ApplyStatusAnswer> {
+  ): Promise<rpc.ApplyStatusAnswer> {
     await this.#alarm.standing();
     const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (identity?.channelId !== channelId) return UNKNOWN;
@@ -266,16 +200,16 @@ export class ChatObject extends DurableObject<Env> {
     organizationId: string,
     address: string,
     knownIdentity: ChatIdentity | null,
-  ): Promise<ApplyStatusAnswer> {
+  ): Promise<rpc.ApplyStatusAnswer> {
     await this.#alarm.standing();
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    this.#learn([address], true);
+    this.#contact.learn([address], true);
     await this.#announce();
     return { outcome: "ok" };
   }
 
   /** Returns what is needed to fetch the media of an inbound message from its network. */
-  media(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): MediaPointer {
+  media(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MediaPointer {
     const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
     if (!this.#log.byId(messageId)) return { outcome: "no_message" };
@@ -286,12 +220,12 @@ export class ChatObject extends DurableObject<Env> {
   /** Reads events; see `ChatEvents.read`. */
   async events(
     organizationId: string,
-    range: EventsAsked,
+    range: rpc.EventsAsked,
     types: string[] | null,
     knownIdentity: ChatIdentity | null,
-  ): Promise<ReadEventsAnswer> {
+  ): Promise<rpc.ReadEventsAnswer> {
     const identity = this.#adoption.identify(organizationId, knownIdentity);
-    return identity ? this.#events.read(identity, range, types, this.#exists(identity)) : UNKNOWN;
+    return identity ? this.#events.read(identity, range, types, () => this.#adoption.exists(identity.life)) : UNKNOWN;
   }
 
   /** A webhook can be called again; see `Lines.wake`. */
@@ -300,7 +234,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Describes what the chat sends to a webhook. */
-  webhookLine(organizationId: string, webhookId: string, knownIdentity: ChatIdentity | null): WebhookLineAnswer {
+  webhookLine(organizationId: string, webhookId: string, knownIdentity: ChatIdentity | null): rpc.WebhookLineAnswer {
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     return this.#lines.describe(webhookId);
   }
@@ -311,7 +245,7 @@ export class ChatObject extends DurableObject<Env> {
     webhookId: string,
     eventId: string,
     knownIdentity: ChatIdentity | null,
-  ): Promise<SkipEventAnswer> {
+  ): Promise<rpc.SkipEventAnswer> {
     const identity = this.#adoption.identify(organizationId, knownIdentity);
     return identity ? this.#lines.skip(identity, webhookId, eventId) : UNKNOWN;
   }
@@ -322,7 +256,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /** Returns the time of the last message and the state of the queue. */
-  state(organizationId: string, knownIdentity: ChatIdentity | null): StateAnswer {
+  state(organizationId: string, knownIdentity: ChatIdentity | null): rpc.StateAnswer {
     const identity = this.#adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
     return stateOf(this.#deliveries, identity, this.#log.newest(), Date.now());
@@ -334,7 +268,7 @@ export class ChatObject extends DurableObject<Env> {
     id: string,
     knownIdentity: ChatIdentity | null,
     call: string,
-  ): Promise<RedactAnswer> {
+  ): Promise<rpc.RedactAnswer> {
     await this.#alarm.standing();
     if (!this.#adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     return this.#redactions.redact(id, call);
@@ -365,8 +299,7 @@ export class ChatObject extends DurableObject<Env> {
 
   /** Reports activity and addresses, and delivers due messages and events. Never throws. */
   override async alarm(): Promise<void> {
-    const identity = this.#adoption.identity();
-    if (!identity) {
+    if (!this.#adoption.identity()) {
       this.#alarm.gone();
       // The platform may repeat an alarm that rang before the chat was deleted.
       const until = this.#adoption.tombstone()?.until ?? 0;
@@ -375,8 +308,7 @@ export class ChatObject extends DurableObject<Env> {
     // Not awaited: a receiver that is slow delays neither the messages nor the report.
     this.#lines.start();
     await this.#queue.ring(async () => {
-      await this.#report.onAlarm();
-      await this.#contact.save(this.env, identity, this.#exists(identity));
+      await Promise.all([this.#report.onAlarm(), this.#contact.save()]);
     });
   }
 
@@ -394,12 +326,6 @@ export class ChatObject extends DurableObject<Env> {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** Whether a chat still exists. A chat that was deleted and created again has the same id and a greater life. */
-  readonly #exists =
-    ({ life }: ChatIdentity) =>
-    () =>
-      this.#adoption.identity()?.life === life;
-
   /** The chat as delivery needs it; null if no network delivers its messages. */
   #delivering(): DeliveringChat | null {
     const identity = this.#adoption.identity();
@@ -408,21 +334,11 @@ export class ChatObject extends DurableObject<Env> {
       identity,
       channel: channelPort(this.env, identity.channelId),
       network: networkPort(this.env, identity.channelKind),
-      exists: this.#exists(identity),
+      exists: () => this.#adoption.exists(identity.life),
       address: () => this.#contact.current(identity),
-      learn: (addresses, moved) => this.#learn(addresses, moved),
+      learn: (addresses, moved) => this.#contact.learn(addresses, moved),
       attempted: (outcome) => this.#report.attempted(outcome),
     };
-  }
-
-  /** Saves further addresses of the contact, which lead to this chat. `moved`: messages go to the first from now on. */
-  #learn(addresses: string[], moved: boolean): void {
-    const identity = this.#adoption.identity();
-    if (!identity) return;
-    if (moved && addresses[0] !== undefined) this.#contact.move(addresses[0]);
-    if (!this.#contact.add(identity, addresses)) return;
-    this.#log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
-    this.ctx.waitUntil(this.#contact.save(this.env, identity, this.#exists(identity)));
   }
 
   #depth(): number {

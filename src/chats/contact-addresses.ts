@@ -1,9 +1,19 @@
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { ChatIdentity } from "./identity.ts";
+import type { Adoption, ChatIdentity } from "./identity.ts";
+import type { MessageLog } from "./log/message-log.ts";
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
+
+/** A chat, as the addresses of its contact use it. */
+interface ContactHost {
+  env: Env;
+  kv: SyncKvStorage;
+  log: MessageLog;
+  adoption: Pick<Adoption, "identity" | "exists">;
+  waitUntil(work: Promise<void>): void;
+}
 
 /**
  * The addresses of a chat's contact, for example a phone number, the network's id of that number, a user id or a migrated
@@ -11,10 +21,10 @@ const MAX_ADDRESSES = 50;
  * too. New addresses stay pending in storage until it has them.
  */
 export class ContactAddresses {
-  readonly #kv: SyncKvStorage;
+  readonly #host: ContactHost;
 
-  constructor({ kv }: DurableObjectStorage) {
-    this.#kv = kv;
+  constructor(host: ContactHost) {
+    this.#host = host;
   }
 
   /** The address to send to. */
@@ -22,13 +32,18 @@ export class ContactAddresses {
     return this.#kv.get<string>("address") ?? identity.contactAddress;
   }
 
-  /** Replaces the address to send to. */
-  move(address: string): void {
-    this.#kv.put("address", address);
+  /** Stores further addresses of the contact, which lead to this chat. @param moved messages go to the first from now on */
+  learn(addresses: string[], moved: boolean): void {
+    const identity = this.#host.adoption.identity();
+    if (!identity) return;
+    if (moved && addresses[0] !== undefined) this.#kv.put("address", addresses[0]);
+    if (!this.#add(identity, addresses)) return;
+    this.#host.log.events.append({ type: "chat.updated", seq: null, note: null, at: Date.now() });
+    this.#host.waitUntil(this.save());
   }
 
   /** Stores new addresses as pending. @returns whether there are any */
-  add(identity: ChatIdentity, addresses: string[]): boolean {
+  #add(identity: ChatIdentity, addresses: string[]): boolean {
     const known = [
       identity.contactAddress,
       ...identity.addresses,
@@ -46,22 +61,30 @@ export class ContactAddresses {
     return this.#list("pending").length > 0;
   }
 
-  /** Passes pending addresses to the organization's object. Never throws. @param exists false after the chat was deleted */
-  async save(env: Env, { organizationId, chatId, life }: ChatIdentity, exists: () => boolean): Promise<void> {
+  /** Passes pending addresses to the organization's object. Never throws. */
+  async save(): Promise<void> {
+    const identity = this.#host.adoption.identity();
     const saved = this.#list("pending");
-    if (saved.length === 0) return;
+    if (!identity || saved.length === 0) return;
+    const { organizationId, chatId, life } = identity;
     try {
-      await callOrganization(env, organizationId, (organization) => organization.addAddresses(chatId, life, saved));
+      await callOrganization(this.#host.env, organizationId, (organization) =>
+        organization.addAddresses(chatId, life, saved),
+      );
     } catch (error) {
       console.warn({ event: "addresses_not_saved", chatId, error: causeOf(error) });
       return;
     }
-    if (!exists()) return;
+    if (!this.#host.adoption.exists(life)) return;
     const isLeft = (address: string) => !saved.includes(address);
     const left = this.#list("pending").filter(isLeft);
     this.#kv.put("addresses", [...this.#list("addresses").filter(isLeft), ...saved]);
     if (left.length > 0) this.#kv.put("pending", left);
     else this.#kv.delete("pending");
+  }
+
+  get #kv(): SyncKvStorage {
+    return this.#host.kv;
   }
 
   #list(key: "addresses" | "pending"): string[] {

@@ -50,6 +50,11 @@ export class Adoption {
     return this.#identity;
   }
 
+  /** Whether a chat still exists. A chat that was deleted and created again has the same id and a greater life. */
+  exists(life: number): boolean {
+    return this.identity()?.life === life;
+  }
+
   /**
    * Returns the chat's identity to its organization, and adopts the chat if needed.
    * @param knownIdentity the identity that the organization's object gave to the caller; null if the caller did not ask

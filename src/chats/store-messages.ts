@@ -1,0 +1,90 @@
+import type { DeliveryQueue } from "./delivery/queue.ts";
+import { printNewDelivery } from "./delivery/row.ts";
+import { replay } from "./idempotency.ts";
+import type { ChatIdentity } from "./identity.ts";
+import { isFull, limitReached } from "./log/limits.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message.ts";
+import { RepeatedCalls } from "./log/repeated-calls.ts";
+import type { Message } from "./message.ts";
+import type { Draft, InboundDraft, ReceiveAnswer, SendAnswer, Unknown } from "./rpc.ts";
+
+/** What storing a message needs of its chat. */
+interface StoreHost {
+  log: MessageLog;
+  queue: Pick<DeliveryQueue, "newDelivery" | "stored">;
+  /** How many messages wait for their network. */
+  depth(): number;
+  /** Shows a message to the visitors. */
+  show(message: Message): void;
+}
+
+/** Stores a chat's new messages, each once. The caller sets the alarm in the same commit. */
+export class MessageStore {
+  readonly #host: StoreHost;
+  readonly #calls: RepeatedCalls;
+
+  constructor(host: StoreHost) {
+    this.#host = host;
+    this.#calls = new RepeatedCalls(host.log);
+  }
+
+  /**
+   * Stores a message to the contact. A used idempotency key is checked first: it returns its first message even if the
+   * sender or the template was deleted or the queue is full by now.
+   * @param isRepeat an earlier call with this draft failed, and may have stored it
+   */
+  outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
+    const { log, queue, show } = this.#host;
+    const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
+    const first = dedupe === null ? null : log.byDedupe(dedupe);
+    if (first) return replay(first, draft);
+    if (draft.prepared.outcome === "refused") return draft.prepared;
+    const earlier = this.#calls.find(draft, isRepeat);
+    if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
+    const waits = identity.channelKind !== "web";
+    const depth = this.#host.depth();
+    const limit = limitReached(log, depth);
+    if (limit) return { outcome: "refused", code: limit };
+
+    const position = nextPosition(log.newest(), identity, Date.now());
+    const message = outboundMessage(draft, draft.prepared, position, waits);
+    const delivery = waits ? queue.newDelivery(depth) : null;
+    const { fingerprint, prepared } = draft;
+    const { template } = prepared;
+    const doc = log.append({
+      message,
+      dedupe,
+      fingerprint,
+      template,
+      delivery: delivery && printNewDelivery(delivery),
+      media: null,
+    });
+    this.#calls.stored(draft, message.seq);
+    if (delivery) queue.stored(message.seq, delivery);
+    else show(message);
+    return { outcome: "stored", doc, replayed: false };
+  }
+
+  /** Stores a message from the contact. */
+  inbound(identity: ChatIdentity, draft: InboundDraft): Exclude<ReceiveAnswer, Unknown> {
+    const { log } = this.#host;
+    const dedupe = inboundDedupe(draft.dedupe);
+    const first = log.byDedupe(dedupe);
+    if (first) return { outcome: "repeated", doc: first.doc };
+    if (isFull(log)) return { outcome: "chat_full" };
+    const message = inboundMessage(draft, nextPosition(log.newest(), identity, Date.now()));
+    const { media } = draft;
+    const doc = log.append({ message, dedupe, fingerprint: null, template: null, delivery: null, media });
+    return { outcome: "stored", doc };
+  }
+
+  /** Whether a message from the contact is stored. @param dedupe see `InboundDraft` */
+  hasInbound(dedupe: string): boolean {
+    return this.#host.log.byDedupe(inboundDedupe(dedupe)) !== null;
+  }
+}
+
+function inboundDedupe(dedupe: string): string {
+  return `in:${dedupe}`;
+}
