@@ -2,7 +2,9 @@ import type { Outcome } from "../channels/adapter.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { AttemptCounts, ChatState, EventBurst, Preview } from "../organizations/rpc.ts";
 import { backoffMs } from "../platform/backoff.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { addCounts } from "../platform/counts.ts";
+import { withDeadline } from "../platform/deadline.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { WebhookList } from "../webhooks/rpc.ts";
 import type { ChatIdentity } from "./identity.ts";
@@ -12,6 +14,7 @@ import type { Message } from "./message.ts";
 /** A change is reported after this time, unless the organization's object asked for longer pauses. */
 export const REPORT_AFTER_MS = 2_000;
 const RETRY = { firstMs: 15_000, maxMs: 600_000 };
+const CALL_TIMEOUT_MS = 30_000;
 const PREVIEW_LENGTH = 200;
 
 /** What the chat object gives to its report. `depth` is how many messages wait. */
@@ -159,8 +162,11 @@ export class ChatReporter extends WriteBehind<Report> {
     const { number } = report;
     const { webhooks } = this.#host;
     const told = { number, events: this.#burst(report), webhooks: webhooks.version(), ...report.state };
-    const answer = await callOrganization(this.#host.env, organizationId, (organization) =>
-      organization.report({ chatId, life, ...told }),
+    // A report that never ends would hold up all later ones.
+    const answer = await withDeadline(SYSTEM_CLOCK, CALL_TIMEOUT_MS, () =>
+      callOrganization(this.#host.env, organizationId, (organization) =>
+        organization.report({ chatId, life, ...told }),
+      ),
     );
     this.#failures = 0;
     if (this.#host.identity()?.life !== life) return;

@@ -21,3 +21,14 @@ export async function withDeadline<T>(clock: Clock, ms: number, work: (signal: A
     for (const each of cancel) each();
   }
 }
+
+/** Waits for work, but not longer than `ms`. @returns null if the work takes longer; it goes on */
+export async function inTime<T>(clock: Pick<Clock, "timer">, ms: number, work: Promise<T>): Promise<T | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const cancel = clock.timer(ms, () => resolve(null));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    cancel();
+  }
+}

@@ -2,6 +2,7 @@ import type { Logger } from "../../log.ts";
 import { causeOf } from "../../log.ts";
 import type { StandingAlarm } from "../../platform/alarm.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { inTime } from "../../platform/deadline.ts";
 import type { ChatIdentity } from "../identity.ts";
 import type { StateAnswer, StatusNews } from "../rpc.ts";
 import type { LogPort, NetworkPort, OutboxHost } from "./attempt.ts";
@@ -12,6 +13,8 @@ import type { ChannelPort } from "./permit.ts";
 import { type Delivery, wakeAt } from "./retry.ts";
 
 const AGAIN_AFTER_MS = 30_000;
+/** How long an alarm waits for the work that it started. */
+const RING_MS = 5_000;
 
 /** A chat, as delivery uses it. */
 export interface DeliveringChat extends Pick<OutboxHost, "identity" | "exists" | "address" | "learn" | "attempted"> {
@@ -39,6 +42,8 @@ export class DeliveryQueue {
   readonly #ports: QueuePorts;
   readonly #decisions: DeliveryDecisions;
   readonly #outbox = new Outbox();
+  /** After a fault of delivery, the alarm does not ring for the queue before this time. */
+  #restsUntil = 0;
 
   constructor(ports: QueuePorts, decisions = DELIVERY_DECISIONS) {
     this.#ports = ports;
@@ -93,24 +98,33 @@ export class DeliveryQueue {
   }
 
   /**
-   * Handles the alarm: does the chat's other work, then delivers. It sets the next alarm first and never throws, because
-   * the platform repeats an alarm that threw only a few times.
+   * Handles the alarm: delivers, and does the chat's other work beside it. Neither waits for the other. It sets the next
+   * alarm first and never throws, because the platform repeats an alarm that threw only a few times. No alarm rings until
+   * this method returns, so it does not wait for work that takes long.
+   * @param otherWork never throws
    */
   async ring(otherWork: () => Promise<void>): Promise<void> {
     const { alarm, clock, log } = this.#ports;
     alarm.gone();
     await alarm.set(clock.now() + AGAIN_AFTER_MS);
-    await otherWork();
-    const headAt = await this.#work();
+    const works = [this.#work(), otherWork()];
+    if (!(await inTime(clock, RING_MS, Promise.all(works)))) {
+      for (const work of works) this.#ports.waitUntil(work.then(() => this.#standBy()));
+      return;
+    }
     if (!this.#ports.exists()) return;
     log.saveQueueFloor();
-    await alarm.set(this.#dueAt(headAt));
+    await alarm.set(this.#dueAt());
   }
 
   /** Delivers due messages, and sets the alarm for the rest. */
   async #deliver(): Promise<void> {
-    const headAt = await this.#work();
-    await this.#ports.alarm.by(this.#ports.exists() ? this.#dueAt(headAt) : null);
+    await this.#work();
+    await this.#standBy();
+  }
+
+  async #standBy(): Promise<void> {
+    await this.#ports.alarm.by(this.#ports.exists() ? this.#dueAt() : null);
   }
 
   /** Continues after a change that may have made the head due. The alarm is set in the same commit as that change. */
@@ -122,17 +136,17 @@ export class DeliveryQueue {
     await this.#deliver();
   }
 
-  /** Runs the outbox; never throws. @returns when the head of the queue is due; null if the queue is empty */
-  async #work(): Promise<number | null> {
+  /** Runs the outbox; never throws. */
+  async #work(): Promise<void> {
     const { clock, logger } = this.#ports;
     const host = this.#host();
-    if (!host) return null;
+    if (!host) return;
     try {
       await this.#outbox.run(host);
-      return host.exists() ? this.#headAt(clock.now()) : null;
+      this.#restsUntil = 0;
     } catch (error) {
+      this.#restsUntil = clock.now() + AGAIN_AFTER_MS;
       logger.error({ event: "delivery_interrupted", chatId: host.identity.chatId, error: causeOf(error) });
-      return clock.now() + AGAIN_AFTER_MS;
     }
   }
 
@@ -141,8 +155,12 @@ export class DeliveryQueue {
     return head && this.#decisions.wakeAt(head.delivery, now);
   }
 
-  #dueAt(headAt: number | null): number | null {
-    const otherAt = this.#ports.otherWorkAt(this.#ports.clock.now());
+  /** When the chat needs the alarm. It is read when the alarm is set, because the queue changes while other work ends. */
+  #dueAt(): number | null {
+    const now = this.#ports.clock.now();
+    const otherAt = this.#ports.otherWorkAt(now);
+    // A fault may lie in the head itself.
+    const headAt = this.#restsUntil > now ? this.#restsUntil : this.#headAt(now);
     return headAt === null || otherAt === null ? (headAt ?? otherAt) : Math.min(headAt, otherAt);
   }
 
