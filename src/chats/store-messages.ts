@@ -35,7 +35,7 @@ export class MessageStore {
    * @param isRepeat an earlier call with this draft failed, and may have stored it
    */
   outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
-    const { log, queue, show } = this.#host;
+    const { log, queue } = this.#host;
     const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
     const first = dedupe === null ? null : log.byDedupe(dedupe);
     if (first) return replay(first, draft);
@@ -62,7 +62,7 @@ export class MessageStore {
     });
     this.#calls.stored(draft, message.seq);
     if (delivery) queue.stored(message.seq, delivery);
-    else show(message);
+    else this.#host.show(message);
     return { outcome: "stored", doc, replayed: false };
   }
 
