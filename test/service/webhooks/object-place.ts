@@ -73,7 +73,7 @@ export function lineOf(line: number): string {
   return `cht_g${String(line).padStart(15, "0")}`;
 }
 
-export function answered(httpStatus: number | null): Partial<WebhookAttempt> {
+function answered(httpStatus: number | null): Partial<WebhookAttempt> {
   const judged = judgeAnswer(httpStatus);
   return {
     httpStatus,
@@ -84,7 +84,7 @@ export function answered(httpStatus: number | null): Partial<WebhookAttempt> {
 }
 
 /** How an attempt of a line ended: with a 200 unless told otherwise. */
-export function attemptOf(line: number, given: Partial<WebhookAttempt>): WebhookAttempt {
+function attemptOf(line: number, given: Partial<WebhookAttempt>): WebhookAttempt {
   return {
     permit: "",
     lineId: lineOf(line),

@@ -7,7 +7,7 @@ import { countAttempt, EMPTY_TALLY, type Notice } from "../../../src/webhooks/st
 import type { WaitingLine } from "../../../src/webhooks/waiting-lines.ts";
 
 /** A clock that moves only in `run`, and does what is due in order. */
-export class ManualClock implements Clock {
+class ManualClock implements Clock {
   #now = Date.UTC(2026, 10, 20, 10);
   #timers: { at: number; run: () => void }[] = [];
 
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
 }
 
 /** Lets promises resolve that need no time. */
-export async function settle(): Promise<void> {
+async function settle(): Promise<void> {
   for (let turn = 0; turn < 60; turn++) await Promise.resolve();
 }
 

@@ -12,10 +12,10 @@ import type {
 } from "../../../src/webhooks/rpc.ts";
 
 export const NOW = Date.parse("2026-11-20T12:00:00.000Z");
-export const URL = "https://hooks.example.com/in";
+const URL = "https://hooks.example.com/in";
 
 /** A clock that only moves when a test moves it. */
-export class FakeClock implements Clock {
+class FakeClock implements Clock {
   #now = NOW;
   readonly #timers = new Map<number, { at: number; run: () => void }>();
   #timerIds = 0;
