@@ -22,11 +22,15 @@ export class FailedEvents {
   /** Adds events. Those that follow the line's last range extend it. Events that are in a range change nothing. */
   add(lineId: string, [first, last]: EventRange, now: number): void {
     const before = this.#before(lineId, last);
-    if (before && before.last >= last) return;
-    const from = before && before.last >= first - 1 ? before.first : first;
+    if (before && before.first <= first && before.last >= last) return;
+    const joined = before && before.last >= first - 1 ? before : null;
+    // The chat was deleted and created again, so its numbers began again.
+    if (before && before.first >= first) {
+      this.#sql.exec("delete from failed where line = ? and first between ? and ?", lineId, first, last);
+    }
     this.#sql.exec(
       "insert into failed values (?, ?, ?, ?) on conflict (line, first) do update set last = excluded.last, at = excluded.at",
-      ...[lineId, from, last, now],
+      ...[lineId, Math.min(first, joined?.first ?? first), Math.max(last, joined?.last ?? last), now],
     );
   }
 

@@ -34,7 +34,7 @@ import { Waker } from "./waker.ts";
 
 export interface WebhookPermitPorts extends NoticePorts {
   clock: Clock;
-  waiting: Pick<WaitingLines, "add" | "remove" | "next" | "hasOthers" | "hasAny" | "count">;
+  waiting: Pick<WaitingLines, "add" | "remove" | "numberOf" | "next" | "hasOthers" | "hasAny" | "count">;
   log: Pick<AttemptLog, "add" | "tally">;
   failed: Pick<FailedEvents, "add" | "remove" | "count">;
   /**
@@ -247,15 +247,12 @@ export class WebhookPermits {
     const { clock, waiting } = this.#ports;
     const { state, tally } = this.#known();
     const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
-    const permit = this.#slots.take(lineId, id, at);
+    const permit = this.#slots.take(lineId, id, at, waiting.numberOf(lineId));
     // Not stored: after an eviction, the same line may make the next probe.
     if (state.probes) this.#webhook = { state: { ...state, probes: { ...state.probes, lastLine: lineId } }, tally };
     if (at > clock.now()) await clock.wait(at - clock.now());
     // Without the permit, everything was erased.
-    if (this.#slots.holds(lineId, id) && this.#decisions.isStartValid(state, this.#known().state, at)) {
-      waiting.remove(lineId);
-      return permit;
-    }
+    if (this.#slots.held(lineId, id) && this.#decisions.isStartValid(state, this.#known().state, at)) return permit;
     this.#release(lineId, id);
     return null;
   }
@@ -300,6 +297,9 @@ export class WebhookPermits {
     const name = [permit, lineId, first, number, outcome, replayId].join(" ");
     if (this.#reported.has(name)) return;
     this.#reported.set(name, true);
+    const held = this.#slots.held(lineId, permit);
+    // Not when it was granted: the request may have been an old one, and then its line still waits.
+    if (held && held.waiting !== null) this.#ports.waiting.remove(lineId, held.waiting);
     this.#release(lineId, permit);
     const now = clock.now();
     const [epoch = "0", kind] = permit.split(".");

@@ -3,6 +3,8 @@ import { type CallPace, INITIAL_CALL_PACE, PERMIT_MS, reserveStart } from "./pac
 /** A permit that counts until it is reported or too old. */
 export interface HeldPermit {
   id: string;
+  /** The number under which its line waited when it was granted; null if the line did not wait. */
+  waiting: number | null;
   /** Unix milliseconds. */
   until: number;
 }
@@ -48,21 +50,23 @@ export class Slots {
   }
 
   /** A line gets a permit for a call that starts at `at`. */
-  take(lineId: string, id: string, at: number): HeldPermit {
-    const permit = { id, until: at + PERMIT_MS };
+  take(lineId: string, id: string, at: number, waiting: number | null): HeldPermit {
+    const permit = { id, waiting, until: at + PERMIT_MS };
     this.#permits.set(lineId, permit);
     this.#woken.delete(lineId);
     this.#reserved.delete(lineId);
     return permit;
   }
 
-  holds(lineId: string, permit: string): boolean {
-    return this.#permits.get(lineId)?.id === permit;
+  /** The permit of a line; null if the line does not hold it any more. */
+  held(lineId: string, permit: string): HeldPermit | null {
+    const held = this.#permits.get(lineId);
+    return held?.id === permit ? held : null;
   }
 
   /** A permit's call ended. @returns whether that freed a slot */
   release(lineId: string, permit: string): boolean {
-    return this.holds(lineId, permit) && this.#permits.delete(lineId);
+    return this.held(lineId, permit) !== null && this.#permits.delete(lineId);
   }
 
   /** Reserves a start for a line that asks again then. */

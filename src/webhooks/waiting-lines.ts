@@ -29,17 +29,23 @@ export class WaitingLines {
 
   /** Adds a line, or raises its number. A line that waits already keeps its place. @returns the number */
   add(lineId: string): number {
-    // From the clock, so that numbers grow even after the object was evicted.
-    const number = Math.max(this.#lastNumber + 1, this.#clock.now());
+    // From the clock, so that numbers grow even after the object was evicted. The next instance's clock may be behind.
+    const least = Math.max(this.#lastNumber + 1, this.#clock.now());
+    const { number } = this.#sql
+      .exec<{ number: number }>(
+        `insert into waiting values (?, ?, ?)
+         on conflict (line) do update set number = max(number + 1, excluded.number) returning number`,
+        ...[lineId, least, least],
+      )
+      .one();
     this.#lastNumber = number;
-    this.#sql.exec(
-      "insert into waiting values (?, ?, ?) on conflict (line) do update set number = excluded.number",
-      lineId,
-      number,
-      number,
-    );
     this.#isEmpty = false;
     return number;
+  }
+
+  /** The number of a line; null if it does not wait. */
+  numberOf(lineId: string): number | null {
+    return this.#isEmpty ? null : (this.#row(lineId)?.number ?? null);
   }
 
   /** The line does not wait any more. @param number only if this is still its number */

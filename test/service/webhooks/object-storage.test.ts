@@ -90,6 +90,16 @@ function replayOf(answer: ReplayAnswer) {
   return answer.replay;
 }
 
+test("the given-up events of a chat that was deleted and created again are kept, although its numbers began again", async () => {
+  const webhook = await newWebhook();
+  const failed = async () => (await webhook.describe()).failed;
+  for (const number of [3, 4, 6]) await webhook.report(1, { ...givenUp, number });
+  await webhook.report(1, { ...givenUp, number: 8, first: 2 });
+  expect(await failed()).toBe(7);
+  await webhook.report(1, { ...givenUp, number: 3, first: 1 });
+  expect(await failed()).toBe(8);
+});
+
 test("given-up events are kept as ranges, and are replayed once", async () => {
   const webhook = await newWebhook();
   const { replayed } = fakeLines();

@@ -71,6 +71,10 @@ class FakeWaiting {
     this.rows = this.rows.filter((row) => row.lineId !== lineId || (number !== undefined && row.number !== number));
   }
 
+  numberOf(lineId: string): number | null {
+    return this.rows.find((row) => row.lineId === lineId)?.number ?? null;
+  }
+
   next(isExcluded: (lineId: string) => boolean): WaitingLine | null {
     const row = this.rows.find(({ lineId }) => !isExcluded(lineId));
     return row ? { ...row } : null;

@@ -158,6 +158,23 @@ test("a line that is refused while it is woken keeps its row, because its number
   expect(webhook.waiting.rows).toEqual([]);
 });
 
+test("a line that waits is woken, even if an old request of its was granted", async () => {
+  const { webhook } = await working();
+  await webhook.permits.disable("customer");
+  await webhook.ask("a");
+  webhook.onWake = () => {
+    throw new Error("the line does not answer");
+  };
+  await webhook.permits.enable("pending");
+  await permitOf(webhook, "a");
+  expect(webhook.waiting.rows.map(({ lineId }) => lineId)).toEqual(["a"]);
+  const woken: string[] = [];
+  webhook.onWake = (lineId) => woken.push(lineId);
+  await webhook.run(MINUTE);
+  expect(woken).toEqual(["a"]);
+  expect(webhook.waiting.rows).toEqual([]);
+});
+
 test("a pause that the receiver asks for holds all lines, and a success of another call does not end it", async () => {
   const { webhook, lines } = await working();
   const [slow, limited] = [await permitOf(webhook, "slow"), await permitOf(webhook, "limited")];
