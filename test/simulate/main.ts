@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
 import { exitCodeOf, Mistake } from "../support/mistake.ts";
 import { DECISIONS } from "./decisions.ts";
-import { runOrganization, traceOrganization } from "./organization/main.ts";
+import { runScenario, type Scenario, traceScenario } from "./objects/scenario.ts";
+import { ORGANIZATION } from "./organization/scenario.ts";
 import { SABOTEURS } from "./saboteurs.ts";
 import { BRANCHES, figure, firstCaught, MODES, runSeries, type Series, table, vacuous } from "./series.ts";
 import { simulate } from "./simulate.ts";
+import { WEBHOOKS } from "./webhooks/scenario.ts";
 import { FAULTS } from "./world.ts";
 
 const USAGE = `npm run test:simulate -- [options]
@@ -14,6 +16,7 @@ const USAGE = `npm run test:simulate -- [options]
   --trace <seed>   what happens in one seed, line by line, and nothing else
   --mode <mode>    of the trace: safety or liveness (liveness)
   --organization   simulates an organization's object and its chats, instead of delivery
+  --webhooks       simulates chats that send events to webhooks, instead of delivery
 `;
 
 process.exitCode = await exitCodeOf(() => main(process.argv.slice(2)));
@@ -27,16 +30,14 @@ async function main(argv: string[]): Promise<number> {
       from: { type: "string", default: "0" },
       trace: { type: "string" },
       mode: { type: "string", default: "liveness" },
+      webhooks: { type: "boolean", default: false },
       organization: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return print(USAGE, 0);
-  if (values.organization) {
-    if (values.trace !== undefined) return print(await traceOrganization(natural(values.trace)), 0);
-    const { text, holds } = await runOrganization(natural(values.from), natural(values.seeds));
-    return print(text, holds ? 0 : 1);
-  }
+  if (values.webhooks) return runObjects(WEBHOOKS, values);
+  if (values.organization) return runObjects(ORGANIZATION, values);
   if (values.trace !== undefined) {
     const mode = values.mode === "safety" ? "safety" : "liveness";
     const { trace, violation } = await simulate(natural(values.trace), mode, { isTraced: true });
@@ -71,6 +72,16 @@ async function main(argv: string[]): Promise<number> {
   }
   if (missing.length > 0) return print("\nWhat was checked held. More --seeds check the rest.\n", 1);
   return print("\nEverything held.\n", 0);
+}
+
+/** Runs the seeds of a simulation of objects, or traces one. */
+async function runObjects<Service>(
+  scenario: Scenario<Service>,
+  values: { seeds: string; from: string; trace?: string | undefined },
+): Promise<number> {
+  if (values.trace !== undefined) return print(await traceScenario(scenario, natural(values.trace)), 0);
+  const show = (text: string) => void print(text, 0);
+  return (await runScenario(scenario, natural(values.from), natural(values.seeds), show)) ? 0 : 1;
 }
 
 function print(text: string, code: number): number {

@@ -1,7 +1,8 @@
 import type { ChannelRecord } from "../../../src/channels/record.ts";
-import type { Service } from "./bundle.ts";
+import type { Party } from "../objects/party.ts";
 import type { Judge } from "./judge.ts";
-import type { OrganizationWorld, Party } from "./party.ts";
+import type { Service } from "./load-service.ts";
+import type { OrganizationWorld } from "./rules.ts";
 
 /** Where an isolate's code is, and its environment. */
 export interface Isolate {

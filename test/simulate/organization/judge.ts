@@ -1,6 +1,6 @@
 import type { Preview } from "../../../src/organizations/rpc.ts";
-import type { SimulatedObject } from "./object.ts";
-import type { OrganizationWorld } from "./party.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { OrganizationWorld } from "./rules.ts";
 
 /** A chat's row in the organization's object, as far as it is judged. */
 export interface Row {

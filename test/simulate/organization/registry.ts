@@ -1,7 +1,7 @@
 import type { Adapter } from "../../../src/channels/adapter.ts";
 import { telegramSpec } from "../../../src/channels/telegram/spec.ts";
 import { whatsappSpec } from "../../../src/channels/whatsapp/spec.ts";
-import { platform } from "./globals.ts";
+import { platform } from "../objects/globals.ts";
 
 /** Replaces `src/channels/registry.ts`: networks that answer what the simulation decides. */
 

@@ -1,8 +1,8 @@
 import type { Message } from "../../../src/chats/message.ts";
 import type { ChatState } from "../../../src/organizations/rpc.ts";
 import { addCounts, type Counts } from "../../../src/platform/counts.ts";
-import type { SimulatedObject } from "./object.ts";
-import type { OrganizationWorld } from "./party.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { OrganizationWorld } from "./rules.ts";
 
 /** A chat's row with what the chat has reported. */
 interface ReportedRow {

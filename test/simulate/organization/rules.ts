@@ -1,3 +1,5 @@
+import type { World } from "../world.ts";
+
 /** What may go wrong. Each seed has a part of it. */
 export const ORGANIZATION_FAULTS = [
   "call late",
@@ -9,7 +11,7 @@ export const ORGANIZATION_FAULTS = [
   "isolate lost",
   "crash before a commit",
   "crash after a commit",
-  "alarm late",
+  "alarm early or late",
   "alarm twice",
   "clocks apart",
   "organization away",
@@ -42,3 +44,5 @@ export const ORGANIZATION_INVARIANTS = {
   erased: "a deleted channel or organization has no chat, and gets none",
 } as const;
 export type OrganizationInvariant = keyof typeof ORGANIZATION_INVARIANTS;
+
+export type OrganizationWorld = World<OrganizationFault, OrganizationInvariant>;

@@ -1,4 +1,4 @@
-import type { Replacement } from "./bundle.ts";
+import type { Replacement } from "../objects/bundle.ts";
 
 const organization = "src/organizations/organization-object.ts";
 const chatTable = "src/organizations/chat-table.ts";

@@ -11,4 +11,4 @@ export { newId } from "../../../src/ids.ts";
 export { storeItem } from "../../../src/inbound/store-item.ts";
 export { callOrganization } from "../../../src/organizations/call-organization.ts";
 export { OrganizationObject } from "../../../src/organizations/organization-object.ts";
-export { platform } from "./globals.ts";
+export { platform } from "../objects/globals.ts";

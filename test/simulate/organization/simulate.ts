@@ -1,21 +1,16 @@
 import { readFileSync } from "node:fs";
 import type { Outcome } from "../../../src/channels/adapter.ts";
-import type { Run } from "../simulate.ts";
+import { Calls, Directory } from "../objects/calls.ts";
+import { SimulatedObject } from "../objects/object.ts";
+import { Party } from "../objects/party.ts";
+import type { ObjectRun } from "../objects/scenario.ts";
+import { Database } from "../objects/storage.ts";
 import { EPOCH, Violation, World } from "../world.ts";
-import type { Service } from "./bundle.ts";
-import { Calls, Directory } from "./calls.ts";
 import { Clients, type Isolate } from "./clients.ts";
 import { Judge } from "./judge.ts";
-import { SimulatedObject } from "./object.ts";
-import { type OrganizationWorld, Party } from "./party.ts";
+import type { Service } from "./load-service.ts";
 import { checkRest } from "./rest.ts";
-import { ORGANIZATION_FAULTS, type OrganizationInvariant } from "./rules.ts";
-import { Database } from "./storage.ts";
-
-export type OrganizationRun = Omit<Run, "checks" | "violation"> & {
-  checks: ReadonlyMap<OrganizationInvariant, number>;
-  violation: { invariant: OrganizationInvariant; text: string } | null;
-};
+import { ORGANIZATION_FAULTS, type OrganizationWorld } from "./rules.ts";
 
 const OPERATIONS = 25;
 const MAX_EVENTS = 50_000;
@@ -32,15 +27,15 @@ const tables = new Database();
 tables.run(migration);
 
 /** Runs the objects of one organization and its chats, while clients call them and the faults of this seed happen. */
-export async function simulateOrganization(service: Service, seed: number, isTraced = false): Promise<OrganizationRun> {
+export async function simulateOrganization(service: Service, seed: number, isTraced = false): Promise<ObjectRun> {
   const world: OrganizationWorld = new World(seed, ORGANIZATION_FAULTS, isTraced);
   const simulation = new Simulation(world, service);
-  let violation: OrganizationRun["violation"] = null;
+  let violation: ObjectRun["violation"] = null;
   try {
     await simulation.run();
   } catch (error) {
     if (!(error instanceof Violation)) throw new Error(`Seed ${seed} failed`, { cause: error });
-    violation = { invariant: error.invariant as OrganizationInvariant, text: error.message };
+    violation = { invariant: error.invariant, text: error.message };
   } finally {
     simulation.close();
   }

@@ -14,15 +14,24 @@ export interface Replacement {
   wrong: string;
 }
 
-export type Service = typeof import("./service.ts");
+/** The part of the service that a simulation runs. */
+export interface BundlePlan {
+  /** The absolute path of the module that exports it. */
+  entry: string;
+  /** Absolute paths of simulated modules, by the end of the path of the module that each replaces. */
+  simulated: Readonly<Record<string, string>>;
+}
 
 /**
- * Loads the service's code with simulated globals, networks and platform classes. Each call loads a copy of its own.
+ * Loads the service's code with simulated globals, modules and platform classes. Each call loads a copy of its own.
  * @throws if the code that a replacement replaces is not there
  */
-export async function loadService(replacements: readonly Replacement[] = []): Promise<Service> {
+export async function loadBundle<Service>(
+  { entry, simulated }: BundlePlan,
+  replacements: readonly Replacement[],
+): Promise<Service> {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [`${here}service.ts`],
+    entryPoints: [entry],
     bundle: true,
     write: false,
     format: "esm",
@@ -30,7 +39,7 @@ export async function loadService(replacements: readonly Replacement[] = []): Pr
     target: "esnext",
     alias: { "cloudflare:workers": `${here}cloudflare-workers.ts` },
     inject: [`${here}globals.ts`],
-    plugins: [simulatedNetworks, replacing(replacements)],
+    plugins: [simulating(simulated), replacing(replacements)],
     keepNames: true,
     logLevel: "warning",
   });
@@ -44,12 +53,16 @@ export async function loadService(replacements: readonly Replacement[] = []): Pr
   }
 }
 
-const simulatedNetworks: esbuild.Plugin = {
-  name: "simulated-networks",
-  setup(build) {
-    build.onResolve({ filter: /\/registry\.ts$/ }, () => ({ path: `${here}registry.ts` }));
-  },
-};
+function simulating(simulated: BundlePlan["simulated"]): esbuild.Plugin {
+  return {
+    name: "simulating",
+    setup(build) {
+      for (const [end, path] of Object.entries(simulated)) {
+        build.onResolve({ filter: new RegExp(`${RegExp.escape(end)}$`) }, () => ({ path }));
+      }
+    },
+  };
+}
 
 function replacing(replacements: readonly Replacement[]): esbuild.Plugin {
   return {

@@ -1,5 +1,5 @@
 import { platformError, type SimulatedObject } from "./object.ts";
-import type { OrganizationWorld, Party, Reply, Result } from "./party.ts";
+import type { Party, PlatformWorld, Reply, Result } from "./party.ts";
 import type { Database } from "./storage.ts";
 
 /** The longest time that a call or its answer is under way. Ten minutes of a tombstone outlast any chain of calls. */
@@ -7,9 +7,9 @@ const LONGEST_MS = 100_000;
 
 /** What crosses between places: calls of objects, and statements of D1. Each may be late, lost or repeated. */
 export class Calls {
-  readonly #world: OrganizationWorld;
+  readonly #world: PlatformWorld;
 
-  constructor(world: OrganizationWorld) {
+  constructor(world: PlatformWorld) {
     this.#world = world;
   }
 
@@ -104,7 +104,7 @@ export class Directory {
   constructor(database: Database) {
     this.database = database;
     database.run(
-      "delete from channels; delete from api_keys; delete from members; delete from templates; delete from organizations",
+      "delete from webhooks; delete from channels; delete from api_keys; delete from members; delete from templates; delete from organizations",
     );
   }
 

@@ -1,4 +1,4 @@
-import { type OrganizationWorld, Party, type Reply, type Result } from "./party.ts";
+import { Party, type PlatformWorld, type Reply, type Result } from "./party.ts";
 import { ObjectStorage } from "./storage.ts";
 
 type Instance = Record<string, (...given: unknown[]) => unknown>;
@@ -32,7 +32,7 @@ export class SimulatedObject extends Party {
   /** The alarm that is planned in the world. */
   #planned: { at: number } | null = null;
 
-  constructor(world: OrganizationWorld, name: string, construct: Construct, watch: Watch) {
+  constructor(world: PlatformWorld, name: string, construct: Construct, watch: Watch) {
     super(world, name);
     this.#construct = construct;
     this.#watch = watch;
@@ -116,7 +116,7 @@ export class SimulatedObject extends Party {
     const planned = alarm === null ? null : { at: alarm };
     this.#planned = planned;
     if (!planned) return;
-    const lateMs = this.world.fault("alarm late", 0.1) ? this.world.between(0, 60_000) : 0;
+    const lateMs = this.world.fault("alarm early or late", 0.1) ? this.world.between(-1_000, 60_000) : 0;
     this.world.at(planned.at - this.skewMs + lateMs, () => {
       if (this.#planned === planned) this.#ring();
     });

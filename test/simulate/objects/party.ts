@@ -1,7 +1,24 @@
 import type { World } from "../world.ts";
-import type { OrganizationFault, OrganizationInvariant } from "./rules.ts";
 
-export type OrganizationWorld = World<OrganizationFault, OrganizationInvariant>;
+/** What may go wrong with objects and the calls between them. */
+type PlatformFault =
+  | "call late"
+  | "call lost"
+  | "call twice"
+  | "answer lost"
+  | "answer late"
+  | "crash before a commit"
+  | "crash after a commit"
+  | "alarm early or late"
+  | "alarm twice"
+  | "clocks apart"
+  | "D1 late";
+
+/** The world of any simulation of objects. */
+export type PlatformWorld = Pick<
+  World<PlatformFault, string>,
+  "now" | "random" | "between" | "pick" | "fault" | "note" | "fail" | "running" | "entered" | "after" | "at"
+>;
 
 /** How a call ended. */
 export type Result = { value: unknown } | { error: unknown };
@@ -14,14 +31,14 @@ export type Reply = (result: Result) => void;
  * leaves at the end of a turn. When it is lost, its code stops where it waits.
  */
 export class Party {
-  readonly world: OrganizationWorld;
+  readonly world: PlatformWorld;
   readonly name: string;
   /** How far the clock of this place is from the world's. */
   skewMs = 0;
   protected life = { isOver: false };
   #outputs: (() => void)[] = [];
 
-  constructor(world: OrganizationWorld, name: string) {
+  constructor(world: PlatformWorld, name: string) {
     this.world = world;
     this.name = name;
   }

@@ -1,0 +1,254 @@
+import type { ChatIdentity } from "../../../src/chats/identity.ts";
+import type { EventLog } from "../../../src/chats/log/event-log.ts";
+import type { MessageLog } from "../../../src/chats/log/message-log.ts";
+import type { EventFact, EventType } from "../../../src/events/event.ts";
+import type { LineHost } from "../../../src/webhooks/line-host.ts";
+import type { Lines } from "../../../src/webhooks/lines.ts";
+import type { EventRange, WebhookFilter } from "../../../src/webhooks/rpc.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { Service } from "./load-service.ts";
+import type { Receivers } from "./receivers.ts";
+import type { WebhookWorld } from "./rules.ts";
+
+export type LineIdentity = Pick<ChatIdentity, "chatId" | "organizationId" | "life">;
+
+const AGAIN_AFTER_MS = 30_000;
+const TABLE =
+  "create table if not exists events (n integer primary key, type text not null, seq integer, note text, at integer not null)";
+
+/** A chat's object as far as events concern it: its event log, its reports and its lines, over real storage. */
+export class LineChat {
+  readonly #object: SimulatedObject;
+  readonly #service: Service;
+  readonly #env: Env;
+  readonly #receivers: Receivers;
+  readonly #faults: WebhookWorld;
+  readonly #state: DurableObjectState;
+  readonly #alarm: InstanceType<Service["StandingAlarm"]>;
+  readonly #log: EventLog;
+  readonly #report: InstanceType<Service["ChatReporter"]>;
+  readonly #lines: Lines;
+  #identity: LineIdentity | undefined;
+
+  constructor(
+    state: DurableObjectState,
+    object: SimulatedObject,
+    { service, env, receivers, world }: { service: Service; env: Env; receivers: Receivers; world: WebhookWorld },
+  ) {
+    this.#faults = world;
+    this.#state = state;
+    this.#object = object;
+    this.#service = service;
+    this.#env = env;
+    this.#receivers = receivers;
+    const { kv, sql } = state.storage;
+    this.#identity = kv.get("identity");
+    this.#alarm = new service.StandingAlarm(state.storage);
+    this.#log = new service.EventLog(sql, () => {});
+    this.#lines = new service.Lines(() => this.#host());
+    this.#report = new service.ChatReporter({
+      kv,
+      env,
+      log: this.#messageLog(),
+      webhooks: {
+        version: () => this.#lines.version,
+        configure: (list, startAfter) => this.#lines.configure(list, startAfter),
+      },
+      identity: () => this.#identity as ChatIdentity | undefined,
+      depth: () => 0,
+    });
+  }
+
+  async adopt(identity: LineIdentity): Promise<void> {
+    await this.#alarm.standing();
+    const { kv, sql } = this.#state.storage;
+    if (this.#identity || identity.life <= (kv.get<number>("tombstone") ?? 0)) return;
+    sql.exec(TABLE);
+    kv.put("identity", identity);
+    this.#identity = identity;
+    this.#append("chat.created", null);
+    await this.#announce();
+  }
+
+  /** Stores messages of the contact. */
+  async write(texts: string[]): Promise<void> {
+    await this.#alarm.standing();
+    if (!this.#identity) return;
+    for (const text of texts) {
+      const seq = this.#log.newest + 1;
+      this.#state.storage.kv.put(`text ${seq}`, text);
+      this.#append("message.received", seq);
+    }
+    await this.#announce();
+  }
+
+  async changeStatus(): Promise<void> {
+    await this.#alarm.standing();
+    if (!this.#identity) return;
+    this.#append("message.status", 1);
+    await this.#announce();
+  }
+
+  async redact(seq: number): Promise<void> {
+    await this.#alarm.standing();
+    const { kv } = this.#state.storage;
+    if (!this.#identity || !kv.get(`text ${seq}`)) return;
+    kv.put(`text ${seq}`, "");
+    kv.put("redactions", this.#redactions() + 1);
+    this.#append("message.redacted", seq);
+    this.#lines.forgetResponses();
+    await this.#announce();
+  }
+
+  async wakeWebhook(webhookId: string, number: number): Promise<number> {
+    await this.#alarm.standing();
+    const woken = this.#lines.wake(webhookId, number);
+    await this.#resume();
+    return woken;
+  }
+
+  async replayEvents(webhookId: string, replayId: string, ranges: EventRange[]): Promise<number> {
+    await this.#alarm.standing();
+    const found = this.#lines.replay(webhookId, replayId, ranges);
+    await this.#resume();
+    return found;
+  }
+
+  async skip(webhookId: string): Promise<void> {
+    await this.#alarm.standing();
+    const head = this.#lines.describe(webhookId)?.head;
+    if (head) this.#lines.skip(webhookId, head.number);
+    await this.#resume();
+  }
+
+  async erase(life: number): Promise<void> {
+    const { storage } = this.#state;
+    if ((this.#identity?.life ?? 0) > life) return;
+    const tombstone = Math.max(life, storage.kv.get<number>("tombstone") ?? 0);
+    this.#identity = undefined;
+    this.#lines.forget();
+    this.#report.forget();
+    this.#log.forget();
+    await storage.deleteAll();
+    this.#alarm.gone();
+    storage.kv.put("tombstone", tombstone);
+  }
+
+  async alarm(): Promise<void> {
+    this.#alarm.gone();
+    if (!this.#identity) return;
+    await this.#alarm.set(this.#now() + AGAIN_AFTER_MS);
+    await Promise.all([this.#report.onAlarm(), this.#lines.run()]);
+    if (this.#identity) await this.#alarm.set(this.#dueAt());
+  }
+
+  #append(type: EventType, seq: number | null): void {
+    this.#log.append({ type, seq, note: null, at: this.#now() });
+  }
+
+  /** Sets the alarm in the commit of a change, and runs the lines. */
+  async #announce(): Promise<void> {
+    await this.#alarm.by(this.#report.changed());
+    await this.#resume();
+  }
+
+  async #resume(): Promise<void> {
+    if (!this.#identity) return;
+    await this.#alarm.by(this.#dueAt());
+    this.#state.waitUntil(this.#run());
+  }
+
+  async #run(): Promise<void> {
+    await this.#lines.run();
+    if (this.#identity) await this.#alarm.by(this.#dueAt());
+  }
+
+  #dueAt(): number | null {
+    const due = [this.#report.dueAt(), this.#lines.dueAt(this.#now())].filter((at) => at !== null);
+    return due.length > 0 ? Math.min(...due) : null;
+  }
+
+  #now(): number {
+    return this.#service.SYSTEM_CLOCK.now();
+  }
+
+  #redactions(): number {
+    return this.#state.storage.kv.get<number>("redactions") ?? 0;
+  }
+
+  #host(): LineHost | null {
+    const identity = this.#identity;
+    if (!identity) return null;
+    const { SYSTEM_CLOCK: clock, callObject, eventId, lifeDigits } = this.#service;
+    const { chatId: lineId, life } = identity;
+    const { world } = this.#object;
+    const note = (line: unknown) => world.note(() => JSON.stringify(line).split("\\n", 1)[0] ?? "");
+    const id = (number: number) => eventId(lineId, lifeDigits(life), number);
+    const webhooks = (this.#env as unknown as { WEBHOOKS: Env["WEBHOOKS"] }).WEBHOOKS;
+    return {
+      clock,
+      kv: this.#state.storage.kv,
+      logger: { log: note, warn: note, error: (line) => this.#failed(line) },
+      lineId,
+      exists: () => this.#identity?.life === life,
+      newest: () => this.#log.newest,
+      next: (after, filter) => this.#matching(after, filter)[0] ?? null,
+      count: (after, filter) => this.#matching(after, filter).length,
+      webhook: (webhookId) => ({
+        permit: (request) => callObject(webhooks, webhookId, (object) => object.permit(request)),
+        report: (attempt) => callObject(webhooks, webhookId, (object) => object.report(webhookId, attempt)),
+      }),
+      standBy: (at) => this.#alarm.by(at),
+      redactions: () => this.#redactions(),
+      eventId: id,
+      checkUrl: () => null,
+      render: async (fact, _payload, previous) => {
+        const { seq } = fact;
+        if (seq !== null && this.#faults.fault("redacted before a call", 0.03)) this.#later("redact", seq);
+        const text = fact.seq === null ? null : (this.#state.storage.kv.get<string>(`text ${fact.seq}`) ?? null);
+        const { number, type } = fact;
+        if (world.random() < 0.3) await clock.wait(world.between(1, 200));
+        return JSON.stringify({ id: id(number), lineId, life, number, type, seq, previous, text });
+      },
+      sign: async () => {
+        if (world.random() < 0.3) await clock.wait(world.between(1, 200));
+        return {};
+      },
+      fetch: (_url, init) => {
+        const { seq } = JSON.parse(init.body as string) as { seq: number | null };
+        if (seq !== null && this.#faults.fault("redacted during a call", 0.03)) this.#later("redact", seq);
+        return this.#receivers.call(this.#object, init);
+      },
+    };
+  }
+
+  /** Another call of this chat is under way. */
+  #later(method: string, given: number): void {
+    const { world } = this.#object;
+    world.after(world.between(1, 300), () => this.#object.receive(method, [given], () => {}));
+  }
+
+  #failed(line: unknown): void {
+    this.#object.world.fail(new Error(JSON.stringify(line)));
+  }
+
+  #matching(after: number, filter: WebhookFilter): EventFact[] {
+    const { newest } = this.#log;
+    if (after >= newest) return [];
+    return this.#log.range(after + 1, newest).filter(({ type }) => this.#service.matches(filter, type, "chn"));
+  }
+
+  /** A log without messages, whose changes are its events. */
+  #messageLog(): MessageLog {
+    const events = this.#log;
+    const log = {
+      events,
+      get changes() {
+        return events.newest;
+      },
+      newest: () => ({ seq: 0, at: 0 }),
+      directionsDownTo: () => [],
+    };
+    return log as unknown as MessageLog;
+  }
+}

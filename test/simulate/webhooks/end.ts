@@ -1,0 +1,92 @@
+import type { StoredLine } from "../../../src/webhooks/line.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { LineIdentity } from "./chat.ts";
+import type { WebhookJudge } from "./judge.ts";
+import type { BookedLine } from "./lines-book.ts";
+import type { Owner } from "./owner.ts";
+import { stateOf } from "./permit-judge.ts";
+import type { Receivers } from "./receivers.ts";
+import type { WebhookWorld } from "./rules.ts";
+
+interface Parts {
+  world: WebhookWorld;
+  judge: WebhookJudge;
+  owner: Owner;
+  receivers: Receivers;
+  chats: ReadonlyMap<string, SimulatedObject>;
+  webhooks: ReadonlyMap<string, SimulatedObject>;
+}
+
+const HOUR = 3_600_000;
+/** After this time, all that waits for an answer, a lease or an alarm has gone on. */
+const SETTLED_MS = 10 * 60_000;
+/** How long a line may take once nothing makes it wait: the calls of chats that do not answer back off for minutes. */
+const GRACE_MS = 2 * HOUR;
+const MAX_EVENTS = 50_000;
+
+/** Ends all faults but some that stay, and checks that everything else is delivered. @throws Violation */
+export async function checkEnd(parts: Parts): Promise<void> {
+  const { world, judge, owner, receivers, webhooks, chats } = parts;
+  const [ill] = [...webhooks.keys()];
+  const isDead = webhooks.size > 1 && world.random() < 0.2;
+  receivers.sick.clear();
+  receivers.poisoned.clear();
+  if (isDead && ill !== undefined) {
+    world.count("a webhook stays dead");
+    receivers.sick.set(ill, world.pick([0, -1, 500]));
+  }
+  await world.run(world.now + SETTLED_MS, MAX_EVENTS);
+  for (const webhook of webhooks.values()) if (stateOf(webhook).name === "disabled") owner.enable(webhook.name);
+  await world.run(world.now + SETTLED_MS, MAX_EVENTS);
+  const lines = [...chats.values()].flatMap((chat) => linesOf(parts, chat));
+  const healthy = lines.filter(({ line }) => !isDead || line.webhookId !== ill);
+  for (const { chat, line, dueAt } of healthy.sort((one, other) => one.dueAt - other.dueAt)) {
+    await world.run(dueAt + GRACE_MS, MAX_EVENTS);
+    if (!isAlive(parts, chat, line)) continue;
+    const left = judge.left(line);
+    world.check(
+      "complete",
+      left.length === 0,
+      () => `${line.chatId} still owes ${line.webhookId} the events ${left.join()}`,
+    );
+    checkKnown(parts, chat, line);
+  }
+}
+
+/** The lines of a chat, and when nothing makes them wait any more. */
+function linesOf({ world, judge, webhooks }: Parts, chat: SimulatedObject) {
+  const identity = chat.storage.get<LineIdentity>("identity");
+  if (!identity) return [];
+  return [...judge.book.webhooks.values()].map(({ id }) => {
+    const stored = chat.storage.get<StoredLine>(`line ${id}`);
+    const webhook = webhooks.get(id);
+    const { pausedUntil, probes } = webhook ? stateOf(webhook) : { pausedUntil: 0, probes: null };
+    const replays = (stored?.replays ?? []).map(({ head }) => head?.nextAt ?? 0);
+    const dueAt = Math.max(world.now, stored?.head?.nextAt ?? 0, pausedUntil, probes?.probeAt ?? 0, ...replays);
+    return { chat, line: judge.book.line(id, chat.name, identity.life), dueAt };
+  });
+}
+
+function isAlive({ judge }: Parts, chat: SimulatedObject, { webhookId, life }: BookedLine): boolean {
+  const isSame = chat.storage.get<LineIdentity>("identity")?.life === life;
+  return isSame && !judge.book.webhooks.get(webhookId)?.isDeleted;
+}
+
+/** The webhook's object knows what the line gave up. */
+function checkKnown({ world, webhooks }: Parts, chat: SimulatedObject, line: BookedLine): void {
+  const stored = chat.storage.get<StoredLine>(`line ${line.webhookId}`);
+  const owed = stored?.unreported.length ?? 0;
+  world.check("known", owed === 0, () => `${line.chatId} has not told ${line.webhookId} what it gave up`);
+  const failed = webhooks
+    .get(line.webhookId)
+    ?.storage.read<{ first: number; last: number }>(
+      "failed",
+      "select first, last from failed where line = ?",
+      line.chatId,
+    );
+  for (const [number, end] of line.ended) {
+    if (end !== "given up" || line.replayed.has(number)) continue;
+    const isKnown = failed?.some(({ first, last }) => first <= number && number <= last);
+    world.check("known", isKnown === true, () => `${line.webhookId} does not know that event ${number} was given up`);
+  }
+}

@@ -1,0 +1,265 @@
+import type { StoredLine } from "../../../src/webhooks/line.ts";
+import type { WebhookAttempt } from "../../../src/webhooks/rpc.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { LineIdentity } from "./chat.ts";
+import { type BookedLine, LinesBook } from "./lines-book.ts";
+import { PermitJudge, stateOf } from "./permit-judge.ts";
+import type { Call } from "./receivers.ts";
+import type { WebhookWorld } from "./rules.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** The waits between the tries of an event, as the guide lists them. */
+const WAITS = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR];
+const LAST_WAITS = [12 * HOUR, 12 * HOUR, 12 * HOUR, 12 * HOUR, 8 * HOUR];
+const ALL_WAITS = [...WAITS, ...LAST_WAITS];
+/** A permit is void after this time. */
+const PERMIT_MS = 5_000;
+const MAX_BUSY = 3;
+
+/** Checks what receivers see, and what chats store. */
+export class WebhookJudge {
+  readonly book = new LinesBook();
+  readonly permits: PermitJudge;
+  readonly #world: WebhookWorld;
+  readonly #chats: ReadonlyMap<string, SimulatedObject>;
+  readonly #webhooks: ReadonlyMap<string, SimulatedObject>;
+  readonly #underWay = new Set<Call>();
+  /** Answers that are not committed yet. */
+  #answers: { call: Call; apply: () => void }[] = [];
+  readonly #ids = new Map<string, string>();
+  /** Texts of messages, and of those that were redacted, by chat. */
+  readonly #texts = new Map<string, string>();
+  readonly #redacted = new Map<string, Set<string>>();
+
+  constructor(
+    world: WebhookWorld,
+    chats: ReadonlyMap<string, SimulatedObject>,
+    webhooks: ReadonlyMap<string, SimulatedObject>,
+  ) {
+    this.#world = world;
+    this.#chats = chats;
+    this.#webhooks = webhooks;
+    this.permits = new PermitJudge(world, this.book);
+  }
+
+  /** The chat's code calls `fetch`. Nothing may have changed since then when the call leaves. */
+  begins({ lineId, life, number, seq, text, chat, webhookId }: Call): void {
+    const world = this.#world;
+    const held = chat.storage.get<LineIdentity>("identity")?.life;
+    world.check("erased", held === life, () => `${lineId} sends event ${number} of life ${life} and has life ${held}`);
+    const stored = seq === null ? null : (chat.storage.get<string>(`text ${seq}`) ?? null);
+    world.check("redacted", (text || null) === (stored || null), () => `${webhookId} is sent "${text}" of ${lineId}`);
+  }
+
+  /** A call leaves the chat. @returns what ends it */
+  leaves(call: Call): () => void {
+    const { webhookId, lineId, life, number, replayId, attempt } = call;
+    const line = this.book.line(webhookId, lineId, life);
+    this.#checkId(call);
+    this.#checkUnderWay(call);
+    this.#checkDisabled(call);
+    if (replayId === null) {
+      if (attempt === 1 && !line.calls.has(number)) this.#checkOrder(line, number);
+      this.#checkTry(line, call);
+      line.calls.set(number, (line.calls.get(number) ?? 0) + 1);
+    } else this.#world.count("a replay's call");
+    this.#underWay.add(call);
+    return () => this.#underWay.delete(call);
+  }
+
+  /** The chat's code has an answer. It counts when the chat commits. @param status null if there was none */
+  answered(call: Call, status: number | null, retryAfter: string | null): void {
+    this.#answers.push({ call, apply: () => this.#apply(call, status, retryAfter) });
+  }
+
+  #apply(call: Call, status: number | null, retryAfter: string | null): void {
+    const { webhookId, lineId, life, number, replayId } = call;
+    const line = this.book.line(webhookId, lineId, life);
+    if (status === 200) {
+      if (replayId === null) this.book.ended(line, number, "accepted");
+      else line.replayed.add(number);
+      return;
+    }
+    this.#failed(call, retryAfter);
+  }
+
+  /** The chat knows that a call failed. */
+  #failed({ webhookId, lineId, life, number, replayId, attempt, chat }: Call, retryAfter: string | null): void {
+    if (replayId !== null) return;
+    const line = this.book.line(webhookId, lineId, life);
+    if (line.calls.get(number) === undefined || chat.storage.get<LineIdentity>("identity")?.life !== life) return;
+    const stored = chat.storage.get<StoredLine>(`line ${webhookId}`);
+    // `gone` and what was skipped in the meantime do not wait.
+    if (stored?.head?.number !== number || stored.head.nextAt === 0 || stored.recent.at(-1)?.httpStatus === 410) return;
+    const wait = Math.max(0.8 * (ALL_WAITS[attempt - 1] ?? 0), Number(retryAfter ?? 0) * 1_000);
+    line.notBefore.set(number, chat.now + wait - 1);
+  }
+
+  /** A chat's object has committed. */
+  chatCommitted(chat: SimulatedObject): void {
+    const { storage } = chat;
+    const answers = this.#answers.filter(({ call }) => call.chat === chat);
+    this.#answers = this.#answers.filter(({ call }) => call.chat !== chat);
+    for (const { call, apply } of answers) if (call.losses === chat.losses) apply();
+    const identity = storage.get<LineIdentity>("identity");
+    if (!identity) return;
+    const { chatId, life } = identity;
+    this.#addEvents(chat, identity);
+    for (const webhookId of this.book.webhooks.keys()) {
+      const stored = storage.get<StoredLine>(`line ${webhookId}`);
+      if (!stored) continue;
+      const line = this.book.line(webhookId, chatId, life);
+      for (const report of stored.unreported) if (report.replayId === null) this.#gaveUp(line, report);
+      const redacted = this.#redacted.get(`${chatId} ${life}`);
+      if (!redacted) continue;
+      for (const { response } of stored.recent) {
+        const quoted = [...redacted].find((text) => response?.includes(text));
+        this.#world.check("redacted", quoted === undefined, () => `${chatId} keeps an answer with "${quoted}"`);
+      }
+    }
+    if (storage.alarm === null) this.#checkNothingLeft(chat, identity);
+  }
+
+  skipBefore(webhookId: string): number {
+    const webhook = this.#webhooks.get(webhookId);
+    return (webhook && stateOf(webhook).skipBefore) ?? 0;
+  }
+
+  /** The events that a line must send and that have not ended. */
+  left(line: BookedLine): number[] {
+    const required = this.book.required(line, this.skipBefore(line.webhookId));
+    return required.filter(({ number }) => !line.ended.has(number)).map(({ number }) => number);
+  }
+
+  /** How many calls of a webhook are under way. */
+  underWay(webhookId: string): number {
+    return [...this.#underWay].filter((call) => call.webhookId === webhookId).length;
+  }
+
+  #addEvents({ storage }: SimulatedObject, { chatId, life }: LineIdentity): void {
+    const events = this.book.events(chatId, life);
+    const rows = storage.read<{ n: number; type: string; seq: number | null; at: number }>(
+      "events",
+      "select n, type, seq, at from events where n > ? order by n",
+      events.length,
+    );
+    const versions = new Map<string, number>();
+    for (const webhookId of rows.length > 0 ? this.book.webhooks.keys() : []) {
+      const version = storage.get<StoredLine>(`line ${webhookId}`)?.filter.version;
+      if (version !== undefined) versions.set(webhookId, version);
+    }
+    const of = `${chatId} ${life}`;
+    for (const { n, type, seq, at } of rows) {
+      const text = this.#texts.get(`${of} ${seq}`);
+      if (type === "message.received") this.#texts.set(`${of} ${n}`, storage.get(`text ${n}`) ?? "");
+      else if (type === "message.redacted" && text) {
+        this.#redacted.set(of, (this.#redacted.get(of) ?? new Set()).add(text));
+      }
+      events.push({ number: n, type, at, committedAt: this.#world.now, versions });
+    }
+  }
+
+  #gaveUp(line: BookedLine, report: WebhookAttempt): void {
+    const { number, first = number, code, httpStatus } = report;
+    const key = `${first} ${number}`;
+    if (line.seen.has(key)) return;
+    line.seen.add(key);
+    const world = this.#world;
+    world.count(`given up: ${httpStatus === null ? code : "its tries"}`);
+    for (const event of this.book.givenUp(line, report)) {
+      this.book.ended(line, event.number, "given up");
+      if (code === "skipped") continue;
+      const age = (this.#chats.get(line.chatId)?.now ?? 0) - event.at;
+      const calls = line.calls.get(event.number) ?? 0;
+      const isRefused =
+        httpStatus !== null && httpStatus >= 400 && httpStatus < 500 && ![401, 404].includes(httpStatus);
+      const least = isRefused && httpStatus !== 429 ? 5 : 15;
+      const isOver = code === "expired" ? age > 30 * DAY : calls >= least;
+      const text = () =>
+        `${line.chatId} gave event ${event.number} up with ${code} after ${calls} calls, ${age} ms old`;
+      world.check("tries", isOver, text);
+    }
+  }
+
+  /** Without an alarm, each event was reported, and each line has sent what it must. */
+  #checkNothingLeft({ storage }: SimulatedObject, { chatId, life }: LineIdentity): void {
+    const world = this.#world;
+    const newest = this.book.events(chatId, life).length;
+    const reported = storage.get<{ events: number }>("reported")?.events ?? 0;
+    world.check(
+      "alarm",
+      reported === newest,
+      () => `${chatId} has no alarm and ${newest} events, ${reported} reported`,
+    );
+    for (const { id, isDeleted } of this.book.webhooks.values()) {
+      const stored = storage.get<StoredLine>(`line ${id}`);
+      if (!stored || isDeleted) continue;
+      const left = this.left(this.book.line(id, chatId, life));
+      world.check("alarm", left.length === 0, () => `${chatId} has no alarm and owes ${id} the events ${left.join()}`);
+      const { unreported } = stored;
+      world.check("alarm", unreported.length === 0, () => `${chatId} has no alarm and owes ${id} a report`);
+    }
+  }
+
+  #checkId({ eventId, lineId, life, number }: Call): void {
+    const event = `${lineId} ${life} ${number}`;
+    const known = this.#ids.get(eventId) ?? event;
+    this.#world.check("identity", known === event, () => `${eventId} is event ${event} and event ${known}`);
+    this.#ids.set(eventId, event);
+    const same = `id of ${event}`;
+    const before = this.#ids.get(same) ?? eventId;
+    this.#world.check("identity", before === eventId, () => `event ${event} has the ids ${before} and ${eventId}`);
+    this.#ids.set(same, eventId);
+  }
+
+  #checkUnderWay({ webhookId, lineId, chat, losses }: Call): void {
+    const world = this.#world;
+    const others = [...this.#underWay];
+    const ofWebhook = others.filter((call) => call.webhookId === webhookId);
+    const ofChat = others.filter((call) => call.chat === chat && call.losses === losses);
+    world.check("slots", ofChat.length < MAX_BUSY, () => `${lineId} makes ${ofChat.length + 1} calls at a time`);
+    if (this.permits.hasLost(webhookId)) return;
+    const isSame = ofWebhook.some((call) => call.lineId === lineId);
+    world.check("single", !isSame, () => `${lineId} makes two calls of ${webhookId} at a time`);
+    const most = this.book.webhooks.get(webhookId)?.concurrency ?? 0;
+    world.check(
+      "concurrency",
+      ofWebhook.length < most,
+      () => `${webhookId} gets ${ofWebhook.length + 1} calls at a time`,
+    );
+  }
+
+  #checkDisabled({ webhookId, lineId }: Call): void {
+    const since = this.permits.disabledSince(webhookId);
+    const text = () => `${lineId} calls ${webhookId}, which was disabled ${this.#world.now - (since ?? 0)} ms before`;
+    this.#world.check("disabled", since === null || this.#world.now - since <= PERMIT_MS, text);
+  }
+
+  #checkOrder(line: BookedLine, number: number): void {
+    const before = this.left(line).filter((each) => each < number);
+    const text = () => `${line.chatId} sends ${line.webhookId} event ${number} before ${before.join()}`;
+    this.#world.check("order", before.length === 0, text);
+  }
+
+  #checkTry(line: BookedLine, { number, previous, lineId, webhookId, attempt, chat }: Call): void {
+    const world = this.#world;
+    const end = line.ended.get(number);
+    world.check(
+      "once",
+      end === undefined,
+      () => `${lineId} sends ${webhookId} event ${number} again, which was ${end}`,
+    );
+    const age = chat.now - (this.book.events(lineId, line.life)[number - 1]?.at ?? 0);
+    // The clock of a new instance may be behind the clock of the one before it.
+    const isFresh = age <= 30 * DAY + MINUTE;
+    world.check("tries", isFresh, () => `${lineId} sends event ${number}, which is ${age / DAY} days old`);
+    if (line.calls.has(number)) world.count("an event is sent again");
+    const known = line.lastEnded;
+    const text = () => `event ${number} of ${lineId} names ${previous} as the one before it, not ${known}`;
+    world.check("previous", previous === known, text);
+    const early = (line.notBefore.get(number) ?? 0) - chat.now;
+    world.check("schedule", early <= 0, () => `${lineId} makes try ${attempt} of event ${number} ${early} ms early`);
+  }
+}

@@ -1,0 +1,244 @@
+import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/webhooks/rpc.ts";
+import { reportedClass } from "../../../src/webhooks/schedule.ts";
+import type { WebhookState } from "../../../src/webhooks/state.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { LinesBook } from "./lines-book.ts";
+import type { WebhookWorld } from "./rules.ts";
+
+/** A permit that is not reported counts for so long. */
+const LEASE_MS = 35_000;
+const LOST_MS = 36_000;
+const FAILURES_IN_A_ROW = 5;
+/** The waits before the probes of a failing webhook, as the guide lists them. */
+const PROBE_WAITS = [5, 15, 60, 300, 900, 1_800, 3_600].map((seconds) => seconds * 1_000);
+/** A request may wait so long in memory. */
+const MAX_HOLD_MS = 1_500;
+
+/** What is known of a webhook's object. */
+interface Known {
+  /** The permits that count, by line, and until when. */
+  permits: Map<string, { id: string; until: number }>;
+  lastStart: number;
+  lostAt: number;
+  losses: number;
+  /** Since when no call may be granted; null if calls may be. */
+  disabledAt: number | null;
+  /** The stored state as JSON, and when it changed. */
+  state: string;
+  changedAt: number;
+  epoch: number;
+  failures: number;
+  reported: Set<string>;
+  pausedUntil: number;
+  /** Reports of accepted calls that arrived and may not be applied yet. */
+  successes: number;
+  /** When the next probe may start; null if the breaker is not open. */
+  probeAt: number | null;
+  /** How many probes since the breaker opened are known to have failed. */
+  failedProbes: number;
+  /** The line of the last probe that this instance granted. */
+  lastProbe: string | null;
+}
+
+/** Checks the permits that the objects of webhooks grant. */
+export class PermitJudge {
+  readonly #world: WebhookWorld;
+  readonly #book: LinesBook;
+  readonly #known = new Map<string, Known>();
+
+  constructor(world: WebhookWorld, book: LinesBook) {
+    this.#world = world;
+    this.#book = book;
+  }
+
+  /** Whether calls of a lost instance of the webhook's object may be under way. */
+  hasLost(webhookId: string): boolean {
+    return this.#world.now - this.#of(webhookId).lostAt <= LOST_MS;
+  }
+
+  disabledSince(webhookId: string): number | null {
+    return this.#of(webhookId).disabledAt;
+  }
+
+  deleted(webhookId: string): void {
+    this.#of(webhookId).disabledAt ??= this.#world.now;
+  }
+
+  /** A call of a webhook's object has arrived. @returns what to do with its answer */
+  called(webhook: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
+    this.#noteLoss(webhook);
+    if (method === "report") {
+      const report = given[1] as WebhookAttempt;
+      const arrivedAt = this.#arrives(webhook, report);
+      return () => this.#applied(webhook, report, arrivedAt);
+    }
+    if (method !== "permit") return undefined;
+    const request = given[0] as WebhookPermitRequest;
+    const { lineId, report, unused } = request;
+    const known = this.#of(webhook.name);
+    const arrivedAt = report ? this.#arrives(webhook, report) : 0;
+    if (unused !== undefined && known.permits.get(lineId)?.id === unused) known.permits.delete(lineId);
+    return (value) => {
+      this.#noteLoss(webhook);
+      if (report) this.#applied(webhook, report, arrivedAt);
+      const answer = value as WebhookPermitAnswer;
+      this.#world.count(
+        `permit: ${answer.outcome}${answer.outcome === "later" && answer.isWaiting ? ", waiting" : ""}`,
+      );
+      if (answer.outcome === "granted") this.#granted(webhook, lineId, answer.permit);
+    };
+  }
+
+  /** A webhook's object has committed. */
+  committed(webhook: SimulatedObject): void {
+    this.#noteLoss(webhook);
+    const known = this.#of(webhook.name);
+    const state = stateOf(webhook);
+    if (this.#book.webhooks.get(webhook.name)?.isDeleted) return;
+    const text = JSON.stringify(state);
+    if (text !== known.state) this.#world.note(() => `${webhook.name} is ${text}`);
+    if (text !== known.state) Object.assign(known, { state: text, changedAt: this.#world.now });
+    if (state.epoch !== known.epoch) Object.assign(known, { epoch: state.epoch, failures: 0, pausedUntil: 0 });
+    if (state.name === "disabled") known.disabledAt ??= this.#world.now;
+    else known.disabledAt = null;
+    if (!state.probes) Object.assign(known, { lastProbe: null, failedProbes: 0 });
+    else if (state.probes.probeAt !== known.probeAt) this.#checkProbePlan(webhook, state.probes.probeAt);
+    known.probeAt = state.probes?.probeAt ?? null;
+    this.#world.count(`state: ${state.name}`);
+    const waiting = webhook.storage.read("waiting", "select 1 from waiting limit 1").length;
+    const isSet = state.name === "disabled" || waiting === 0 || webhook.storage.alarm !== null;
+    this.#world.check("alarm", isSet, () => `${webhook.name} has no alarm, and lines wait for it`);
+  }
+
+  #checkProbePlan(webhook: SimulatedObject, probeAt: number): void {
+    const { failedProbes } = this.#of(webhook.name);
+    const wait = PROBE_WAITS[Math.min(failedProbes, PROBE_WAITS.length - 1)] ?? 0;
+    const text = () => `${webhook.name} makes probe ${failedProbes + 1} after ${probeAt - webhook.now} ms, not ${wait}`;
+    this.#world.check("probe", probeAt - webhook.now >= wait, text);
+  }
+
+  #granted(webhook: SimulatedObject, lineId: string, id: string): void {
+    const world = this.#world;
+    const { name, now } = webhook;
+    const known = this.#of(name);
+    world.note(() => `${name} grants ${lineId} the permit ${id}`);
+    const config = this.#book.webhooks.get(name);
+    if (!config || config.isDeleted) return;
+    // A state that changed in the same turn may have changed after the grant.
+    const isNew = known.changedAt === world.now;
+    const state = stateOf(webhook);
+    world.check("disabled", isNew || state.name !== "disabled", () => `${name} is disabled and grants a permit`);
+    for (const [line, { until }] of known.permits) if (until <= now) known.permits.delete(line);
+    const own = known.permits.get(lineId);
+    world.check("single", own === undefined, () => `${name} grants ${lineId} a second permit`);
+    const slots = state.probes || state.name === "trial" ? 1 : config.concurrency;
+    const used = known.permits.size + 1;
+    world.check(
+      "concurrency",
+      used <= (isNew ? config.concurrency : slots),
+      () => `${name}, which is ${state.name}, grants ${used} permits at a time`,
+    );
+    const apart = now - known.lastStart;
+    world.check("pace", apart >= 1_000 / config.perSecond - 2, () => `${name} grants two permits ${apart} ms apart`);
+    const isOver = known.successes > 0 || world.now >= known.pausedUntil;
+    world.check("pause", isOver, () => `${name} grants a permit ${known.pausedUntil - world.now} ms early`);
+    if (state.probes && !isNew) this.#probed(webhook, lineId, state.probes.probeAt);
+    known.permits.set(lineId, { id, until: now + LEASE_MS });
+    known.lastStart = now;
+  }
+
+  #probed(webhook: SimulatedObject, lineId: string, probeAt: number): void {
+    const world = this.#world;
+    const known = this.#of(webhook.name);
+    world.count("a probe");
+    world.check("probe", webhook.now >= probeAt, () => `${webhook.name} is probed ${probeAt - webhook.now} ms early`);
+    if (known.lastProbe === lineId) {
+      const others = webhook.storage.read(
+        "waiting",
+        "select 1 from waiting where line <> ? and place < ?",
+        ...[lineId, webhook.now - MAX_HOLD_MS],
+      );
+      world.check("probe", others.length === 0, () => `${lineId} probes ${webhook.name} again, while others wait`);
+    }
+    known.lastProbe = lineId;
+  }
+
+  /** A report has arrived, and will be applied. @returns when */
+  #arrives(webhook: SimulatedObject, { lineId, permit, outcome }: WebhookAttempt): number {
+    const known = this.#of(webhook.name);
+    if (known.permits.get(lineId)?.id === permit) known.permits.delete(lineId);
+    if (outcome === "accepted") {
+      Object.assign(known, { failures: 0, pausedUntil: 0 });
+      known.successes++;
+    }
+    return this.#world.now;
+  }
+
+  /** A report was applied and committed. */
+  #applied(webhook: SimulatedObject, report: WebhookAttempt, arrivedAt: number): void {
+    const known = this.#of(webhook.name);
+    const { permit, number, lineId, replayId, retryAfterMs, outcome } = report;
+    if (outcome === "accepted") {
+      Object.assign(known, { failures: 0, pausedUntil: 0 });
+      known.successes = Math.max(0, known.successes - 1);
+    }
+    const name = [permit, lineId, number, replayId].join(" ");
+    if (known.reported.has(name)) return;
+    known.reported.add(name);
+    const state = stateOf(webhook);
+    if (permit.split(".")[0] !== String(state.epoch) || state.name === "disabled") return;
+    if (reportedClass(report) !== "unavailable") return;
+    known.failures++;
+    if (state.probes && permit.includes(".probe.")) known.failedProbes++;
+    const isOpen = known.failures < FAILURES_IN_A_ROW || state.probes !== null;
+    this.#world.check("breaker", isOpen, () => `${webhook.name} is ${state.name} after ${known.failures} failures`);
+    if (retryAfterMs === null) return;
+    this.#world.count("a pause");
+    known.pausedUntil = Math.max(known.pausedUntil, arrivedAt + retryAfterMs);
+  }
+
+  #noteLoss(webhook: SimulatedObject): void {
+    const known = this.#of(webhook.name);
+    if (known.losses === webhook.losses) return;
+    if (known.permits.size > 0 || webhook.losses > 0) known.lostAt = this.#world.now;
+    known.losses = webhook.losses;
+    known.permits.clear();
+    known.lastStart = Number.NEGATIVE_INFINITY;
+    known.lastProbe = null;
+    known.pausedUntil = 0;
+    known.successes = 0;
+  }
+
+  #of(webhookId: string): Known {
+    let known = this.#known.get(webhookId);
+    if (!known) {
+      known = {
+        permits: new Map(),
+        lastStart: Number.NEGATIVE_INFINITY,
+        lostAt: Number.NEGATIVE_INFINITY,
+        losses: 0,
+        disabledAt: null,
+        state: "",
+        changedAt: 0,
+        epoch: 1,
+        failures: 0,
+        reported: new Set(),
+        pausedUntil: 0,
+        successes: 0,
+        probeAt: null,
+        failedProbes: 0,
+        lastProbe: null,
+      };
+      this.#known.set(webhookId, known);
+    }
+    return known;
+  }
+}
+
+type KnownState = Pick<WebhookState, "name" | "epoch" | "probes" | "pausedUntil" | "skipBefore">;
+const FIRST_STATE: KnownState = { name: "trial", epoch: 1, probes: null, pausedUntil: 0, skipBefore: null };
+
+/** The state that a webhook's object has stored. */
+export function stateOf(webhook: SimulatedObject): KnownState {
+  return webhook.storage.get<WebhookState>("state") ?? FIRST_STATE;
+}

@@ -1,0 +1,63 @@
+import type { World } from "../world.ts";
+
+/** What may go wrong. Each seed has a part of it. */
+export const WEBHOOK_FAULTS = [
+  "call late",
+  "call lost",
+  "call twice",
+  "answer lost",
+  "answer late",
+  "crash before a commit",
+  "crash after a commit",
+  "alarm early or late",
+  "alarm twice",
+  "clocks apart",
+  "D1 late",
+  "D1 down",
+  "chat lost",
+  "webhook's object lost",
+  "organization away",
+  "receiver dead",
+  "receiver hangs",
+  "5xx",
+  "4xx",
+  "410",
+  "429 with Retry-After",
+  "redirect",
+  "accepted, answer lost",
+  "slow answer",
+  "event refused",
+  "event poisoned",
+  "chat deleted",
+  "deleted before a call",
+  "redacted before a call",
+  "redacted during a call",
+  "a month passes",
+] as const;
+export type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
+
+/** What must hold. The numbers are those of the list of invariants in the design. */
+export const WEBHOOK_INVARIANTS = {
+  complete: "2: each matching event since a webhook's start ends: it is accepted or given up",
+  known: "2: the webhook's object knows each event that was given up",
+  order: "3: an event's first attempt starts after all before it were accepted or given up",
+  single: "3: a line has one call at a time",
+  once: "4: an event that is known to be accepted or given up is not sent again",
+  identity: "4: an event has one id, and no other event has it",
+  slots: "5: a chat makes three calls at a time at most",
+  breaker: "6: five failures in a row open the breaker",
+  probe: "6: while the breaker is open, one call is made at a time, at its time, and by another chat if one waits",
+  disabled: "7: no call starts once a webhook is disabled or deleted",
+  tries: "8: an event is given up after all its tries, or after 30 days, and is not sent after that",
+  schedule: "8: the tries of an event keep their waits and the receiver's Retry-After",
+  redacted: "9: no attempt begins with a redacted text, and no answer is kept that quotes it",
+  erased: "9: no attempt begins after the chat's deletion",
+  previous: "11: each call names the event before it that was accepted or given up",
+  alarm: "12: an alarm is set while work is left",
+  concurrency: "13: at most so many calls are under way as the webhook allows, and one on trial",
+  pace: "13: starts lie apart as the webhook's pace wants",
+  pause: "13: no call starts before the end of a pause that the receiver asked for",
+} as const;
+export type WebhookInvariant = keyof typeof WEBHOOK_INVARIANTS;
+
+export type WebhookWorld = World<WebhookFault, WebhookInvariant>;

@@ -1,0 +1,177 @@
+import type { Replacement } from "../objects/bundle.ts";
+
+const line = "src/webhooks/line.ts";
+const sender = "src/webhooks/line-sender.ts";
+const call = "src/webhooks/call-webhook.ts";
+const lines = "src/webhooks/lines.ts";
+const permits = "src/webhooks/permits.ts";
+const pace = "src/webhooks/pace.ts";
+const probes = "src/webhooks/probes.ts";
+const state = "src/webhooks/state.ts";
+const waker = "src/webhooks/waker.ts";
+
+/** Wrong versions of the service, each with one wrong place, which the simulation finds within a few dozen seeds. */
+export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "the cursor moves before the answer": {
+    file: sender,
+    right: "    const result = await callWebhook(this.#host, call, mayStart);",
+    wrong: `    if (replayId === null) this.#save({ ...this.#line, cursor: fact.number, previous: fact.number });
+    const result = await callWebhook(this.#host, call, () => this.#exists);`,
+  },
+  "a report sets no alarm": {
+    file: sender,
+    right: "return hasReport ? Math.max(now, this.#askAt) : this.#workAt(now);",
+    wrong: "return hasReport ? null : this.#workAt(now);",
+  },
+  "what a line gave up is not stored until it is reported": {
+    file: line,
+    right: "return { ...line, unreported: [...line.unreported, attempt] };",
+    wrong: "return line;",
+  },
+  "a retry goes to the tail": {
+    file: line,
+    right: 'const isOver = outcome !== "retry";',
+    wrong: "const isOver = true;",
+  },
+  "the same chat makes each probe": {
+    file: probes,
+    right: "return now >= probeAt && (lineId !== lastLine || !othersWait);",
+    wrong: "return now >= probeAt;",
+  },
+  "an event's id has no life": {
+    file: "src/events/event.ts",
+    right: "export function eventId(ownerId: string, life: string, number: number): string {",
+    wrong: `export function eventId(ownerId: string, itsLife: string, number: number): string {
+  const life = "0".repeat(itsLife.length);`,
+  },
+  "`previous` is set at the attempt": {
+    file: sender,
+    right: "    this.#unused = permit.permit;\n",
+    wrong:
+      "    this.#unused = permit.permit;\n    if (replayId === null) this.#save({ ...this.#line, previous: fact.number });\n",
+  },
+  "a line gets two permits": {
+    file: pace,
+    right: "if (heldUntil !== null && heldUntil > now) return decided(",
+    wrong: "if (heldUntil !== null && heldUntil < now) return decided(",
+  },
+  "a new filter moves the cursor past events that wait": {
+    file: line,
+    right: "cursor: Math.max(line.cursor, (next ?? newest + 1) - 1) };",
+    wrong: "cursor: Math.max(line.cursor, next === null ? newest : next) };",
+  },
+  "an answer is kept that quotes a text redacted during the call": {
+    file: call,
+    right: "response: host.redactions() === redactions ? response : null,",
+    wrong: "response,",
+  },
+  "answers are kept after a redaction": {
+    file: lines,
+    right: "sender.forgetResponses();",
+    wrong: "void sender;",
+  },
+  "old events are never too old": {
+    file: line,
+    right: "return now - at > MAX_AGE_MS;",
+    wrong: "return now - at > 2 * MAX_AGE_MS;",
+  },
+  "events are too old after a week": {
+    file: line,
+    right: "return now - at > MAX_AGE_MS;",
+    wrong: "return now - at > MAX_AGE_MS / 4;",
+  },
+  "Retry-After is ignored by the line": {
+    file: line,
+    right: "nextAt: now + Math.max(wait, retryAfterMs ?? 0) };",
+    wrong: "nextAt: now + wait };",
+  },
+  "Retry-After is ignored by the webhook's object": {
+    file: state,
+    right: "counts ? now + (retryAfterMs ?? 0) : 0);",
+    wrong: "0);",
+  },
+  "a disabled webhook still has slots": {
+    file: pace,
+    right: `  if (name === "disabled") return 0;\n`,
+    wrong: "",
+  },
+  "five failures do not open the breaker": {
+    file: state,
+    right: "counted.failures >= FAILURES_IN_A_ROW",
+    wrong: "counted.failures >= 2 * FAILURES_IN_A_ROW",
+  },
+  "probes come every five seconds": {
+    file: probes,
+    right: "const failures = plan.failures + (counts ? 1 : 0);",
+    wrong: "const failures = plan.failures + (counts ? 0 : 0);",
+  },
+  "starts are not spaced": {
+    file: pace,
+    right: "const next = start + 1_000 / perSecond;",
+    wrong: "const next = start + 0 / perSecond;",
+  },
+  "a webhook on trial gets all its slots": {
+    file: pace,
+    right: `return name === "trial" ? 1 : concurrency;`,
+    wrong: "return concurrency;",
+  },
+  "a chat makes four calls at a time": {
+    file: lines,
+    right: "const MAX_BUSY = 3;",
+    wrong: "const MAX_BUSY = 4;",
+  },
+  "the alarm of waiting lines is forgotten": {
+    file: permits,
+    right: "nextChangeAt(this.#known().state), this.#notices.dueAt(), wakeLinesAt]",
+    wrong: "nextChangeAt(this.#known().state), this.#notices.dueAt(), wakeLinesAt && null]",
+  },
+  "a webhook begins in a chat after its newest event": {
+    file: "src/chats/chat-report.ts",
+    right: "webhooks.configure(answer.webhooks, answer.webhooks.startAfter);",
+    wrong: "webhooks.configure(answer.webhooks, this.#host.log.events.newest);",
+  },
+};
+
+/** These take up to 1,000 seeds, so `npm test` leaves them out. */
+const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "the number of a line that waits can fall": {
+    file: "src/webhooks/waiting-lines.ts",
+    right: "number = max(number + 1, excluded.number)",
+    wrong: "number = excluded.number",
+  },
+  "a waiting row is deleted whatever its number": {
+    file: waker,
+    right: "if (this.#ports.limits()) waiting.remove(lineId, number);",
+    wrong: "if (this.#ports.limits()) waiting.remove(lineId);",
+  },
+  "a waiting row is deleted when a permit is granted": {
+    file: permits,
+    right: "this.#decisions.isStartValid(state, this.#known().state, at)) return permit;",
+    wrong: `this.#decisions.isStartValid(state, this.#known().state, at)) {
+      waiting.remove(lineId);
+      return permit;
+    }`,
+  },
+  "redactions are not compared after signing": {
+    file: call,
+    right: "    if (host.redactions() !== redactions) continue;\n",
+    wrong: "",
+  },
+  "a permit is good for ever": {
+    file: line,
+    right: "return now - askedAt < PERMIT_MS;",
+    wrong: "return now >= askedAt;",
+  },
+  "a start is valid whatever happened while it was waited for": {
+    file: pace,
+    right: "return state.epoch === granted.epoch && ",
+    wrong: "return state.epoch >= 0 || ",
+  },
+  "tries are not counted": {
+    file: line,
+    right: "const tries = { number: work.number, tries: work.tries + 1, nextAt };",
+    wrong: "const tries = { number: work.number, tries: work.tries, nextAt };",
+  },
+};
+
+export const WEBHOOK_SABOTEURS = { ...PLAIN_SABOTEURS, ...RARE_SABOTEURS };
