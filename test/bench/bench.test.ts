@@ -24,6 +24,7 @@ const GOALS = [
   "send",
   "send with a template",
   "send, with a webhook beside it",
+  "send, with a webhook beside it at 500 a second",
   "event to a webhook, alone",
   "event to a stream, alone",
   "429: over the limit",

@@ -28,7 +28,8 @@ type Pace = "alone" | "paced";
 
 /** A latency of an event is the time from the 201 of the send to the receiver's request or the stream's frame. */
 export const eventCases: Case[] = [
-  parley("send, with a webhook beside it", { goal: BESIDE }, sendBeside),
+  parley("send, with a webhook beside it", { goal: BESIDE }, (place) => sendBeside(place, {})),
+  parley("send, with a webhook beside it at 500 a second", { goal: BESIDE }, (place) => sendBeside(place, PACE)),
   {
     ...parley("event to a webhook, alone", { goal: SOON }, (place) => toWebhook(place, "alone")),
     connections: 1,
@@ -41,7 +42,7 @@ export const eventCases: Case[] = [
   parley("event to a stream, 100 sends a second", {}, (place) => toStream(place, "paced")),
 ];
 
-/** The data of a case: some chats, a key with all permissions, and for a case with a webhook its receiver. */
+/** The data of a case: some chats, a key with all permissions, and a webhook if a pace is given. */
 interface Ground {
   adminToken: string;
   secret: string;
@@ -49,10 +50,10 @@ interface Ground {
   webhook: { id: string; endpoint: Endpoint } | null;
 }
 
-async function groundOf(place: Place, chats: number, hasWebhook: boolean): Promise<Ground> {
+async function groundOf(place: Place, chats: number, pace: object | null): Promise<Ground> {
   const organization = await createOrganization(place);
   const { secret } = await createKey(organization, { permissions: [...PERMISSIONS] });
-  const webhook = hasWebhook ? await webhookOf(place, organization.id) : null;
+  const webhook = pace ? await webhookOf(place, organization.id, pace) : null;
   const channel = await createChannel(organization);
   const chatIds: string[] = [];
   while (chatIds.length < chats) chatIds.push(await place.chat(channel, 0));
@@ -60,10 +61,14 @@ async function groundOf(place: Place, chats: number, hasWebhook: boolean): Promi
 }
 
 /** A webhook that is disabled between turns, so that its events cost the other cases nothing. */
-async function webhookOf({ call, adminToken }: Place, organizationId: string): Promise<Ground["webhook"]> {
+async function webhookOf(
+  { call, adminToken }: Place,
+  organizationId: string,
+  pace: object,
+): Promise<Ground["webhook"]> {
   const receivers = await webhookReceiver();
   const endpoint = receivers.endpoint();
-  const asked = { url: endpoint.url, types: ["message.created"], ...PACE };
+  const asked = { url: endpoint.url, types: ["message.created"], ...pace };
   const { webhook } = wanted(
     201,
     await call(adminToken, "POST", `/admin/v1/organizations/${organizationId}/webhooks`, asked),
@@ -72,9 +77,9 @@ async function webhookOf({ call, adminToken }: Place, organizationId: string): P
   return { id: webhook.id, endpoint };
 }
 
-/** As the case `send`, while a webhook gets the events as fast as one chat can send them. */
-async function sendBeside(place: Place): Promise<Traffic> {
-  const ground = await groundOf(place, 1, true);
+/** As the case `send`, while a webhook gets the events at its pace. @param pace the settings; by default 50 a second */
+async function sendBeside(place: Place, pace: object): Promise<Traffic> {
+  const ground = await groundOf(place, 1, pace);
   const [chatId] = ground.chatIds;
   const path = `/api/v1/chats/${chatId}/messages`;
   const traffic = same(post(path, JSON.stringify(BODY), authorized(ground.secret)), 201);
@@ -92,12 +97,12 @@ async function sendBeside(place: Place): Promise<Traffic> {
 }
 
 async function toWebhook(place: Place, pace: Pace): Promise<Traffic> {
-  const ground = await groundOf(place, pace === "alone" ? 1 : CHATS, true);
+  const ground = await groundOf(place, pace === "alone" ? 1 : CHATS, PACE);
   return timed(ground, pace, openWebhook);
 }
 
 async function toStream(place: Place, pace: Pace): Promise<Traffic> {
-  const ground = await groundOf(place, pace === "alone" ? 1 : CHATS, false);
+  const ground = await groundOf(place, pace === "alone" ? 1 : CHATS, null);
   return timed(ground, pace, openStream);
 }
 
