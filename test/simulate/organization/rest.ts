@@ -46,6 +46,33 @@ export function checkRest({ world, organization, chats, networkCalls }: Service)
     else world.check("adopted", hasRow, () => `the object of ${id} has life ${held} and no row`);
   }
   checkChannels(world, organization, rows);
+  checkFeed(world, organization, chats, rows);
+}
+
+/** The feed points to each event of each chat once, in order. */
+function checkFeed(
+  world: OrganizationWorld,
+  { storage }: SimulatedObject,
+  chats: Service["chats"],
+  rows: ReportedRow[],
+): void {
+  const days = storage.read<{ day: number }>("feed_days", "select day from feed_days order by day");
+  const pointers = days.flatMap(({ day }) =>
+    storage.read<{ chat_id: string | null; life: number | null; first: number; last: number }>(
+      `feed_${day}`,
+      `select * from feed_${day} order by position`,
+    ),
+  );
+  for (const { id, life } of rows) {
+    const bursts = pointers.filter((pointer) => pointer.chat_id === id && pointer.life === life);
+    let last = 0;
+    for (const burst of bursts) {
+      world.check("feed", burst.first === last + 1, () => `the feed goes from ${last} to ${burst.first} in ${id}`);
+      last = burst.last;
+    }
+    const newest = chats.get(id)?.storage.read<{ n: number }>("events", "select max(n) as n from events")[0]?.n ?? 0;
+    world.check("feed", last === newest, () => `the feed has ${last} events of ${id}, which has ${newest}`);
+  }
 }
 
 function checkReport(

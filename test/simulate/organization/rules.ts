@@ -39,6 +39,7 @@ export const ORGANIZATION_INVARIANTS = {
   adopted: "at rest each chat is adopted, by the one object of its id",
   clean: "at rest an object without a chat stores nothing",
   report: "at rest the organization knows each chat's state",
+  feed: "at rest the feed points to each event of each chat once, in order",
   numbers: "at rest the numbers of a channel are the sums of its chats'",
   free: "at rest each address of a living channel has a chat or gets one",
   erased: "a deleted channel or organization has no chat, and gets none",

@@ -36,6 +36,11 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: `kv.put("tombstone", tombstone);`,
     wrong: "void tombstone;",
   },
+  "a repeated report points to its events twice": {
+    file: chatTable,
+    right: "Math.max(events?.first ?? 0, row.events + 1);",
+    wrong: "events?.first ?? 0;",
+  },
   "a chat that nobody adopted stays so": {
     file: organization,
     right: '    await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);\n',
