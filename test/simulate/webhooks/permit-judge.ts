@@ -142,7 +142,8 @@ export class PermitJudge {
     world.check("pace", apart >= 1_000 / config.perSecond - 2, () => `${name} grants two permits ${apart} ms apart`);
     const isOver = known.successes > 0 || world.now >= known.pausedUntil;
     world.check("pause", isOver, () => `${name} grants a permit ${known.pausedUntil - world.now} ms early`);
-    if (state.probes && !isNew) this.#probed(webhook, lineId, state.probes.probeAt);
+    if (isNew) known.lastProbe = lineId;
+    else if (state.probes) this.#probed(webhook, lineId, state.probes.probeAt);
     known.permits.set(lineId, { id, until: now + LEASE_MS });
     known.lastStart = now;
   }
