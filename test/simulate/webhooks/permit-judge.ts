@@ -140,7 +140,7 @@ export class PermitJudge {
     );
     const apart = now - known.lastStart;
     world.check("pace", apart >= 1_000 / config.perSecond - 2, () => `${name} grants two permits ${apart} ms apart`);
-    const isOver = known.successes > 0 || world.now >= known.pausedUntil;
+    const isOver = isNew || known.successes > 0 || world.now >= known.pausedUntil;
     world.check("pause", isOver, () => `${name} grants a permit ${known.pausedUntil - world.now} ms early`);
     if (isNew) known.lastProbe = lineId;
     else if (state.probes) this.#probed(webhook, lineId, state.probes.probeAt);
