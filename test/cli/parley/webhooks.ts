@@ -24,13 +24,13 @@ export function webhookTests(placeOf: () => Place): void {
     expect(changed.stdout).toMatch(/^types +–$/m);
     const rotated = await place.run(["webhooks", "rotate", id, "--overlap", "60"]);
     expect(rotated.stdout).toMatch(/^secret +whsec_/m);
+    expect((await place.run(["webhooks", "attempts", id])).stderr).toBe("No attempts.\n");
     expect((await place.run(["webhooks", "disable", id])).stdout).toMatch(/^state +disabled$/m);
     const stats = await place.run(["stats", ...of]);
     expect(stats.stdout).toMatch(new RegExp(`^${id} +disabled +`, "m"));
     const doctor = await place.run(["doctor", "--state", place.state, ...of]);
     expect(doctor.stdout).toContain(`✗ webhook ${id}: is disabled since`);
     expect((await place.run(["webhooks", "enable", id])).stdout).toMatch(/^state +(trial|ok)$/m);
-    expect((await place.run(["webhooks", "attempts", id])).stderr).toBe("No attempts.\n");
     expect((await place.run(["webhooks", "delete", id, "--yes"])).code).toBe(0);
     expect((await place.run(["webhooks", "list", ...of])).stderr).toBe("No webhooks.\n");
   });
