@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { close, listen } from "./fake-server.ts";
 
 /** An event as a receiver gets it. */
-export interface ReceivedEvent {
+interface ReceivedEvent {
   id: string;
   type: string;
   chatId: string | null;
@@ -27,7 +27,7 @@ export interface ReceivedCall {
 }
 
 /** What a call is answered: a status; `drop` closes the connection; `hang` never answers. */
-export type Answering = number | "drop" | "hang";
+type Answering = number | "drop" | "hang";
 
 /** A receiver of webhooks, behind one URL. It records each call in the order of arrival. */
 export interface Endpoint {

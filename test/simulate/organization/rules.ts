@@ -19,7 +19,7 @@ export const ORGANIZATION_FAULTS = [
   "D1 late",
   "network refuses",
 ] as const;
-export type OrganizationFault = (typeof ORGANIZATION_FAULTS)[number];
+type OrganizationFault = (typeof ORGANIZATION_FAULTS)[number];
 
 /** What must hold. */
 export const ORGANIZATION_INVARIANTS = {
@@ -44,6 +44,6 @@ export const ORGANIZATION_INVARIANTS = {
   free: "at rest each address of a living channel has a chat or gets one",
   erased: "a deleted channel or organization has no chat, and gets none",
 } as const;
-export type OrganizationInvariant = keyof typeof ORGANIZATION_INVARIANTS;
+type OrganizationInvariant = keyof typeof ORGANIZATION_INVARIANTS;
 
 export type OrganizationWorld = World<OrganizationFault, OrganizationInvariant>;

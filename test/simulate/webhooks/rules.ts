@@ -34,7 +34,7 @@ export const WEBHOOK_FAULTS = [
   "redacted during a call",
   "a month passes",
 ] as const;
-export type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
+type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
 
 /** What must hold. The numbers are those of the list of invariants in the design. */
 export const WEBHOOK_INVARIANTS = {
@@ -58,6 +58,6 @@ export const WEBHOOK_INVARIANTS = {
   pace: "13: starts lie apart as the webhook's pace wants",
   pause: "13: no call starts before the end of a pause that the receiver asked for",
 } as const;
-export type WebhookInvariant = keyof typeof WEBHOOK_INVARIANTS;
+type WebhookInvariant = keyof typeof WEBHOOK_INVARIANTS;
 
 export type WebhookWorld = World<WebhookFault, WebhookInvariant>;
