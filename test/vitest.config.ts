@@ -69,11 +69,11 @@ export default defineConfig({
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
       node("page", ["test/page/**/*.test.ts"]),
       node("browser", ["test/browser/**/*.test.ts"], ["test/browser/server.ts"]),
-      node("simulate", ["test/simulate/**/*.test.ts"]),
       node("cli", ["test/{cli,client,wire}/**/*.test.ts"]),
       service("deep-service", ["test/deep/{failing-steps,models,fuzz,flood}/**/*.test.ts"]),
       node("deep-browser", ["test/deep/browser/**/*.test.ts"], ["test/browser/server.ts"]),
-      node("deep-node", ["test/{bench,deep/storm}/**/*.test.ts"]),
+      node("deep-simulate", ["test/simulate/**/*.test.ts"]),
+      node("deep-node", ["test/{bench,deep/storm,deep/cli}/**/*.test.ts"]),
     ],
   },
 });

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { readVariables } from "../../src/cli/dev-vars.ts";
-import type { Environment } from "../../src/cli/wrangler.ts";
-import { copyCheckout } from "../support/world/checkout.ts";
-import { ACCOUNT, DATABASE_ID, FakeCloudflare } from "./deploy/cloudflare.ts";
+import { readVariables } from "../../../src/cli/dev-vars.ts";
+import type { Environment } from "../../../src/cli/wrangler.ts";
+import { ACCOUNT, DATABASE_ID, FakeCloudflare } from "../../cli/deploy/cloudflare.ts";
+import { copyCheckout } from "../../support/world/checkout.ts";
 
 const PATIENCE_MS = 120_000;
 const ADDRESS = "https://parley.engines.workers.dev";
@@ -34,7 +34,7 @@ beforeEach(async () => {
     // A folder without a login.
     HOME: checkout,
     XDG_CONFIG_HOME: join(checkout, ".config"),
-    NODE_OPTIONS: `--import=${new URL("deploy/workers-dev.ts", import.meta.url).href}`,
+    NODE_OPTIONS: `--import=${new URL("../../cli/deploy/workers-dev.ts", import.meta.url).href}`,
     CLOUDFLARE_API_BASE_URL: await cloudflare.listen(),
     CLOUDFLARE_API_TOKEN: "token",
   };

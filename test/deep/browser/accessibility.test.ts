@@ -1,9 +1,9 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
-import { openPlace, type Place, pageUrl } from "./place.ts";
-import { violations } from "./violations.ts";
-import { eventually, newUser, open, visit, visitInWeather, write } from "./visitor.ts";
+import { launchBrowser } from "../../browser/browser.ts";
+import { openPlace, type Place, pageUrl } from "../../browser/place.ts";
+import { violations } from "../../browser/violations.ts";
+import { eventually, newUser, open, visit, visitInWeather, write } from "../../browser/visitor.ts";
 
 let browser: Browser;
 let place: Place;
