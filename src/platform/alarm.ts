@@ -8,6 +8,8 @@ export class StandingAlarm {
   readonly #storage: AlarmStorage;
   /** Unix milliseconds; null for none, undefined if unknown. */
   #at: number | null | undefined;
+  /** The last change, if it is under way. */
+  #changing: Promise<void> | undefined;
 
   constructor(storage: AlarmStorage) {
     this.#storage = storage;
@@ -25,16 +27,22 @@ export class StandingAlarm {
     await this.standing();
     // Read after the wait: another call may have set the alarm meanwhile.
     if (this.#at == null || this.#at > at) await this.set(at);
+    // Another call sets the alarm. If that fails, there is none for this one either.
+    else await this.#changing;
   }
 
   /** Sets the alarm to `at`, or deletes it. If this fails, the time is unknown and is read again. */
   async set(at: number | null): Promise<void> {
     this.#at = at;
+    const changing = at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at);
+    this.#changing = changing;
     try {
-      await (at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at));
+      await changing;
     } catch (error) {
       this.#at = undefined;
       throw error;
+    } finally {
+      if (this.#changing === changing) this.#changing = undefined;
     }
   }
 
