@@ -103,7 +103,7 @@ test("a case runs with the cases that it is compared to, and the largest cases r
 });
 
 test("--goals runs only the cases with a goal, and the cases that they are compared to", () => {
-  const compared = ["bare: one Hono route", "two at once, one connection"];
+  const compared = ["bare: one Hono route", "two at once, one connection", "send, one connection"];
   expect(named(null, { goals: true }).toSorted()).toEqual([...GOALS, ...compared].toSorted());
 });
 

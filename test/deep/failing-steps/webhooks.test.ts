@@ -43,7 +43,7 @@ function firstMessage(kind: Kind): Path<Contact, { chats: string[]; stored: Stor
       };
     },
     // The chat exists, and the first message or the call that sets its alarm is repeated.
-    between: ({ chats, stored }) => chats.length === 1 && stored[0]?.alarm === false,
+    between: ({ chats, stored: [chat] }) => chats.length === 1 && (!chat?.alarm || chat.messages.length === 0),
   };
 }
 
