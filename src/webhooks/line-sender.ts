@@ -1,6 +1,7 @@
 import type { EventFact } from "../events/event.ts";
 import { causeOf } from "../log.ts";
-import { type CallResult, callWebhook } from "./call-webhook.ts";
+import { type AttemptEnd, attemptRecord } from "./attempt-record.ts";
+import { callWebhook } from "./call-webhook.ts";
 import { EXPIRED, GONE, type LineDescription, type Next, SKIPPED, type StoredLine, type Work } from "./line.ts";
 import type { LineDecisions } from "./line-decisions.ts";
 import type { LineHost } from "./line-host.ts";
@@ -271,15 +272,9 @@ export class LineSender {
     this.#save(this.#decisions.afterGivingUp(this.#line, { number, replayId }, ranged));
   }
 
-  #attemptOf(
-    { number, type }: EventFact,
-    replayId: string | null,
-    ended: Pick<WebhookAttempt, "outcome" | "permit"> & Omit<CallResult, "class" | "counts" | "response">,
-  ): WebhookAttempt {
-    const { outcome, permit, startedAt, durationMs, httpStatus, code, message, retryAfterMs } = ended;
+  #attemptOf(fact: EventFact, replayId: string | null, ended: AttemptEnd): WebhookAttempt {
     const { lineId } = this.#host;
-    const event = { lineId, number, eventId: this.#host.eventId(number), eventType: type, replayId };
-    return { permit, ...event, startedAt, durationMs, outcome, httpStatus, code, message, retryAfterMs };
+    return attemptRecord({ lineId, eventId: this.#host.eventId(fact.number), fact, replayId }, ended);
   }
 
   /** Sends what the webhook's object does not know yet. */

@@ -1,5 +1,4 @@
 import { DurableObject } from "cloudflare:workers";
-import { configured } from "../config.ts";
 import type { EventType } from "../events/event.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { causeOf } from "../log.ts";
@@ -12,6 +11,7 @@ import type { WebhookConfig } from "./configuration.ts";
 import { WebhookConfiguration } from "./configuration.ts";
 import { FailedEvents } from "./failed-events.ts";
 import { callLineOwner } from "./line-owner.ts";
+import { linePorts } from "./line-ports.ts";
 import { WebhookPermits } from "./permits.ts";
 import { pingWebhook } from "./ping.ts";
 import { type LinePointer, Replays } from "./replays.ts";
@@ -96,9 +96,10 @@ export class WebhookObject extends DurableObject<Env> {
     const config = await this.#config();
     if (!config) return null;
     const now = Date.now();
-    const target = { ...config, webhookId, allowLocal: configured(this.env, "WEBHOOKS_ALLOW_LOCAL") };
-    const event = sampleEvent(target, type ?? "ping", config.payload, now);
-    const attempt = await pingWebhook(target, event, SYSTEM_CLOCK);
+    const { organizationId, url, secrets, payload } = config;
+    const target = { webhookId, organizationId, url, secrets, payload };
+    const event = sampleEvent(target, type ?? "ping", payload, now);
+    const attempt = await pingWebhook(linePorts(this.env), target, event);
     // The webhook may have been deleted in the meantime.
     if (this.#parts?.log === log) log.add(attempt, { epoch: 0, at: Date.now(), ended: 0, sent: 0 });
     const { permit: _permit, retryAfterMs: _retryAfterMs, ...logged } = attempt;
