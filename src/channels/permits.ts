@@ -1,3 +1,4 @@
+import { ChangeSignal } from "../platform/change-signal.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Credentials } from "./adapter.ts";
 import {
@@ -85,8 +86,6 @@ export type PermitDecisions = typeof PERMIT_DECISIONS;
 
 /** When chats of a channel that is being deleted ask again. They are usually deleted before that. */
 const DELETED_RETRY_MS = 60_000;
-/** How many requests can wait in memory for the end of a trial. Further requests must ask again later. */
-const MAX_WAITING = 1_000;
 
 /** Grants permits to the chats of one channel, based on the channel's pace and breaker. */
 export class Permits {
@@ -96,9 +95,8 @@ export class Permits {
   #storedClock = 0;
   /** The chat whose attempt is the current trial. */
   #trialChat = "";
-  #waiting = 0;
-  /** Resolves when the pace or the breaker changes, for requests that wait. */
-  #changed = Promise.withResolvers<void>();
+  /** The pace or the breaker changed. */
+  readonly #changed = new ChangeSignal();
 
   constructor(ports: PermitPorts, decisions = PERMIT_DECISIONS) {
     this.#ports = ports;
@@ -117,7 +115,7 @@ export class Permits {
   async permit({ channelId, chatId, reservedAt, brokenEpoch }: PermitRequest): Promise<PermitAnswer> {
     const { clock } = this.#ports;
     let waitLimit: Promise<unknown> | undefined;
-    let canWait = this.#waiting < MAX_WAITING;
+    let canWait = this.#changed.hasRoom;
     // A chat makes one attempt at a time, so its previous trial is over, even without a report.
     if (chatId === this.#trialChat) this.#endTrial(this.pace.trialUntil);
     for (;;) {
@@ -133,7 +131,7 @@ export class Permits {
         waitLimit ??= clock.wait(SHORT_WAIT_MS).then(() => {
           canWait = false;
         });
-        await this.#waitForTrial(waitLimit);
+        await this.#changed.wait(waitLimit);
       } else if (permit.outcome === "later") {
         if (!permit.broken || !breaker) return { ...permit, broken: null };
         this.#ports.addWaiting(chatId);
@@ -198,18 +196,8 @@ export class Permits {
       isOver = true;
     });
     const isValid = () => this.#decisions.isStillValid(this.pace, at, epoch);
-    while (!isOver && isValid()) await Promise.race([start, this.#changed.promise]);
+    while (!isOver && isValid()) await Promise.race([start, this.#changed.next]);
     return isValid();
-  }
-
-  /** Waits for the end of a trial, but not longer than `waitLimit`. */
-  async #waitForTrial(waitLimit: Promise<unknown>): Promise<void> {
-    this.#waiting++;
-    try {
-      await Promise.race([waitLimit, this.#changed.promise]);
-    } finally {
-      this.#waiting--;
-    }
   }
 
   async #change(channelId: string, pace: ChannelPace): Promise<void> {
@@ -221,10 +209,7 @@ export class Permits {
   #setPace(pace: ChannelPace): void {
     const before = this.pace;
     this.#pace = pace;
-    if (this.#decisions.affectsWaiters(before, pace)) {
-      this.#changed.resolve();
-      this.#changed = Promise.withResolvers();
-    }
+    if (this.#decisions.affectsWaiters(before, pace)) this.#changed.announce();
     if (!this.#decisions.mustStore(before, pace, this.#storedClock, this.#ports.clock.now())) return;
     this.#storedClock = pace.clock;
     this.#ports.kv.put("pace", pace);

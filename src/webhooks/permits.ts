@@ -1,4 +1,5 @@
 import { BoundedMap } from "../platform/bounded-map.ts";
+import { ChangeSignal } from "../platform/change-signal.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { WebhookConfig } from "./configuration.ts";
@@ -58,7 +59,6 @@ export type WebhookDecisions = typeof WEBHOOK_DECISIONS;
 
 /** A line that is blocked asks again after this time even if nothing wakes it. */
 const LAST_RESORT_MS = 86_400_000;
-const MAX_HELD_IN_MEMORY = 1_000;
 const MAX_REPORTED = 1_000;
 
 /** Grants the permits of one webhook, based on its state and pace, and wakes the lines that wait for it. */
@@ -73,9 +73,8 @@ export class WebhookPermits {
   readonly #waker: Waker;
   readonly #reported = new BoundedMap<string, true>(MAX_REPORTED);
   #grants = 0;
-  #heldInMemory = 0;
-  /** Resolves when a slot is free or the state changes, for requests that wait. */
-  #changed = Promise.withResolvers<void>();
+  /** A slot is free, or the state changed. */
+  readonly #changed = new ChangeSignal();
 
   constructor(ports: WebhookPermitPorts, decisions = WEBHOOK_DECISIONS) {
     this.#ports = ports;
@@ -105,7 +104,7 @@ export class WebhookPermits {
       await this.#finish();
       return { outcome: "changed", filter: config.filter };
     }
-    let canWait = this.#heldInMemory < MAX_HELD_IN_MEMORY;
+    let canWait = this.#changed.hasRoom;
     let waitLimit: Promise<void> | undefined;
     for (;;) {
       const decision = this.#decide(lineId, config);
@@ -116,7 +115,7 @@ export class WebhookPermits {
         waitLimit ??= clock.wait(MAX_HOLD_MS).then(() => {
           canWait = false;
         });
-        await this.#waitInMemory(waitLimit);
+        await this.#changed.wait(waitLimit);
       } else {
         return this.#refuse(lineId, decision);
       }
@@ -281,16 +280,6 @@ export class WebhookPermits {
     return { outcome: "later", waitMs: LAST_RESORT_MS, isWaiting: true, number };
   }
 
-  /** Waits for a free slot, but not longer than `waitLimit`. */
-  async #waitInMemory(waitLimit: Promise<void>): Promise<void> {
-    this.#heldInMemory++;
-    try {
-      await Promise.race([waitLimit, this.#changed.promise]);
-    } finally {
-      this.#heldInMemory--;
-    }
-  }
-
   #apply(attempt: WebhookAttempt): void {
     const { clock, log, failed } = this.#ports;
     const { permit, lineId, number, outcome, first = number, replayId, retryAfterMs } = attempt;
@@ -329,16 +318,11 @@ export class WebhookPermits {
     if (mustStoreState(before, state, this.#ports.clock.now())) this.#ports.kv.put("state", state);
     // Starts that were reserved before a pause or a failure are no longer valid.
     if (state.name !== before.name || state.pausedUntil !== before.pausedUntil) this.#slots.dropReservations();
-    this.#slotsChanged();
+    this.#changed.announce();
   }
 
   #release(lineId: string, permit: string): void {
-    if (this.#slots.release(lineId, permit)) this.#slotsChanged();
-  }
-
-  #slotsChanged(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers();
+    if (this.#slots.release(lineId, permit)) this.#changed.announce();
   }
 
   /** Wakes the lines that can start now, and sets the alarm for what remains. */

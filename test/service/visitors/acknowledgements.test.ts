@@ -1,9 +1,10 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import { admin, newOrganization, send } from "../../support/harness.ts";
+import { admin, newOrganization, send, sendMany } from "../../support/harness.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { type Frame, newToken, objectOf, type Page, visit } from "../../support/sockets.ts";
 import { stopTheClock } from "../delivery/conversation.ts";
+import { later, newVisitor } from "./new-visitor.ts";
 
 stopTheClock();
 
@@ -92,8 +93,49 @@ test("acknowledgements of a deleted chat don't affect its successor", async () =
     await send(api, chat.id);
     await page.next();
     expect(await page.ask({ type: "read", seq: 2 })).toEqual({ type: "status", seq: 2, status: "READ" });
-    vi.setSystemTime(Date.now() + 1_000);
+    later();
     await admin("DELETE", `/chats/${chat.id}`);
-    vi.setSystemTime(Date.now() + 1_000);
+    later();
   }
+});
+
+test("web messages are SENT when stored, DELIVERED and READ when acknowledged, and never move back", async () => {
+  const { api, channelId, token, messages } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  const { ready } = await visit(channelId, { token });
+  await sendMany(api, ready.chatId, 3);
+  for (const seq of [2, 3, 4]) expect((await page.next()).message).toMatchObject({ seq, status: "SENT" });
+  const statuses = async () => (await messages(ready.chatId)).map(({ status }) => status);
+  const status = (seq: number, to: string) => ({ type: "status", seq, status: to });
+
+  page.send({ type: "delivered", seq: 3 });
+  expect(await page.rest()).toEqual([status(2, "DELIVERED"), status(3, "DELIVERED")]);
+  expect(await statuses()).toEqual(["RECEIVED", "DELIVERED", "DELIVERED", "SENT"]);
+  page.send({ type: "read", seq: 2 });
+  expect(await page.rest()).toEqual([status(2, "READ")]);
+  page.send({ type: "delivered", seq: 3 });
+  page.send({ type: "read", seq: 2 });
+  page.send({ type: "delivered", seq: 0 });
+  expect(await page.rest()).toEqual([]);
+  page.send({ type: "read", seq: 1_000 });
+  expect(await page.rest()).toEqual([status(3, "READ"), status(4, "READ")]);
+  expect(await statuses()).toEqual(["RECEIVED", "READ", "READ", "READ"]);
+});
+
+test("a change of status changes updatedAt, but not createdAt", async () => {
+  const { api, channelId, token, messages } = await newVisitor();
+  const { page } = await visit(channelId, { token });
+  await page.write("a");
+  const { ready } = await visit(channelId, { token });
+  const sent = await send(api, ready.chatId);
+  await page.next();
+  later(5_000);
+  await page.ask({ type: "read", seq: 2 });
+  expect((await messages(ready.chatId))[1]).toEqual({
+    ...sent,
+    status: "READ",
+    updatedAt: new Date(Date.now()).toISOString(),
+    readAt: new Date(Date.now()).toISOString(),
+  });
 });

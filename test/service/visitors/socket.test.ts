@@ -1,29 +1,14 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { ChatObject } from "../../../src/chats/chat-object.ts";
-import type { Message } from "../../../src/chats/message.ts";
-import { admin, newChat, newOrganization, send, sendMany } from "../../support/harness.ts";
-import { asUser, connect, newSite, newToken, objectOf, signUser, upgrade, visit } from "../../support/sockets.ts";
+import { admin, newChat, send } from "../../support/harness.ts";
+import { asUser, connect, newSite, signUser, upgrade, visit } from "../../support/sockets.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
 import { stopTheClock } from "../delivery/conversation.ts";
+import { later, newVisitor } from "./new-visitor.ts";
 
 stopTheClock();
-
-/** Moves the clock forward, beyond the limit of one message a second. */
-function later(ms = 1_000): void {
-  vi.setSystemTime(Date.now() + ms);
-}
-
-/** A web channel and a new visitor. */
-async function newVisitor() {
-  const organization = await newOrganization();
-  const token = newToken();
-  const object = await objectOf(organization.channelId, token);
-  const messages = async (chatId: string, query = "?limit=100"): Promise<Message[]> =>
-    (await organization.api("GET", `/chats/${chatId}/messages${query}`)).body.messages.reverse();
-  return { ...organization, token, object, messages };
-}
 
 test("opening the socket stores nothing in any object", async () => {
   const { api, organizationId, channelId, token, object } = await newVisitor();
@@ -176,120 +161,6 @@ test("a ping is answered, whatever its spelling", async () => {
   expect(await page.ask('{ "type" : "ping" }')).toEqual({ type: "pong" });
   await evictDurableObject(object);
   expect(await page.ask('{"type":"ping"}')).toEqual({ type: "pong" });
-});
-
-test("a page catches up from its last number and requests older messages, oldest first, 100 at a time", async () => {
-  const { api, channelId, token } = await newVisitor();
-  const { page } = await visit(channelId, { token });
-  await page.write("a");
-  const chatId: string = (await visit(channelId, { token })).ready.chatId;
-  await page.close();
-  await sendMany(api, chatId, 104);
-  const seqs = ({ messages }: { messages: Message[] }) => messages.map((message) => message.seq);
-  const range = (low: number, high: number) => Array.from({ length: high - low + 1 }, (_, i) => low + i);
-  const { ready: all } = await visit(channelId, { token });
-  expect([seqs(all), all.hasMore, all.lastSeq]).toEqual([range(1, 100), true, 105]);
-  const { ready: rest } = await visit(channelId, { token, after: 100 });
-  expect([seqs(rest), rest.hasMore, rest.lastSeq]).toEqual([range(101, 105), false, 105]);
-  const { page: again, ready: none } = await visit(channelId, { token, after: 105 });
-  expect([seqs(none), none.hasMore, none.lastSeq]).toEqual([[], false, 105]);
-  const older = async (before: number) => seqs(await again.ask({ type: "older", before }));
-  expect([await older(105), await older(5)]).toEqual([range(5, 104), range(1, 4)]);
-  expect([await older(1), await older(10_000)]).toEqual([[], range(6, 105)]);
-});
-
-test("a visitor without a chat has no older messages", async () => {
-  const { page } = await visit((await newVisitor()).channelId);
-  expect(await page.ask({ type: "older", before: 7 })).toEqual({ type: "older", messages: [] });
-});
-
-test("a page that catches up gets the same messages as an open page", async () => {
-  const { api, channelId, token } = await newVisitor();
-  const { page } = await visit(channelId, { token });
-  await page.write("a");
-  const { ready } = await visit(channelId, { token });
-  await send(api, ready.chatId, { metadata: { secret: "s" } });
-  const { message } = await page.next();
-  const { page: again, ready: back } = await visit(channelId, { token, after: 1 });
-  expect(back.messages).toEqual([message]);
-  expect((await again.ask({ type: "older", before: 3 })).messages[1]).toEqual(message);
-  expect(JSON.stringify(message)).not.toMatch(/metadata|senderId|templateId|variables/);
-});
-
-test("a page whose number is too high learns the chat's newest number", async () => {
-  const { channelId, token } = await newVisitor();
-  await (await visit(channelId, { token })).page.write("a");
-  expect((await visit(channelId, { token, after: 999 })).ready).toMatchObject({
-    messages: [],
-    hasMore: false,
-    lastSeq: 1,
-  });
-});
-
-test("web messages are SENT when stored, DELIVERED and READ when acknowledged, and never move back", async () => {
-  const { api, channelId, token, messages } = await newVisitor();
-  const { page } = await visit(channelId, { token });
-  await page.write("a");
-  const { ready } = await visit(channelId, { token });
-  await sendMany(api, ready.chatId, 3);
-  for (const seq of [2, 3, 4]) expect((await page.next()).message).toMatchObject({ seq, status: "SENT" });
-  const statuses = async () => (await messages(ready.chatId)).map(({ status }) => status);
-  const status = (seq: number, to: string) => ({ type: "status", seq, status: to });
-
-  page.send({ type: "delivered", seq: 3 });
-  expect(await page.rest()).toEqual([status(2, "DELIVERED"), status(3, "DELIVERED")]);
-  expect(await statuses()).toEqual(["RECEIVED", "DELIVERED", "DELIVERED", "SENT"]);
-  page.send({ type: "read", seq: 2 });
-  expect(await page.rest()).toEqual([status(2, "READ")]);
-  page.send({ type: "delivered", seq: 3 });
-  page.send({ type: "read", seq: 2 });
-  page.send({ type: "delivered", seq: 0 });
-  expect(await page.rest()).toEqual([]);
-  page.send({ type: "read", seq: 1_000 });
-  expect(await page.rest()).toEqual([status(3, "READ"), status(4, "READ")]);
-  expect(await statuses()).toEqual(["RECEIVED", "READ", "READ", "READ"]);
-});
-
-test("a change of status changes updatedAt, but not createdAt", async () => {
-  const { api, channelId, token, messages } = await newVisitor();
-  const { page } = await visit(channelId, { token });
-  await page.write("a");
-  const { ready } = await visit(channelId, { token });
-  const sent = await send(api, ready.chatId);
-  await page.next();
-  later(5_000);
-  await page.ask({ type: "read", seq: 2 });
-  expect((await messages(ready.chatId))[1]).toEqual({
-    ...sent,
-    status: "READ",
-    updatedAt: new Date(Date.now()).toISOString(),
-    readAt: new Date(Date.now()).toISOString(),
-  });
-});
-
-test("a redacted message is redacted on open pages too", async () => {
-  const { channelId, token } = await newVisitor();
-  const { page } = await visit(channelId, { token });
-  const { messageId } = await page.write("a", "My card number");
-  const { ready } = await visit(channelId, { token });
-  await admin("POST", `/chats/${ready.chatId}/messages/${messageId}/redact`);
-  expect(await page.next()).toMatchObject({
-    type: "message",
-    message: { id: messageId, seq: 1, content: "", text: "" },
-  });
-});
-
-test("a page that was disconnected during a redaction gets the redacted message when it connects again", async () => {
-  const { channelId, token } = await newVisitor();
-  const { page } = await visit(channelId, { token });
-  const { messageId } = await page.write("a", "My card number");
-  const { ready } = await visit(channelId, { token });
-  await page.close();
-  await admin("POST", `/chats/${ready.chatId}/messages/${messageId}/redact`);
-  const { page: again } = await visit(channelId, { token, after: 1 });
-  expect(await again.rest()).toMatchObject([{ type: "message", message: { id: messageId, seq: 1, text: "" } }]);
-  const { page: fresh } = await visit(channelId, { token });
-  expect(await fresh.rest()).toEqual([]);
 });
 
 test("a deleted chat's sockets are closed, and its visitor can begin a new chat", async () => {

@@ -13,17 +13,16 @@ export const SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMzQ=";
 
 type Row = Partial<typeof webhooks.$inferInsert>;
 
-/** A webhook in the directory, and its object. A stub is of no use after an eviction, so each call has its own. */
-export async function newWebhook(settings: Row = {}) {
-  const { organizationId } = await newOrganization();
-  const webhookId = newId("whk", null);
+/** Adds a webhook's row to the directory. Its URL has its id. */
+export async function insertWebhook(organizationId: string, settings: Row = {}): Promise<string> {
+  const id = newId("whk", null);
   await directory(env)
     .insert(webhooks)
     .values({
-      id: webhookId,
+      id,
       organizationId,
-      url: "https://customer.test/hook",
-      secret: await seal(sealingKeys(env), { id: webhookId, column: "secret" }, SECRET),
+      url: `https://customer.test/${id}`,
+      secret: await seal(sealingKeys(env), { id, column: "secret" }, SECRET),
       types: null,
       channels: null,
       payload: "full",
@@ -34,6 +33,13 @@ export async function newWebhook(settings: Row = {}) {
       createdAt: Date.now(),
       ...settings,
     });
+  return id;
+}
+
+/** A webhook in the directory, and its object. A stub is of no use after an eviction, so each call has its own. */
+export async function newWebhook(settings: Row = {}) {
+  const { organizationId } = await newOrganization();
+  const webhookId = await insertWebhook(organizationId, { url: "https://customer.test/hook", ...settings });
   const object = () => env.WEBHOOKS.getByName(webhookId);
   const permit = (line: number, rest: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> =>
     object().permit({

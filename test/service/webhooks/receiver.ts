@@ -1,12 +1,9 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, onTestFinished, vi } from "vitest";
-import { directory } from "../../../src/db/client.ts";
-import { webhooks } from "../../../src/db/schema.ts";
-import { newId } from "../../../src/ids.ts";
-import { seal, sealingKeys } from "../../../src/secrets/sealing.ts";
+import type { webhooks } from "../../../src/db/schema.ts";
 import { newChannel, newChat, newOrganization } from "../../support/harness.ts";
-import { SECRET } from "./object-place.ts";
+import { insertWebhook } from "./object-place.ts";
 
 /** A call that reached a webhook. */
 export interface Received {
@@ -64,24 +61,7 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
 
 /** Adds a webhook to the directory, as `POST /webhooks` does. */
 export async function addWebhook(organizationId: string, settings: Settings = {}): Promise<string> {
-  const id = newId("whk", null);
-  await directory(env)
-    .insert(webhooks)
-    .values({
-      id,
-      organizationId,
-      url: `https://customer.test/${id}`,
-      secret: await seal(sealingKeys(env), { id, column: "secret" }, SECRET),
-      types: null,
-      channels: null,
-      payload: "full",
-      perSecond: 500,
-      concurrency: 20,
-      version: 1,
-      createdBy: "operator",
-      createdAt: Date.now(),
-      ...settings,
-    });
+  const id = await insertWebhook(organizationId, settings);
   await env.ORGANIZATIONS.getByName(organizationId).refreshWebhooks(organizationId);
   return id;
 }

@@ -1,5 +1,6 @@
 import { figure } from "../series.ts";
 import type { Run } from "../simulate.ts";
+import { Violation, type World } from "../world.ts";
 import type { Replacement } from "./bundle.ts";
 
 /** How one seed of a simulation of objects ended. */
@@ -7,6 +8,25 @@ export type ObjectRun = Omit<Run, "checks" | "violation"> & {
   checks: ReadonlyMap<string, number>;
   violation: { invariant: string; text: string } | null;
 };
+
+/** Runs one seed's simulation. A violated check ends it, and any other error is thrown. */
+export async function runSeed(
+  seed: number,
+  world: World<string, string>,
+  simulation: { run(): Promise<void>; close(): void },
+): Promise<ObjectRun> {
+  let violation: ObjectRun["violation"] = null;
+  try {
+    await simulation.run();
+  } catch (error) {
+    if (!(error instanceof Violation)) throw new Error(`Seed ${seed} failed`, { cause: error });
+    violation = { invariant: error.invariant, text: error.message };
+  } finally {
+    simulation.close();
+  }
+  const { events, counts, checks, trace } = world;
+  return { events, counts, checks, violation, trace: trace ?? [] };
+}
 
 /** A simulation of the service's objects. */
 export interface Scenario<Service> {

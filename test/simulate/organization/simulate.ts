@@ -3,9 +3,9 @@ import type { Outcome } from "../../../src/channels/adapter.ts";
 import { Calls, Directory } from "../objects/calls.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import { Party } from "../objects/party.ts";
-import type { ObjectRun } from "../objects/scenario.ts";
+import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
-import { EPOCH, Violation, World } from "../world.ts";
+import { EPOCH, World } from "../world.ts";
 import { Clients, type Isolate } from "./clients.ts";
 import { Judge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
@@ -29,18 +29,7 @@ tables.run(migration);
 /** Runs the objects of one organization and its chats, while clients call them and the faults of this seed happen. */
 export async function simulateOrganization(service: Service, seed: number, isTraced = false): Promise<ObjectRun> {
   const world: OrganizationWorld = new World(seed, ORGANIZATION_FAULTS, isTraced);
-  const simulation = new Simulation(world, service);
-  let violation: ObjectRun["violation"] = null;
-  try {
-    await simulation.run();
-  } catch (error) {
-    if (!(error instanceof Violation)) throw new Error(`Seed ${seed} failed`, { cause: error });
-    violation = { invariant: error.invariant, text: error.message };
-  } finally {
-    simulation.close();
-  }
-  const { events, counts, checks, trace } = world;
-  return { events, counts, checks, violation, trace: trace ?? [] };
+  return runSeed(seed, world, new Simulation(world, service));
 }
 
 class Simulation {

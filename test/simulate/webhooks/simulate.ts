@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { Calls, Directory } from "../objects/calls.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
-import type { ObjectRun } from "../objects/scenario.ts";
+import { type ObjectRun, runSeed } from "../objects/scenario.ts";
 import { Database } from "../objects/storage.ts";
-import { EPOCH, Violation, World } from "../world.ts";
+import { EPOCH, World } from "../world.ts";
 import { LineChat, type LineIdentity } from "./chat.ts";
 import { checkEnd } from "./end.ts";
 import { WebhookJudge } from "./judge.ts";
@@ -23,18 +23,7 @@ tables.run(readFileSync(`${import.meta.dirname}/../../../migrations/0000_directo
 /** Runs chats that send their events to webhooks, while the faults of this seed happen. */
 export async function simulateWebhooks(service: Service, seed: number, isTraced = false): Promise<ObjectRun> {
   const world: WebhookWorld = new World(seed, WEBHOOK_FAULTS, isTraced);
-  const simulation = new Simulation(world, service);
-  let violation: ObjectRun["violation"] = null;
-  try {
-    await simulation.run();
-  } catch (error) {
-    if (!(error instanceof Violation)) throw new Error(`Seed ${seed} failed`, { cause: error });
-    violation = { invariant: error.invariant, text: error.message };
-  } finally {
-    simulation.close();
-  }
-  const { events, counts, checks, trace } = world;
-  return { events, counts, checks, violation, trace: trace ?? [] };
+  return runSeed(seed, world, new Simulation(world, service));
 }
 
 class Simulation {

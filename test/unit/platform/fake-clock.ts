@@ -1,10 +1,24 @@
+import type { Clock } from "../../../src/platform/clock.ts";
+
 /** A clock that stands still until it is moved. */
-export class FakeClock {
-  #now = 1_795_000_000_000;
+export class FakeClock implements Clock {
+  #now: number;
   readonly #timers = new Set<{ at: number; run: () => void }>();
+
+  constructor(now = 1_795_000_000_000) {
+    this.#now = now;
+  }
 
   now(): number {
     return this.#now;
+  }
+
+  random(): number {
+    return 0.5;
+  }
+
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.timer(ms, resolve));
   }
 
   timer(ms: number, run: () => void): () => void {
@@ -15,6 +29,14 @@ export class FakeClock {
 
   get pending(): number {
     return this.#timers.size;
+  }
+
+  /** Moves on at once, and runs the timers that are due. What they cause runs later. */
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const timer of [...this.#timers]) {
+      if (timer.at <= this.#now && this.#timers.delete(timer)) timer.run();
+    }
   }
 
   /** Moves on, timer by timer. What each of them caused is over before the next one runs. */
@@ -35,5 +57,5 @@ export class FakeClock {
 
 /** Lets all promises settle that wait for no timer. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+  for (let turn = 0; turn < 60; turn++) await Promise.resolve();
 }

@@ -1,59 +1,10 @@
-import type { Clock } from "../../../src/platform/clock.ts";
 import type { WebhookConfig } from "../../../src/webhooks/configuration.ts";
 import { type WebhookPermitPorts, WebhookPermits } from "../../../src/webhooks/permits.ts";
 import type { EventRange, WebhookAttempt, WebhookPermitAnswer } from "../../../src/webhooks/rpc.ts";
 import { judgeAnswer, nextTry, reportedClass } from "../../../src/webhooks/schedule.ts";
 import { countAttempt, EMPTY_TALLY, type Notice } from "../../../src/webhooks/state.ts";
 import type { WaitingLine } from "../../../src/webhooks/waiting-lines.ts";
-
-/** A clock that moves only in `run`, and does what is due in order. */
-class ManualClock implements Clock {
-  #now = Date.UTC(2026, 10, 20, 10);
-  #timers: { at: number; run: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  random(): number {
-    return 0.5;
-  }
-
-  wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.timer(ms, resolve));
-  }
-
-  timer(ms: number, run: () => void): () => void {
-    const timer = { at: this.#now + ms, run };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((each) => each !== timer);
-    };
-  }
-
-  /** Lets `ms` pass. */
-  async run(ms: number): Promise<void> {
-    const end = this.#now + ms;
-    await settle();
-    for (;;) {
-      const next = this.#timers.reduce((first, each) => (each.at < first.at ? each : first), {
-        at: Number.POSITIVE_INFINITY,
-        run: () => {},
-      });
-      if (next.at > end) break;
-      this.#timers = this.#timers.filter((each) => each !== next);
-      this.#now = Math.max(this.#now, next.at);
-      next.run();
-      await settle();
-    }
-    this.#now = end;
-  }
-}
-
-/** Lets promises resolve that need no time. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 60; turn++) await Promise.resolve();
-}
+import { FakeClock, settle } from "../platform/fake-clock.ts";
 
 class FakeWaiting {
   rows: WaitingLine[] = [];
@@ -95,7 +46,7 @@ class FakeWaiting {
 
 /** The storage of a webhook's object, its platform, its lines and its receiver. */
 export class FakeWebhook {
-  readonly clock = new ManualClock();
+  readonly clock = new FakeClock(Date.UTC(2026, 10, 20, 10));
   readonly waiting = new FakeWaiting();
   readonly notices: Notice[] = [];
   readonly failed: [string, EventRange][] = [];
@@ -136,7 +87,7 @@ export class FakeWebhook {
   /** Asks, and lets the few milliseconds pass by which starts are apart. */
   async ask(lineId: string, given: { unused?: string; report?: WebhookAttempt } = {}): Promise<WebhookPermitAnswer> {
     const answer = this.permit(lineId, given);
-    await this.clock.run(5);
+    await this.clock.pass(5);
     return answer;
   }
 
@@ -148,11 +99,11 @@ export class FakeWebhook {
       const at = this.alarmAt;
       if (at === null || at > end) {
         const before = this.alarmAt;
-        await this.clock.run(Math.min(end - this.clock.now(), 50));
+        await this.clock.pass(Math.min(end - this.clock.now(), 50));
         if (this.clock.now() >= end && (this.alarmAt ?? end + 1) > end && this.alarmAt === before) return;
         continue;
       }
-      await this.clock.run(Math.max(0, at - this.clock.now()));
+      await this.clock.pass(Math.max(0, at - this.clock.now()));
       this.alarmAt = null;
       await this.permits.alarm();
       this.#alarmBy(this.permits.alarmAt());

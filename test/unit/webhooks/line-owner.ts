@@ -1,6 +1,5 @@
 import type { EventFact, EventType } from "../../../src/events/event.ts";
 import { matches } from "../../../src/events/filter.ts";
-import type { Clock } from "../../../src/platform/clock.ts";
 import { LINE_DECISIONS, type LineDecisions } from "../../../src/webhooks/line-decisions.ts";
 import type { LineHost } from "../../../src/webhooks/line-host.ts";
 import { Lines } from "../../../src/webhooks/lines.ts";
@@ -10,36 +9,13 @@ import type {
   WebhookPermitAnswer,
   WebhookPermitRequest,
 } from "../../../src/webhooks/rpc.ts";
+import { FakeClock } from "../platform/fake-clock.ts";
 
 export const NOW = Date.parse("2026-11-20T12:00:00.000Z");
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const DAY = 86_400_000;
 const URL = "https://hooks.example.com/in";
-
-/** A clock that only moves when a test moves it. */
-class FakeClock implements Clock {
-  #now = NOW;
-  readonly #timers = new Map<number, { at: number; run: () => void }>();
-  #timerIds = 0;
-  now = () => this.#now;
-  random = () => 0.5;
-  wait = (ms: number) => new Promise<void>((resolve) => this.timer(ms, resolve));
-  timer = (ms: number, run: () => void) => {
-    const id = ++this.#timerIds;
-    this.#timers.set(id, { at: this.#now + ms, run });
-    return () => this.#timers.delete(id);
-  };
-
-  get timers(): number {
-    return this.#timers.size;
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-    for (const [id, { at, run }] of [...this.#timers]) {
-      if (at > this.#now || !this.#timers.delete(id)) continue;
-      run();
-    }
-  }
-}
 
 /** A call as the receiver sees it. */
 export interface Received {
@@ -55,7 +31,7 @@ export type Answer = Response | "hang" | "refuse";
 
 /** An owner of lines with its events, the webhooks' objects and the receivers. */
 export class LineOwner {
-  readonly clock = new FakeClock();
+  readonly clock = new FakeClock(NOW);
   readonly rows = new Map<string, unknown>();
   readonly facts: EventFact[] = [];
   readonly calls: Received[] = [];
@@ -223,6 +199,17 @@ export class LineOwner {
     throw new Error(`logged an error: ${JSON.stringify(line)}`);
   }
 }
+
+/** An owner with one webhook and some messages. */
+export function newOwner(events = 0): LineOwner {
+  const owner = new LineOwner();
+  owner.configure({ w: {} });
+  for (let n = 0; n < events; n++) owner.append("message.received");
+  return owner;
+}
+
+/** A receiver's answer. */
+export const status = (code: number, headers = {}) => new Response("no", { status: code, headers });
 
 export function filterOf(id: string, filter: Filter = {}): WebhookFilter {
   return { id, version: 1, types: null, channels: null, ...filter };

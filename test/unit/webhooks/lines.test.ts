@@ -1,22 +1,8 @@
 import { expect, test } from "vitest";
-import { filterOf, LineOwner, NOW, settle } from "./line-owner.ts";
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const DAY = 86_400_000;
-
-/** An owner with one webhook and some messages. */
-function owner(events = 0): LineOwner {
-  const owner = new LineOwner();
-  owner.configure({ w: {} });
-  for (let n = 0; n < events; n++) owner.append("message.received");
-  return owner;
-}
-
-const status = (code: number, headers = {}) => new Response("no", { status: code, headers });
+import { DAY, filterOf, LineOwner, MINUTE, NOW, newOwner, SECOND, settle, status } from "./line-owner.ts";
 
 test("a line sends its events in order, each with the number before it", async () => {
-  const chat = owner(3);
+  const chat = newOwner(3);
   await chat.lines.run();
   expect(chat.calls.map(({ body }) => [body.number, body.previous])).toEqual([
     [1, null],
@@ -27,7 +13,7 @@ test("a line sends its events in order, each with the number before it", async (
 });
 
 test("a call has the headers of its event and its attempt", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   await chat.lines.run();
   expect(Object.fromEntries(chat.calls[0]?.headers ?? [])).toEqual({
     "content-type": "application/json",
@@ -40,7 +26,7 @@ test("a call has the headers of its event and its attempt", async () => {
 });
 
 test("a delivery writes one row, and its outcome is part of the next question", async () => {
-  const chat = owner(5);
+  const chat = newOwner(5);
   const before = chat.puts;
   await chat.lines.run();
   expect(chat.puts - before).toBe(5);
@@ -96,7 +82,7 @@ test("an old list does not bring an old filter back", async () => {
 });
 
 test("a line learns a new filter with its permit", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   chat.permit = ({ version }) =>
     version === 1 ? { outcome: "changed", filter: filterOf("w", { version: 2, types: ["chat.*"] }) } : null;
   await chat.lines.run();
@@ -115,7 +101,7 @@ test("a webhook's object with an older filter is asked again later", async () =>
 });
 
 test("an event that fails is tried by the schedule, then given up, and later ones follow", async () => {
-  const chat = owner(2);
+  const chat = newOwner(2);
   chat.answer = ({ body }) => (body.number === 1 ? status(500) : status(200));
   await chat.pass(4 * DAY);
   const waits = chat.calls.slice(0, 15).map(({ at }, n) => Math.round((at - (chat.calls[n - 1]?.at ?? NOW)) / SECOND));
@@ -130,35 +116,35 @@ test("an event that fails is tried by the schedule, then given up, and later one
 });
 
 test("an event that the receiver refuses is given up after five tries", async () => {
-  const chat = owner(2);
+  const chat = newOwner(2);
   chat.answer = ({ body }) => (body.number === 1 ? status(422) : status(200));
   await chat.pass(DAY);
   expect(chat.numbers()).toEqual([1, 1, 1, 1, 1, 2]);
 });
 
 test("a repeat has the same id", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   chat.answer = () => (chat.calls.length < 3 ? status(503) : status(200));
   await chat.pass(MINUTE);
   expect(chat.calls.map(({ headers }) => headers.get("webhook-id"))).toEqual(["evt_1", "evt_1", "evt_1"]);
 });
 
 test("the line waits as long as the receiver asks by Retry-After", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   chat.answer = () => (chat.calls.length < 2 ? status(429, { "retry-after": "600" }) : status(200));
   await chat.pass(DAY);
   expect(chat.calls.map(({ at }) => at - NOW)).toEqual([0, 600 * SECOND]);
 });
 
 test("an answer without a success is reported at once, before the wait", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   chat.answer = () => status(500);
   await chat.lines.run();
   expect(chat.reports).toMatchObject([{ number: 1, outcome: "retry", code: "http_500", httpStatus: 500 }]);
 });
 
 test("after a 410 the event stays, and the webhook's object decides", async () => {
-  const chat = owner(2);
+  const chat = newOwner(2);
   chat.answer = () => status(410);
   chat.permit = ({ report }) =>
     report?.code === "http_410" ? { outcome: "later", waitMs: DAY, isWaiting: true, number: 1 } : null;
@@ -169,60 +155,6 @@ test("after a 410 the event stays, and the webhook's object decides", async () =
   chat.lines.wake("w", 1);
   await chat.lines.run();
   expect(chat.numbers()).toEqual([1, 1, 2]);
-});
-
-test("a line that waits asks nothing until it is woken or a day has passed", async () => {
-  const chat = owner(1);
-  chat.permit = () => ({ outcome: "later", waitMs: 5 * SECOND, isWaiting: true, number: chat.requests.length });
-  await chat.lines.run();
-  expect(chat.lines.dueAt(NOW)).toBe(NOW + DAY);
-  chat.evict();
-  chat.append("message.received");
-  await chat.lines.run();
-  expect(chat.requests).toHaveLength(1);
-  await chat.pass(DAY);
-  expect(chat.requests).toHaveLength(2);
-});
-
-test("a wake-up that comes before the refusal that it answers is not lost", async () => {
-  const chat = owner(1);
-  chat.permit = () => {
-    if (chat.requests.length > 1) return null;
-    chat.lines.wake("w", 7);
-    return { outcome: "later", waitMs: DAY, isWaiting: true, number: 7 };
-  };
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([1]);
-});
-
-test("a wake-up for an earlier refusal changes nothing", async () => {
-  const chat = owner(1);
-  chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 7 });
-  await chat.lines.run();
-  expect(chat.lines.wake("w", 6)).toBe(6);
-  await chat.lines.run();
-  expect(chat.requests).toHaveLength(1);
-});
-
-test("a short wait is not stored", async () => {
-  const chat = owner(1);
-  const before = chat.puts;
-  chat.permit = () => ({ outcome: "later", waitMs: 200, isWaiting: false, number: 0 });
-  await chat.lines.run();
-  expect(chat.lines.dueAt(NOW)).toBe(NOW + 200);
-  expect(chat.puts).toBe(before);
-});
-
-test("a webhook's object that does not answer is asked again, later each time", async () => {
-  const chat = owner(1);
-  chat.permit = () => Promise.reject(new Error("away"));
-  const waits: number[] = [];
-  for (let n = 0; n < 4; n++) {
-    await chat.lines.run();
-    waits.push((chat.lines.dueAt(chat.clock.now()) ?? 0) - chat.clock.now());
-    chat.clock.advance(waits.at(-1) ?? 0);
-  }
-  expect(waits).toEqual([5, 10, 20, 40].map((seconds) => seconds * SECOND));
 });
 
 test("a deleted webhook's line is removed, and other lines go on", async () => {
@@ -256,73 +188,8 @@ test("at most three attempts are under way, one for each line, and lines take tu
   expect(chat.calls.map(({ webhookId }) => webhookId)).toEqual(["a", "b", "c", "d", "e", "a", "b", "c", "d", "e"]);
 });
 
-test("a receiver that hangs is given up after 30 seconds, and delays no other webhook", async () => {
-  const chat = new LineOwner();
-  chat.configure({ w: {}, x: {} });
-  chat.append("message.received", "message.received");
-  chat.answer = ({ webhookId }) => (webhookId === "w" ? "hang" : status(200));
-  const run = chat.lines.run();
-  await settle();
-  expect(chat.numbers("x")).toEqual([1, 2]);
-  expect(chat.lines.dueAt(NOW)).toBe(NOW + 35 * SECOND);
-  chat.clock.advance(30 * SECOND);
-  await run;
-  expect(chat.reports.filter(({ outcome }) => outcome === "retry")).toMatchObject([
-    { number: 1, code: "timeout", httpStatus: null, durationMs: 30 * SECOND },
-  ]);
-  expect(chat.clock.timers).toBe(0);
-});
-
-test("at most 1 KB of an endless answer is kept", async () => {
-  const chat = owner(1);
-  let cancelled = false;
-  const endless = new ReadableStream({
-    pull: (controller) => controller.enqueue(new TextEncoder().encode("é".repeat(100))),
-    cancel: () => {
-      cancelled = true;
-    },
-  });
-  chat.answer = () => new Response(endless);
-  await chat.lines.run();
-  const [attempt] = chat.lines.describe("w")?.attempts ?? [];
-  expect(attempt).toMatchObject({ outcome: "accepted", response: "é".repeat(512) });
-  expect(cancelled).toBe(true);
-});
-
-test("a 2xx counts even if its body never ends", async () => {
-  const chat = owner(1);
-  const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("half")) });
-  chat.answer = () => new Response(body);
-  const run = chat.lines.run();
-  await settle();
-  chat.clock.advance(30 * SECOND);
-  await run;
-  expect(chat.lines.describe("w")?.attempts).toMatchObject([{ outcome: "accepted", response: "half" }]);
-});
-
-test("redirects are not followed", async () => {
-  const chat = owner(1);
-  chat.answer = () => status(302, { location: "https://elsewhere.example.com" });
-  await chat.lines.run();
-  expect(chat.reports).toMatchObject([{ outcome: "retry", code: "redirect", httpStatus: 302 }]);
-});
-
-test("a URL that may not be called is not called", async () => {
-  const chat = owner(1);
-  chat.permit = () => ({
-    outcome: "granted",
-    permit: "p",
-    url: "http://10.0.0.1/",
-    secrets: [],
-    payload: "full",
-  });
-  await chat.lines.run();
-  expect(chat.calls).toEqual([]);
-  expect(chat.reports).toMatchObject([{ outcome: "retry", code: "url_refused", permit: "p" }]);
-});
-
 test("events older than 30 days are given up together, without a call", async () => {
-  const chat = owner(3);
+  const chat = newOwner(3);
   chat.clock.advance(30 * DAY + 1);
   chat.append("message.received");
   await chat.lines.run();
@@ -331,72 +198,15 @@ test("events older than 30 days are given up together, without a call", async ()
 });
 
 test("an event of which nothing is left is given up", async () => {
-  const chat = owner(2);
+  const chat = newOwner(2);
   chat.isGone = (number) => number === 1;
   await chat.lines.run();
   expect(chat.calls.map(({ body }) => [body.number, body.previous])).toEqual([[2, 1]]);
   expect(chat.reports[0]).toMatchObject({ number: 1, outcome: "given_up", code: "gone", permit: "permit 1" });
 });
 
-test("after a redaction between two attempts the second has no text, and the answer's text is forgotten", async () => {
-  const chat = owner(1);
-  chat.answer = () => status(500);
-  await chat.lines.run();
-  expect(chat.lines.describe("w")?.attempts[0]?.response).toBe("no");
-  chat.text = "";
-  chat.redactionCount++;
-  chat.lines.forgetResponses();
-  expect(chat.lines.describe("w")?.attempts[0]?.response).toBeNull();
-  await chat.pass(5 * SECOND);
-  expect(chat.calls.map(({ body }) => body.text)).toEqual(["Hello", ""]);
-});
-
-test("a redaction while an attempt is signed keeps the text from leaving", async () => {
-  const chat = owner(1);
-  chat.beforeSign = () => {
-    if (chat.redactionCount++ > 0) chat.redactionCount = 1;
-    chat.text = "";
-  };
-  await chat.lines.run();
-  expect(chat.calls.map(({ body }) => body.text)).toEqual([""]);
-});
-
-test("the answer to an attempt that began before a redaction is kept without its body", async () => {
-  const chat = owner(1);
-  chat.answer = () => {
-    chat.redactionCount++;
-    return new Response("You wrote: Hello");
-  };
-  await chat.lines.run();
-  expect(chat.lines.describe("w")?.attempts).toMatchObject([{ outcome: "accepted", response: null }]);
-});
-
-test("an owner that is erased while an attempt is signed starts no call", async () => {
-  const chat = owner(1);
-  chat.beforeSign = () => {
-    chat.exists = false;
-    chat.lines.forget();
-  };
-  await chat.lines.run();
-  expect(chat.calls).toEqual([]);
-});
-
-test("the answer to an attempt of an erased owner stores nothing, but is reported", async () => {
-  const chat = owner(2);
-  chat.answer = () => {
-    chat.exists = false;
-    chat.lines.forget();
-    chat.rows.clear();
-    return status(200);
-  };
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([1]);
-  expect([...chat.rows]).toEqual([]);
-  expect(chat.reports).toMatchObject([{ number: 1, outcome: "accepted" }]);
-});
-
 test("only the first event that waits can be skipped", async () => {
-  const chat = owner(2);
+  const chat = newOwner(2);
   chat.answer = ({ body }) => status(body.number === 1 ? 500 : 200);
   await chat.lines.run();
   expect(chat.lines.skip("w", 2)).toBe("not_head");
@@ -415,7 +225,7 @@ test("only the first event that waits can be skipped", async () => {
 });
 
 test("an event that is skipped during its attempt stays skipped, whatever the answer", async () => {
-  const chat = owner(2);
+  const chat = newOwner(2);
   chat.answer = ({ body }) => {
     if (body.number !== 1) return status(200);
     chat.lines.skip("w", 1);
@@ -426,7 +236,7 @@ test("an event that is skipped during its attempt stays skipped, whatever the an
 });
 
 test("an event that is skipped while its permit is asked for is not sent, and the permit is given back", async () => {
-  const chat = owner(2);
+  const chat = newOwner(2);
   chat.permit = ({ number }) => {
     if (number === 1) chat.lines.skip("w", 1);
     return null;
@@ -437,7 +247,7 @@ test("an event that is skipped while its permit is asked for is not sent, and th
 });
 
 test("a permit that is older than five seconds is given back", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   chat.beforeSign = () => {
     if (chat.requests.length === 1) chat.clock.advance(5 * SECOND);
   };
@@ -447,7 +257,7 @@ test("a permit that is older than five seconds is given back", async () => {
 });
 
 test("after the webhook was enabled without its pending events, they are skipped", async () => {
-  const chat = owner(3);
+  const chat = newOwner(3);
   chat.clock.advance(MINUTE);
   const skipBefore = chat.clock.now();
   chat.append("message.received");
@@ -457,70 +267,8 @@ test("after the webhook was enabled without its pending events, they are skipped
   expect(chat.reports.map(({ number }) => number)).toEqual([4]);
 });
 
-test("a replay sends events again, without the number before them", async () => {
-  const chat = owner(4);
-  await chat.lines.run();
-  expect(chat.lines.replay("w", "rpl_1", [[2, 3]])).toBe(2);
-  expect(chat.lines.replay("w", "rpl_1", [[2, 3]])).toBe(2);
-  await chat.lines.run();
-  const again = chat.calls
-    .slice(4)
-    .map(({ body, headers }) => [body.number, body.previous, headers.get("parley-replay")]);
-  expect(again).toEqual([
-    [2, null, "rpl_1"],
-    [3, null, "rpl_1"],
-  ]);
-  expect(chat.reports.slice(4)).toMatchObject([{ replayId: "rpl_1" }, { replayId: "rpl_1" }]);
-  expect(chat.rows.get("line w")).toMatchObject({ replays: [], cursor: 4, previous: 4 });
-});
-
-test("a replay whose events come in several calls sends each of them once", async () => {
-  const chat = owner(6);
-  await chat.lines.run();
-  chat.lines.replay("w", "rpl_1", [[1, 2]]);
-  chat.lines.replay("w", "rpl_1", [
-    [1, 2],
-    [4, 5],
-  ]);
-  await chat.lines.run();
-  expect(chat.numbers().slice(6)).toEqual([1, 2, 4, 5]);
-});
-
-test("a replay sends only what the filter lets through", async () => {
-  const chat = new LineOwner();
-  chat.configure({ w: { types: ["message.received"] } });
-  chat.append("message.received", "message.status", "message.received");
-  await chat.lines.run();
-  expect(chat.lines.replay("w", "rpl_1", [[1, 3]])).toBe(2);
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([1, 3, 1, 3]);
-  expect(chat.lines.replay("w", "rpl_2", [[2, 2]])).toBe(0);
-});
-
-test("a replay has tries of its own and never delays new events", async () => {
-  const chat = owner(1);
-  await chat.lines.run();
-  chat.answer = ({ headers }) => status(headers.has("parley-replay") ? 500 : 200);
-  chat.lines.replay("w", "rpl_1", [[1, 1]]);
-  await chat.lines.run();
-  chat.append("message.received");
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([1, 1, 2]);
-  await chat.pass(5 * SECOND);
-  expect(chat.calls.at(-1)?.headers.get("parley-attempt")).toBe("2");
-});
-
-test("a replay goes on while the first event waits for its next try", async () => {
-  const chat = owner(2);
-  chat.answer = ({ body, headers }) => status(body.number === 2 && !headers.has("parley-replay") ? 500 : 200);
-  await chat.lines.run();
-  chat.lines.replay("w", "rpl_1", [[1, 1]]);
-  await chat.lines.run();
-  expect(chat.numbers()).toEqual([1, 2, 1]);
-});
-
 test("an attempt that is lost with its object is repeated with the same id", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   chat.answer = () => "hang";
   void chat.lines.run();
   await settle();
@@ -532,7 +280,7 @@ test("an attempt that is lost with its object is repeated with the same id", asy
 });
 
 test("given-up events are reported again until the webhook's object knows", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   chat.isGone = () => true;
   chat.report = () => Promise.reject(new Error("away"));
   await chat.lines.run();
@@ -545,7 +293,7 @@ test("given-up events are reported again until the webhook's object knows", asyn
 });
 
 test("a line that can't render its event tries again later, and gives its permit back", async () => {
-  const chat = owner(1);
+  const chat = newOwner(1);
   const errors: unknown[] = [];
   chat.onError = (line) => errors.push(line);
   chat.beforeSign = () => {
@@ -558,7 +306,7 @@ test("a line that can't render its event tries again later, and gives its permit
 });
 
 test("the description of a line has what waits and its last attempts, newest first", async () => {
-  const chat = owner(25);
+  const chat = newOwner(25);
   await chat.lines.run();
   chat.append("message.received", "message.received");
   chat.answer = () => status(500);

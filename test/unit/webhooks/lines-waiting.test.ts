@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { DAY, NOW, newOwner, SECOND } from "./line-owner.ts";
+
+test("a line that waits asks nothing until it is woken or a day has passed", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: 5 * SECOND, isWaiting: true, number: chat.requests.length });
+  await chat.lines.run();
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + DAY);
+  chat.evict();
+  chat.append("message.received");
+  await chat.lines.run();
+  expect(chat.requests).toHaveLength(1);
+  await chat.pass(DAY);
+  expect(chat.requests).toHaveLength(2);
+});
+
+test("a wake-up that comes before the refusal that it answers is not lost", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => {
+    if (chat.requests.length > 1) return null;
+    chat.lines.wake("w", 7);
+    return { outcome: "later", waitMs: DAY, isWaiting: true, number: 7 };
+  };
+  await chat.lines.run();
+  expect(chat.numbers()).toEqual([1]);
+});
+
+test("a wake-up for an earlier refusal changes nothing", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 7 });
+  await chat.lines.run();
+  expect(chat.lines.wake("w", 6)).toBe(6);
+  await chat.lines.run();
+  expect(chat.requests).toHaveLength(1);
+});
+
+test("a short wait is not stored", async () => {
+  const chat = newOwner(1);
+  const before = chat.puts;
+  chat.permit = () => ({ outcome: "later", waitMs: 200, isWaiting: false, number: 0 });
+  await chat.lines.run();
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + 200);
+  expect(chat.puts).toBe(before);
+});
+
+test("a webhook's object that does not answer is asked again, later each time", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => Promise.reject(new Error("away"));
+  const waits: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    await chat.lines.run();
+    waits.push((chat.lines.dueAt(chat.clock.now()) ?? 0) - chat.clock.now());
+    chat.clock.advance(waits.at(-1) ?? 0);
+  }
+  expect(waits).toEqual([5, 10, 20, 40].map((seconds) => seconds * SECOND));
+});
