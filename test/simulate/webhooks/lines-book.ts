@@ -42,6 +42,9 @@ export interface BookedWebhook {
   filters: (readonly string[] | null)[];
   /** When its owner was told that it exists; null before that. */
   createdAt: number | null;
+  /** Its row in D1 is marked as being deleted. Its object then finds no configuration and has no more work. */
+  isBeingDeleted: boolean;
+  /** The organization's object has also removed the webhook from its list. */
   isDeleted: boolean;
 }
 

@@ -47,7 +47,15 @@ export class Owner {
       ...[id, ORGANIZATION_ID, `https://hooks.example/${id}`, "secret", types && JSON.stringify(types), "full"],
       ...[perSecond, concurrency, world.now],
     ]);
-    const webhook = { id, perSecond, concurrency, filters: [types], createdAt: null, isDeleted: false };
+    const webhook = {
+      id,
+      perSecond,
+      concurrency,
+      filters: [types],
+      createdAt: null,
+      isBeingDeleted: false,
+      isDeleted: false,
+    };
     webhooks.set(id, webhook);
     world.count("webhook created");
     this.#change(id, async () => {
@@ -91,6 +99,8 @@ export class Owner {
   delete(id: string): void {
     const webhook = this.#judge.book.webhooks.get(id);
     this.#change(id, async () => {
+      this.#world.note(() => `${id} is being deleted`);
+      if (webhook) webhook.isBeingDeleted = true;
       this.#directory.database.query("update webhooks set erasing_at = ? where id = ?", [this.#world.now, id]);
       await this.#call(this.#organization, "refreshWebhooks", []);
       if (webhook) webhook.isDeleted = true;

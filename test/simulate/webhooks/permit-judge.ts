@@ -94,7 +94,8 @@ export class PermitJudge {
     this.#noteLoss(webhook);
     const known = this.#of(webhook.name);
     const state = stateOf(webhook);
-    if (this.#book.webhooks.get(webhook.name)?.isDeleted) return;
+    const booked = this.#book.webhooks.get(webhook.name);
+    if (booked?.isDeleted) return;
     const text = JSON.stringify(state);
     if (text !== known.state) this.#world.note(() => `${webhook.name} is ${text}`);
     if (text !== known.state) Object.assign(known, { state: text, changedAt: this.#world.now });
@@ -105,6 +106,7 @@ export class PermitJudge {
     else if (state.probes.probeAt !== known.probeAt) this.#checkProbePlan(webhook, state.probes.probeAt);
     known.probeAt = state.probes?.probeAt ?? null;
     this.#world.count(`state: ${state.name}`);
+    if (booked?.isBeingDeleted) return;
     const waiting = webhook.storage.read("waiting", "select 1 from waiting limit 1").length;
     const isSet = state.name === "disabled" || waiting === 0 || webhook.storage.alarm !== null;
     this.#world.check("alarm", isSet, () => `${webhook.name} has no alarm, and lines wait for it`);
