@@ -5,6 +5,7 @@ const chatTable = "src/organizations/chat-table.ts";
 const existence = "src/organizations/existence.ts";
 const deletions = "src/organizations/deletions.ts";
 const chat = "src/chats/chat-object.ts";
+const chatParts = "src/chats/chat-parts.ts";
 const redactions = "src/chats/redactions.ts";
 const report = "src/chats/chat-report.ts";
 const identity = "src/chats/identity.ts";
@@ -67,9 +68,9 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "for (const address of [row.address]) {",
   },
   "the chat's alarm is not set when a message is stored": {
-    file: chat,
-    right: "    await this.#alarm.by(this.#report.changed());\n    this.#lines.start();",
-    wrong: "    this.#lines.start();",
+    file: chatParts,
+    right: "    await this.alarm.by(this.report.changed());\n    this.lines.start();",
+    wrong: "    this.lines.start();",
   },
 };
 

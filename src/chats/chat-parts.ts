@@ -1,0 +1,147 @@
+import { StandingAlarm } from "../platform/alarm.ts";
+import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { ChatEvents } from "./chat-events.ts";
+import { ChatReporter } from "./chat-report.ts";
+import { ContactAddresses } from "./contact-addresses.ts";
+import { DeliveryLog } from "./delivery/delivery-log.ts";
+import { channelPort, networkPort } from "./delivery/ports.ts";
+import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
+import { EventLines } from "./event-lines.ts";
+import { Adoption } from "./identity.ts";
+import { MessageLog } from "./log/message-log.ts";
+import { MessagePages } from "./log/pages.ts";
+import { Redactions } from "./redactions.ts";
+import { MessageStore } from "./store-messages.ts";
+import { VisitorSockets } from "./visitors/visitor-sockets.ts";
+
+const AGAIN_AFTER_MS = 30_000;
+
+/** The parts of a chat's object, each connected to those that it needs. */
+export class ChatParts {
+  readonly log: MessageLog;
+  readonly deliveries: DeliveryLog;
+  readonly pages: MessagePages;
+  readonly adoption: Adoption;
+  readonly alarm: StandingAlarm;
+  readonly contact: ContactAddresses;
+  readonly events: ChatEvents;
+  readonly lines: EventLines;
+  readonly report: ChatReporter;
+  readonly queue: DeliveryQueue;
+  readonly visitors: VisitorSockets;
+  readonly store: MessageStore;
+  readonly redactions: Redactions;
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+
+  /** @param receive stores a message that a visitor wrote */
+  constructor(ctx: DurableObjectState, env: Env, receive: ConstructorParameters<typeof VisitorSockets>[0]["receive"]) {
+    this.#ctx = ctx;
+    this.#env = env;
+    const { storage } = ctx;
+    const waitUntil = (work: Promise<void>) => ctx.waitUntil(work);
+    this.log = new MessageLog(storage, () => waitUntil(this.announce()));
+    this.deliveries = new DeliveryLog(this.log);
+    this.pages = new MessagePages(this.log);
+    this.adoption = new Adoption(
+      storage,
+      () => this.log.prepare(),
+      ({ createdAt }) => this.log.events.append({ type: "chat.created", seq: null, note: null, at: createdAt }),
+    );
+    this.alarm = new StandingAlarm(storage);
+    this.contact = new ContactAddresses({
+      env,
+      kv: storage.kv,
+      log: this.log,
+      adoption: this.adoption,
+      waitUntil,
+    });
+    this.events = new ChatEvents(env, this.log, (identity) => this.contact.current(identity));
+    this.lines = new EventLines({
+      env,
+      kv: storage.kv,
+      log: this.log,
+      events: this.events,
+      alarm: this.alarm,
+      identity: () => this.adoption.identity(),
+      waitUntil,
+    });
+    this.report = new ChatReporter({
+      kv: storage.kv,
+      env,
+      log: this.log,
+      webhooks: this.lines,
+      identity: () => this.adoption.identity(),
+      depth: () => this.depth(),
+    });
+    this.queue = new DeliveryQueue({
+      log: this.deliveries,
+      alarm: this.alarm,
+      clock: SYSTEM_CLOCK,
+      logger: console,
+      chat: () => this.delivering(),
+      exists: () => this.adoption.identity() !== undefined,
+      otherWorkAt: (now) => this.otherWorkAt(now),
+      waitUntil,
+    });
+    this.visitors = new VisitorSockets({
+      state: ctx,
+      env,
+      log: this.log,
+      identity: () => this.adoption.identity(),
+      isRepeated: (dedupe) => this.store.hasInbound(dedupe),
+      receive,
+    });
+    this.store = new MessageStore({
+      log: this.log,
+      queue: this.queue,
+      depth: () => this.depth(),
+      show: (message) => this.visitors.show(message),
+    });
+    this.redactions = new Redactions({
+      kv: storage.kv,
+      log: this.log,
+      deliveries: this.deliveries,
+      queue: this.queue,
+      report: this.report,
+      lines: this.lines,
+      alarm: this.alarm,
+      show: (message) => this.visitors.show(message),
+    });
+  }
+
+  /** Sets the alarm for the report of a change. While a client waits for events, the report goes out at once. */
+  async announce(): Promise<void> {
+    await this.alarm.by(this.report.changed());
+    this.lines.start();
+    if (this.report.isListened) this.#ctx.waitUntil(this.report.flush());
+  }
+
+  /** When the report and the webhooks' lines need the alarm; null if they do not. */
+  otherWorkAt(now: number): number | null {
+    const addressesAt = this.contact.hasPending ? now + AGAIN_AFTER_MS : null;
+    const times = [addressesAt, this.report.dueAt(), this.lines.dueAt(now)].filter((at) => at !== null);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** The chat as delivery needs it; null if no network delivers its messages. */
+  delivering(): DeliveringChat | null {
+    const identity = this.adoption.identity();
+    if (!identity || identity.channelKind === "web") return null;
+    return {
+      identity,
+      channel: channelPort(this.#env, identity.channelId),
+      network: networkPort(this.#env, identity.channelKind),
+      exists: () => this.adoption.exists(identity.life),
+      address: () => this.contact.current(identity),
+      learn: (addresses, moved) => this.contact.learn(addresses, moved),
+      attempted: (outcome) => this.report.attempted(outcome),
+    };
+  }
+
+  /** How many messages wait for their network. */
+  depth(): number {
+    // A web message is never queued. Looking for the first queued one would read the whole chat.
+    return this.adoption.identity()?.channelKind === "web" ? 0 : this.log.queue.depth();
+  }
+}
