@@ -144,7 +144,8 @@ export class PermitJudge {
     world.check("pace", apart >= 1_000 / config.perSecond - 2, () => `${name} grants two permits ${apart} ms apart`);
     const isOver = isNew || known.successes > 0 || world.now >= known.pausedUntil;
     world.check("pause", isOver, () => `${name} grants a permit ${known.pausedUntil - world.now} ms early`);
-    if (isNew) known.lastProbe = lineId;
+    // A call that was granted before the state changed is not a probe.
+    if (isNew) known.lastProbe = id.includes(".probe.") ? lineId : known.lastProbe;
     else if (state.probes) this.#probed(webhook, lineId, state.probes.probeAt);
     known.permits.set(lineId, { id, until: now + LEASE_MS });
     known.lastStart = now;
