@@ -6,6 +6,7 @@ import { type BookedLine, LinesBook } from "./lines-book.ts";
 import { PermitJudge, stateOf } from "./permit-judge.ts";
 import type { Call } from "./receivers.ts";
 import type { WebhookWorld } from "./rules.ts";
+import { checkWait } from "./waits.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -110,6 +111,8 @@ export class WebhookJudge {
     for (const webhookId of this.book.webhooks.keys()) {
       const stored = storage.get<StoredLine>(`line ${webhookId}`);
       if (!stored) continue;
+      const webhook = this.#webhooks.get(webhookId);
+      if (webhook) this.#checkWait(chat, webhook);
       const line = this.book.line(webhookId, chatId, life);
       for (const report of stored.unreported) if (report.replayId === null) this.#gaveUp(line, report);
       const redacted = this.#redacted.get(`${chatId} ${life}`);
@@ -120,6 +123,12 @@ export class WebhookJudge {
       }
     }
     if (storage.alarm === null) this.#checkNothingLeft(chat, identity);
+  }
+
+  /** A webhook's object has committed. */
+  webhookCommitted(webhook: SimulatedObject): void {
+    this.permits.committed(webhook);
+    for (const chat of this.#chats.values()) this.#checkWait(chat, webhook);
   }
 
   skipBefore(webhookId: string): number {
@@ -136,6 +145,10 @@ export class WebhookJudge {
   /** How many calls of a webhook are under way. */
   underWay(webhookId: string): number {
     return [...this.#underWay].filter((call) => call.webhookId === webhookId).length;
+  }
+
+  #checkWait(chat: SimulatedObject, webhook: SimulatedObject): void {
+    if (!this.book.webhooks.get(webhook.name)?.isBeingDeleted) checkWait(this.#world, chat, webhook);
   }
 
   #addEvents({ storage }: SimulatedObject, { chatId, life }: LineIdentity): void {

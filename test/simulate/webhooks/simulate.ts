@@ -219,7 +219,7 @@ class Simulation {
       (state, object) => new this.#service.WebhookObject(state, this.#env(object)),
       {
         called: (object, method, given) => permits.called(object, method, given),
-        committed: (object) => permits.committed(object),
+        committed: (object) => this.#judge.webhookCommitted(object),
       },
     );
     this.#webhooks.set(id, webhook);
