@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { WebhookPermitAnswer } from "../../../src/webhooks/rpc.ts";
 import { Calls, Directory } from "../objects/calls.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
@@ -218,12 +219,25 @@ class Simulation {
       id,
       (state, object) => new this.#service.WebhookObject(state, this.#env(object)),
       {
-        called: (object, method, given) => permits.called(object, method, given),
+        called: (object, method, given) => {
+          const judge = permits.called(object, method, given);
+          return (value) => {
+            judge?.(value);
+            if (method === "permit") this.#loseAfterRefusal(object, value as WebhookPermitAnswer);
+          };
+        },
         committed: (object) => this.#judge.webhookCommitted(object),
       },
     );
     this.#webhooks.set(id, webhook);
     return webhook;
+  }
+
+  /** The instance that refused a line is lost while the line waits. The clock of the next one may be behind. */
+  #loseAfterRefusal(webhook: SimulatedObject, answer: WebhookPermitAnswer): void {
+    const world = this.#world;
+    if (answer.outcome !== "later" || !answer.isWaiting || !world.fault("webhook's object lost", 0.2)) return;
+    world.after(world.between(0, world.pick([50, 5_000])), () => webhook.lose());
   }
 
   #usePlatform(): void {
