@@ -87,14 +87,16 @@ export class WebhookJudge {
   }
 
   /** The chat knows that a call failed. */
-  #failed({ webhookId, lineId, life, number, replayId, attempt, chat }: Call, retryAfter: string | null): void {
+  #failed({ webhookId, lineId, life, number, replayId, chat }: Call, retryAfter: string | null): void {
     if (replayId !== null) return;
     const line = this.book.line(webhookId, lineId, life);
     if (line.calls.get(number) === undefined || chat.storage.get<LineIdentity>("identity")?.life !== life) return;
     const stored = chat.storage.get<StoredLine>(`line ${webhookId}`);
+    const failures = (line.failures.get(number) ?? 0) + 1;
+    line.failures.set(number, failures);
     // `gone` and what was skipped in the meantime do not wait.
     if (stored?.head?.number !== number || stored.head.nextAt === 0 || stored.recent.at(-1)?.httpStatus === 410) return;
-    const wait = Math.max(0.8 * (ALL_WAITS[attempt - 1] ?? 0), Number(retryAfter ?? 0) * 1_000);
+    const wait = Math.max(0.8 * (ALL_WAITS[failures - 1] ?? 0), Number(retryAfter ?? 0) * 1_000);
     line.notBefore.set(number, chat.now + wait - 1);
   }
 

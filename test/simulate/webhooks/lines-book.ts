@@ -13,6 +13,8 @@ export interface BookedLine {
   lastEnded: number | null;
   /** How many calls were made for each event, without replays. */
   calls: Map<number, number>;
+  /** How many calls of each event its chat knows to have failed, without replays. */
+  failures: Map<number, number>;
   /** The earliest time of each event's next call. */
   notBefore: Map<number, number>;
   /** Events that were accepted in a replay. */
@@ -59,7 +61,13 @@ export class LinesBook {
     const key = `${webhookId} ${chatId} ${life}`;
     let line = this.#lines.get(key);
     if (!line) {
-      const maps = { ended: new Map(), calls: new Map(), notBefore: new Map(), replayed: new Set<number>() };
+      const maps = {
+        ended: new Map(),
+        calls: new Map(),
+        failures: new Map(),
+        notBefore: new Map(),
+        replayed: new Set<number>(),
+      };
       line = { webhookId, chatId, life, lastEnded: null, seen: new Set(), ...maps };
       this.#lines.set(key, line);
     }
