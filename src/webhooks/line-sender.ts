@@ -159,14 +159,12 @@ export class LineSender {
     if (answer.outcome === "gone") return this.#delete();
     if (answer.outcome === "changed") return this.#change(answer.filter);
     if (answer.outcome === "later") return this.#hold(answer);
-    const { skipBefore = 0 } = answer;
-    if (next.replayId !== null || next.fact.at >= skipBefore) return this.#attempt(next, answer, askedAt);
-    this.#unused = answer.permit;
-    this.#skipBefore(skipBefore);
+    if (answer.outcome === "skip") return this.#skipBefore(answer.before);
+    return this.#attempt(next, answer, askedAt);
   }
 
   /** Asks for a permit. @returns null if the webhook's object did not answer */
-  async #ask({ number, replayId }: Work): Promise<WebhookPermitAnswer | null> {
+  async #ask({ number, replayId, fact }: Next): Promise<WebhookPermitAnswer | null> {
     const report = this.#report ?? this.#line.unreported[0] ?? null;
     const unused = this.#unused;
     try {
@@ -174,6 +172,7 @@ export class LineSender {
         webhookId: this.#id,
         lineId: this.#host.lineId,
         number,
+        at: fact.at,
         version: this.#line.filter.version,
         replayId,
         report,

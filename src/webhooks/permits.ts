@@ -94,7 +94,7 @@ export class WebhookPermits {
   }
 
   /** Grants a line's call, or says when to ask again. */
-  async permit({ lineId, version, report, unused }: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
+  async permit({ lineId, version, at, replayId, report, unused }: WebhookPermitRequest): Promise<WebhookPermitAnswer> {
     const { clock } = this.#ports;
     let config = await this.#configure(version);
     if (!config) return { outcome: "gone" };
@@ -107,6 +107,8 @@ export class WebhookPermits {
     let canWait = this.#changed.hasRoom;
     let waitLimit: Promise<void> | undefined;
     for (;;) {
+      const { skipBefore } = this.#known().state;
+      if (replayId === null && skipBefore !== null && at < skipBefore) return this.#skip(lineId, skipBefore);
       const decision = this.#decide(lineId, config);
       if (decision.outcome === "granted") {
         const granted = await this.#grant(lineId, decision);
@@ -258,9 +260,15 @@ export class WebhookPermits {
 
   async #granted({ id }: HeldPermit, config: WebhookConfig): Promise<WebhookPermitAnswer> {
     const { url, secrets, payload } = config;
-    const { skipBefore } = this.#known().state;
     await this.#finish();
-    return { outcome: "granted", permit: id, url, secrets, payload, ...(skipBefore !== null && { skipBefore }) };
+    return { outcome: "granted", permit: id, url, secrets, payload };
+  }
+
+  /** A line that skips events takes no slot: it may have no later event, and would keep the slot for 35 s. */
+  async #skip(lineId: string, before: number): Promise<WebhookPermitAnswer> {
+    this.#slots.giveUp(lineId);
+    await this.#finish();
+    return { outcome: "skip", before };
   }
 
   async #refuse(

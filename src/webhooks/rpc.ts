@@ -35,6 +35,8 @@ export interface WebhookPermitRequest {
   lineId: string;
   /** The event's number. */
   number: number;
+  /** When the event happened, Unix milliseconds. */
+  at: number;
   /** The version of the filter that the line applies. */
   version: number;
   /** Null unless the attempt belongs to a replay. */
@@ -46,14 +48,15 @@ export interface WebhookPermitRequest {
 }
 
 /**
- * `granted`: call the webhook now. The secrets come with each permit; no line stores them. `skipBefore`: the webhook was
- * enabled without its pending events; the line skips those that happened before this time, Unix milliseconds. `later`: ask again after
- * `waitMs`; `isWaiting` if the webhook's object will wake the line. `changed`: the line has an old filter. `gone`: the
- * webhook was deleted.
+ * `granted`: call the webhook now. The secrets come with each permit; no line stores them. `later`: ask again after
+ * `waitMs`; `isWaiting` if the webhook's object will wake the line. `skip`: the webhook was enabled without its pending
+ * events; the line skips those that happened before this time, Unix milliseconds. `changed`: the line has an old filter.
+ * `gone`: the webhook was deleted.
  */
 export type WebhookPermitAnswer =
-  | { outcome: "granted"; permit: string; url: string; secrets: string[]; payload: Payload; skipBefore?: number }
+  | { outcome: "granted"; permit: string; url: string; secrets: string[]; payload: Payload }
   | { outcome: "later"; waitMs: number; isWaiting: boolean; number: number }
+  | { outcome: "skip"; before: number }
   | { outcome: "changed"; filter: WebhookFilter }
   | { outcome: "gone" };
 

@@ -30,7 +30,8 @@ export class Waker {
   readonly #ports: WakerPorts;
   /** Lines that did not answer, and when they may be woken again. */
   readonly #unreachable = new BoundedMap<string, number>(MAX_UNREACHABLE);
-  #underWay = 0;
+  /** The lines that have not answered a wake-up yet. */
+  readonly #underWay = new Set<string>();
   /** Whether all lines that wait were woken already or did not answer. */
   #isNoneLeft = false;
 
@@ -46,13 +47,14 @@ export class Waker {
       const limits = this.#ports.limits();
       if (!limits || !this.#canWake(limits.concurrency)) return;
       const { probes } = this.#ports.state();
-      const isBusy = (lineId: string) => slots.has(lineId) || (this.#unreachable.get(lineId) ?? 0) > clock.now();
+      const isBusy = (lineId: string) =>
+        slots.has(lineId) || this.#underWay.has(lineId) || (this.#unreachable.get(lineId) ?? 0) > clock.now();
       // The line of the last probe only makes another one if no other waits.
       const other = probes?.lastLine ? waiting.next((lineId) => lineId === probes.lastLine || isBusy(lineId)) : null;
       const line = other ?? waiting.next(isBusy);
       this.#isNoneLeft = !line;
       if (!line) return;
-      this.#underWay++;
+      this.#underWay.add(line.lineId);
       slots.reserveForWoken(line.lineId, limits.perSecond, clock.now());
       this.#ports.background(this.#wake(line.lineId, line.number));
     }
@@ -82,7 +84,7 @@ export class Waker {
     const now = clock.now();
     const state = this.#ports.state();
     const at = wakeLinesFrom(state, slots.pace);
-    const isDue = at !== null && now >= at && this.#underWay < AT_ONCE;
+    const isDue = at !== null && now >= at && this.#underWay.size < AT_ONCE;
     return isDue && slots.used(null, now) < slotsOf(state, concurrency, now);
   }
 
@@ -98,7 +100,7 @@ export class Waker {
       slots.giveUp(lineId);
       this.#unreachable.set(lineId, clock.now() + AGAIN_AFTER_MS);
     } finally {
-      this.#underWay--;
+      this.#underWay.delete(lineId);
     }
     await this.#ports.woken();
   }

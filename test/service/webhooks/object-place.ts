@@ -46,6 +46,7 @@ export async function newWebhook(settings: Row = {}) {
       webhookId,
       lineId: lineOf(line),
       number: 1,
+      at: Date.now(),
       version: 1,
       replayId: null,
       report: null,

@@ -1,6 +1,11 @@
 import type { WebhookConfig } from "../../../src/webhooks/configuration.ts";
 import { type WebhookPermitPorts, WebhookPermits } from "../../../src/webhooks/permits.ts";
-import type { EventRange, WebhookAttempt, WebhookPermitAnswer } from "../../../src/webhooks/rpc.ts";
+import type {
+  EventRange,
+  WebhookAttempt,
+  WebhookPermitAnswer,
+  WebhookPermitRequest,
+} from "../../../src/webhooks/rpc.ts";
 import { judgeAnswer, nextTry, reportedClass } from "../../../src/webhooks/schedule.ts";
 import { countAttempt, EMPTY_TALLY, type Notice } from "../../../src/webhooks/state.ts";
 import type { WaitingLine } from "../../../src/webhooks/waiting-lines.ts";
@@ -79,13 +84,14 @@ export class FakeWebhook {
     this.permits = this.#construct();
   }
 
-  permit(lineId: string, given: { unused?: string; report?: WebhookAttempt } = {}): Promise<WebhookPermitAnswer> {
+  permit(lineId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
     const { id: webhookId, version } = this.config.filter;
-    return this.permits.permit({ webhookId, lineId, number: 1, version, replayId: null, report: null, ...given });
+    const request = { webhookId, lineId, number: 1, at: this.clock.now(), version, replayId: null, report: null };
+    return this.permits.permit({ ...request, ...given });
   }
 
   /** Asks, and lets the few milliseconds pass by which starts are apart. */
-  async ask(lineId: string, given: { unused?: string; report?: WebhookAttempt } = {}): Promise<WebhookPermitAnswer> {
+  async ask(lineId: string, given: Partial<WebhookPermitRequest> = {}): Promise<WebhookPermitAnswer> {
     const answer = this.permit(lineId, given);
     await this.clock.pass(5);
     return answer;

@@ -98,6 +98,7 @@ test("a line that comes back at its reserved start begins then, and one that com
 test("a granted start is void once the webhook changed", () => {
   expect(isStartValid(ok, ok, NOW)).toBe(true);
   expect(isStartValid(ok, { ...ok, epoch: 2 }, NOW)).toBe(false);
+  expect(isStartValid(ok, { ...ok, skipBefore: NOW }, NOW)).toBe(false);
   expect(isStartValid(ok, failing, NOW)).toBe(false);
   expect(isStartValid(failing, failing, NOW)).toBe(true);
   expect(isStartValid(failing, ok, NOW)).toBe(true);

@@ -209,3 +209,21 @@ test("a healthy webhook's calls store nothing but the attempts", async () => {
   expect(webhook.writes).toBe(writes);
   expect(webhook.alarmAt).toBeNull();
 });
+
+test("lines that skip events take no slot from the others", async () => {
+  const webhook = new FakeWebhook();
+  await webhook.permits.disable("customer");
+  for (const name of names(30)) await webhook.ask(name);
+  webhook.clock.advance(SECOND);
+  const before = webhook.clock.now();
+  const old = { at: before - SECOND };
+  const asked: unknown[] = [];
+  webhook.onWake = async (lineId) => asked.push(await webhook.permit(lineId, old));
+  await webhook.permits.enable("now");
+  await webhook.run(MINUTE);
+  expect(asked).toEqual(Array(30).fill({ outcome: "skip", before }));
+  expect(webhook.waiting.count()).toBe(0);
+  const unused = await permitOf(webhook, "new");
+  const replay = { ...old, unused, replayId: "rpl_g000000000000000" };
+  expect(await webhook.ask("new", replay)).toMatchObject({ outcome: "granted" });
+});
