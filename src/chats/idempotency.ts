@@ -39,6 +39,9 @@ export async function fingerprintOf(body: SendBody): Promise<string> {
     body.variables ? sorted(body.variables) : null,
     body.mediaUrl ?? null,
     sorted(body.metadata),
+    ...(body.scheduledAt === undefined && body.expiresAt === undefined
+      ? []
+      : [body.scheduledAt ?? null, body.expiresAt ?? null]),
   ]);
   return (await sha256(meaning)).toHex();
 }

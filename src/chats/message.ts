@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
 import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
-import { atMost, notBlank, notEmpty, optional } from "../http/fields.ts";
+import { atMost, instant, notBlank, notEmpty, optional } from "../http/fields.ts";
 
 export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
@@ -14,7 +14,7 @@ export const MAX_METADATA_BYTES = 4_096;
 
 export type Variables = Record<string, string | number>;
 
-/** A message as the API shows it, in this order of fields, and as its chat stores it. */
+/** A message as its chat stores it, in the API's order of fields. */
 export interface Message {
   id: string;
   chatId: string;
@@ -30,7 +30,7 @@ export interface Message {
   variables: Variables | null;
   /** The delivered text: the filled template, or `content` without a template. */
   text: string;
-  status: "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED";
+  status: "SCHEDULED" | "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "CANCELED" | "RECEIVED";
   error: { code: string; message: string } | null;
   metadata: Metadata;
   createdAt: string;
@@ -40,7 +40,19 @@ export interface Message {
   deliveredAt: string | null;
   readAt: string | null;
   failedAt: string | null;
+  /** When a client wanted it to be sent; null for at once. */
+  scheduledAt: string | null;
+  /** From then on no attempt begins; null for never. */
+  expiresAt: string | null;
+  /** The id of the failed message that this one repeats. */
+  resendOf: string | null;
 }
+
+/** A message without a place in the chat: it is scheduled, or it ended before it got one. */
+export type UnplacedMessage = Omit<Message, "seq"> & { seq: null };
+
+/** A message as the API shows it. */
+export type ShownMessage = Omit<Message, "seq"> & { seq: number | null };
 
 /** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */
 const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__proto__"), {
@@ -90,6 +102,9 @@ export const sendBody = z.object({
   variables: optional(z.pipe(z.unknown().check(noProto), z.record(z.string(), stringOrNumber))),
   mediaUrl: optional(httpsUrl),
   metadata,
+  scheduledAt: optional(instant),
+  expiresAt: optional(instant),
+  ifSeq: optional(z.int().check(z.gte(0))),
 });
 export type SendBody = z.output<typeof sendBody>;
 

@@ -26,6 +26,14 @@ export interface Draft {
   /** Hash of the client's idempotency key, which itself is never stored. */
   idempotencyHash: string | null;
   fingerprint: string | null;
+  /** Unix milliseconds; null or absent for at once. */
+  scheduledAt?: number | null;
+  /** Unix milliseconds; null or absent for never. */
+  expiresAt?: number | null;
+  /** The seq that the newest message must have; null or absent for any. */
+  ifSeq?: number | null;
+  /** The id of the failed message that this one repeats. */
+  resendOf?: string | null;
   /** The sender and the text from the directory, or the reason why the message can't be sent. */
   prepared: Prepared | RefusedDraft;
 }
@@ -40,6 +48,8 @@ export interface Prepared {
 export interface RefusedDraft {
   outcome: "refused";
   code: ErrorCode;
+  /** Replaces the error's usual text. */
+  text?: string;
   faults?: Fault[];
 }
 

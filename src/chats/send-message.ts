@@ -1,4 +1,4 @@
-import { ApiError } from "../http/errors.ts";
+import { ApiError, type Fault } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
@@ -9,6 +9,10 @@ import { MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { findSenderAndTemplate, type SendData } from "./senders-and-templates.ts";
 import { fillTemplate } from "./template.ts";
+
+/** How far ahead a message can be scheduled. */
+export const MAX_AHEAD_DAYS = 366;
+const DAY_MS = 86_400_000;
 
 const sends = perIsolate(() => new BatchedCalls<Draft, SendAnswer>());
 
@@ -32,6 +36,9 @@ export async function sendMessage(
     templateId: body.templateId ?? null,
     variables: body.variables ?? null,
     metadata: body.metadata,
+    scheduledAt: body.scheduledAt ?? null,
+    expiresAt: body.expiresAt ?? null,
+    ifSeq: body.ifSeq ?? null,
     idempotencyHash: idempotencyKey === null ? null : await idempotencyHashOf(chatId, idempotencyKey),
     fingerprint: idempotencyKey === null ? null : await fingerprintOf(body),
     prepared: prepare(caller, body, await findSenderAndTemplate(env, ctx, caller.organizationId, body)),
@@ -43,11 +50,14 @@ export async function sendMessage(
     ),
   );
   if (answer.outcome === "stored") return answer;
-  throw new ApiError(answer.code, answer.faults ? { faults: answer.faults } : {});
+  const { code, text, faults } = answer;
+  throw new ApiError(code, { text, faults });
 }
 
 /** The sender and the text to deliver, or the first reason to refuse. */
 function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepared | RefusedDraft {
+  const faults = timeFaults(body, Date.now());
+  if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
   if (body.senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
   const senderId = body.senderId ?? caller.defaultSenderId;
   if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };
@@ -68,4 +78,24 @@ function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepar
     text: filled.text,
     template: { name, language, parameters: filled.parameters },
   };
+}
+
+/**
+ * What is wrong with a message's times. It is checked together with the sender and the template: a used idempotency key
+ * returns its message even if a time has passed since.
+ * @param now Unix milliseconds
+ */
+export function timeFaults(
+  { scheduledAt, expiresAt }: Pick<SendBody, "scheduledAt" | "expiresAt">,
+  now: number,
+): Fault[] {
+  const faults: Fault[] = [];
+  if (scheduledAt !== undefined && scheduledAt > now + MAX_AHEAD_DAYS * DAY_MS) {
+    faults.push({ path: "scheduledAt", message: `must be at most ${MAX_AHEAD_DAYS} days ahead` });
+  }
+  if (expiresAt !== undefined && expiresAt <= now) faults.push({ path: "expiresAt", message: "must be in the future" });
+  else if (expiresAt !== undefined && scheduledAt !== undefined && expiresAt <= scheduledAt) {
+    faults.push({ path: "expiresAt", message: "must be later than scheduledAt" });
+  }
+  return faults;
 }

@@ -7,7 +7,7 @@ import type { MessageLog } from "./log/message-log.ts";
 import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message.ts";
 import { RepeatedCalls } from "./log/repeated-calls.ts";
 import type { Message } from "./message.ts";
-import type { Draft, InboundDraft, ReceiveAnswer, SendAnswer, Unknown } from "./rpc.ts";
+import type { Draft, InboundDraft, ReceiveAnswer, RefusedDraft, SendAnswer, Unknown } from "./rpc.ts";
 
 /** What storing a message needs of its chat. */
 interface StoreHost {
@@ -42,6 +42,8 @@ export class MessageStore {
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const earlier = this.#calls.find(draft, isRepeat);
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
+    const movedOn = chatMovedOn(draft, log.newest().seq);
+    if (movedOn) return movedOn;
     const waits = identity.channelKind !== "web";
     const depth = this.#host.depth();
     const limit = limitReached(log, depth);
@@ -83,6 +85,16 @@ export class MessageStore {
   hasInbound(dedupe: string): boolean {
     return this.#host.log.byDedupe(inboundDedupe(dedupe)) !== null;
   }
+}
+
+/** The refusal of a message that was written before the chat's newest one; null if it may be stored. */
+function chatMovedOn({ ifSeq }: Draft, newest: number): RefusedDraft | null {
+  if (ifSeq == null || ifSeq === newest) return null;
+  return {
+    outcome: "refused",
+    code: "chat_moved_on",
+    text: `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}`,
+  };
 }
 
 function inboundDedupe(dedupe: string): string {

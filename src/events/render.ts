@@ -1,12 +1,12 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat } from "../chats/chat.ts";
-import type { Message } from "../chats/message.ts";
+import type { Message, ShownMessage } from "../chats/message.ts";
 import type { Payload } from "../webhooks/rpc.ts";
 import { type Event, type EventFact, type EventOrigin, type EventType, eventId, ownChannelId } from "./event.ts";
 
 /** What an event's `data` shows besides its facts, as it is now: null if it is gone or was not asked for. */
 export interface EventSubject {
-  message?: Message | null;
+  message?: ShownMessage | null;
   chat?: Chat | null;
 }
 
@@ -53,7 +53,7 @@ function textOf({ note }: EventFact, name: "chatId" | "channelKind"): string | n
 }
 
 /** The status of an event and its error. The error's text is the message's, because no log of events has texts. */
-function statusOf(type: EventType, note: EventFact["note"], message: Message | null) {
+function statusOf(type: EventType, note: EventFact["note"], message: ShownMessage | null) {
   if (type !== "message.status") return {};
   const { status, code } = note as { status: Message["status"]; code?: string };
   const error =

@@ -32,6 +32,8 @@ export const ERRORS = {
   method_not_allowed: { status: 405, shape: "error", text: "Method not allowed" },
   chat_backlog: { status: 409, shape: "error", text: "Too many messages of this chat wait for delivery" },
   chat_full: { status: 409, shape: "error", text: "The chat's storage is full" },
+  chat_moved_on: { status: 409, shape: "error", text: "The chat has newer messages" },
+  schedule_full: { status: 409, shape: "error", text: "The chat has the most scheduled messages that it may have" },
   chat_limit: { status: 409, shape: "error", text: "The organization or the channel may have no more chats" },
   last_member: { status: 409, shape: "error", text: "The last member of an organization cannot be removed" },
   key_revoked: { status: 409, shape: "error", text: "The key is revoked or expired" },

@@ -3,6 +3,7 @@ import { newChatBody } from "../chats/create-chat.ts";
 import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
 import { MAX_CONTENT, MAX_METADATA_BYTES, MAX_PAIRS, sendBody } from "../chats/message.ts";
+import { MAX_AHEAD_DAYS } from "../chats/send-message.ts";
 import { examples } from "./examples.ts";
 import type { RequestBodySpec } from "./operation.ts";
 
@@ -65,6 +66,11 @@ export const newMessage: RequestBodySpec = {
     mediaUrl:
       "The https URL of an IMAGE, DOCUMENT, AUDIO or VIDEO. Default: `content`, if it is an https URL. The service passes the URL to the network and never fetches it.",
     metadata: METADATA,
+    scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. A time in the past means at once. Default: at once.`,
+    expiresAt:
+      "From then on, no attempt to deliver the message begins: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
+    ifSeq:
+      "Sends the message only if the chat's newest message has this `seq`. Otherwise the response is 409 `chat_moved_on`.",
   },
   keywords: { metadata: pairs },
   example: { content: examples.message.content },

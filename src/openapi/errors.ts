@@ -45,6 +45,11 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   method_not_allowed: { when: "The path has other methods. `Allow` lists them." },
   chat_backlog: { when: `${MAX_QUEUED.toLocaleString("en")} messages of the chat already wait for delivery.` },
   chat_full: { when: "The chat's storage is full." },
+  chat_moved_on: {
+    when: "`ifSeq` is not the `seq` of the chat's newest message.",
+    text: "ifSeq is 7, but the chat's newest message has the seq 9",
+  },
+  schedule_full: { when: "The chat already has 1,000 scheduled messages." },
   chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
   last_member: { when: "An organization must keep at least one member." },
   key_revoked: { when: "A revoked or expired key can't get a new secret." },

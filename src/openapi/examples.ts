@@ -38,6 +38,9 @@ const message: Example<typeof resources.messageSchema> = {
   deliveredAt: null,
   readAt: null,
   failedAt: null,
+  scheduledAt: null,
+  expiresAt: null,
+  resendOf: null,
 };
 
 const event = {

@@ -146,6 +146,8 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
       "chat_not_found",
       "sender_not_found",
       "template_not_found",
+      "chat_moved_on",
+      "schedule_full",
       "chat_backlog",
       "chat_full",
       "idempotency_mismatch",

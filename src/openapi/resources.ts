@@ -21,6 +21,7 @@ const FAILURES = [
   "`contact_unreachable` (Telegram: the contact blocked the bot, or never wrote to it)",
   "`message_refused` (the network refuses this message with an error about the channel, while other chats get through)",
   "`delivery_timeout` (the service tried for a day)",
+  "`expired` (`expiresAt` passed before it was delivered)",
   "`redacted` (the message was redacted before it was delivered)",
   "`network_error`, or `network_` followed by the network's own code",
 ].join(", ");
@@ -73,13 +74,17 @@ export const chatSchema = resource<directory.Chat>()(
   }),
 );
 
-export const messageSchema = resource<messages.Message>()(
+export const messageSchema = resource<messages.ShownMessage>()(
   "Message",
   "A message of a chat, inbound or outbound.",
   z.object({
     id: id("message"),
     chatId: id("chat"),
-    seq: count.describe("The message's number in the chat: 1, 2, 3 … without a gap"),
+    seq: count
+      .nullable()
+      .describe(
+        "The message's number in the chat: 1, 2, 3 … without a gap. Null while the message is scheduled, and if it ended before it was sent",
+      ),
     direction: z
       .enum(["OUTBOUND", "INBOUND"])
       .describe("OUTBOUND: sent through this API. INBOUND: written by the contact"),
@@ -97,9 +102,9 @@ export const messageSchema = resource<messages.Message>()(
       .describe("The values for the template's placeholders"),
     text: z.string().describe("The text that is delivered: the filled template, or `content`"),
     status: z
-      .enum(["QUEUED", "SENT", "DELIVERED", "READ", "FAILED", "RECEIVED"])
+      .enum(["SCHEDULED", "QUEUED", "SENT", "DELIVERED", "READ", "FAILED", "CANCELED", "RECEIVED"])
       .describe(
-        "QUEUED: stored, and waiting for delivery. SENT: accepted by the network. DELIVERED, READ: reported by the network. FAILED: not delivered, see `error`. RECEIVED: inbound",
+        "SCHEDULED: waits for `scheduledAt`. QUEUED: stored, and waiting for delivery. SENT: accepted by the network. DELIVERED, READ: reported by the network. FAILED: not delivered, see `error`. CANCELED: taken back before it was delivered. RECEIVED: inbound",
       ),
     error: z
       .object({
@@ -115,6 +120,9 @@ export const messageSchema = resource<messages.Message>()(
     deliveredAt: timeOrNull("When the network or the visitor's page reported it as delivered"),
     readAt: timeOrNull("When the network or the visitor's page reported it as read"),
     failedAt: timeOrNull("When its delivery failed"),
+    scheduledAt: timeOrNull("When to send it. Null: at once"),
+    expiresAt: timeOrNull("From then on, no attempt to deliver it begins. Null: never"),
+    resendOf: z.string().nullable().describe("The failed message that this one repeats"),
   }),
 );
 

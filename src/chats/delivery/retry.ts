@@ -1,5 +1,6 @@
 import type { Outcome } from "../../channels/adapter.ts";
 import { backoffMs } from "../../platform/backoff.ts";
+import type { Message } from "../message.ts";
 
 /**
  * When a message is attempted again, and when it fails. Pure functions of the message's row, the event and the time, so
@@ -173,17 +174,18 @@ function waiting(delivery: Delivery, error: DeliveryError): Step {
 }
 
 /** A status only moves a message forward. No status changes a contact's message. */
-const RANK = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3, RECEIVED: 4 } as const;
+const RANK = { SCHEDULED: -1, QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3, RECEIVED: 4 } as const;
 
 /**
  * The status of a message after the network reported `reported`; null if it does not change. FAILED is final, unless the
  * network reports later that the message was delivered.
  */
 export function statusAfter(
-  current: "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "RECEIVED",
+  current: Message["status"],
   reported: "SENT" | "DELIVERED" | "READ" | "FAILED",
 ): "SENT" | "DELIVERED" | "READ" | "FAILED" | null {
   if (reported === "FAILED") return current === "QUEUED" || current === "SENT" ? reported : null;
+  if (current === "CANCELED") return null;
   if (current === "FAILED") return reported === "SENT" ? null : reported;
   return RANK[reported] > RANK[current] ? reported : null;
 }

@@ -11,7 +11,15 @@ interface MessagePosition {
   at: string;
 }
 
-const NO_TIMES = { sentAt: null, deliveredAt: null, readAt: null, failedAt: null };
+const NO_TIMES = {
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+  scheduledAt: null,
+  expiresAt: null,
+  resendOf: null,
+};
 
 /** The position of the next message. Times never run backwards, even if the clock does. @param now Unix milliseconds */
 export function nextPosition(
@@ -24,7 +32,7 @@ export function nextPosition(
 
 /** A new message to the contact. @param isQueued whether a network delivers it; if not, it is SENT at once */
 export function outboundMessage(
-  { id, type, content, mediaUrl, templateId, variables, metadata }: Draft,
+  { id, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt, resendOf = null }: Draft,
   { senderId, text }: Prepared,
   { chatId, seq, at }: MessagePosition,
   isQueued: boolean,
@@ -48,6 +56,9 @@ export function outboundMessage(
     updatedAt: at,
     ...NO_TIMES,
     sentAt: isQueued ? null : at,
+    scheduledAt: timeOf(scheduledAt),
+    expiresAt: timeOf(expiresAt),
+    resendOf,
   };
 }
 
@@ -76,4 +87,9 @@ export function inboundMessage(
     updatedAt: at,
     ...NO_TIMES,
   };
+}
+
+/** RFC 3339. @param at Unix milliseconds */
+function timeOf(at: number | null | undefined): string | null {
+  return at == null ? null : new Date(at).toISOString();
 }

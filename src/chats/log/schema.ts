@@ -30,4 +30,33 @@ export const CHAT_SCHEMA = [
      -- Unix milliseconds.
      at integer not null
    );`,
+  `-- The id of a message that was scheduled. It does not end with the message's seq.
+   alter table messages add column scheduled_id text;
+   create unique index messages_by_scheduled_id on messages (scheduled_id) where scheduled_id is not null;
+   -- From then on no attempt begins, in Unix milliseconds; null for never.
+   alter table messages add column expires_at integer;
+   -- Messages that wait for their time. They have no place in the chat.
+   create table scheduled (
+     id text primary key,
+     -- The message's public JSON.
+     doc text not null,
+     -- When it takes its place, in Unix milliseconds, and in which order if several do at once.
+     due_at integer not null,
+     turn integer not null,
+     dedupe text,
+     fingerprint text,
+     template text
+   ) without rowid;
+   -- Messages that ended without a place, oldest first. They are kept for 30 days.
+   create table unplaced (
+     n integer primary key,
+     id text not null unique,
+     doc text not null,
+     dedupe text unique,
+     fingerprint text,
+     template text,
+     redacted_at integer,
+     -- Unix milliseconds.
+     ended_at integer not null
+   );`,
 ];

@@ -7,7 +7,17 @@ import { MAX_CONTENT, type Message } from "../message.ts";
 /** A message as its visitor sees it, without the company's internal fields. */
 export type VisitorMessage = Omit<
   Message,
-  "senderId" | "metadata" | "templateId" | "variables" | "sentAt" | "deliveredAt" | "readAt" | "failedAt"
+  | "senderId"
+  | "metadata"
+  | "templateId"
+  | "variables"
+  | "sentAt"
+  | "deliveredAt"
+  | "readAt"
+  | "failedAt"
+  | "scheduledAt"
+  | "expiresAt"
+  | "resendOf"
 >;
 
 export interface RefusedFrame {

@@ -63,6 +63,9 @@ const DELIVERY = {
   deliveredAt: null,
   readAt: null,
   failedAt: null,
+  scheduledAt: null,
+  expiresAt: null,
+  resendOf: null,
 };
 
 /** What was stored must be read as it was answered, but for what delivery has made of it since. */

@@ -171,7 +171,7 @@ export function networkId(call: number): string {
 
 /** FAILED is final, unless the message came through after all; else a status goes forward alone. */
 function isNews(was: Message["status"], told: Told): boolean {
-  if (was === "RECEIVED") return false;
+  if (was === "RECEIVED" || was === "SCHEDULED" || was === "CANCELED") return false;
   if (told === "FAILED") return was === "QUEUED" || was === "SENT";
   if (was === "FAILED") return told !== "SENT";
   return RANK[told] > RANK[was];
@@ -206,5 +206,8 @@ export function shown(row: Row, chatId: string, ownerId: string): Message {
     deliveredAt: timeOf(row, "DELIVERED"),
     readAt: timeOf(row, "READ"),
     failedAt: timeOf(row, "FAILED"),
+    scheduledAt: null,
+    expiresAt: null,
+    resendOf: null,
   };
 }

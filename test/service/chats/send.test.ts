@@ -219,6 +219,9 @@ test("a message on a web channel is SENT when it is stored, and listed with all 
     deliveredAt: null,
     readAt: null,
     failedAt: null,
+    scheduledAt: null,
+    expiresAt: null,
+    resendOf: null,
   });
   const listed = await api("GET", `/chats/${chat.id}/messages`);
   expect(listed.body).toEqual({

@@ -101,6 +101,9 @@ test("a visitor sees of a message what is meant for a visitor", () => {
     deliveredAt: null,
     readAt: null,
     failedAt: null,
+    scheduledAt: null,
+    expiresAt: null,
+    resendOf: null,
   };
   expect(Object.keys(visitorMessage(message))).toEqual([
     "id",

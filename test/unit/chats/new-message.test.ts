@@ -38,6 +38,9 @@ test("an outbound message is stored with the request's fields, and is QUEUED", (
     deliveredAt: null,
     readAt: null,
     failedAt: null,
+    scheduledAt: null,
+    expiresAt: null,
+    resendOf: null,
   });
 });
 
@@ -76,6 +79,9 @@ test("an inbound message is stored as it arrived", () => {
     deliveredAt: null,
     readAt: null,
     failedAt: null,
+    scheduledAt: null,
+    expiresAt: null,
+    resendOf: null,
   });
 });
 
