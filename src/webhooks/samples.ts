@@ -1,3 +1,4 @@
+import { redacted } from "../chats/log/redaction.ts";
 import { type Event, type EventFact, type EventType, lifeDigits } from "../events/event.ts";
 import { renderEvent } from "../events/render.ts";
 import { examples } from "../openapi/examples.ts";
@@ -24,20 +25,21 @@ export function sampleEvent(
   const contactAddress = chat.contact.address;
   const origin = { id: chat.id, life: now, ...CHANNEL, contactAddress };
   // The time makes the id another one for each call.
-  const event = renderEvent(
+  const { data, ...event } = renderEvent(
     fact,
     { organizationId, chat: isOfChat ? origin : null },
     lifeDigits(now),
     { chat, message: messageOf(type) },
     payload,
   );
-  return type === "ping" ? event : { ...event, data: { ...event.data, sample: true } };
+  return { ...event, previous: null, data: type === "ping" ? data : { ...data, sample: true } };
 }
 
 function messageOf(type: EventType) {
   if (type === "message.received") {
     return { ...message, direction: "INBOUND", senderId: null, status: "RECEIVED" } as const;
   }
+  if (type === "message.redacted") return redacted({ ...message, status: "SENT", sentAt: message.updatedAt }, 0);
   if (type === "message.status") return { ...message, status: "SENT", sentAt: message.updatedAt } as const;
   return message;
 }

@@ -24,7 +24,8 @@ test("a ping is signed, waited for and logged, and does not change the state", a
   const [{ url, headers, body } = { url: "", headers: new Headers(), body: "" }] = calls;
   expect(url).toBe("https://customer.test/hook");
   const event = JSON.parse(body);
-  expect(event).toMatchObject({ type: "ping", organizationId: webhook.organizationId, number: null, data: {} });
+  const { organizationId } = webhook;
+  expect(event).toMatchObject({ type: "ping", organizationId, number: null, previous: null, data: {} });
   expect(Object.fromEntries(headers)).toMatchObject(await signatureHeaders([SECRET], event.id, Date.now(), body));
   expect(headers.get("parley-webhook")).toBe(webhook.webhookId);
   await expectState(webhook, { state: "trial" });
@@ -38,7 +39,15 @@ test.each(EVENT_TYPES.filter((type) => type !== "ping"))("a sample of %s says th
   const webhook = await newWebhook();
   const calls = receive(() => new Response());
   await webhook.object().ping(webhook.webhookId, type);
-  expect(JSON.parse(calls[0]?.body ?? "")).toMatchObject({ type, data: { sample: true } });
+  expect(JSON.parse(calls[0]?.body ?? "")).toMatchObject({ type, previous: null, data: { sample: true } });
+});
+
+test("the sample of a redaction has no text", async () => {
+  const webhook = await newWebhook();
+  const calls = receive(() => new Response());
+  await webhook.object().ping(webhook.webhookId, "message.redacted");
+  const message = { content: "", text: "", variables: null, mediaUrl: null, metadata: {} };
+  expect(JSON.parse(calls[0]?.body ?? "")).toMatchObject({ data: { message } });
 });
 
 test.each([
