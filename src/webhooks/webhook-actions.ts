@@ -1,11 +1,11 @@
 import type * as z from "zod/mini";
 import { callChat } from "../chats/call-chat.ts";
-import { type EventType, lifeDigits, parseEventId } from "../events/event.ts";
+import type { EventType } from "../events/event.ts";
+import { findEvent } from "../events/ports.ts";
 import { ApiError } from "../http/errors.ts";
 import type { WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
 import { isId } from "../ids.ts";
-import { callOrganization } from "../organizations/call-organization.ts";
 import { callWebhookObject } from "./call-webhook-object.ts";
 import type { attemptsQuery, enableBody } from "./fields.ts";
 import type { LineDescription } from "./line.ts";
@@ -96,7 +96,8 @@ export async function startReplay(
   request: ReplayRequest,
 ): Promise<ReplayProgress> {
   const { organizationId } = await findActiveWebhook(env, scope, id);
-  if ("eventId" in request) await checkEvent(env, organizationId, request.eventId);
+  // The webhook's object finds the event by its number, which an event of a deleted chat may have too.
+  if ("eventId" in request) await findEvent(env, { organizationId }, request.eventId);
   const answer = await callWebhookObject(env, id, (object) => object.replay(id, request));
   if (answer.outcome !== "started") throw new ApiError(answer.outcome);
   return answer.replay;
@@ -110,14 +111,4 @@ export async function readReplay(env: Env, scope: WebhookScope, id: string, repl
     : null;
   if (!replay) throw new ApiError("replay_not_found");
   return replay;
-}
-
-/** @throws ApiError `event_not_found` unless the event is the organization's own or that of one of its chats */
-async function checkEvent(env: Env, organizationId: string, eventId: string): Promise<void> {
-  const event = parseEventId(eventId);
-  if (!event) throw new ApiError("event_not_found");
-  if (organizationId === `org_${event.tail}`) return;
-  const chatId = `cht_${event.tail}`;
-  const chat = await callOrganization(env, organizationId, (organization) => organization.identity(chatId));
-  if (!chat || lifeDigits(chat.life) !== event.life) throw new ApiError("event_not_found");
 }

@@ -2,10 +2,10 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
-import { type EventFact, parseEventId } from "../../../src/events/event.ts";
+import { type EventFact, eventId, parseEventId } from "../../../src/events/event.ts";
 import type { StoredLine } from "../../../src/webhooks/line.ts";
 import { breakObjects } from "../../support/faults.ts";
-import { admin, created, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
+import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
 import { GOOD, mend } from "../delivery/broken-channel.ts";
 import { alarmOf, conversation, crash, pass, stopTheClock } from "../delivery/conversation.ts";
 import { newListener, pageOf, report } from "../events/place.ts";
@@ -227,6 +227,18 @@ test("an event of the organization can be sent again", async () => {
   });
   expect(calls[1]?.event).toEqual({ ...calls[0]?.event, previous: null });
   expect(calls[1]?.headers.get("parley-replay")).toBe(answer.body.replay.id);
+});
+
+test("an event of an earlier feed of the organization is not found, and no other is sent in its place", async () => {
+  const calls = fakeReceiver();
+  const organization = await newOrganization();
+  const { organizationId } = organization;
+  const webhookId = await addWebhook(organizationId, OWN);
+  await deleteChat(organization);
+  await attempted(organizationId, webhookId, 1);
+  const request = { eventId: eventId(organizationId, "00000000", 1) };
+  expectError(await admin("POST", `/webhooks/${webhookId}/replays`, request), 404, "event_not_found");
+  expect(calls).toHaveLength(1);
 });
 
 test("no number is used again after the events of 30 days are gone", async () => {
