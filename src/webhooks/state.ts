@@ -202,14 +202,15 @@ export function disable({ state, tally }: Webhook, reason: DisabledReason, now: 
 }
 
 /**
- * Tries a webhook again that is failing or disabled.
+ * Tries a webhook again that is failing or disabled. Changes nothing of another.
  * @param from `pending`: the lines go on from where they stand. `now`: they skip what happened before
  */
 export function enable(webhook: Webhook, from: "pending" | "now", now: number): Change {
   const { state, tally } = webhook;
-  const isTried = state.name === "failing" || state.name === "disabled";
-  const tried = isTried ? startTrial(webhook, now) : { state, tally, notices: [] };
-  return from === "now" ? { ...tried, state: { ...tried.state, skipBefore: now } } : tried;
+  // A request that is repeated must not drop the events that happened in between.
+  if (state.name !== "failing" && state.name !== "disabled") return { state, tally, notices: [] };
+  const trial = startTrial(webhook, now);
+  return from === "now" ? { ...trial, state: { ...trial.state, skipBefore: now } } : trial;
 }
 
 /** The webhook has another URL. Someone who disabled it must enable it. */
