@@ -1,4 +1,3 @@
-import { redacted } from "../chats/log/redaction.ts";
 import { type Event, type EventFact, type EventType, lifeDigits } from "../events/event.ts";
 import { renderEvent } from "../events/render.ts";
 import { examples } from "../openapi/examples.ts";
@@ -39,9 +38,9 @@ function messageOf(type: EventType) {
   if (type === "message.received") {
     return { ...message, direction: "INBOUND", senderId: null, status: "RECEIVED" } as const;
   }
-  if (type === "message.redacted") return redacted({ ...message, status: "SENT", sentAt: message.updatedAt }, 0);
-  if (type === "message.status") return { ...message, status: "SENT", sentAt: message.updatedAt } as const;
-  return message;
+  const sent = { ...message, status: "SENT", sentAt: message.updatedAt } as const;
+  if (type === "message.redacted") return { ...sent, content: "", text: "", metadata: {} };
+  return type === "message.status" ? sent : message;
 }
 
 function noteOf(type: EventType, webhookId: string, now: number): EventFact["note"] {
