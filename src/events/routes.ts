@@ -87,7 +87,7 @@ function answerPage(c: EventsContext, { events, cursor, hasMore }: EventPage): R
   return json(c, `{"events":[${documents.join()}],"cursor":${JSON.stringify(cursor)},"hasMore":${hasMore}}`);
 }
 
-/** Answers with a live stream. @throws ApiError `stream_limit` */
+/** Answers with a live stream. @throws ApiError `stream_limit`, `cursor_expired` */
 async function answerStream(c: EventsContext, reader: EventReader): Promise<Response> {
   if (c.req.method === "HEAD") return c.body(null, 200, STREAM_HEADERS);
   const listener = { stream: crypto.randomUUID() };
@@ -95,7 +95,13 @@ async function answerStream(c: EventsContext, reader: EventReader): Promise<Resp
   const { readable, writable } = new IdentityTransformStream();
   const watch = watchedKey(c);
   const endsAt = SYSTEM_CLOCK.now() + MAX_STREAM_MS;
-  const pages = follow(portsOf(c, reader, watch, listener), { limit: STREAM_PAGE, endsAt }, doorbell);
+  const rest = follow(portsOf(c, reader, watch, listener), { limit: STREAM_PAGE, endsAt }, doorbell);
+  // Read before the headers are sent: a client that gets no error would ask with an expired cursor for ever.
+  const first = await rest.next().catch((error: unknown) => {
+    watch.stop();
+    throw error;
+  });
+  const pages = continued(first, rest);
   // Not awaited, and no `waitUntil`: it ends with the response, also if the client leaves.
   writeStream(writable, pages, { clock: SYSTEM_CLOCK, signal: watch.signal, endsAt })
     .catch((error: unknown) => {
@@ -104,6 +110,15 @@ async function answerStream(c: EventsContext, reader: EventReader): Promise<Resp
     })
     .finally(() => watch.stop());
   return c.body(readable, 200, STREAM_HEADERS);
+}
+
+async function* continued(first: IteratorResult<EventPage, void>, rest: AsyncGenerator<EventPage, void, undefined>) {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
 }
 
 function watchedKey(c: EventsContext): KeyWatch {

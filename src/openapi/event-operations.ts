@@ -123,7 +123,7 @@ export const EVENT_OPERATIONS: readonly OperationSpec[] = [
       },
     ],
     responses: [{ status: 200, description: "The stream.", contentType: "text/event-stream" }],
-    errors: ["stream_limit"],
+    errors: ["stream_limit", "cursor_expired"],
   },
   {
     method: "get",

@@ -148,6 +148,16 @@ test("a stream ends after its key was revoked", async () => {
   expect((await requestStream(secret)).status).toBe(401);
 });
 
+test("a stream after an expired cursor is a 410, and leaves no doorbell", async () => {
+  const [ours, theirs] = [await newListenerWithChat(), await newListenerWithChat()];
+  const { cursor } = await pageOf(theirs.api, "from=now");
+  const headers = { Authorization: `Bearer ${ours.secret}` };
+  const path = "/api/v1/events/stream";
+  expectError(await call("GET", `${path}?after=${cursor}`, { headers }), 410, "cursor_expired");
+  expectError(await call("GET", path, { headers: { ...headers, "Last-Event-ID": cursor } }), 410, "cursor_expired");
+  await untilDoorbells(ours.organizationId, 0);
+});
+
 test("HEAD answers like a stream, and opens none", async () => {
   const { secret, organizationId } = await newListenerWithChat();
   const headers = { Authorization: `Bearer ${secret}` };
