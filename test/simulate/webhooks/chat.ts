@@ -205,6 +205,7 @@ export class LineChat {
       render: async (fact, _payload, previous) => {
         const { seq } = fact;
         if (seq !== null && this.#faults.fault("redacted before a call", 0.03)) this.#later("redact", seq);
+        if (this.#faults.fault("deleted before a call", 0.01)) this.#later("erase", life);
         const text = fact.seq === null ? null : (this.#state.storage.kv.get<string>(`text ${fact.seq}`) ?? null);
         const { number, type } = fact;
         if (world.random() < 0.3) await clock.wait(world.between(1, 200));

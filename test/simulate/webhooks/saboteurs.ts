@@ -152,6 +152,11 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
       return permit;
     }`,
   },
+  "a call starts although its chat was deleted": {
+    file: sender,
+    right: "const mayStart = () => this.#exists && this.#isCurrent(next) && ",
+    wrong: "const mayStart = () => ",
+  },
   "redactions are not compared after signing": {
     file: call,
     right: "    if (host.redactions() !== redactions) continue;\n",
