@@ -37,13 +37,12 @@ export class ChatEvents {
   ): Promise<ReadEventsAnswer> {
     if (life && life !== identity.life) return { outcome: "unknown" };
     const upTo = Math.min(last, first + MAX_EVENTS - 1, this.#log.events.newest);
-    const showsTheChat = this.#log.events.types(first, upTo).some(showsChat);
-    const chat = showsTheChat ? await this.#chat(identity) : null;
-    if (!exists()) return { outcome: "unknown" };
-    const { newest } = this.#log.events;
     const facts = this.#log.events
       .range(first, upTo)
       .filter(({ type }) => matches({ types, channels: null }, type, identity.channelId));
+    const chat = facts.some(({ type }) => showsChat(type)) ? await this.#chat(identity) : null;
+    if (!exists()) return { outcome: "unknown" };
+    const { newest } = this.#log.events;
     const events = facts.map((fact) => {
       const event = renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat));
       return { number: fact.number, type: fact.type, doc: JSON.stringify(event) };

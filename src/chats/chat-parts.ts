@@ -33,6 +33,8 @@ export class ChatParts {
   readonly redactions: Redactions;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
+  /** The next announcement, until it sets the alarm. */
+  #announcement: Promise<void> | undefined;
 
   /** @param receive stores a message that a visitor wrote */
   constructor(ctx: DurableObjectState, env: Env, receive: ConstructorParameters<typeof VisitorSockets>[0]["receive"]) {
@@ -110,11 +112,14 @@ export class ChatParts {
     });
   }
 
-  /** Sets the alarm for the report of a change. While a client waits for events, the report goes out at once. */
-  async announce(): Promise<void> {
-    await this.alarm.by(this.report.changed());
-    this.lines.start();
-    if (this.report.isListened) this.#ctx.waitUntil(this.report.flush());
+  /**
+   * Sets the alarm for the report of a change. While a client waits for events, the report goes out at once. The changes
+   * of one commit share an announcement.
+   * @throws if the alarm can't be set
+   */
+  announce(): Promise<void> {
+    this.#announcement ??= this.#announce();
+    return this.#announcement;
   }
 
   /** When the report and the webhooks' lines need the alarm; null if they do not. */
@@ -143,5 +148,17 @@ export class ChatParts {
   depth(): number {
     // A web message is never queued. Looking for the first queued one would read the whole chat.
     return this.adoption.identity()?.channelKind === "web" ? 0 : this.log.queue.depth();
+  }
+
+  async #announce(): Promise<void> {
+    try {
+      await this.alarm.standing();
+    } finally {
+      // From here on, a change needs an announcement of its own: the alarm and the lines may not cover it.
+      this.#announcement = undefined;
+    }
+    await this.alarm.by(this.report.changed());
+    this.lines.start();
+    if (this.report.isListened) this.#ctx.waitUntil(this.report.flush());
   }
 }

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { ChatIdentity } from "../../../src/chats/identity.ts";
+import { countCalls } from "../../support/faults.ts";
 import { admin, call, expectError, expectFaults, newChannel, newChat, send } from "../../support/harness.ts";
 import { nameOf, newListener, newListenerWithChat, pageOf, report } from "./place.ts";
 
@@ -45,6 +46,18 @@ test("the events of several chats come once and in order, page by page and from 
   for (const [index, { cursor }] of all.events.entries()) {
     expect((await pageOf(api, `limit=100&after=${cursor}`)).events.map(nameOf)).toEqual(names.slice(index + 1));
   }
+});
+
+test("a page reads a chat only if one of its events shows the chat", async () => {
+  const { api, channelId } = await newListener();
+  const chat = await newChat(api, channelId);
+  await send(api, chat.id);
+  await report(chat.id);
+  const reads = countCalls("ORGANIZATIONS", "find");
+  expect((await pageOf(api, "types=message.created")).events).toHaveLength(1);
+  expect(reads()).toBe(0);
+  expect((await pageOf(api)).events).toHaveLength(2);
+  expect(reads()).toBe(1);
 });
 
 test("an event of the feed is the event that its id finds, with a cursor", async () => {
