@@ -51,6 +51,14 @@ test.each(REQUESTS)(
   },
 );
 
+test("a filter of 100 channels is checked like a filter of one", async () => {
+  const { api, channelId } = await newConfigurer();
+  const unknown = Array.from({ length: 99 }, () => newId("chn", null));
+  const answer = await api("POST", "/webhooks", { url: newUrl(), channels: [channelId, ...unknown] });
+  expectError(answer, 400, "validation_failed");
+  expect(answer.body.errors).toMatchObject([{ path: "channels.1" }]);
+});
+
 test("a filter of another organization's channel is a 400, as with an unknown one", async () => {
   const { api } = await newConfigurer();
   const { channelId } = await newOrganization();
