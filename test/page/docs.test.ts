@@ -147,6 +147,13 @@ test("an error looks different from a success", () => {
   expect(new Set(classes)).toEqual(new Set(["s2xx 2", "s3xx 3", "s4xx 4", "s5xx 5"]));
 });
 
+test("numbers of a table are not shown as statuses", () => {
+  const page = pages.get("/docs/performance") ?? "";
+  expect(page).toMatch(/<td>[2-5]\d\d<\/td>/);
+  expect(page).not.toContain('class="status');
+  expect(pages.get("/docs/errors-and-limits")).toContain('<td><span class="status s4xx">409</span></td>');
+});
+
 test("the search ranks headings before text, and needs every word", async () => {
   const entries = JSON.parse(await readFile(join(out, "docs/search.json"), "utf8")) as SearchEntry[];
   const found = (query: string) => findEntries(entries, queryWords(query)).map(({ entry: [, , href] }) => href);

@@ -68,7 +68,8 @@ export function renderGuide(markdown: string, href: string, { routes, highlighte
       table(table) {
         const head = table.header.map((cell) => `<th scope="col">${this.parser.parseInline(cell.tokens)}</th>`);
         const rows = table.rows.map(
-          (cells) => `<tr${rowId(cells)}>${cells.map((cell) => cellOf(cell, this.parser)).join("")}</tr>`,
+          (cells) =>
+            `<tr${rowId(cells)}>${cells.map((cell, column) => cellOf(cell, column, this.parser)).join("")}</tr>`,
         );
         const name = plain(table.header[0]?.text ?? "");
         const many = table.header.length > MANY_COLUMNS ? " many" : "";
@@ -146,8 +147,14 @@ function rowId([status, code]: readonly Tokens.TableCell[]): string {
   return isError ? ` id="${code?.text.replaceAll("`", "")}"` : "";
 }
 
-function cellOf({ text, tokens }: Tokens.TableCell, parser: { parseInline(tokens: Token[]): string }): string {
-  return `<td>${/^[2-5]\d\d$/.test(text) ? statusBadge(text) : parser.parseInline(tokens)}</td>`;
+/** A status is in the first column. Such a number elsewhere is a quantity. */
+function cellOf(
+  { text, tokens }: Tokens.TableCell,
+  column: number,
+  parser: { parseInline(tokens: Token[]): string },
+): string {
+  const isStatus = column === 0 && /^[2-5]\d\d$/.test(text);
+  return `<td>${isStatus ? statusBadge(text) : parser.parseInline(tokens)}</td>`;
 }
 
 /** The text of a guide, split at its headings. */
