@@ -83,6 +83,11 @@ export function probeInconclusive(breaker: Breaker, now: number): Breaker {
   return { ...breaker, isProbing: false, probeAt: now + PROBE.firstMs };
 }
 
+/** Records that a probe did not begin. Another one may start at once. */
+export function probeUnused(breaker: Breaker, now: number): Breaker {
+  return { ...breaker, isProbing: false, probeAt: now };
+}
+
 /** Longer than the wait of any message that was not refused before. */
 function repeatDelay(failures: number, repeats: number): number {
   return probeDelay(failures + repeats) + JITTER * probeDelay(failures);

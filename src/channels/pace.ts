@@ -1,4 +1,12 @@
-import { type Breaker, isCurrentProbe, openBreaker, probeFailed, probeInconclusive, startProbe } from "./breaker.ts";
+import {
+  type Breaker,
+  isCurrentProbe,
+  openBreaker,
+  probeFailed,
+  probeInconclusive,
+  probeUnused,
+  startProbe,
+} from "./breaker.ts";
 
 /**
  * Decides when the chats of a channel may call their network. Pure functions of the channel's state and the current time.
@@ -194,6 +202,14 @@ export function attemptEnded(pace: ChannelPace, attempt: Attempt, works: boolean
   if (attempt.probe === null) return endTrial(pace, attempt, works, now);
   if (!works) return rescheduleProbe(pace, attempt, now);
   return attempt.epoch === pace.epoch ? closeBreaker(pace, now) : pace;
+}
+
+/** A probe or a trial did not begin, because its message expired or was canceled. The next attempt takes its place. */
+export function attemptUnused(pace: ChannelPace, attempt: Attempt, now: number): ChannelPace {
+  if (attempt.probe === null) return endTrial(pace, attempt, false, now);
+  const { breaker } = pace;
+  if (!breaker || attempt.epoch !== pace.epoch || !isCurrentProbe(breaker, attempt.probe)) return pace;
+  return { ...pace, breaker: probeUnused(breaker, now) };
 }
 
 /** Whether requests that wait for a start or for the end of a trial must decide again. */

@@ -5,6 +5,7 @@ import {
   type Attempt,
   affectsWaiters,
   attemptEnded,
+  attemptUnused,
   breakChannel,
   type ChannelPace,
   endTrial,
@@ -48,6 +49,8 @@ export interface ProbeReport extends Attempt {
   channelId: string;
   /** Whether the network's answer shows that it accepts the channel. */
   works: boolean;
+  /** Whether the network was not called. */
+  isUnused?: boolean;
 }
 
 /** What a channel needs to send. */
@@ -72,6 +75,7 @@ export interface PermitPorts {
 /** The decisions on permits. The simulation replaces some with wrong versions to check that it detects them. */
 export const PERMIT_DECISIONS = {
   attemptEnded,
+  attemptUnused,
   breakChannel,
   endTrial,
   grantPermit,
@@ -166,8 +170,9 @@ export class Permits {
     }
   }
 
-  /** A probe or a trial ended. */
-  async reportProbe({ channelId, works, ...attempt }: ProbeReport): Promise<void> {
+  /** A probe or a trial ended, or did not begin. */
+  async reportProbe({ channelId, works, isUnused = false, ...attempt }: ProbeReport): Promise<void> {
+    if (isUnused) return this.#setPace(this.#decisions.attemptUnused(this.pace, attempt, this.#ports.clock.now()));
     await this.#change(channelId, this.#decisions.attemptEnded(this.pace, attempt, works, this.#ports.clock.now()));
   }
 

@@ -54,6 +54,11 @@ export type UnplacedMessage = Omit<Message, "seq"> & { seq: null };
 /** A message as the API shows it. */
 export type ShownMessage = Omit<Message, "seq"> & { seq: number | null };
 
+/** When a message expires, in Unix milliseconds; null for never. */
+export function expiryOf({ expiresAt }: Pick<Message, "expiresAt">): number | null {
+  return expiresAt === null ? null : Date.parse(expiresAt);
+}
+
 /** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */
 const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__proto__"), {
   error: "must not have the key __proto__",

@@ -91,6 +91,13 @@ export class ChannelJudge {
     this.#provenEpoch = this.#mends;
   }
 
+  /** A permit was returned without a call. */
+  unused({ probe, epoch, trial }: Attempt, now: number): void {
+    if (epoch !== this.#mends) return;
+    if (probe !== null) this.#probeNotBefore = Math.min(this.#probeNotBefore, now);
+    else if (trial === this.#trial?.trial) this.#trial = null;
+  }
+
   /** The channel has read its credentials. */
   credentials(version: string): void {
     if (this.#credentials !== null && this.#credentials !== version) this.epoch(null);

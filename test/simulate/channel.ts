@@ -117,9 +117,15 @@ export class SimulatedChannel extends SimulatedObject {
 
   reportProbe(report: ProbeReport): void {
     this.world.count("told: probed");
-    this.judge.probed(report, report.works, this.clock.now());
+    if (report.isUnused) this.judge.unused(report, this.clock.now());
+    else this.judge.probed(report, report.works, this.clock.now());
     this.world.note(() => `${this.id} hears of a probe or a trial: ${JSON.stringify(report)}`);
     this.enter(() => this.#permits.reportProbe(report));
+    if (!report.isUnused) return;
+    const { breaker, trialUntil } = this.#permits.pace;
+    const isHeld =
+      report.probe === null ? trialUntil === report.trial : breaker?.isProbing && breaker.probes === report.probe;
+    this.world.check("returned", !isHeld, () => `${this.id} waits for ${JSON.stringify(report)}`);
   }
 
   /** The same report comes again, because its answer was lost. */

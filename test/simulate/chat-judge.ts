@@ -1,6 +1,7 @@
 import type { Outcome } from "../../src/channels/adapter.ts";
 import { wakeAt } from "../../src/chats/delivery/retry.ts";
 import type { QueuedMessage } from "../../src/chats/delivery/row.ts";
+import { expiryOf } from "../../src/chats/message.ts";
 import type { Grant } from "./channel-judge.ts";
 import type { Call } from "./network.ts";
 import { isQueued } from "./storage.ts";
@@ -18,6 +19,8 @@ interface JudgedChat {
   kind: string;
   rows: readonly QueuedMessage[];
   alarm: number | null;
+  /** Until then a loss or a late alarm may delay what is due. */
+  delayedUntil: number;
   callsFor(seq: number): number;
 }
 
@@ -65,10 +68,13 @@ export class ChatJudge {
     const isInOrder = seq >= this.#lastSeq && chat.rows.slice(0, seq - 1).every((other) => !isQueued(other));
     world.check("order", isInOrder, () => `${name()} was called out of order`);
     this.#lastSeq = seq;
+    world.check("canceled", row.message.status !== "CANCELED", () => `${name()} is on the wire and was canceled`);
     world.check("once", !same.some(({ isKnown }) => isKnown), () => `${name()} was out already`);
     if (call.isFirst) {
       world.check("marked", row.delivery.startedAt !== null, () => `${name()} is not on disk`);
       world.check("final", row.message.status === "QUEUED", () => `${name()} is ${row.message.status}`);
+      const late = world.now - (expiryOf(row.message) ?? Number.POSITIVE_INFINITY);
+      world.check("expiry", late < 0, () => `${name()} began ${late} ms after it expired`);
     }
     const last = same.at(-1);
     if (last) this.#spaced(last, call, chat.kind, name);
@@ -153,6 +159,7 @@ export class ChatJudge {
     const text = () => `message ${seq} went from ${was} to ${status} (${error?.code ?? "no error"}), told ${news}`;
     const isProven = news === "DELIVERED" || news === "READ" || this.#proven.has(seq);
     const isLate = before.message.error?.code === "redacted";
+    if (status === "CANCELED") return this.#canceled(before);
     if (was === "FAILED") world.check("forward", isProven || isLate, text);
     else if (status === "FAILED") world.check("forward", was === "QUEUED" || was === "SENT", text);
     else world.check("forward", (RANK[status] ?? 0) > (RANK[was] ?? 0), text);
@@ -163,12 +170,52 @@ export class ChatJudge {
     } else if (error?.code === "delivery_timeout") {
       world.count("given up after its time");
       world.check("cause", world.now - Date.parse(before.message.createdAt) >= DAY, text);
+    } else if (error?.code === "expired") {
+      this.#expired(before);
     } else if (error?.code !== "redacted") {
       const refusals: (string | undefined)[] = ["failed", "retry"];
       if (error?.code === "message_refused") refusals.push("channel_broken");
       const isRefused = calls.some(({ given }) => refusals.includes(given?.outcome));
       world.check("cause", isRefused || this.#failed.has(seq), text);
     }
+  }
+
+  #expired({ seq, message, delivery }: QueuedMessage): void {
+    const world = this.#world;
+    const chat = this.#chat;
+    const late = world.now - (expiryOf(message) ?? Number.POSITIVE_INFINITY);
+    const calls = this.callsOf(seq);
+    world.check("cause", late >= 0, () => `message ${seq} expired ${-late} ms too early`);
+    // The network has not answered yet, as far as the chat knows: the attempt is open.
+    const isOpen = calls.some(({ attempts, answer, given }) => attempts === delivery.attempts && !answer && !given);
+    world.check("expiry", !isOpen || delivery.startedAt === null, () => `message ${seq} expired during an attempt`);
+    const isBehind = chat.rows.slice(0, seq - 1).some(isQueued);
+    if (isBehind) world.count("expired behind another message");
+    if (isBehind && this.#isOnWire()) world.count("expired while the head was on the wire");
+    world.count(calls.length > 0 ? "expired after an attempt" : "expired before its first attempt");
+    if (calls.length > 0) return;
+    const isInTime = late <= 1_000 || world.now <= chat.delayedUntil + 1_000;
+    world.check("expiry", isInTime, () => `message ${seq} failed ${late} ms after it expired`);
+  }
+
+  #isOnWire(): boolean {
+    return this.#calls.get(this.#lastSeq)?.at(-1)?.given === null;
+  }
+
+  #canceled({ seq, message }: QueuedMessage): void {
+    const isCertain = this.callsOf(seq).every(({ accepted, answer }) => {
+      return !accepted && answer !== null && answer.outcome !== "unknown";
+    });
+    const text = () => `message ${seq} was ${message.status}, and may have been sent, when it was canceled`;
+    this.#world.check("canceled", message.status === "QUEUED" && isCertain, text);
+  }
+
+  /** A client wanted to cancel a message. */
+  cancelAnswered({ seq, message, delivery }: QueuedMessage, isCanceled: boolean): void {
+    if (isCanceled) return;
+    this.#world.count("not canceled");
+    const text = () => `message ${seq} was not canceled, and no attempt began`;
+    this.#world.check("canceled", message.status !== "QUEUED" || delivery.attempts > 0, text);
   }
 
   /** What is on disk now. */
@@ -189,7 +236,10 @@ export class ChatJudge {
     const chat = this.#chat;
     const { now } = this.#world;
     const head = chat.rows.find(isQueued);
-    const due = head ? Math.max(wakeAt(head.delivery, now), notBefore) : 0;
+    const expiries = chat.rows.filter((row) => isQueued(row) && row.delivery.startedAt === null);
+    const times = expiries.map(({ message }) => expiryOf(message) ?? Number.POSITIVE_INFINITY);
+    const wake = head ? Math.min(wakeAt(head.delivery, now), ...times) : 0;
+    const due = Math.max(wake, notBefore);
     const text = () =>
       `${chat.id} message ${head?.seq} is due in ${due - now} ms, the alarm in ${(chat.alarm ?? 0) - now}`;
     this.#world.check("due", !head || (chat.alarm !== null && chat.alarm <= due), text);

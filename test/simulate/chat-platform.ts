@@ -38,6 +38,8 @@ export abstract class ChatPlatform extends SimulatedObject {
   /** Whether this object has looked after the queue. */
   #hasWorked = false;
   #alarms = 0;
+  /** Until then a late alarm may delay what is due. */
+  #lateUntil = 0;
   /** When an object was lost while it worked, and no other has completed that work yet. */
   #lostAt = Number.NEGATIVE_INFINITY;
 
@@ -48,6 +50,10 @@ export abstract class ChatPlatform extends SimulatedObject {
 
   get rows(): readonly QueuedMessage[] {
     return this.storage.rows;
+  }
+
+  get delayedUntil(): number {
+    return Math.max(this.#lateUntil, this.#lostAt + LEASE_MS);
   }
 
   get alarm(): number | null {
@@ -76,7 +82,9 @@ export abstract class ChatPlatform extends SimulatedObject {
     this.judge.quiet(this.#lostAt + LEASE_MS);
     const { alarm } = this.storage;
     // The platform repeats an alarm whose handler was lost before its first commit.
-    this.#startClock(alarm !== null && alarm <= now ? now + 2_000 : alarm);
+    const isRepeated = alarm !== null && alarm <= now;
+    if (isRepeated) this.#lateUntil = Math.max(this.#lateUntil, now + 2_000);
+    this.#startClock(isRepeated ? now + 2_000 : alarm);
   }
 
   /** Runs code of the object up to its first commit, and on. */
@@ -155,6 +163,7 @@ export abstract class ChatPlatform extends SimulatedObject {
     const early = world.fault("alarm early", 0.1) ? world.between(1, 1_000) : 0;
     const late = world.fault("alarm late", 0.1) ? world.between(1, 60_000) : 0;
     const isTwice = world.fault("alarm twice", 0.1);
+    if (late > 0) this.#lateUntil = Math.max(this.#lateUntil, at - early + late);
     world.at(at - early + late, () => {
       if (alarm !== this.#alarms) return;
       // The handler that is at work ends first.

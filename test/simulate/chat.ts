@@ -111,7 +111,7 @@ export class SimulatedChat extends ChatPlatform {
   }
 
   /** A client sends a message that takes `of` calls. See `ChatObject.send`. */
-  send(of: number): void {
+  send(of: number, expiresAfterMs: number | null): void {
     let seq = 0;
     this.commitAfter(
       async () => {
@@ -122,7 +122,7 @@ export class SimulatedChat extends ChatPlatform {
         const delivery = this.#queue.newDelivery(storage.depth());
         storage.append({
           seq,
-          message: this.#message(of),
+          message: this.#message(of, expiresAfterMs),
           delivery,
           parts: { ids: [] },
           lastError: null,
@@ -137,7 +137,7 @@ export class SimulatedChat extends ChatPlatform {
     );
   }
 
-  #message(of: number) {
+  #message(of: number, expiresAfterMs: number | null) {
     const { rows } = this.storage;
     const newest = { seq: rows.length, at: Date.parse(rows.at(-1)?.message.createdAt ?? "") || EPOCH };
     const place = nextPosition(newest, this.#identity, this.clock.now());
@@ -153,6 +153,7 @@ export class SimulatedChat extends ChatPlatform {
       metadata: {},
       idempotencyHash: null,
       fingerprint: null,
+      expiresAt: expiresAfterMs && this.clock.now() + expiresAfterMs,
       prepared,
     };
     return outboundMessage(draft, prepared, place, true);
@@ -189,6 +190,16 @@ export class SimulatedChat extends ChatPlatform {
     this.commitAfter(async () => {
       await this.#alarm.standing();
       this.#queue.wake();
+    });
+  }
+
+  /** A client cancels a message. See `ChatObject.cancel`. */
+  cancel(): void {
+    this.commitAfter(async () => {
+      await this.#alarm.standing();
+      const { judge, storage, world } = this;
+      const row = world.pick([storage.head(), world.pick(storage.rows)]);
+      if (row) judge.cancelAnswered(row, this.#queue.cancel(row.seq));
     });
   }
 
@@ -255,6 +266,7 @@ export class SimulatedChat extends ChatPlatform {
           );
         });
         world.note(() => `${this.id} gets ${JSON.stringify(answer)}`);
+        if (grant && (grant.probe !== null || grant.trial)) this.judge.owes("probe");
         this.#adapter.grant = grant;
         return answer satisfies PermitAnswer;
       },
@@ -265,12 +277,14 @@ export class SimulatedChat extends ChatPlatform {
           () => channel.reportBroken(told),
           () => channel.reportBrokenAgain(told),
         ),
-      reportProbe: (told) =>
-        report(
+      reportProbe: (told) => {
+        if (told.isUnused) world.count("a permit was returned");
+        return report(
           "probe",
           () => channel.reportProbe(told),
           () => channel.reportProbeAgain(told),
-        ),
+        );
+      },
     };
   }
 }

@@ -11,6 +11,9 @@ const {
   startAttempt,
   grantPermit,
   applyNews,
+  isStalePermit,
+  mayCancel,
+  mayExpire,
   newDelivery,
   nextStep,
   wakeAt,
@@ -106,7 +109,7 @@ export const SABOTEURS: Record<string, Partial<Decisions>> = {
     rowOfStatus: (log, news, sending) => log.head() ?? rowOfStatus(log, news, sending),
   },
   "early news is dropped": { applyNews: (known, news) => (news.isOurs ? applyNews(known, news) : known) },
-  "the alarm stands a minute too late": { wakeAt: (delivery, now) => wakeAt(delivery, now) + 60_000 },
+  "the alarm stands a minute too late": { wakeAt: (...given) => wakeAt(...given) + 60_000 },
   "a message waits for its back-off in the alarm alone": {
     nextStep: (row, isMarked, now) => {
       const turn = nextStep(row, isMarked, now);
@@ -115,7 +118,7 @@ export const SABOTEURS: Record<string, Partial<Decisions>> = {
   },
   "a message that waits forever holds its line": {
     nextStep: (row, isMarked, now) => nextStep({ ...row, delivery: { ...row.delivery, firstAt: null } }, isMarked, now),
-    wakeAt: (delivery, now) => wakeAt({ ...delivery, firstAt: null }, now),
+    wakeAt: (delivery, ...rest) => wakeAt({ ...delivery, firstAt: null }, ...rest),
   },
   "a message is given up after an hour": {
     nextStep: (row, isMarked, now) => {
@@ -126,6 +129,29 @@ export const SABOTEURS: Record<string, Partial<Decisions>> = {
         : nextStep(row, isMarked, now);
     },
   },
+  "an attempt that is open expires": {
+    mayExpire: (row, _isMarked, now) => mayExpire(row, true, now),
+  },
+  "the head alone expires": {
+    mayExpire: () => false,
+  },
+  "an attempt begins after the expiry": {
+    nextStep: (row, ...rest) => nextStep({ ...row, message: { ...row.message, expiresAt: null } }, ...rest),
+    mayExpire: () => false,
+  },
+  "an attempt begins although the message expired while it waited for its permit": {
+    isStalePermit: (isBroken, asked, current) => isStalePermit(isBroken, asked, { ...current, isExpired: false }),
+  },
+  "a message is canceled after its attempt was stored": {
+    mayCancel: (row) => mayCancel(row, true),
+  },
+  "a message is canceled after an attempt without an answer": {
+    mayCancel: (row, isMarked) => mayCancel({ ...row, parts: { ...row.parts, lost: [] } }, isMarked),
+  },
+  "a message can't be canceled while it waits behind another one": {
+    mayCancel: (row, isMarked) => row.delivery.attempts > 0 && mayCancel(row, isMarked),
+  },
+  "the channel waits for a probe that was not made": { attemptUnused: (pace) => pace },
   "an open breaker lets all through": {
     grantPermit: (pace, ...rest) => grantPermit({ ...pace, breaker: null }, ...rest),
   },

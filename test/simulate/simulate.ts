@@ -68,7 +68,7 @@ function operate(world: World, channels: SimulatedChannel[], chats: SimulatedCha
   const chat = world.pick(chats);
   const channel = world.pick(channels);
   if (chat.rows.length < 12) {
-    for (let n = world.pick([0, 1, 1, 1, 4]); n > 0; n--) send(world, chat, world.pick([1, 1, 1, 2]));
+    for (let n = world.pick([0, 1, 1, 1, 4]); n > 0; n--) send(world, chat, world.pick([1, 1, 1, 2]), expiry(world));
   }
   world.after(world.between(0, world.pick([0, 50, 500, 30_000])), () => {
     if (chat.isIdle ? world.fault("eviction of a chat", 0.3) : world.fault("crash while waiting", 0.2)) chat.lose();
@@ -81,14 +81,23 @@ function operate(world: World, channels: SimulatedChannel[], chats: SimulatedCha
     const isTold = world.random() < 0.7;
     world.after(world.between(0, 500), () => channel.renew(isTold));
   }
+  if (chat.rows.length > 0 && world.random() < 0.15) {
+    world.after(world.between(0, world.pick([0, 50, 500])), () => chat.cancel());
+  }
   if (chat.rows.length > 0 && world.fault("redacted", 0.1)) {
     world.after(world.between(0, 400), () => chat.redact());
   }
 }
 
+/** After how many milliseconds a message expires; null for never. */
+function expiry(world: World): number | null {
+  const most = world.pick([null, null, 300, 3_000, 60_000, 600_000]);
+  return most && world.between(1, most);
+}
+
 /** An object's code begins in an event. */
-function send(world: World, chat: SimulatedChat, of: number): void {
-  world.after(0, () => chat.send(of));
+function send(world: World, chat: SimulatedChat, of: number, expiresAfterMs: number | null): void {
+  world.after(0, () => chat.send(of, expiresAfterMs));
 }
 
 /** @throws Violation if a message does not end in time */
@@ -104,7 +113,7 @@ async function drain(world: World, channels: SimulatedChannel[], chats: Simulate
   if (staysDeaf) deaf.isDeaf = true;
   else if (deaf) deaf.isPoisoned = world.random() < 0.05;
   if (staysBroken) dead.isBroken = true;
-  for (const chat of chats) send(world, chat, 1);
+  for (const chat of chats) send(world, chat, 1, null);
   if (staysDeaf || staysBroken || deaf?.isPoisoned) world.count("something stays broken");
   const isLeft = await world.run(EPOCH + 400 * DAY, MAX_EVENTS);
   world.check("ends", !isLeft, () => "it never comes to rest");

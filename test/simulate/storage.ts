@@ -1,6 +1,7 @@
 import type { QueuePorts } from "../../src/chats/delivery/queue.ts";
 import { printRedacted, type QueuedMessage, queuedMessage } from "../../src/chats/delivery/row.ts";
 import { redacted } from "../../src/chats/log/redaction.ts";
+import { expiryOf } from "../../src/chats/message.ts";
 import { withStatus } from "../../src/chats/message-status.ts";
 
 type Log = QueuePorts["log"];
@@ -19,6 +20,8 @@ export class SimulatedStorage implements Log {
   #stored: Stored = { rows: [], redacted: [], alarm: null, reportAt: null };
   #onDisk = this.#stored;
   readonly #onChange: (before: QueuedMessage, after: QueuedMessage) => void;
+  /** Until when this instance has looked at the messages that expired. */
+  #passed = 0;
 
   constructor(onChange: (before: QueuedMessage, after: QueuedMessage) => void) {
     this.#onChange = onChange;
@@ -50,6 +53,7 @@ export class SimulatedStorage implements Log {
 
   rollBack(): void {
     this.#stored = this.#onDisk;
+    this.#passed = 0;
   }
 
   append(row: QueuedMessage): void {
@@ -95,6 +99,33 @@ export class SimulatedStorage implements Log {
     const message = withStatus(before, change);
     const { delivery, parts, lastError } = known ?? this.#row(message.seq);
     this.#write({ ...this.#row(message.seq), message, delivery, parts, lastError });
+  }
+
+  failQueued(...[messages, error, at]: Parameters<Log["failQueued"]>): void {
+    for (const message of messages) this.writeStatus(message, { status: "FAILED", error, at });
+  }
+
+  earliestExpiry(): number | null {
+    const times = this.#expiring().map(({ at }) => at);
+    const next = Math.min(...times.filter((at) => at > this.#passed));
+    return Number.isFinite(next) ? next : null;
+  }
+
+  /** A few at a time, so that there is more than one batch. */
+  expiredBy(now: number, after: number): QueuedMessage[] {
+    const expired = this.#expiring().filter(({ at, row }) => at <= now && row.seq > after);
+    return expired.map(({ row }) => row).slice(0, 2);
+  }
+
+  expiriesPassed(now: number): void {
+    this.#passed = now;
+  }
+
+  #expiring(): { at: number; row: QueuedMessage }[] {
+    return this.rows.filter(isQueued).flatMap((row) => {
+      const at = expiryOf(row.message);
+      return at === null ? [] : [{ at, row }];
+    });
   }
 
   /** This log finds the head and counts the queue without it. */

@@ -50,6 +50,8 @@ export const INVARIANTS = {
   copies: "a part is out once, and once more for each lost answer at most",
   wait: "WhatsApp: no second call before a status or the end of the wait",
   final: "no attempt begins once a message is done with",
+  expiry: "no attempt begins after a message has expired, and it fails within a second then, wherever it waits",
+  canceled: "a message is canceled only if it is certain that it was not sent, and always if no attempt began",
   schedule: "attempts keep the back-off and the network's wish",
   forward: "a status goes forward; FAILED is final unless proven wrong",
   cause: "a status has a cause: SENT a call that was accepted, FAILED a refusal or its time",
@@ -63,6 +65,7 @@ export const INVARIANTS = {
   trial: "a channel that is not proven has one trial at a time",
   blame: "a message that breaks its channel again fails if another came through in between, and only then",
   twice: "a report that comes twice changes nothing of a channel's health",
+  returned: "a permit that is not used holds up no other attempt",
   reports: "a chat reports what concerns its whole channel before it asks for the next permit",
   ends: "once faults stop, every message ends in time; what stays broken delays no other",
 } as const;

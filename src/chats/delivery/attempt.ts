@@ -28,7 +28,18 @@ export interface NetworkPort extends DeliveryPolicy {
 /** The messages in storage. */
 export type LogPort = Pick<
   DeliveryLog,
-  "byId" | "byNetworkId" | "delivered" | "head" | "isRedacted" | "leftQueue" | "writeDelivery" | "writeStatus"
+  | "byId"
+  | "byNetworkId"
+  | "delivered"
+  | "earliestExpiry"
+  | "expiredBy"
+  | "expiriesPassed"
+  | "failQueued"
+  | "head"
+  | "isRedacted"
+  | "leftQueue"
+  | "writeDelivery"
+  | "writeStatus"
 >;
 
 /** A chat, as its outbox uses it. */

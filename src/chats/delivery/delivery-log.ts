@@ -35,6 +35,26 @@ export class DeliveryLog {
     this.#log.writeStatus(message, change, known && printDelivery(known));
   }
 
+  /** Fails messages of the queue, all or none. @param at Unix milliseconds */
+  failQueued(messages: Message[], error: DeliveryError, at: number): void {
+    this.#log.failQueued(messages, error, at);
+  }
+
+  /** See `QueueExpiry.earliest`. */
+  earliestExpiry(): number | null {
+    return this.#log.queue.expiry.earliest();
+  }
+
+  /** See `QueueExpiry.expiredBy`. */
+  expiredBy(now: number, after: number): QueuedMessage[] {
+    return this.#log.queue.expiry.expiredBy(now, after).map(queuedMessage);
+  }
+
+  /** See `QueueExpiry.passed`. */
+  expiriesPassed(now: number): void {
+    this.#log.queue.expiry.passed(now);
+  }
+
   byId(id: string): { seq: number } | null {
     return this.#log.byId(id);
   }

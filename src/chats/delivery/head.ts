@@ -1,8 +1,9 @@
 import type { Outcome } from "../../channels/adapter.ts";
 import type { Attempt } from "../../channels/pace.ts";
 import { backoffMs } from "../../platform/backoff.ts";
-import type { Message } from "../message.ts";
+import { expiryOf, type Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
+import { INTERRUPTED, withPast } from "./attempt-history.ts";
 import { MESSAGE_REFUSED } from "./channel-reports.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { attemptOver, type Known, type StoredParts, withoutEarly } from "./parts.ts";
@@ -32,8 +33,35 @@ const AWAY = { firstMs: 10_000, maxMs: 300_000 };
 
 type Waiting = Pick<QueuedMessage, "delivery" | "lastError">;
 type Dated = { message: Pick<Message, "createdAt"> };
+type Expiring = { message: Pick<Message, "expiresAt">; delivery: Pick<Delivery, "startedAt"> };
 
-/** The next step: fail an overdue message, close a lost attempt, wait, or ask the channel for a permit. */
+/** The error of a message that expired. */
+export const MESSAGE_EXPIRED: DeliveryError = { code: "expired", message: "It expired before it was delivered" };
+
+/**
+ * Whether a queued message fails because it has expired. An open attempt ends first, and counts.
+ * @param isMarked whether the open attempt was stored with the message and this instance has not made it yet
+ */
+export function mayExpire({ message, delivery }: Expiring, isMarked: boolean, now: number): boolean {
+  const expiresAt = expiryOf(message);
+  return expiresAt !== null && expiresAt <= now && (delivery.startedAt === null || isMarked);
+}
+
+/**
+ * Whether a message can be canceled: it is certain that no part of it was sent, and no attempt of it is open. An attempt
+ * is stored before the network is called, so this is exact.
+ * @param isMarked whether the open attempt was stored with the message and this instance has not made it yet
+ */
+export function mayCancel(
+  { message, delivery, parts }: { message: Pick<Message, "status"> } & Pick<QueuedMessage, "delivery" | "parts">,
+  isMarked: boolean,
+): boolean {
+  const isOpen = delivery.startedAt !== null && !isMarked;
+  const isUnknown = parts.lost?.some((count) => count > 0) ?? false;
+  return message.status === "QUEUED" && !isOpen && !isUnknown && parts.ids.length === 0;
+}
+
+/** The next step: fail an expired or overdue message, close a lost attempt, wait, or ask the channel for a permit. */
 export type NextStep =
   | { turn: "expire"; error: DeliveryError }
   | { turn: "close"; outcome: Outcome }
@@ -42,18 +70,21 @@ export type NextStep =
 
 /** @param isMarked whether the open attempt was stored with the message and this instance has not made it yet */
 export function nextStep(
-  { delivery, lastError, parts }: Pick<QueuedMessage, "delivery" | "lastError" | "parts">,
+  row: Expiring & Pick<QueuedMessage, "delivery" | "lastError" | "parts">,
   isMarked: boolean,
   now: number,
 ): NextStep {
+  const { delivery, lastError, parts } = row;
+  if (delivery.startedAt !== null && !isMarked) {
+    const outcome: Outcome = { outcome: "unknown", message: INTERRUPTED.message, parts: parts.ids };
+    return { turn: "close", outcome };
+  }
+  if (mayExpire(row, isMarked, now)) return { turn: "expire", error: MESSAGE_EXPIRED };
   if (isOverdue(delivery, now)) {
     const message = `Not delivered within a day: ${lastError?.message ?? "no attempt succeeded"}`;
     return { turn: "expire", error: { code: "delivery_timeout", message } };
   }
-  if (delivery.startedAt !== null) {
-    const outcome: Outcome = { outcome: "unknown", message: "The attempt was interrupted", parts: parts.ids };
-    if (!isMarked) return { turn: "close", outcome };
-  } else if (wakeAt(delivery, now) > now) return { turn: "wait" };
+  if (delivery.startedAt === null && wakeAt(delivery, now) > now) return { turn: "wait" };
   return { turn: "ask", reservedAt: delivery.reserved ? delivery.nextAt : null };
 }
 
@@ -68,9 +99,16 @@ interface HeadState {
   wakes: number;
 }
 
-/** Whether a permit is outdated, because another message is at the head or the broken channel works again. */
-export function isStalePermit(isBroken: boolean, asked: HeadState, current: HeadState): boolean {
-  return current.seq !== asked.seq || (isBroken && current.wakes !== asked.wakes);
+/**
+ * Whether a permit is outdated, because another message is at the head, the message has expired, or the broken channel
+ * works again.
+ */
+export function isStalePermit(
+  isBroken: boolean,
+  asked: HeadState,
+  current: HeadState & { isExpired: boolean },
+): boolean {
+  return current.seq !== asked.seq || current.isExpired || (isBroken && current.wakes !== asked.wakes);
 }
 
 /** Why a message gets no permit: the channel's pace, its breaker, or no answer. */
@@ -157,7 +195,7 @@ export interface AfterAttempt {
 
 /**
  * The state of a message after an attempt. If a status arrived first, the outcome only adds the ids of the parts sent.
- * @param attempt the first part it sent, and the channel's epoch; absent for a lost attempt
+ * @param attempt the first part it sent, the channel's epoch, and when it called the network; absent for a lost attempt
  */
 export function afterAttempt(
   { delivery, lastError }: Waiting,
@@ -166,7 +204,7 @@ export function afterAttempt(
   policy: DeliveryPolicy,
   now: number,
   random: number,
-  attempt?: { first: number; epoch: number },
+  attempt?: { first: number; epoch: number; calledAt: number },
 ): AfterAttempt {
   const step = settle(delivery, outcome, policy, now, random, lastError);
   // The redaction came too late: the message was already being sent.
@@ -175,7 +213,13 @@ export function afterAttempt(
   const { status, error, parts, broken = null } = attemptOver(before, attempt?.first ?? row.parts.ids.length, outcome);
   const met: Delivery = step.state === "waiting" ? step.delivery : { ...delivery, startedAt: null };
   const hasBroken = attempt !== undefined && outcome.outcome === "channel_broken";
-  const closed: Delivery = hasBroken ? { ...met, brokenEpoch: attempt.epoch } : met;
+  const closed = withPast(hasBroken ? { ...met, brokenEpoch: attempt.epoch } : met, {
+    number: delivery.attempts,
+    at: attempt?.calledAt ?? delivery.startedAt ?? now,
+    ms: attempt ? now - attempt.calledAt : null,
+    outcome: outcome.outcome,
+    error: step.state === "sent" ? null : step.error,
+  });
   const isFailed = step.state === "failed" && status === "QUEUED";
   return {
     delivery: attempt ? { ...closed, epoch: attempt.epoch } : closed,

@@ -1,8 +1,12 @@
 import type { Outcome } from "../../channels/adapter.ts";
+import type { Message } from "../message.ts";
 import type { StatusNews } from "../rpc.ts";
 import { callNetwork, knownOf, type OutboxHost, save } from "./attempt.ts";
-import { acquirePermit, type Granted, report } from "./permit.ts";
+import { withoutPastWords } from "./attempt-history.ts";
+import { MESSAGE_EXPIRED } from "./head.ts";
+import { acquirePermit, type Granted, report, returnPermit } from "./permit.ts";
 import { newsWithoutWords } from "./redaction.ts";
+import { type DeliveryError, notBegun } from "./retry.ts";
 import type { QueuedMessage } from "./row.ts";
 
 /** The message that is being sent. */
@@ -10,6 +14,14 @@ interface Sending {
   seq: number;
   /** The reason in a status that reported the channel as broken during the attempt; null if none did. */
   broken: string | null;
+}
+
+/** An attempt: its first part, the number of parts, the channel's epoch, and when it called the network. */
+interface AttemptMade {
+  first: number;
+  of: number;
+  epoch: number;
+  calledAt: number;
 }
 
 /**
@@ -40,6 +52,51 @@ export class Outbox {
     this.#marked = seq;
   }
 
+  /** Whether this instance makes the open attempt of a message, or will make it. */
+  isUnderWay(seq: number): boolean {
+    return this.#marked === seq || this.#sending?.seq === seq;
+  }
+
+  /** Fails the queued messages that have expired, also those behind the head. */
+  expire(host: OutboxHost): void {
+    const { clock, decisions, log } = host;
+    const now = clock.now();
+    if ((log.earliestExpiry() ?? Number.POSITIVE_INFINITY) > now) return;
+    for (let after = 0; ; ) {
+      const rows = log.expiredBy(now, after);
+      const last = rows.at(-1);
+      if (!last) break;
+      const expired = rows.filter((row) => decisions.mayExpire(row, this.#marked === row.seq, now));
+      const [marked, others] = [
+        expired.find(({ seq }) => seq === this.#marked),
+        expired.filter(({ seq }) => seq !== this.#marked),
+      ];
+      if (marked) this.#end(host, marked, "FAILED", MESSAGE_EXPIRED);
+      host.log.failQueued(
+        others.map(({ message }) => message),
+        MESSAGE_EXPIRED,
+        now,
+      );
+      after = last.seq;
+    }
+    log.expiriesPassed(now);
+  }
+
+  /** Cancels a message. @returns false if it is too late */
+  cancel(host: OutboxHost, seq: number): boolean {
+    const row = host.log.delivered(seq);
+    if (!row || !host.decisions.mayCancel(row, this.#marked === seq)) return false;
+    this.#end(host, row, "CANCELED", null);
+    return true;
+  }
+
+  /** A queued message ends without a further attempt. */
+  #end(host: OutboxHost, row: QueuedMessage, status: Message["status"], error: DeliveryError | null): void {
+    const isMarked = this.#marked === row.seq;
+    if (isMarked) this.#marked = null;
+    host.change(row.message, status, error, isMarked ? { ...row, delivery: notBegun(row.delivery) } : undefined);
+  }
+
   /** Delivers until the queue is empty or must wait. Concurrent callers share one run. */
   run(host: OutboxHost): Promise<void> {
     this.#run ??= this.#steps(host).finally(() => {
@@ -62,7 +119,7 @@ export class Outbox {
     const next = decisions.nextStep(head, this.#marked === head.seq, clock.now());
     if (next.turn === "wait") return false;
     if (next.turn === "expire") {
-      host.change(head.message, "FAILED", next.error);
+      this.#end(host, head, "FAILED", next.error);
       return true;
     }
     if (next.turn === "close") {
@@ -71,16 +128,29 @@ export class Outbox {
     }
     const asked = { seq: head.seq, wakes: this.#wakes };
     const permit = await acquirePermit(host, next.reservedAt, head.delivery.brokenEpoch ?? null);
-    if (!host.exists()) return false;
-    const current = log.head();
-    const isBroken = permit.outcome === "later" && permit.broken !== null;
-    if (!current || decisions.isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.#wakes })) return true;
+    const current = host.exists() ? log.head() : null;
+    if (!current || this.#isStale(host, permit, asked, current)) {
+      // The channel waits for the result of a trial and of a probe.
+      if (permit.outcome === "granted") await returnPermit(host, permit);
+      return host.exists();
+    }
     if (permit.outcome === "granted") return this.#attempt(host, current, permit);
     this.#marked = null;
     const { delivery, lastError } = decisions.afterHold(current, permit, clock.now(), clock.random());
     log.writeDelivery(head.seq, delivery, current.parts, lastError);
     // Its deadline may have passed while it waited behind other messages.
     return decisions.isOverdue(delivery, clock.now());
+  }
+
+  #isStale(
+    { clock, decisions }: OutboxHost,
+    permit: Awaited<ReturnType<typeof acquirePermit>>,
+    asked: { seq: number; wakes: number },
+    current: QueuedMessage,
+  ): boolean {
+    const isBroken = permit.outcome === "later" && permit.broken !== null;
+    const isExpired = decisions.mayExpire(current, this.#marked === current.seq, clock.now());
+    return decisions.isStalePermit(isBroken, asked, { seq: current.seq, wakes: this.#wakes, isExpired });
   }
 
   async #attempt(host: OutboxHost, head: QueuedMessage, permit: Granted): Promise<boolean> {
@@ -97,6 +167,7 @@ export class Outbox {
     const { parts } = knownOf(host, head);
     const sending: Sending = { seq: head.seq, broken: null };
     this.#sending = sending;
+    const calledAt = clock.now();
     const answer = await callNetwork(host, { ...head, parts }, delivery, permit, send).finally(() => {
       this.#sending = null;
     });
@@ -110,7 +181,7 @@ export class Outbox {
       attempt: delivery.attempts,
       outcome: outcome.outcome,
       code: "code" in outcome ? outcome.code : null,
-      ms: clock.now() - (delivery.startedAt ?? 0),
+      ms: clock.now() - calledAt,
     });
     if (!host.exists()) return false;
     host.attempted(outcome);
@@ -118,7 +189,8 @@ export class Outbox {
     if (outcome.outcome === "moved") host.learn([outcome.address], true);
     const current = log.delivered(head.seq);
     if (decisions.isSameAttempt(current, delivery)) {
-      const attempt = { first: parts.ids.length, of: parts.of, epoch: decisions.epochAfter(permit, outcome) };
+      const epoch = decisions.epochAfter(permit, outcome);
+      const attempt = { first: parts.ids.length, of: parts.of, epoch, calledAt };
       sending.broken = this.#settle(host, current, outcome, attempt) ?? sending.broken;
     }
     const { broken: reason } = sending;
@@ -129,19 +201,18 @@ export class Outbox {
 
   /**
    * Stores what an outcome means for the message.
-   * @param attempt the first part it sent, the number of parts, and the channel's epoch; absent for a lost attempt
+   * @param attempt absent for a lost attempt
    * @returns the reason, if a status reported the channel as broken
    */
-  #settle(
-    host: OutboxHost,
-    current: QueuedMessage,
-    outcome: Outcome,
-    attempt?: { first: number; of: number; epoch: number },
-  ): string | null {
+  #settle(host: OutboxHost, current: QueuedMessage, outcome: Outcome, attempt?: AttemptMade): string | null {
     const { clock, decisions, log, network } = host;
     const { message, seq } = current;
     const known = knownOf(host, current, attempt?.of);
-    const after = decisions.afterAttempt(current, known, outcome, network, clock.now(), clock.random(), attempt);
+    const now = clock.now();
+    const settled = decisions.afterAttempt(current, known, outcome, network, now, clock.random(), attempt);
+    // A message that was redacted is no longer queued.
+    const isRedacted = message.status !== "QUEUED" && log.isRedacted(seq);
+    const after = isRedacted ? { ...settled, delivery: withoutPastWords(settled.delivery) } : settled;
     if (after.status !== message.status || after.error !== message.error) {
       host.change(message, after.status, after.error, after);
     } else log.writeDelivery(seq, after.delivery, after.parts, after.lastError);

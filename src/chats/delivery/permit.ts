@@ -41,6 +41,19 @@ export async function acquirePermit(
   }
 }
 
+/** Returns a permit that was not used, so that the channel does not wait for the result; never throws. */
+export async function returnPermit(
+  { identity: { channelId }, channel, logger }: ChannelAccess,
+  { probe, epoch, trial }: Granted,
+): Promise<void> {
+  if (probe === null && !trial) return;
+  try {
+    await channel.reportProbe({ channelId, works: false, isUnused: true, probe, epoch, trial });
+  } catch (error) {
+    logger.warn({ event: "channel_report_failed", channelId, cause: causeOf(error) });
+  }
+}
+
 /** Reports to the channel what an attempt's outcome means for all its chats; never throws. */
 export async function report(
   { identity: { chatId, channelId }, channel, decisions, logger }: ChannelAccess,

@@ -1,16 +1,20 @@
 import type { Logger } from "../../log.ts";
 import { causeOf } from "../../log.ts";
 import type { StandingAlarm } from "../../platform/alarm.ts";
+import { ChangeSignal } from "../../platform/change-signal.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { inTime } from "../../platform/deadline.ts";
 import type { ChatIdentity } from "../identity.ts";
+import { expiryOf } from "../message.ts";
 import type { StateAnswer, StatusNews } from "../rpc.ts";
 import type { LogPort, NetworkPort, OutboxHost } from "./attempt.ts";
+import { type AttemptHistory, historyOf } from "./attempt-history.ts";
 import { DELIVERY_DECISIONS, type DeliveryDecisions } from "./decisions.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { Outbox } from "./outbox.ts";
 import type { ChannelPort } from "./permit.ts";
-import { type Delivery, wakeAt } from "./retry.ts";
+import { type Delivery, nextAttemptAt, wakeAt } from "./retry.ts";
+import type { QueuedMessage } from "./row.ts";
 
 const AGAIN_AFTER_MS = 30_000;
 /** How long an alarm waits for the work that it started. */
@@ -44,6 +48,8 @@ export class DeliveryQueue {
   readonly #outbox = new Outbox();
   /** After a fault of delivery, the alarm does not ring for the queue before this time. */
   #restsUntil = 0;
+  /** A message was stored that may expire before the work of the alarm has ended. */
+  readonly #mayExpireSoon = new ChangeSignal();
 
   constructor(ports: QueuePorts, decisions = DELIVERY_DECISIONS) {
     this.#ports = ports;
@@ -62,6 +68,7 @@ export class DeliveryQueue {
 
   /** Starts delivering stored messages. The output gate delays each network call until the rows are on disk. */
   start(): void {
+    if (this.#expiresAt() !== null) this.#mayExpireSoon.announce();
     this.#ports.waitUntil(this.#deliver());
   }
 
@@ -74,6 +81,27 @@ export class DeliveryQueue {
     // The queue may have waited for this status. A broken channel must be reported before the next permit.
     this.#ports.waitUntil(this.#resume(reported));
     return true;
+  }
+
+  /** Cancels a queued message. @returns false if it may have been sent, or is being sent */
+  cancel(seq: number): boolean {
+    const host = this.#host();
+    if (!host || !this.#outbox.cancel(host, seq)) return false;
+    // The next message may be due.
+    this.#ports.waitUntil(this.#resume());
+    return true;
+  }
+
+  /** The attempts of a message, and when its next one begins (RFC 3339; null if it is unknown or none begins). */
+  attemptsOf(row: QueuedMessage): AttemptHistory & { nextAttemptAt: string | null } {
+    const { seq, message, delivery } = row;
+    const isNext = message.status === "QUEUED" && this.#ports.log.head()?.seq === seq;
+    // An attempt that was stored with the message has not begun while it waits for a permit.
+    const nextAt = isNext ? nextAttemptAt(delivery, this.#ports.clock.now(), expiryOf(message)) : null;
+    return {
+      ...historyOf(delivery, this.#outbox.isUnderWay(seq)),
+      nextAttemptAt: nextAt === null ? null : new Date(nextAt).toISOString(),
+    };
   }
 
   /** A message is about to be redacted. */
@@ -108,9 +136,11 @@ export class DeliveryQueue {
     alarm.gone();
     await alarm.set(clock.now() + AGAIN_AFTER_MS);
     const works = [this.#work(), otherWork()];
-    if (!(await inTime(clock, RING_MS, Promise.all(works)))) {
+    const isDone = Promise.race([Promise.all(works), this.#mayExpireSoon.next.then(() => null)]);
+    const expiresAt = this.#expiresAt() ?? Number.POSITIVE_INFINITY;
+    if (!(await inTime(clock, Math.max(0, Math.min(RING_MS, expiresAt - clock.now())), isDone))) {
       for (const work of works) this.#ports.waitUntil(work.then(() => this.#standBy()));
-      return;
+      return alarm.by(this.#expiresAt());
     }
     if (!this.#ports.exists()) return;
     log.saveQueueFloor();
@@ -119,6 +149,9 @@ export class DeliveryQueue {
 
   /** Delivers due messages, and sets the alarm for the rest. */
   async #deliver(): Promise<void> {
+    const expiresAt = this.#expiresAt();
+    // Messages can expire while the head is being sent.
+    if (expiresAt !== null) await this.#ports.alarm.by(expiresAt);
     await this.#work();
     await this.#standBy();
   }
@@ -142,6 +175,7 @@ export class DeliveryQueue {
     const host = this.#host();
     if (!host) return;
     try {
+      this.#outbox.expire(host);
       await this.#outbox.run(host);
       this.#restsUntil = 0;
     } catch (error) {
@@ -152,7 +186,13 @@ export class DeliveryQueue {
 
   #headAt(now: number): number | null {
     const head = this.#ports.chat() && this.#ports.log.head();
-    return head && this.#decisions.wakeAt(head.delivery, now);
+    return head && this.#decisions.wakeAt(head.delivery, now, expiryOf(head.message));
+  }
+
+  /** When the next message of the queue expires; null if none does. After a fault, it is not before the queue's rest ends. */
+  #expiresAt(): number | null {
+    const at = this.#ports.chat() && this.#ports.log.earliestExpiry();
+    return at && Math.max(at, this.#restsUntil);
   }
 
   /** When the chat needs the alarm. It is read when the alarm is set, because the queue changes while other work ends. */
@@ -161,7 +201,8 @@ export class DeliveryQueue {
     const otherAt = this.#ports.otherWorkAt(now);
     // A fault may lie in the head itself.
     const headAt = this.#restsUntil > now ? this.#restsUntil : this.#headAt(now);
-    return headAt === null || otherAt === null ? (headAt ?? otherAt) : Math.min(headAt, otherAt);
+    const times = [headAt, otherAt, this.#expiresAt()].filter((at) => at !== null);
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   #host(): OutboxHost | null {
@@ -202,7 +243,7 @@ export function stateOf(
     queue: {
       depth: waits ? log.depth() : 0,
       oldest: head?.message.createdAt ?? null,
-      nextAttemptAt: head && new Date(wakeAt(head.delivery, now)).toISOString(),
+      nextAttemptAt: head && new Date(wakeAt(head.delivery, now, expiryOf(head.message))).toISOString(),
       lastError: head?.lastError ?? null,
     },
   };

@@ -1,6 +1,7 @@
 import type { Outcome } from "../../channels/adapter.ts";
 import { backoffMs } from "../../platform/backoff.ts";
 import type { Message } from "../message.ts";
+import type { PastAttempt } from "./attempt-history.ts";
 
 /**
  * When a message is attempted again, and when it fails. Pure functions of the message's row, the event and the time, so
@@ -29,6 +30,8 @@ export interface Delivery {
   brokenEpoch?: number;
   /** How often in a row the channel's object did not answer; absent if it answered. */
   aways?: number;
+  /** The first attempt and the last 20, in order; absent before the first has ended. */
+  past?: PastAttempt[];
 }
 
 export interface DeliveryError {
@@ -84,7 +87,15 @@ export function begin(delivery: Delivery, now: number): Delivery {
     heldSince: null,
     heldMs: heldFor(delivery, now),
     ...(delivery.brokenEpoch !== undefined && { brokenEpoch: delivery.brokenEpoch }),
+    ...(delivery.past && { past: delivery.past }),
   };
+}
+
+/** The delivery without the attempt that was stored with the message and that did not begin. */
+export function notBegun(delivery: Delivery): Delivery {
+  if (delivery.startedAt === null) return delivery;
+  const attempts = delivery.attempts - 1;
+  return { ...delivery, attempts, startedAt: null, firstAt: attempts === 0 ? null : delivery.firstAt };
 }
 
 /** Why no attempt may start: the channel's pace, which reserves a time; its breaker; or no answer. */
@@ -95,11 +106,9 @@ export type HoldReason = "pace" | "broken" | "away";
  * the message had no attempt yet, its deadline counts from `since`, when it began to wait for the channel.
  */
 export function hold(delivery: Delivery, until: number, reason: HoldReason, now: number, since = now): Delivery {
-  // An attempt that was stored with the message but got no permit does not count.
-  const attempts = delivery.startedAt === null ? delivery.attempts : delivery.attempts - 1;
-  const firstAt = delivery.startedAt !== null && attempts === 0 ? null : delivery.firstAt;
-  const { aways = 0, ...rest } = delivery;
-  const held = { ...rest, attempts, startedAt: null, nextAt: until, reserved: reason === "pace" };
+  const { aways = 0, ...rest } = notBegun(delivery);
+  const { attempts, firstAt } = rest;
+  const held = { ...rest, nextAt: until, reserved: reason === "pace" };
   if (reason === "away") return { ...held, firstAt, heldSince: null, heldMs: heldFor(delivery, now), aways: aways + 1 };
   if (reason !== "broken") return { ...held, firstAt, heldSince: null, heldMs: heldFor(delivery, now) };
   const heldSince = delivery.heldSince ?? (attempts === 0 ? since : now);
@@ -155,14 +164,29 @@ export function isOverdue(delivery: Delivery, now: number): boolean {
   return now - delivery.firstAt - Math.min(heldFor(delivery, now), MAX_HELD_MS) >= DEADLINE_MS;
 }
 
-/** When the outbox must look at the message at the head of the queue again. */
-export function wakeAt(delivery: Delivery, now: number): number {
-  const { startedAt, firstAt, nextAt, heldSince, heldMs } = delivery;
+/**
+ * When the outbox must look at the message at the head of the queue again.
+ * @param expiresAt when the message expires; null for never
+ */
+export function wakeAt(delivery: Delivery, now: number, expiresAt: number | null = null): number {
+  const { startedAt, nextAt } = delivery;
   if (startedAt !== null) return startedAt + LEASE_MS;
-  // A network may ask for a longer wait than the deadline allows.
+  return Math.max(now, Math.min(nextAt ?? now, lastStartBefore(delivery, expiresAt)));
+}
+
+/** When the next attempt begins, if the channel allows it; null if one is open, or if none begins any more. */
+export function nextAttemptAt(delivery: Delivery, now: number, expiresAt: number | null): number | null {
+  if (delivery.startedAt !== null) return null;
+  const at = Math.max(now, delivery.nextAt ?? now);
+  return at < lastStartBefore(delivery, expiresAt) ? at : null;
+}
+
+/** From then on no attempt begins: the message expires or its deadline passes. A network may ask for a longer wait. */
+function lastStartBefore({ firstAt, heldSince, heldMs }: Delivery, expiresAt: number | null): number {
+  const never = Number.POSITIVE_INFINITY;
   const deadline =
-    firstAt !== null && heldSince === null ? firstAt + DEADLINE_MS + Math.min(heldMs, MAX_HELD_MS) : null;
-  return Math.max(now, Math.min(nextAt ?? now, deadline ?? Number.POSITIVE_INFINITY));
+    firstAt !== null && heldSince === null ? firstAt + DEADLINE_MS + Math.min(heldMs, MAX_HELD_MS) : never;
+  return Math.min(deadline, expiresAt ?? never);
 }
 
 function heldFor({ heldSince, heldMs }: Delivery, now: number): number {

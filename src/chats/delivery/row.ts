@@ -1,5 +1,6 @@
 import type { OutboundRow, UsedTemplate } from "../log/rows.ts";
 import type { Message } from "../message.ts";
+import { withoutPastWords } from "./attempt-history.ts";
 import type { StoredParts } from "./parts.ts";
 import { partsWithoutWords } from "./redaction.ts";
 import type { Delivery, DeliveryError } from "./retry.ts";
@@ -40,7 +41,7 @@ export function printNewDelivery(delivery: Delivery): string {
 
 /** Prints the state of a redacted message's delivery, without error texts. */
 export function printRedacted({ delivery, parts }: QueuedMessage): string {
-  return printDelivery({ delivery, parts: partsWithoutWords(parts), lastError: null });
+  return printDelivery({ delivery: withoutPastWords(delivery), parts: partsWithoutWords(parts), lastError: null });
 }
 
 /** Parses the column `delivery` of a row. */

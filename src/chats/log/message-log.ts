@@ -1,12 +1,19 @@
 import { seqOf } from "../../ids.ts";
 import { prepareSchema } from "../../platform/schema-steps.ts";
-import type { Message } from "../message.ts";
+import { expiryOf, type Message } from "../message.ts";
 import { type StatusChange, withStatus } from "../message-status.ts";
 import { EventLog, type NewEvent } from "./event-log.ts";
 import { CheckedRows, checkComplete } from "./integrity.ts";
-import { type OutboundColumns, outboundRow, QueueIndex } from "./queue-index.ts";
+import { QueueIndex } from "./queue-index.ts";
 import { redacted } from "./redaction.ts";
-import type { Media, NewMessage, OutboundRow, SeqRange } from "./rows.ts";
+import {
+  type Media,
+  type NewMessage,
+  type OutboundColumns,
+  type OutboundRow,
+  outboundRow,
+  type SeqRange,
+} from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
 
@@ -75,13 +82,14 @@ export class MessageLog {
     this.#commit([{ type, seq: message.seq, note: null, at }], () => this.#insert(row, doc, queued));
     this.#newest = { seq: message.seq, at, queued };
     this.#checked.add({ low: message.seq, high: message.seq });
+    if (message.status === "QUEUED") this.queue.expiry.joined(expiryOf(message));
     return doc;
   }
 
   #insert({ message, dedupe, fingerprint, template, delivery, media }: NewMessage, doc: string, queued: number): void {
     this.#sql.exec(
-      `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued, expires_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       message.seq,
       doc,
       dedupe,
@@ -90,6 +98,7 @@ export class MessageLog {
       delivery,
       media && JSON.stringify(media),
       queued,
+      expiryOf(message),
     );
   }
 
@@ -229,6 +238,19 @@ export class MessageLog {
     if (status === before.status) write();
     else this.#commit([statusEvent(message)], write);
     return message;
+  }
+
+  /** Fails messages of the queue, all or none. @param at Unix milliseconds */
+  failQueued(messages: Message[], error: NonNullable<Message["error"]>, at: number): void {
+    if (messages.length === 0) return;
+    this.changes++;
+    const failed = messages.map((message) => withStatus(message, { status: "FAILED", error, at }));
+    this.#commit(failed.map(statusEvent), () => {
+      for (const message of failed) {
+        this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
+      }
+      this.queue.left(...failed.map(({ seq }) => seq));
+    });
   }
 
   mediaOf(id: string): Media | null {

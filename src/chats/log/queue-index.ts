@@ -1,24 +1,13 @@
-import type { Message } from "../message.ts";
-import type { OutboundRow, UsedTemplate } from "./rows.ts";
+import { QueueExpiry } from "./queue-expiry.ts";
+import { type OutboundColumns, type OutboundRow, outboundRow } from "./rows.ts";
 
 const SAVE_FLOOR_EVERY = 100;
-
-/** The columns of `OutboundRow`. */
-export type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };
-
-export function outboundRow({ seq, doc, delivery, template }: OutboundColumns): OutboundRow {
-  return {
-    seq,
-    message: JSON.parse(doc) as Message,
-    delivery,
-    template: template ? (JSON.parse(template) as UsedTemplate) : null,
-  };
-}
 
 /** Finds and counts the queued messages of a log at a cost that grows neither with the queue nor with the chat. */
 export class QueueIndex {
   readonly #storage: DurableObjectStorage;
   readonly #newest: () => { seq: number; queued: number };
+  readonly expiry: QueueExpiry;
   /** Every queued message has a higher seq. Messages never return to the queue, so an outdated floor is only too low. */
   #floorCopy: number | undefined;
   /** A copy of the seqs of messages that left the queue while an older message was queued. */
@@ -28,12 +17,14 @@ export class QueueIndex {
   constructor(storage: DurableObjectStorage, newest: () => { seq: number; queued: number }) {
     this.#storage = storage;
     this.#newest = newest;
+    this.expiry = new QueueExpiry(storage.sql, () => this.#floor());
   }
 
   /** The storage was deleted. */
   forget(): void {
     this.#floorCopy = undefined;
     this.#leftEarly = undefined;
+    this.expiry.forget();
   }
 
   /** The number of queued messages. */
@@ -44,6 +35,7 @@ export class QueueIndex {
     );
     const { seq: newest, queued } = this.#newest();
     this.#floorCopy = first ? first.seq - 1 : newest;
+    if (!first) this.expiry.emptied();
     if (!first) return 0;
     return queued - first.queued + 1 - this.#leftEarlySince(first.seq).length;
   }
@@ -55,14 +47,17 @@ export class QueueIndex {
       this.#floor(),
     );
     this.#floorCopy = row ? row.seq - 1 : this.#newest().seq;
+    if (!row) this.expiry.emptied();
     return row ? outboundRow(row) : null;
   }
 
-  /** A message left the queue. `depth` must subtract it if an older message is still queued, so its seq is stored. */
-  left(seq: number): void {
-    if (seq <= this.#floor() + 1) return;
-    this.#leftEarly = [...this.#leftEarlySince(this.#floor()), seq];
-    this.#storage.kv.put("leftEarly", this.#leftEarly);
+  /** Messages left the queue. `depth` must subtract those with an older one still queued, so their seqs are stored. */
+  left(...seqs: number[]): void {
+    const early = seqs.filter((seq) => seq > this.#floor() + 1);
+    if (early.length === 0) return;
+    const all = [...this.#leftEarlySince(this.#floor()), ...early];
+    this.#storage.kv.put("leftEarly", all);
+    this.#leftEarly = all;
   }
 
   /** Stores the floor now and then, so that an object that wakes up doesn't search the chat from its start. */

@@ -41,3 +41,15 @@ export interface SeqRange {
   low: number;
   high: number;
 }
+
+/** The columns of `OutboundRow`. */
+export type OutboundColumns = { seq: number; doc: string; delivery: string; template: string | null };
+
+export function outboundRow({ seq, doc, delivery, template }: OutboundColumns): OutboundRow {
+  return {
+    seq,
+    message: JSON.parse(doc) as Message,
+    delivery,
+    template: template ? (JSON.parse(template) as UsedTemplate) : null,
+  };
+}

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   attemptEnded,
+  attemptUnused,
   breakChannel,
   closeBreaker,
   INITIAL_PACE,
@@ -120,6 +121,20 @@ test("an inconclusive probe is followed by another after the shortest wait", () 
   });
   expect(rescheduleProbe(pace, { ...attempt, epoch: 1 }, now)).toBe(pace);
   expect(rescheduleProbe(INITIAL_PACE, PROBE, NOW)).toBe(INITIAL_PACE);
+});
+
+test("a probe that did not begin is followed by another at once", () => {
+  const { pace, attempt, now } = probing();
+  expect(attemptUnused(pace, attempt, now).breaker).toEqual({ ...pace.breaker, isProbing: false, probeAt: now });
+  expect(ask(attemptUnused(pace, attempt, now), { now }).permit).toMatchObject({ outcome: "granted", probe: 2 });
+  expect(attemptUnused(pace, { ...attempt, epoch: 1 }, now)).toBe(pace);
+  expect(attemptUnused(pace, { ...attempt, probe: 2 }, now)).toBe(pace);
+  expect(attemptUnused(INITIAL_PACE, PROBE, NOW)).toBe(INITIAL_PACE);
+});
+
+test("a trial that did not begin lets the next attempt be one", () => {
+  const trial = { probe: null, epoch: 0, trial: FAR };
+  expect(attemptUnused({ ...INITIAL_PACE, trialUntil: FAR }, trial, NOW)).toEqual(INITIAL_PACE);
 });
 
 test("a successful probe or new credentials close the breaker", () => {

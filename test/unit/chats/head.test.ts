@@ -89,14 +89,20 @@ test("a message that is a day old fails with its last error", () => {
 });
 
 test("a permit is stale if another message is at the head", () => {
-  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
-  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 2, wakes: 0 })).toBe(true);
+  const asked = { seq: 1, wakes: 0 };
+  expect(isStalePermit(false, asked, { seq: 1, wakes: 0, isExpired: false })).toBe(false);
+  expect(isStalePermit(false, asked, { seq: 2, wakes: 0, isExpired: false })).toBe(true);
 });
 
 test("after a wake, a refusal because of a broken channel is stale, and a permit is not", () => {
-  expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0 })).toBe(false);
-  expect(isStalePermit(true, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(true);
-  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 1 })).toBe(false);
+  const asked = { seq: 1, wakes: 0 };
+  expect(isStalePermit(true, asked, { seq: 1, wakes: 0, isExpired: false })).toBe(false);
+  expect(isStalePermit(true, asked, { seq: 1, wakes: 1, isExpired: false })).toBe(true);
+  expect(isStalePermit(false, asked, { seq: 1, wakes: 1, isExpired: false })).toBe(false);
+});
+
+test("a permit is stale if the message has expired in the meantime", () => {
+  expect(isStalePermit(false, { seq: 1, wakes: 0 }, { seq: 1, wakes: 0, isExpired: true })).toBe(true);
 });
 
 test("a channel's pace holds a message until its start, without an error", () => {
@@ -171,7 +177,7 @@ test("only a successful probe starts a new epoch", () => {
 function end(outcome: Outcome, fields: Partial<Known> = {}, last: DeliveryError | null = null, isLost = false) {
   const open = attempt();
   const before: Known = { ...known(row(open), 1), ...fields };
-  const made = isLost ? undefined : { first: 0, epoch: 3 };
+  const made = isLost ? undefined : { first: 0, epoch: 3, calledAt: NOW - 4 * SECOND };
   return afterAttempt({ delivery: open, lastError: last }, before, outcome, POLICY, NOW, 0.5, made);
 }
 
@@ -207,7 +213,12 @@ test("a run ends after fifty steps or five minutes", () => {
 
 test("a sent message is SENT, with its part's id and without an error", () => {
   expect(end(sent("a"), {}, FAULT)).toEqual({
-    delivery: { ...attempt(), startedAt: null, epoch: 3 },
+    delivery: {
+      ...attempt(),
+      startedAt: null,
+      epoch: 3,
+      past: [{ number: 1, at: NOW - 4 * SECOND, ms: 4_000, outcome: "sent", error: null }],
+    },
     parts: { of: 1, ids: ["a"] },
     lastError: null,
     status: "SENT",
