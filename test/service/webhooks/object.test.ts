@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
-import { expect, test } from "vitest";
-import { directory } from "../../../src/db/client.ts";
+import { expect, test, vi } from "vitest";
+import { directory, isOutage } from "../../../src/db/client.ts";
 import { webhooks } from "../../../src/db/schema.ts";
 import { breakDirectory } from "../../support/faults.ts";
 import { heldBy, NOTHING } from "../../support/stored.ts";
@@ -63,6 +63,22 @@ test("an outage of the directory stops no calls, even of an object that was evic
   await webhook.evict();
   breakDirectory("bare");
   expect(await webhook.granted(1)).toMatchObject({ url: "https://customer.test/hook", secrets: [SECRET] });
+});
+
+test("during an outage, an object that never read its row grants no call and stores nothing", async () => {
+  const webhook = await newWebhook();
+  breakDirectory("bare");
+  for (const call of [webhook.permit(1), webhook.report(1, {})]) {
+    const error = await call.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(isOutage(error)).toBe(true);
+  }
+  expect(await heldBy(webhook.object())).toEqual(NOTHING);
+  vi.restoreAllMocks();
+  await webhook.attempt(1, 200);
+  await expectState(webhook, { state: "ok" });
 });
 
 test("an evicted object goes on with its state, its failures in a row and its waiting lines", async () => {

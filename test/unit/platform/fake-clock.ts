@@ -31,6 +31,11 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
+  /** When the next timer is due; null if there is none. */
+  get nextAt(): number | null {
+    return this.#timers.size === 0 ? null : Math.min(...[...this.#timers].map(({ at }) => at));
+  }
+
   /** Moves on at once, and runs the timers that are due. What they cause runs later. */
   advance(ms: number): void {
     this.#now += ms;

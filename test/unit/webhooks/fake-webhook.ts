@@ -61,6 +61,8 @@ export class FakeWebhook {
   permits: WebhookPermits;
   writes = 0;
   wakes = 0;
+  /** Reads the configuration. */
+  read: () => Promise<WebhookConfig> = async () => this.config;
   onWake: (lineId: string, number: number) => unknown = () => {};
   readonly #values = new Map<string, unknown>();
 
@@ -110,10 +112,15 @@ export class FakeWebhook {
         continue;
       }
       await this.clock.pass(Math.max(0, at - this.clock.now()));
-      this.alarmAt = null;
-      await this.permits.alarm();
-      this.#alarmBy(this.permits.alarmAt());
+      await this.ring();
     }
+  }
+
+  /** The alarm rings. */
+  async ring(): Promise<void> {
+    this.alarmAt = null;
+    await this.permits.alarm();
+    this.#alarmBy(this.permits.alarmAt());
   }
 
   #alarmBy(at: number | null): void {
@@ -143,7 +150,7 @@ export class FakeWebhook {
             ),
       },
       failed: { add: (lineId, range) => void this.failed.push([lineId, range]), remove: () => {}, count: () => 0 },
-      configuration: async () => this.config,
+      configuration: () => this.read(),
       wakeLine: async (lineId, number) => {
         this.wakes++;
         await this.onWake(lineId, number);

@@ -1,6 +1,5 @@
 import type { EventFact, EventType } from "../../../src/events/event.ts";
 import { matches } from "../../../src/events/filter.ts";
-import { LINE_DECISIONS, type LineDecisions } from "../../../src/webhooks/line-decisions.ts";
 import type { LineHost } from "../../../src/webhooks/line-host.ts";
 import { Lines } from "../../../src/webhooks/lines.ts";
 import type {
@@ -15,7 +14,7 @@ export const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 86_400_000;
-const URL = "https://hooks.example.com/in";
+export const HOOK_URL = "https://hooks.example.com/in";
 
 /** A call as the receiver sees it. */
 export interface Received {
@@ -31,7 +30,8 @@ export type Answer = Response | "hang" | "refuse";
 
 /** An owner of lines with its events, the webhooks' objects and the receivers. */
 export class LineOwner {
-  readonly clock = new FakeClock(NOW);
+  readonly clock: FakeClock;
+  readonly lineId: string;
   readonly rows = new Map<string, unknown>();
   readonly facts: EventFact[] = [];
   readonly calls: Received[] = [];
@@ -56,10 +56,9 @@ export class LineOwner {
   #permits = 0;
   #instance = 0;
 
-  readonly decisions: LineDecisions;
-
-  constructor(decisions = LINE_DECISIONS) {
-    this.decisions = decisions;
+  constructor({ clock = new FakeClock(NOW), lineId = "cht_g0" } = {}) {
+    this.clock = clock;
+    this.lineId = lineId;
     this.lines = this.#newLines();
   }
 
@@ -100,7 +99,7 @@ export class LineOwner {
 
   #newLines(): Lines {
     const host = this.#host(this.#instance);
-    return new Lines(() => (this.exists ? host : null), this.decisions);
+    return new Lines(() => (this.exists ? host : null));
   }
 
   #host(instance: number): LineHost {
@@ -117,7 +116,7 @@ export class LineOwner {
     return {
       clock,
       logger: { log: () => {}, warn: () => {}, error: (line) => this.onError(line) },
-      lineId: "cht_g0",
+      lineId: this.lineId,
       kv: {
         get: (key: string) => structuredClone(rows.get(key)),
         put: (key: string, value: unknown) => {
@@ -139,7 +138,7 @@ export class LineOwner {
           if (this.isGone(fact.number)) return null;
           return JSON.stringify({ number: fact.number, previous, text: this.text, payload });
         }),
-      checkUrl: (url) => (url === URL ? null : "must be another URL"),
+      checkUrl: (url) => (url === HOOK_URL ? null : "must be another URL"),
       sign: (secrets, id) =>
         port(async () => {
           await this.beforeSign();
@@ -192,7 +191,7 @@ export class LineOwner {
 
   #grant(id: string): WebhookPermitAnswer {
     const permit = `permit ${++this.#permits}`;
-    return { outcome: "granted", permit, url: URL, secrets: [`secret of ${id}`], payload: "full" };
+    return { outcome: "granted", permit, url: HOOK_URL, secrets: [`secret of ${id}`], payload: "full" };
   }
 
   onError(line: unknown): void {
