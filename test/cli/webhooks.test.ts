@@ -81,6 +81,21 @@ test("attempts are listed with the answers, and the cursor of the next page", as
   expect(stderr).toBe("For more, add --before c1\n");
 });
 
+test("what a webhook still has to get of a chat is shown with a table of its last calls", async () => {
+  const attempt = { eventId: EVENT, number: 7, startedAt: new Date().toISOString(), durationMs: 12, outcome: "retry" };
+  const attempts = [{ ...attempt, httpStatus: 400, message: "400", response: "no such order" }];
+  const answer = { pending: 2, head: { eventId: EVENT, number: 7 }, nextAttemptAt: null, attempts };
+  for (const argv of [
+    ["chat", "whk_g1", "cht_g1"],
+    ["skip", "whk_g1", "cht_g1", EVENT],
+  ]) {
+    const { stdout } = await requestOf(argv, answer);
+    expect(stdout).toMatch(/^pending +2$/m);
+    expect(stdout).toMatch(/^WHEN .*\n(now|\d+ sec\. ago) +evt_\w+ +7 +retry +400 +12 +400 +no such order\n$/m);
+    expect(stdout).not.toContain("{");
+  }
+});
+
 test("a secret of a new webhook is shown, with a note to store it", async () => {
   const created = { webhook: WEBHOOK, secret: "whsec_c2VjcmV0" };
   for (const argv of [

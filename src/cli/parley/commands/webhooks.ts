@@ -1,7 +1,9 @@
 import { CommandError } from "../../command-error.ts";
 import { wholeNumber } from "../arguments.ts";
 import { command } from "../command.ts";
+import type { Output } from "../output.ts";
 import { SHOWN_ONCE } from "../resource.ts";
+import type { JsonObject } from "../service.ts";
 
 /** The other actions on webhooks, besides those of every resource. */
 export const webhookCommands = [
@@ -96,7 +98,7 @@ export const webhookCommands = [
     operands: ["webhook", "chat"],
     async run({ operands: { webhook, chat }, service, out }) {
       const { body } = await service.asOperatorOrClient("GET", `/webhooks/${webhook}/chats/${chat}`);
-      out.record(body, body);
+      showLine(body, out);
     },
   }),
   command({
@@ -107,7 +109,7 @@ export const webhookCommands = [
     async run({ operands: { webhook, chat, event: eventId }, service, out }) {
       const request = { body: { eventId } };
       const { body } = await service.asOperatorOrClient("POST", `/webhooks/${webhook}/chats/${chat}/skip`, request);
-      out.record(body, body);
+      showLine(body, out);
     },
   }),
   command({
@@ -138,3 +140,20 @@ sent.`,
     },
   }),
 ];
+
+/** Shows what a chat sends to a webhook, with its last attempts as a table. */
+function showLine(body: JsonObject, out: Output): void {
+  const { attempts, ...line } = body;
+  out.record(body, line);
+  if (out.json) return;
+  out.list({ attempts }, "attempts", {
+    WHEN: "startedAt",
+    EVENT: "eventId",
+    NUMBER: "number",
+    OUTCOME: "outcome",
+    STATUS: "httpStatus",
+    MS: "durationMs",
+    MESSAGE: "message",
+    RESPONSE: "response",
+  });
+}
