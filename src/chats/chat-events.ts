@@ -1,12 +1,12 @@
 import { type EventFact, type EventOrigin, type EventType, lifeDigits } from "../events/event.ts";
 import { matches } from "../events/filter.ts";
-import { renderEvent } from "../events/render.ts";
+import { renderEvent, unplacedId } from "../events/render.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { Payload } from "../webhooks/rpc.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
-import type { Message } from "./message.ts";
+import type { ShownMessage } from "./message.ts";
 import type { EventsAsked, ReadEventsAnswer } from "./rpc.ts";
 
 const MAX_EVENTS = 100;
@@ -16,11 +16,19 @@ export class ChatEvents {
   readonly #env: Env;
   readonly #log: MessageLog;
   readonly #address: (identity: ChatIdentity) => string;
+  readonly #messageById: (id: string) => string | null;
 
-  constructor(env: Env, log: MessageLog, address: (identity: ChatIdentity) => string) {
+  /** @param messageById the JSON of a message, with or without a place in the chat; null if it is gone */
+  constructor(
+    env: Env,
+    log: MessageLog,
+    address: (identity: ChatIdentity) => string,
+    messageById: (id: string) => string | null,
+  ) {
     this.#env = env;
     this.#log = log;
     this.#address = address;
+    this.#messageById = messageById;
   }
 
   /**
@@ -56,9 +64,15 @@ export class ChatEvents {
     return renderEvent(fact, this.#originOf(identity), lifeDigits(identity.life), this.#subject(fact, chat), payload);
   }
 
-  #subject({ seq }: EventFact, chat: Chat | null) {
-    const doc = seq === null ? "" : this.#log.documents({ low: seq, high: seq });
-    return { chat, message: doc === "" ? null : (JSON.parse(doc) as Message) };
+  #subject(fact: EventFact, chat: Chat | null) {
+    const doc = this.#messageOf(fact);
+    return { chat, message: doc ? (JSON.parse(doc) as ShownMessage) : null };
+  }
+
+  #messageOf(fact: EventFact): string | null {
+    if (fact.seq !== null) return this.#log.documents({ low: fact.seq, high: fact.seq });
+    const id = unplacedId(fact);
+    return id === null ? null : this.#messageById(id);
   }
 
   #chat({ organizationId, chatId }: ChatIdentity): Promise<Chat | null> {

@@ -5,6 +5,7 @@ import { ChatParts } from "./chat-parts.ts";
 import { stateOf } from "./delivery/queue.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type * as rpc from "./rpc.ts";
+import type { Due } from "./scheduled/decisions.ts";
 
 const UNKNOWN: rpc.Unknown = { outcome: "unknown" };
 const TOMBSTONE_MS = 600_000;
@@ -49,8 +50,8 @@ export class ChatObject extends DurableObject<Env> {
 
   get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MessageAnswer {
     if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    const row = this.#parts.log.byId(messageId);
-    return row ? { outcome: "ok", doc: row.doc } : { outcome: "no_message" };
+    const doc = this.#parts.messageById(messageId);
+    return doc === null ? { outcome: "no_message" } : { outcome: "ok", doc };
   }
 
   /**
@@ -68,12 +69,53 @@ export class ChatObject extends DurableObject<Env> {
     await this.#parts.alarm.standing();
     const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
+    // The alarm may be late. Messages that were due before come first.
+    this.#parts.scheduled.placeDue();
     const answers = drafts.map((draft) => this.#parts.store.outbound(identity, draft, isRepeat));
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
     // Even if nothing is new: the first call may have stored the messages and lost the alarm.
     if (identity.channelKind !== "web") this.#parts.queue.start();
     await this.#parts.announce();
     return answers;
+  }
+
+  /** Lists the scheduled messages, soonest first. */
+  listScheduled(
+    organizationId: string,
+    limit: number,
+    after: Due | null,
+    knownIdentity: ChatIdentity | null,
+  ): rpc.ScheduledAnswer {
+    if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
+    return { outcome: "ok", body: this.#parts.scheduled.list(limit, after) };
+  }
+
+  /**
+   * Changes a scheduled message's times; see `ScheduledMessages.move`.
+   * @param isRepeat an earlier call failed, and may have changed them
+   */
+  async move(
+    organizationId: string,
+    messageId: string,
+    change: rpc.MoveBody,
+    knownIdentity: ChatIdentity | null,
+    isRepeat = false,
+  ): Promise<rpc.MoveAnswer> {
+    await this.#parts.alarm.standing();
+    const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
+    if (!identity) return UNKNOWN;
+    const answer = this.#parts.scheduled.move(messageId, change);
+    if (answer.outcome === "not_scheduled") {
+      const doc = this.#parts.messageById(messageId);
+      if (doc === null) return { outcome: "no_message" };
+      // The first call gave it its place.
+      if (!isRepeat || change.scheduledAt !== null || !this.#parts.log.byId(messageId)) return answer;
+      return { outcome: "ok", doc };
+    }
+    if (answer.outcome === "refused") return answer;
+    if (identity.channelKind !== "web") this.#parts.queue.start();
+    await this.#parts.announce();
+    return answer;
   }
 
   /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
@@ -135,8 +177,9 @@ export class ChatObject extends DurableObject<Env> {
   media(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MediaPointer {
     const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
-    if (!this.#parts.log.byId(messageId)) return { outcome: "no_message" };
-    const media = this.#parts.log.mediaOf(messageId);
+    const placed = this.#parts.log.byId(messageId);
+    if (!placed) return { outcome: this.#parts.scheduled.find(messageId) ? "no_media" : "no_message" };
+    const media = this.#parts.log.mediaOf(placed.seq);
     return media ? { outcome: "ok", channelId: identity.channelId, media } : { outcome: "no_media" };
   }
 
@@ -218,11 +261,12 @@ export class ChatObject extends DurableObject<Env> {
     this.#parts.adoption.bury({ organizationId, life, until });
     this.#parts.report.forget();
     this.#parts.lines.forget();
+    this.#parts.scheduled.forget();
     this.#parts.log.forget();
     await this.#parts.alarm.set(until);
   }
 
-  /** Reports activity and addresses, and delivers due messages and events. Never throws. */
+  /** Reports activity and addresses, places scheduled messages, and delivers due messages and events. Never throws. */
   override async alarm(): Promise<void> {
     if (!this.#parts.adoption.identity()) {
       this.#parts.alarm.gone();
@@ -232,8 +276,12 @@ export class ChatObject extends DurableObject<Env> {
     }
     // Not awaited: a receiver that is slow delays neither the messages nor the report.
     this.#parts.lines.start();
+    // Before the queue: it delivers what takes its place now.
+    this.#parts.scheduled.placeDue();
     await this.#parts.queue.ring(async () => {
       await Promise.all([this.#parts.report.onAlarm(), this.#parts.contact.save()]);
     });
+    // A long delivery must not delay them.
+    await this.#parts.alarm.by(this.#parts.scheduled.alarmAt(Date.now()));
   }
 }

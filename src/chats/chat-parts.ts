@@ -8,9 +8,11 @@ import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
 import { EventLines } from "./event-lines.ts";
 import { Adoption } from "./identity.ts";
+import { limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
 import { Redactions } from "./redactions.ts";
+import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import { MessageStore } from "./store-messages.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
 
@@ -29,6 +31,7 @@ export class ChatParts {
   readonly report: ChatReporter;
   readonly queue: DeliveryQueue;
   readonly visitors: VisitorSockets;
+  readonly scheduled: ScheduledMessages;
   readonly store: MessageStore;
   readonly redactions: Redactions;
   readonly #ctx: DurableObjectState;
@@ -58,7 +61,12 @@ export class ChatParts {
       adoption: this.adoption,
       waitUntil,
     });
-    this.events = new ChatEvents(env, this.log, (identity) => this.contact.current(identity));
+    this.events = new ChatEvents(
+      env,
+      this.log,
+      (identity) => this.contact.current(identity),
+      (id) => this.messageById(id),
+    );
     this.lines = new EventLines({
       env,
       kv: storage.kv,
@@ -94,9 +102,19 @@ export class ChatParts {
       isRepeated: (dedupe) => this.store.hasInbound(dedupe),
       receive,
     });
+    this.scheduled = new ScheduledMessages({
+      sql: storage.sql,
+      log: this.log,
+      clock: SYSTEM_CLOCK,
+      logger: console,
+      identity: () => this.adoption.identity(),
+      limit: () => limitReached(this.log, this.depth()),
+      place: (identity, row, remove) => this.store.place(identity, row, remove),
+    });
     this.store = new MessageStore({
       log: this.log,
       queue: this.queue,
+      scheduled: this.scheduled,
       depth: () => this.depth(),
       show: (message) => this.visitors.show(message),
     });
@@ -107,13 +125,14 @@ export class ChatParts {
       queue: this.queue,
       report: this.report,
       lines: this.lines,
+      scheduled: this.scheduled,
       alarm: this.alarm,
       show: (message) => this.visitors.show(message),
     });
   }
 
   /**
-   * Sets the alarm for the report of a change. While a client waits for events, the report goes out at once. The changes
+   * Sets the alarm for the report of a change and for scheduled messages. While a client waits for events, the report goes out at once. The changes
    * of one commit share an announcement.
    * @throws if the alarm can't be set
    */
@@ -122,11 +141,18 @@ export class ChatParts {
     return this.#announcement;
   }
 
-  /** When the report and the webhooks' lines need the alarm; null if they do not. */
+  /** When the report, the webhooks' lines and scheduled messages need the alarm; null if they do not. */
   otherWorkAt(now: number): number | null {
     const addressesAt = this.contact.hasPending ? now + AGAIN_AFTER_MS : null;
-    const times = [addressesAt, this.report.dueAt(), this.lines.dueAt(now)].filter((at) => at !== null);
-    return times.length === 0 ? null : Math.min(...times);
+    return earliest([addressesAt, this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)]);
+  }
+
+  /** The JSON of a message, with or without a place in the chat; null if there is none. */
+  messageById(id: string): string | null {
+    const placed = this.log.byId(id);
+    if (placed) return placed.doc;
+    const unplaced = this.scheduled.find(id);
+    return unplaced && JSON.stringify(unplaced.message);
   }
 
   /** The chat as delivery needs it; null if no network delivers its messages. */
@@ -157,8 +183,14 @@ export class ChatParts {
       // From here on, a change needs an announcement of its own: the alarm and the lines may not cover it.
       this.#announcement = undefined;
     }
-    await this.alarm.by(this.report.changed());
+    await this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]));
     this.lines.start();
     if (this.report.isListened) this.#ctx.waitUntil(this.report.flush());
   }
+}
+
+/** The earliest of some times; null if there is none. */
+function earliest(times: (number | null)[]): number | null {
+  const known = times.filter((at) => at !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }

@@ -1,4 +1,4 @@
-import type { Message } from "./message.ts";
+import type { Message, ShownMessage } from "./message.ts";
 
 /** A message's new status, and when it got it (Unix milliseconds). */
 export interface StatusChange {
@@ -13,7 +13,7 @@ const TIMES = { SENT: "sentAt", DELIVERED: "deliveredAt", READ: "readAt", FAILED
  * The message with a new status, and the time of it. `updatedAt` never runs backwards, even if the clock does. A network
  * may skip a status: then its time stays null.
  */
-export function withStatus(message: Message, { status, error, at }: StatusChange): Message {
+export function withStatus<Shown extends ShownMessage>(message: Shown, { status, error, at }: StatusChange): Shown {
   const updatedAt = new Date(Math.max(at, Date.parse(message.updatedAt))).toISOString();
   const isNew = status !== message.status;
   const time = status in TIMES ? TIMES[status as keyof typeof TIMES] : undefined;

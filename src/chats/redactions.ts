@@ -7,6 +7,7 @@ import type { EventLines } from "./event-lines.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
 import type { MessageAnswer, RedactAnswer, Unknown } from "./rpc.ts";
+import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 
 /** What redactions need of their chat. `show` shows a changed message to the visitors. */
 interface RedactionHost {
@@ -16,6 +17,7 @@ interface RedactionHost {
   queue: DeliveryQueue;
   report: ChatReporter;
   lines: Pick<EventLines, "forgetResponses">;
+  scheduled: Pick<ScheduledMessages, "redact">;
   alarm: StandingAlarm;
   show: (message: Message) => void;
 }
@@ -34,14 +36,14 @@ export class Redactions {
   }
 
   /**
-   * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver.
+   * Blanks a message. A queued message becomes FAILED, because nothing is left to deliver, and a scheduled one CANCELED.
    * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
    * @returns `not_reported` if the message is blank here and the list of chats may still show its text: call again
    */
   async redact(id: string, call: string): Promise<Exclude<RedactAnswer, Unknown>> {
     const { kv, log, deliveries, queue, lines, show } = this.#host;
     const row = log.byId(id);
-    if (!row) return { outcome: "no_message" };
+    if (!row) return this.#redactUnplaced(id, call);
     const { seq } = row;
     const isUnreported = kv.get(unreported(seq)) === true && !this.#underWay.has(seq);
     const isRepeat = log.redactedBy(seq) === call || isUnreported;
@@ -55,6 +57,13 @@ export class Redactions {
     show(message);
     queue.afterRedaction();
     return this.#reported(seq, JSON.stringify(message));
+  }
+
+  /** The list of chats never shows a message without a place. */
+  #redactUnplaced(id: string, call: string): Exclude<MessageAnswer, Unknown> {
+    const answer = this.#host.scheduled.redact(id, call);
+    if (answer.outcome === "ok") this.#host.lines.forgetResponses();
+    return answer;
   }
 
   /** Reports the chat's state, in which the text is blank. */

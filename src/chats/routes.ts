@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { ApiError } from "../http/errors.ts";
 import { json, jsonOrNotModified } from "../http/etag.ts";
-import { noQuery, validBody } from "../http/validation.ts";
+import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsEnv } from "./context.ts";
@@ -12,6 +12,8 @@ import { readChats, readChatsAhead } from "./list-chats.ts";
 import { readMessages, readMessagesAhead } from "./list-messages.ts";
 import { readMedia } from "./media.ts";
 import { sendBody } from "./message.ts";
+import { listScheduled, scheduledQuery } from "./scheduled/list-scheduled.ts";
+import { messagePatch, moveMessage } from "./scheduled/move-message.ts";
 import { sendMessage } from "./send-message.ts";
 
 /** Chats and their messages, for the clients of an organization. */
@@ -37,6 +39,19 @@ export const chatRoutes = new Hono<ChatsEnv>()
     );
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(c, `{"message":${answer.doc}}`);
+  })
+  .patch(
+    "/chats/:id/messages/:messageId",
+    requirePermission("messages:send"),
+    noQuery,
+    validBody(messagePatch),
+    async (c) => {
+      const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
+      return json(c, `{"message":${await moveMessage(c.env, c.var.caller, ids, c.req.valid("json"))}}`);
+    },
+  )
+  .get("/chats/:id/scheduled", requirePermission("messages:read"), validQuery(scheduledQuery), async (c) => {
+    return json(c, await listScheduled(c.env, c.var.caller, c.req.param("id"), c.req.valid("query")));
   })
   .get("/chats/:id/messages/:messageId/media", requirePermission("messages:read"), noQuery, (c) =>
     readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),

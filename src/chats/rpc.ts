@@ -53,6 +53,12 @@ export interface RefusedDraft {
   faults?: Fault[];
 }
 
+/** A change of a scheduled message's times, Unix milliseconds. Null is now, or never; an absent time stays. */
+export interface MoveBody {
+  scheduledAt?: number | null | undefined;
+  expiresAt?: number | null | undefined;
+}
+
 /** A message from a contact. `dedupe` is the id that the network or the visitor's page gave it. */
 export interface InboundDraft {
   id: string;
@@ -80,6 +86,9 @@ export type ListAnswer =
   | { outcome: "unchanged" | "unknown_cursor" };
 /** `doc` is the JSON that the client gets. */
 export type MessageAnswer = { outcome: "ok"; doc: string } | { outcome: "no_message" } | Unknown;
+export type MoveAnswer = MessageAnswer | { outcome: "not_scheduled" } | RefusedDraft;
+/** `body`: the response body, as JSON. */
+export type ScheduledAnswer = { outcome: "ok"; body: string } | Unknown;
 export type RedactAnswer = MessageAnswer | { outcome: "not_reported" };
 export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft;
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;

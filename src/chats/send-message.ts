@@ -1,4 +1,4 @@
-import { ApiError, type Fault } from "../http/errors.ts";
+import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
@@ -6,13 +6,10 @@ import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
 import { MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
+import { timeFaults } from "./message-times.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
 import { findSenderAndTemplate, type SendData } from "./senders-and-templates.ts";
 import { fillTemplate } from "./template.ts";
-
-/** How far ahead a message can be scheduled. */
-export const MAX_AHEAD_DAYS = 366;
-const DAY_MS = 86_400_000;
 
 const sends = perIsolate(() => new BatchedCalls<Draft, SendAnswer>());
 
@@ -78,24 +75,4 @@ function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepar
     text: filled.text,
     template: { name, language, parameters: filled.parameters },
   };
-}
-
-/**
- * What is wrong with a message's times. It is checked together with the sender and the template: a used idempotency key
- * returns its message even if a time has passed since.
- * @param now Unix milliseconds
- */
-export function timeFaults(
-  { scheduledAt, expiresAt }: Pick<SendBody, "scheduledAt" | "expiresAt">,
-  now: number,
-): Fault[] {
-  const faults: Fault[] = [];
-  if (scheduledAt !== undefined && scheduledAt > now + MAX_AHEAD_DAYS * DAY_MS) {
-    faults.push({ path: "scheduledAt", message: `must be at most ${MAX_AHEAD_DAYS} days ahead` });
-  }
-  if (expiresAt !== undefined && expiresAt <= now) faults.push({ path: "expiresAt", message: "must be in the future" });
-  else if (expiresAt !== undefined && scheduledAt !== undefined && expiresAt <= scheduledAt) {
-    faults.push({ path: "expiresAt", message: "must be later than scheduledAt" });
-  }
-  return faults;
 }

@@ -4,15 +4,19 @@ import { replay } from "./idempotency.ts";
 import type { ChatIdentity } from "./identity.ts";
 import { isFull, limitReached } from "./log/limits.ts";
 import type { MessageLog } from "./log/message-log.ts";
-import { inboundMessage, nextPosition, outboundMessage } from "./log/new-message.ts";
+import { inboundMessage, nextPosition, outboundMessage, placedMessage } from "./log/new-message.ts";
 import { RepeatedCalls } from "./log/repeated-calls.ts";
+import type { NewMessage } from "./log/rows.ts";
 import type { Message } from "./message.ts";
 import type { Draft, InboundDraft, ReceiveAnswer, RefusedDraft, SendAnswer, Unknown } from "./rpc.ts";
+import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
 
 /** What storing a message needs of its chat. */
 interface StoreHost {
   log: MessageLog;
   queue: Pick<DeliveryQueue, "newDelivery" | "stored">;
+  scheduled: Pick<ScheduledMessages, "accept" | "byDedupe" | "find">;
   /** How many messages wait for their network. */
   depth(): number;
   /** Shows a message to the visitors. */
@@ -35,37 +39,61 @@ export class MessageStore {
    * @param isRepeat an earlier call with this draft failed, and may have stored it
    */
   outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
-    const { log, queue } = this.#host;
+    const { log, scheduled } = this.#host;
     const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
-    const first = dedupe === null ? null : log.byDedupe(dedupe);
+    const first = dedupe === null ? null : (log.byDedupe(dedupe) ?? scheduled.byDedupe(dedupe));
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
-    const earlier = this.#calls.find(draft, isRepeat);
+    const earlier = this.#scheduledBy(draft) ?? this.#calls.find(draft, isRepeat);
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
     const movedOn = chatMovedOn(draft, log.newest().seq);
     if (movedOn) return movedOn;
-    const waits = identity.channelKind !== "web";
+    const { fingerprint, prepared } = draft;
+    const now = Date.now();
+    if (draft.scheduledAt != null && draft.scheduledAt > now) {
+      const accepted = scheduled.accept(identity, draft, prepared, dedupe, draft.scheduledAt);
+      return typeof accepted === "string" ? { outcome: "stored", doc: accepted, replayed: false } : accepted;
+    }
     const depth = this.#host.depth();
     const limit = limitReached(log, depth);
     if (limit) return { outcome: "refused", code: limit };
 
-    const position = nextPosition(log.newest(), identity, Date.now());
-    const message = outboundMessage(draft, draft.prepared, position, waits);
-    const delivery = waits ? queue.newDelivery(depth) : null;
-    const { fingerprint, prepared } = draft;
+    const position = nextPosition(log.newest(), identity, now);
+    const message = outboundMessage(draft, prepared, position, isDelivered(identity));
     const { template } = prepared;
-    const doc = log.append({
-      message,
-      dedupe,
-      fingerprint,
-      template,
-      delivery: delivery && printNewDelivery(delivery),
-      media: null,
-    });
+    const doc = this.#append(identity, { message, dedupe, fingerprint, template }, depth);
     this.#calls.stored(draft, message.seq);
+    return { outcome: "stored", doc, replayed: false };
+  }
+
+  /**
+   * Stores a scheduled message in its place at the end of the chat.
+   * @param remove removes it from the scheduled messages, in the same commit
+   * @returns its JSON
+   */
+  place(identity: ChatIdentity, { message, ...columns }: UnplacedRow, remove: () => void): string {
+    const position = nextPosition(this.#host.log.newest(), identity, Date.now());
+    const placed = placedMessage(message, position, isDelivered(identity));
+    return this.#append(identity, { ...columns, message: placed, scheduled: { remove } }, this.#host.depth());
+  }
+
+  /** @param depth the number of messages before it in the queue */
+  #append(identity: ChatIdentity, row: Omit<NewMessage, "delivery" | "media">, depth: number): string {
+    const { log, queue } = this.#host;
+    const { message } = row;
+    const delivery = isDelivered(identity) ? queue.newDelivery(depth) : null;
+    const doc = log.append({ ...row, delivery: delivery && printNewDelivery(delivery), media: null });
     if (delivery) queue.stored(message.seq, delivery);
     else this.#host.show(message);
-    return { outcome: "stored", doc, replayed: false };
+    return doc;
+  }
+
+  /** The message that an earlier try of the same call scheduled, wherever it is now. */
+  #scheduledBy({ id, scheduledAt }: Draft): string | null {
+    if (scheduledAt == null) return null;
+    const { log, scheduled } = this.#host;
+    const row = scheduled.find(id);
+    return row ? JSON.stringify(row.message) : (log.byId(id)?.doc ?? null);
   }
 
   /** Stores a message from the contact. */
@@ -85,6 +113,11 @@ export class MessageStore {
   hasInbound(dedupe: string): boolean {
     return this.#host.log.byDedupe(inboundDedupe(dedupe)) !== null;
   }
+}
+
+/** Whether a network delivers the messages of a chat. */
+function isDelivered({ channelKind }: ChatIdentity): boolean {
+  return channelKind !== "web";
 }
 
 /** The refusal of a message that was written before the chat's newest one; null if it may be stored. */

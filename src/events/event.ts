@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   "message.received",
   "message.created",
   "message.status",
+  "message.scheduled",
   "message.redacted",
   "channel.health",
   "webhook.failing",
@@ -22,7 +23,7 @@ export interface EventFact {
   /** 1, 2, 3 … in its log, without a gap. */
   number: number;
   type: EventType;
-  /** The message that it is about; null if it is about none. */
+  /** The message that it is about; null if it is about none, or about one without a place: then `note` has its id. */
   seq: number | null;
   /** More facts, for example a message's status; null if there are none. */
   note: Record<string, unknown> | null;

@@ -41,9 +41,19 @@ export function renderEvent(
 function dataOf({ type, seq, note }: EventFact, { message = null, chat = null }: EventSubject, isFull: boolean) {
   if (seq !== null)
     return { messageId: message?.id ?? null, seq, ...statusOf(type, note, message), ...(isFull && { message }) };
+  if (unplacedId({ note }) !== null) {
+    const { messageId, scheduledAt } = note as { messageId: string; scheduledAt?: string };
+    const facts = type === "message.scheduled" ? { scheduledAt } : { seq, ...statusOf(type, note, message) };
+    return { messageId, ...facts, ...(isFull && { message }) };
+  }
   if (type === "chat.created" || type === "chat.updated") return isFull ? { chat } : {};
   const { chatId: _chat, channelId: _channel, channelKind: _kind, ...data } = note ?? {};
   return data;
+}
+
+/** The id of an event's message that had no place in the chat; null if the event is about none. */
+export function unplacedId({ note }: Pick<EventFact, "note">): string | null {
+  return typeof note?.messageId === "string" ? note.messageId : null;
 }
 
 /** The chat or the kind of channel of an event of the organization, from its note. */

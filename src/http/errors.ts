@@ -34,6 +34,7 @@ export const ERRORS = {
   chat_full: { status: 409, shape: "error", text: "The chat's storage is full" },
   chat_moved_on: { status: 409, shape: "error", text: "The chat has newer messages" },
   schedule_full: { status: 409, shape: "error", text: "The chat has the most scheduled messages that it may have" },
+  not_scheduled: { status: 409, shape: "error", text: "The message is not scheduled" },
   chat_limit: { status: 409, shape: "error", text: "The organization or the channel may have no more chats" },
   last_member: { status: 409, shape: "error", text: "The last member of an organization cannot be removed" },
   key_revoked: { status: 409, shape: "error", text: "The key is revoked or expired" },

@@ -10,6 +10,7 @@ import { organizationOperations } from "./operator/organizations.ts";
 import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
+import { SCHEDULE_OPERATIONS } from "./schedule-operations.ts";
 import { ROOT_DEFAULTS, ROOT_OPERATIONS, WEB_DEFAULTS, WEB_OPERATIONS } from "./web-operations.ts";
 import { operatorWebhookOperations, ownWebhookOperations } from "./webhook-operations.ts";
 
@@ -67,7 +68,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
   },
   groups: [
     {
-      operations: [...PUBLIC_OPERATIONS, ...EVENT_OPERATIONS, ...ownWebhookOperations],
+      operations: [...PUBLIC_OPERATIONS, ...SCHEDULE_OPERATIONS, ...EVENT_OPERATIONS, ...ownWebhookOperations],
       defaults: {
         limited: true,
         errors: [

@@ -1,4 +1,5 @@
 import { MAX_QUEUED } from "../chats/log/limits.ts";
+import { MAX_SCHEDULED } from "../chats/scheduled/decisions.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
@@ -49,7 +50,8 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
     when: "`ifSeq` is not the `seq` of the chat's newest message.",
     text: "ifSeq is 7, but the chat's newest message has the seq 9",
   },
-  schedule_full: { when: "The chat already has 1,000 scheduled messages." },
+  schedule_full: { when: `The chat already has ${MAX_SCHEDULED.toLocaleString("en")} scheduled messages.` },
+  not_scheduled: { when: "The message is not scheduled, or not any more." },
   chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
   last_member: { when: "An organization must keep at least one member." },
   key_revoked: { when: "A revoked or expired key can't get a new secret." },

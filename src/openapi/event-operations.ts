@@ -13,6 +13,7 @@ const DATA = [
   "`chat.created` and `chat.updated`: `chat`",
   "`message.received`, `message.created` and `message.redacted`: `messageId`, `seq` and `message`",
   "`message.status`: `messageId`, `seq`, `status`, `error` and `message`",
+  "`message.scheduled`: `messageId`, `scheduledAt` and `message`",
   "`chat.deleted`: nothing",
   "`channel.health`: `state`, `reason` and `since`",
   "`webhook.failing` and `webhook.disabled`: `webhookId` and what happened",

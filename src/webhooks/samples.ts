@@ -4,6 +4,7 @@ import { examples } from "../openapi/examples.ts";
 import type { Payload } from "./rpc.ts";
 
 const { chat, message } = examples;
+const scheduledAt = "2026-11-21T09:00:00.000Z";
 const CHANNEL = { channelId: chat.channel.id, channelKind: chat.channel.kind };
 
 /** An event for trying a webhook: `ping` has no data, and the others are those of the documents, with `sample: true`. */
@@ -17,7 +18,7 @@ export function sampleEvent(
   const fact: EventFact = {
     number: 1,
     type,
-    seq: type.startsWith("message.") ? message.seq : null,
+    seq: type.startsWith("message.") && type !== "message.scheduled" ? message.seq : null,
     note: noteOf(type, webhookId, now),
     at: now,
   };
@@ -38,14 +39,21 @@ function messageOf(type: EventType) {
   if (type === "message.received") {
     return { ...message, direction: "INBOUND", senderId: null, status: "RECEIVED" } as const;
   }
+<<<<<<< HEAD
   const sent = { ...message, status: "SENT", sentAt: message.updatedAt } as const;
   if (type === "message.redacted") return { ...sent, content: "", text: "", metadata: {} };
   return type === "message.status" ? sent : message;
+=======
+  if (type === "message.scheduled") return { ...message, seq: null, status: "SCHEDULED", scheduledAt } as const;
+  if (type === "message.status") return { ...message, status: "SENT", sentAt: message.updatedAt } as const;
+  return message;
+>>>>>>> 7c402dd (A message can be scheduled: it waits in a table of its own, takes its place when it is due, and can be listed, moved and redacted until then)
 }
 
 function noteOf(type: EventType, webhookId: string, now: number): EventFact["note"] {
   const since = new Date(now).toISOString();
   if (type === "message.status") return { status: "SENT" };
+  if (type === "message.scheduled") return { messageId: message.id, scheduledAt };
   if (type === "chat.deleted") return { chatId: chat.id, ...CHANNEL };
   if (type === "channel.health") return { ...CHANNEL, state: "ok", reason: null, since };
   if (type === "webhook.failing") return { webhookId, reason: "no_success", since, disablesAt: since };

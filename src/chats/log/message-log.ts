@@ -79,17 +79,24 @@ export class MessageLog {
     const queued = this.newest().queued + Number(message.status === "QUEUED");
     const at = Date.parse(message.createdAt);
     const type = message.direction === "INBOUND" ? "message.received" : "message.created";
-    this.#commit([{ type, seq: message.seq, note: null, at }], () => this.#insert(row, doc, queued));
+    this.commit([{ type, seq: message.seq, note: null, at }], () => {
+      row.scheduled?.remove();
+      this.#insert(row, doc, queued);
+    });
     this.#newest = { seq: message.seq, at, queued };
     this.#checked.add({ low: message.seq, high: message.seq });
     if (message.status === "QUEUED") this.queue.expiry.joined(expiryOf(message));
     return doc;
   }
 
-  #insert({ message, dedupe, fingerprint, template, delivery, media }: NewMessage, doc: string, queued: number): void {
+  #insert(
+    { message, dedupe, fingerprint, template, delivery, media, scheduled }: NewMessage,
+    doc: string,
+    queued: number,
+  ): void {
     this.#sql.exec(
-      `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued, expires_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued, expires_at, scheduled_id)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       message.seq,
       doc,
       dedupe,
@@ -99,11 +106,12 @@ export class MessageLog {
       media && JSON.stringify(media),
       queued,
       expiryOf(message),
+      scheduled ? message.id : null,
     );
   }
 
   /** Writes rows and their events, or nothing: an object whose write failed can continue. */
-  #commit(events: NewEvent[], write: () => void): void {
+  commit(events: NewEvent[], write: () => void): void {
     try {
       this.#storage.transactionSync(() => {
         write();
@@ -171,13 +179,12 @@ export class MessageLog {
     }
   }
 
-  /** A message by its id, which ends with its seq. */
+  /** A message by its id, which ends with its seq unless the message was scheduled. */
   byId(id: string): { seq: number; doc: string; redactedAt: number | null } | null {
     const seq = seqOf(id);
-    if (seq === null) return null;
     const [row] = this.#sql.exec<{ seq: number; doc: string; redactedAt: number | null }>(
-      "select seq, doc, redacted_at as redactedAt from messages where seq = ?",
-      seq,
+      `select seq, doc, redacted_at as redactedAt from messages where ${seq === null ? "scheduled_id" : "seq"} = ?`,
+      seq ?? id,
     );
     return row?.doc.startsWith(`{"id":"${id}"`) ? row : null;
   }
@@ -236,7 +243,7 @@ export class MessageLog {
       else this.#sql.exec("update messages set doc = ?, delivery = ? where seq = ?", doc, delivery, seq);
     };
     if (status === before.status) write();
-    else this.#commit([statusEvent(message)], write);
+    else this.commit([statusEvent(message)], write);
     return message;
   }
 
@@ -245,7 +252,7 @@ export class MessageLog {
     if (messages.length === 0) return;
     this.changes++;
     const failed = messages.map((message) => withStatus(message, { status: "FAILED", error, at }));
-    this.#commit(failed.map(statusEvent), () => {
+    this.commit(failed.map(statusEvent), () => {
       for (const message of failed) {
         this.#sql.exec("update messages set doc = ? where seq = ?", JSON.stringify(message), message.seq);
       }
@@ -253,8 +260,8 @@ export class MessageLog {
     });
   }
 
-  mediaOf(id: string): Media | null {
-    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seqOf(id));
+  mediaOf(seq: number): Media | null {
+    const [row] = this.#sql.exec<{ media: string | null }>("select media from messages where seq = ?", seq);
     return row?.media ? (JSON.parse(row.media) as Media) : null;
   }
 
@@ -280,7 +287,7 @@ export class MessageLog {
     const { seq } = message;
     const blank = redacted(message, at);
     const failure = blank.status === message.status ? [] : [statusEvent(blank)];
-    this.#commit([...failure, { type: "message.redacted", seq, note: null, at }], () => {
+    this.commit([...failure, { type: "message.redacted", seq, note: null, at }], () => {
       this.#storage.kv.put(`redacted ${seq}`, call);
       if (message.status === "QUEUED") this.queue.left(seq);
       this.#sql.exec(

@@ -1,6 +1,6 @@
 import { messageId } from "../../ids.ts";
 import type { ChatIdentity } from "../identity.ts";
-import type { Message } from "../message.ts";
+import type { Message, UnplacedMessage } from "../message.ts";
 import type { Draft, InboundDraft, Prepared } from "../rpc.ts";
 
 /** The chat, number and time of a new message. */
@@ -30,17 +30,16 @@ export function nextPosition(
   return { chatId, seq: newest.seq + 1, at: new Date(Math.max(now, newest.at, createdAt)).toISOString() };
 }
 
-/** A new message to the contact. @param isQueued whether a network delivers it; if not, it is SENT at once */
-export function outboundMessage(
+/** A new message to the contact, before it has a place in the chat. @param position `at` is RFC 3339 */
+export function scheduledMessage(
   { id, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt, resendOf = null }: Draft,
   { senderId, text }: Prepared,
-  { chatId, seq, at }: MessagePosition,
-  isQueued: boolean,
-): Message {
+  { chatId, at }: Pick<MessagePosition, "chatId" | "at">,
+): UnplacedMessage {
   return {
-    id: messageId(id, seq),
+    id,
     chatId,
-    seq,
+    seq: null,
     direction: "OUTBOUND",
     type,
     content,
@@ -49,17 +48,44 @@ export function outboundMessage(
     templateId,
     variables,
     text,
-    status: isQueued ? "QUEUED" : "SENT",
+    status: "SCHEDULED",
     error: null,
     metadata,
     createdAt: at,
     updatedAt: at,
     ...NO_TIMES,
-    sentAt: isQueued ? null : at,
     scheduledAt: timeOf(scheduledAt),
     expiresAt: timeOf(expiresAt),
     resendOf,
   };
+}
+
+/**
+ * A message in its place in the chat. It was created then, as far as its chat is concerned.
+ * @param isQueued whether a network delivers it; if not, it is SENT at once
+ */
+export function placedMessage(message: UnplacedMessage, { seq, at }: MessagePosition, isQueued: boolean): Message {
+  // The clock may have been set back since the message was scheduled.
+  const now = at > message.updatedAt ? at : message.updatedAt;
+  return {
+    ...message,
+    seq,
+    status: isQueued ? "QUEUED" : "SENT",
+    createdAt: now,
+    updatedAt: now,
+    sentAt: isQueued ? null : now,
+  };
+}
+
+/** A new message to the contact, which takes its place at once. @param isQueued see `placedMessage` */
+export function outboundMessage(
+  draft: Draft,
+  prepared: Prepared,
+  position: MessagePosition,
+  isQueued: boolean,
+): Message {
+  const message = placedMessage(scheduledMessage(draft, prepared, position), position, isQueued);
+  return { ...message, id: messageId(draft.id, message.seq) };
 }
 
 /** A new message from the contact. */

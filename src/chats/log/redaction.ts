@@ -1,4 +1,4 @@
-import type { Message } from "../message.ts";
+import type { ShownMessage } from "../message.ts";
 import { withStatus } from "../message-status.ts";
 
 /** Redaction removes a message's text. A network may quote the text in an error, so error texts are removed too. */
@@ -6,11 +6,12 @@ import { withStatus } from "../message-status.ts";
 const REDACTED = "The message was redacted";
 
 /**
- * The redacted message. It keeps its id, number, times and status, and its error's code. A queued message fails.
+ * The redacted message. It keeps its id, number, times and status, and its error's code. A queued message
+ * fails, and a scheduled one is canceled.
  * @param at Unix milliseconds
  */
-export function redacted(message: Message, at: number): Message {
-  const blank: Message = {
+export function redacted<Shown extends ShownMessage>(message: Shown, at: number): Shown {
+  const blank: Shown = {
     ...message,
     content: "",
     text: "",
@@ -19,6 +20,7 @@ export function redacted(message: Message, at: number): Message {
     metadata: {},
     error: message.error && withoutWords(message.error),
   };
+  if (message.status === "SCHEDULED") return withStatus(blank, { status: "CANCELED", error: null, at });
   if (message.status !== "QUEUED") return blank;
   const error = { code: "redacted", message: `${REDACTED} before it was delivered` };
   return withStatus(blank, { status: "FAILED", error, at });

@@ -25,6 +25,11 @@ export interface NewMessage {
   /** JSON of `delivery/row.ts`; null if no network delivers the message. */
   delivery: string | null;
   media: Media | null;
+  /** Set for a message that was scheduled: its id does not end with its seq. */
+  scheduled?: {
+    /** Removes it from the scheduled messages, in the same commit. */
+    remove(): void;
+  };
 }
 
 /** A stored message that a network delivers. */

@@ -52,11 +52,13 @@ export const CHAT_SCHEMA = [
      n integer primary key,
      id text not null unique,
      doc text not null,
-     dedupe text unique,
+     dedupe text,
      fingerprint text,
      template text,
-     redacted_at integer,
+     -- The name of the request that redacted it; null if it was not redacted.
+     redacted_by text,
      -- Unix milliseconds.
      ended_at integer not null
-   );`,
+   );
+   create unique index unplaced_by_dedupe on unplaced (dedupe) where dedupe is not null;`,
 ];

@@ -1,0 +1,272 @@
+import { causeOf, type Logger } from "../../log.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { ChatIdentity } from "../identity.ts";
+import type { NewEvent } from "../log/event-log.ts";
+import { isFull } from "../log/limits.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import { scheduledMessage } from "../log/new-message.ts";
+import { redacted } from "../log/redaction.ts";
+import type { UnplacedMessage } from "../message.ts";
+import { withStatus } from "../message-status.ts";
+import type { Draft, MessageAnswer, MoveAnswer, MoveBody, Prepared, RefusedDraft, Unknown } from "../rpc.ts";
+import { scheduleCursor } from "./cursor.ts";
+import { type Due, MAX_SCHEDULED, type Rest, SCHEDULING_DECISIONS, type SchedulingDecisions } from "./decisions.ts";
+import { EndedRows } from "./ended-rows.ts";
+import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
+
+/** After a fault, due messages rest for so long. */
+const AGAIN_AFTER_MS = 30_000;
+
+/** A chat, as its scheduled messages use it. */
+export interface SchedulingHost {
+  sql: SqlStorage;
+  log: MessageLog;
+  clock: Pick<Clock, "now">;
+  logger: Pick<Logger, "error">;
+  /** Undefined before the chat's adoption and after its deletion. */
+  identity(): ChatIdentity | undefined;
+  /** The limit that one more message in the chat would exceed; null for none. */
+  limit(): "chat_backlog" | "chat_full" | null;
+  /** Gives a message its place, and removes it from the scheduled ones in the same commit. @returns its JSON */
+  place(identity: ChatIdentity, row: UnplacedRow, remove: () => void): string;
+}
+
+/**
+ * A chat's scheduled messages. They have no place in the chat: each takes the next `seq` when it is due. The decisions
+ * are in `decisions.ts`; this class carries them out. Each change is one commit, and nothing is awaited, so of a move, a
+ * cancellation and the due time of one message, the first wins.
+ */
+export class ScheduledMessages {
+  readonly #host: SchedulingHost;
+  readonly #decisions: SchedulingDecisions;
+  readonly #rows: ScheduledRows;
+  readonly #ended: EndedRows;
+  #rest: Rest | null = null;
+
+  constructor(host: SchedulingHost, decisions = SCHEDULING_DECISIONS) {
+    this.#host = host;
+    this.#decisions = decisions;
+    this.#rows = new ScheduledRows(host.sql);
+    this.#ended = new EndedRows(host.sql);
+  }
+
+  /** When the next message is due, Unix milliseconds; null if none is scheduled. It can be in the past. */
+  nextDueAt(): number | null {
+    if (!this.#host.identity()) return null;
+    const soonest = this.#rows.entries().reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY);
+    return soonest === Number.POSITIVE_INFINITY ? null : soonest;
+  }
+
+  /** When the alarm must ring, Unix milliseconds; null if never. */
+  alarmAt(now: number): number | null {
+    if (!this.#host.identity()) return null;
+    const [dueAt, oldestAt] = [this.nextDueAt(), this.#ended.oldestAt()];
+    const placeAt = dueAt === null ? null : this.#decisions.placeAt(dueAt, this.#rest, now);
+    const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt);
+    return placeAt === null || purgeAt === null ? (placeAt ?? purgeAt) : Math.min(placeAt, purgeAt);
+  }
+
+  /**
+   * Stores a message for later.
+   * @param dueAt Unix milliseconds
+   * @returns its JSON, or the reason why the chat can't store it
+   */
+  accept(
+    { chatId, createdAt }: ChatIdentity,
+    draft: Draft,
+    prepared: Prepared,
+    dedupe: string | null,
+    dueAt: number,
+  ): string | RefusedDraft {
+    if (this.#rows.count >= MAX_SCHEDULED) return { outcome: "refused", code: "schedule_full" };
+    if (isFull(this.#host.log)) return { outcome: "refused", code: "chat_full" };
+    const at = new Date(Math.max(this.#host.clock.now(), createdAt)).toISOString();
+    const message = scheduledMessage(draft, prepared, { chatId, at });
+    const { fingerprint } = draft;
+    this.#commit([scheduledEvent(message)], () =>
+      this.#rows.insert({ message, dedupe, fingerprint, template: prepared.template }, dueAt),
+    );
+    return JSON.stringify(message);
+  }
+
+  /** A message without a place, scheduled or ended; null if there is none. */
+  find(id: string): UnplacedRow | null {
+    return this.#rows.entry(id) ? this.#rows.read(id) : this.#ended.byId(id);
+  }
+
+  /** The message without a place that a call or an idempotency key stored first. */
+  byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
+    const entry = this.#rows.entries().find((each) => each.dedupe === dedupe);
+    const row = entry ? this.#rows.read(entry.id) : this.#ended.byDedupe(dedupe);
+    return row && { doc: JSON.stringify(row.message), fingerprint: row.fingerprint };
+  }
+
+  /** The response body of the list: the scheduled messages after a position, soonest first, as JSON. */
+  list(limit: number, after: Due | null): string {
+    const { bySoonest } = this.#decisions;
+    const following = this.#rows
+      .entries()
+      .filter((entry) => !after || bySoonest(entry, after) > 0)
+      .sort(bySoonest);
+    const page = following.slice(0, limit);
+    const last = page.at(-1);
+    const cursor = last && following.length > limit ? scheduleCursor(last) : null;
+    const documents = page.map(({ id }) => JSON.stringify(this.#rows.read(id)?.message));
+    const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
+    return `{"messages":[${documents.join(",")}],"pagination":${pagination}}`;
+  }
+
+  /**
+   * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Never throws: after
+   * a fault, the alarm rings again.
+   */
+  placeDue(): void {
+    const now = this.#host.clock.now();
+    const identity = this.#host.identity();
+    if (!identity) return;
+    const { bySoonest, isDue, placeAt, purgeAt } = this.#decisions;
+    try {
+      if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
+      this.#ended.purge((endedAt) => purgeAt(endedAt) > now);
+      const due = this.#rows.entries().filter(({ dueAt }) => isDue(placeAt(dueAt, this.#rest, now), now));
+      for (const entry of due.sort(bySoonest)) if (!this.#placeOne(identity, entry, now)) return;
+      this.#rest = null;
+    } catch (error) {
+      this.#forgetRows();
+      this.#rest = { since: now, until: now + AGAIN_AFTER_MS };
+      this.#host.logger.error({ event: "scheduled_not_placed", chatId: identity.chatId, error: causeOf(error) });
+    }
+  }
+
+  /**
+   * Changes when a message is sent. It takes its place at once if its new time is now or in the past.
+   * @returns `not_scheduled` if no scheduled message has this id
+   */
+  move(id: string, change: MoveBody): Exclude<MoveAnswer, Unknown | { outcome: "no_message" }> {
+    this.placeDue();
+    const now = this.#host.clock.now();
+    const identity = this.#host.identity();
+    const row = this.#rows.entry(id) && this.#rows.read(id);
+    if (!identity || !row) return { outcome: "not_scheduled" };
+    const { message } = row;
+    const before = { scheduledAt: timeOf(message.scheduledAt), expiresAt: timeOf(message.expiresAt) };
+    const times = this.#decisions.changedTimes(before, change, now);
+    if ("faults" in times) return { outcome: "refused", code: "validation_failed", faults: times.faults };
+    const { scheduledAt, expiresAt } = times;
+    if (scheduledAt === before.scheduledAt && expiresAt === before.expiresAt) return ok(message);
+    const moved = {
+      ...message,
+      updatedAt: new Date(Math.max(now, Date.parse(message.updatedAt))).toISOString(),
+      scheduledAt: scheduledAt === null ? null : new Date(scheduledAt).toISOString(),
+      expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    };
+    if (scheduledAt === null || this.#decisions.isDue(scheduledAt, now)) {
+      const limit = this.#host.limit();
+      if (limit) return { outcome: "refused", code: limit };
+      return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };
+    }
+    this.#commit([scheduledEvent(moved)], () => this.#rows.move(moved, scheduledAt));
+    return ok(moved);
+  }
+
+  /** Cancels a scheduled message. @returns its JSON, also if it was canceled before; null if it is not scheduled */
+  cancel(id: string): string | null {
+    const ended = this.#rows.entry(id) ? null : this.#ended.byId(id);
+    if (ended) return ended.message.status === "CANCELED" ? JSON.stringify(ended.message) : null;
+    const row = this.#rows.entry(id) && this.#rows.read(id);
+    if (!row) return null;
+    const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });
+    this.#end({ ...row, message, redactedBy: null }, []);
+    return JSON.stringify(message);
+  }
+
+  /**
+   * Blanks a message without a place. A scheduled one is canceled.
+   * @param call the name of the request: a repeat after a lost answer has the same name and gets the same answer
+   */
+  redact(id: string, call: string): Exclude<MessageAnswer, Unknown> {
+    const at = this.#host.clock.now();
+    const scheduled = this.#rows.entry(id) && this.#rows.read(id);
+    const row = scheduled ? { ...scheduled, redactedBy: null } : this.#ended.byId(id);
+    if (!row) return { outcome: "no_message" };
+    if (row.redactedBy !== null) return row.redactedBy === call ? ok(row.message) : { outcome: "no_message" };
+    const message = redacted(row.message, at);
+    this.#host.log.redactions++;
+    const event: NewEvent = { type: "message.redacted", seq: null, note: { messageId: id }, at };
+    if (scheduled) {
+      this.#end({ ...row, message, fingerprint: null, template: null, redactedBy: call }, [event]);
+    } else this.#commit([event], () => this.#ended.redact(message, call));
+    return ok(message);
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.#forgetRows();
+    this.#rest = null;
+  }
+
+  /** @returns whether the next message may follow */
+  #placeOne(identity: ChatIdentity, entry: ScheduledEntry, now: number): boolean {
+    const row = this.#rows.read(entry.id);
+    if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
+    const expiresAt = timeOf(row.message.expiresAt);
+    const next = this.#decisions.dueStep({ dueAt: entry.dueAt, expiresAt }, this.#host.limit(), now);
+    if (next.step === "wait") {
+      this.#rest = { since: now, until: next.until };
+      return false;
+    }
+    if (next.step === "place") this.#place(identity, row);
+    else {
+      const message = withStatus(row.message, { status: "FAILED", error: next.error, at: now });
+      this.#end({ ...row, message, redactedBy: null }, []);
+    }
+    return true;
+  }
+
+  #place(identity: ChatIdentity, row: UnplacedRow): string {
+    try {
+      return this.#host.place(identity, row, () => this.#rows.remove(row.message.id));
+    } catch (error) {
+      this.#forgetRows();
+      throw error;
+    }
+  }
+
+  /** Moves a message from the scheduled ones to those that ended. @param events after the event of its status */
+  #end(row: UnplacedRow & { redactedBy: string | null }, events: NewEvent[]): void {
+    const { id, status, error, updatedAt } = row.message;
+    const at = Date.parse(updatedAt);
+    const note = { messageId: id, status, ...(error && { code: error.code }) };
+    this.#commit([{ type: "message.status", seq: null, note, at }, ...events], () => {
+      this.#rows.remove(id);
+      this.#ended.insert(row, at);
+    });
+  }
+
+  #commit(events: NewEvent[], write: () => void): void {
+    try {
+      this.#host.log.commit(events, write);
+    } catch (error) {
+      this.#forgetRows();
+      throw error;
+    }
+  }
+
+  #forgetRows(): void {
+    this.#rows.forget();
+    this.#ended.forget();
+  }
+}
+
+function scheduledEvent({ id, scheduledAt, updatedAt }: UnplacedMessage): NewEvent {
+  return { type: "message.scheduled", seq: null, note: { messageId: id, scheduledAt }, at: Date.parse(updatedAt) };
+}
+
+function ok(message: UnplacedMessage): { outcome: "ok"; doc: string } {
+  return { outcome: "ok", doc: JSON.stringify(message) };
+}
+
+/** Unix milliseconds. */
+function timeOf(time: string | null): number | null {
+  return time === null ? null : Date.parse(time);
+}

@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
+import { MAX_SCHEDULED } from "../chats/scheduled/decisions.ts";
+import { scheduledQuery } from "../chats/scheduled/list-scheduled.ts";
+import { messagePatch } from "../chats/scheduled/move-message.ts";
+import { examples } from "./examples.ts";
+import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { messageSchema } from "./resources.ts";
+import { walkPaginationSchema } from "./webhook-resources.ts";
+
+const scheduledAt = "2026-11-21T09:00:00.000Z";
+const scheduled = { ...examples.message, seq: null, status: "SCHEDULED" as const, scheduledAt };
+const limit = 20;
+
+/** The routes of scheduled messages, below `/api/v1`. */
+export const SCHEDULE_OPERATIONS: readonly OperationSpec[] = [
+  {
+    method: "get",
+    path: "/chats/{id}/scheduled",
+    id: "listScheduledMessages",
+    tag: "Messages",
+    summary: "List scheduled messages",
+    description: `Lists a chat's scheduled messages, soonest first. A chat has at most ${MAX_SCHEDULED.toLocaleString("en")}.`,
+    permission: "messages:read",
+    query: {
+      schema: scheduledQuery,
+      descriptions: {
+        limit: "The maximum number of rows on a page.",
+        after: "The `cursor` of the page before.",
+      },
+    },
+    responses: [
+      jsonResponse(
+        200,
+        "A page of scheduled messages.",
+        z.object({ messages: z.array(messageSchema), pagination: walkPaginationSchema }),
+        { messages: [scheduled], pagination: { limit, hasMore: false, cursor: null } },
+      ),
+    ],
+    errors: ["chat_not_found"],
+  },
+  {
+    method: "patch",
+    path: "/chats/{id}/messages/{messageId}",
+    id: "moveMessage",
+    tag: "Messages",
+    summary: "Move a scheduled message",
+    description:
+      "Changes when a scheduled message is sent, or when it expires. A message that is to be sent now, or at a time in the past, is stored in the chat before the response: its `status` is no longer SCHEDULED. Nothing else of a message can change.",
+    permission: "messages:send",
+    body: {
+      name: "MessagePatch",
+      description: "The message's new times. Absent times don't change.",
+      schema: messagePatch,
+      descriptions: {
+        scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. Null: now.`,
+        expiresAt:
+          "From then on, no attempt to deliver the message begins: RFC 3339 with an offset, later than now and than `scheduledAt`. Null: never.",
+      },
+      example: { scheduledAt },
+    },
+    responses: [jsonResponse(200, "The message.", z.object({ message: messageSchema }), { message: scheduled })],
+    errors: ["chat_not_found", "message_not_found", "not_scheduled", "chat_backlog", "chat_full"],
+  },
+];
