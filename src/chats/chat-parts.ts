@@ -132,8 +132,8 @@ export class ChatParts {
   }
 
   /**
-   * Sets the alarm for the report of a change and for scheduled messages. While a client waits for events, the report goes out at once. The changes
-   * of one commit share an announcement.
+   * Sets the alarm for the report of a change and for scheduled messages. While a client waits for events, the report
+   * goes out at once. The changes of one commit share an announcement.
    * @throws if the alarm can't be set
    */
   announce(): Promise<void> {

@@ -39,15 +39,10 @@ function messageOf(type: EventType) {
   if (type === "message.received") {
     return { ...message, direction: "INBOUND", senderId: null, status: "RECEIVED" } as const;
   }
-<<<<<<< HEAD
+  if (type === "message.scheduled") return { ...message, seq: null, status: "SCHEDULED", scheduledAt } as const;
   const sent = { ...message, status: "SENT", sentAt: message.updatedAt } as const;
   if (type === "message.redacted") return { ...sent, content: "", text: "", metadata: {} };
   return type === "message.status" ? sent : message;
-=======
-  if (type === "message.scheduled") return { ...message, seq: null, status: "SCHEDULED", scheduledAt } as const;
-  if (type === "message.status") return { ...message, status: "SENT", sentAt: message.updatedAt } as const;
-  return message;
->>>>>>> 7c402dd (A message can be scheduled: it waits in a table of its own, takes its place when it is due, and can be listed, moved and redacted until then)
 }
 
 function noteOf(type: EventType, webhookId: string, now: number): EventFact["note"] {
