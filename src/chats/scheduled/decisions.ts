@@ -69,7 +69,7 @@ function purgeAt(endedAt: number): number {
 }
 
 /** A message's times; null for now and for never. */
-export interface Times {
+interface Times {
   scheduledAt: number | null;
   expiresAt: number | null;
 }

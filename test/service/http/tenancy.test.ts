@@ -68,7 +68,7 @@ afterAll(() => {
 /** A request with an id that belongs to the other organization, or that doesn't exist. */
 interface Swap {
   id: "chat" | "coldChat" | "message" | "sender" | "template" | "channel" | "address";
-  method?: "GET" | "HEAD" | "POST";
+  method?: "GET" | "HEAD" | "POST" | "PATCH";
   path: (id: string) => string;
   body?: (id: string) => object;
   headers?: Record<string, string>;
