@@ -37,8 +37,8 @@ export const eventRoutes = new Hono<EventsEnv>()
   })
   .get("/events/stream", requirePermission(PERMISSION), validQuery(streamQuery), async (c) => {
     const { after, ...filter } = c.req.valid("query");
-    // A client that connects again sends the header, and often the same URL.
-    const lastEventId = c.req.header("Last-Event-ID");
+    // A client that connects again sends the header, and often the same URL. Before its first event it may be empty.
+    const lastEventId = c.req.header("Last-Event-ID") || undefined;
     const [text, name] = lastEventId === undefined ? [after, "after"] : [lastEventId, "Last-Event-ID"];
     return answerStream(c, await openFeed(c, filter, text === undefined ? "now" : { text, name }));
   })
@@ -56,7 +56,7 @@ async function openFeed(c: EventsContext, query: FilterQuery, start: Start): Pro
   const filter = filterOf(query);
   const port = feedPort(c.env, c.var.caller, filter);
   const cursor = typeof start === "string" ? await cursorAt(start, port) : readCursor(start.text);
-  if (cursor === null) throw fault((start as { name: string }).name, "is no cursor");
+  if (cursor === null) throw fault((start as { name: string }).name, "is not a cursor of this list");
   return new FeedReader(port, filter, cursor);
 }
 

@@ -130,7 +130,7 @@ test("the thousandth message is scheduled, and the next one is a 409", async () 
   });
   await evict();
   expect((await post({ scheduledAt: inFuture(MINUTE) })).status).toBe(201);
-  const text = "The chat has the most scheduled messages that it may have";
+  const text = "The chat already has 1,000 scheduled messages";
   expectError(await post({ scheduledAt: inFuture(MINUTE) }), 409, "schedule_full", text);
   expect((await post()).status).toBe(201);
   expect((await list("?limit=100")).body.messages).toHaveLength(100);
