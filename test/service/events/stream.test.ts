@@ -68,10 +68,9 @@ test("a browser that connects again sends `after` too, and Last-Event-ID comes f
 
 test("an empty Last-Event-ID counts as absent", async () => {
   const { api, secret, chat } = await newListenerWithChat();
-  await report(chat.id);
-  const [first] = (await pageOf(api)).events;
   await send(api, chat.id);
   await report(chat.id);
+  const [first] = (await pageOf(api)).events;
   const stream = await openStream(secret, `after=${first.cursor}`, { "Last-Event-ID": "" });
   expect((await stream.events(1)).map(nameOf)).toEqual([`${chat.id} 2 message.created`]);
   await stream.close();
