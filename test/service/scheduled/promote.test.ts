@@ -3,9 +3,9 @@ import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { ShownMessage } from "../../../src/chats/message.ts";
 import { newId } from "../../../src/ids.ts";
-import { admin, created, expectError, newTemplate, send } from "../../support/harness.ts";
+import { admin, created, expectError, newOrganization, newTemplate, send } from "../../support/harness.ts";
 import { fakeNetworks, status } from "../../support/networks.ts";
-import { asUser, newSite, visit } from "../../support/sockets.ts";
+import { visit } from "../../support/sockets.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
 
@@ -142,12 +142,12 @@ test("text, parameters and sender are those of the time when the message was sch
 });
 
 test("a due message is shown to the visitor at once, and can be acknowledged", async () => {
-  const site = await newSite();
-  const { page } = await visit(site.channelId, await asUser(site, "ada"));
+  const { api, channelId } = await newOrganization();
+  const { page } = await visit(channelId);
   await page.write("one", "Hello?");
-  const [chat] = (await site.api("GET", "/chats")).body.chats;
+  const [chat] = (await api("GET", "/chats")).body.chats;
   const path = `/chats/${chat.id}/messages`;
-  const { message } = created(await site.api("POST", path, { content: "Later", scheduledAt: inFuture(MINUTE) }));
+  const { message } = created(await api("POST", path, { content: "Later", scheduledAt: inFuture(MINUTE) }));
   expect(await page.rest()).toEqual([]);
   pass(MINUTE);
   await runDurableObjectAlarm(env.CHATS.getByName(chat.id));

@@ -1,0 +1,73 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import { newChat, newOrganization } from "../../support/harness.ts";
+import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
+import { chatPlace, DAY, inFuture, MINUTE } from "../scheduled/place.ts";
+import { meter } from "./meter.ts";
+
+stopTheClock();
+
+/** A chat in which nothing is under way, and what its requests cost. */
+async function quietPlace() {
+  const { api, channelId, keyId, organizationId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  const place = chatPlace(api, id);
+  await place.post();
+  const others = [env.KEYS.getByName(keyId), env.ORGANIZATIONS.getByName(organizationId)];
+  const settle = async () => {
+    for (const object of [...others, place.object()]) {
+      pass(MINUTE);
+      const at = await alarmOf(object);
+      if (at !== null && at <= Date.now()) await runDurableObjectAlarm(object);
+    }
+  };
+  await settle();
+  await settle();
+  return { ...place, settle, meter: await meter([place.object()]) };
+}
+
+/** The rows that the chat's object writes in a request, before its alarm. */
+async function rowsOf({ meter: { read } }: Awaited<ReturnType<typeof quietPlace>>, ask: () => Promise<unknown>) {
+  read();
+  await ask();
+  return read().rows;
+}
+
+const ALARM = 1;
+
+test("a plain send writes a message, its event and the alarm", async () => {
+  const place = await quietPlace();
+  expect(await rowsOf(place, () => place.post())).toBe(2 + ALARM);
+});
+
+test("a scheduled send writes six rows in all, besides the alarms and the report", async () => {
+  const place = await quietPlace();
+  const { post, settle, object } = place;
+  // The message, and its event.
+  expect(await rowsOf(place, () => post({ scheduledAt: inFuture(DAY) }))).toBe(2 + ALARM);
+  await settle();
+  pass(DAY);
+  // The message leaves the schedule: that row, the message with the index of its id, and its event. The others: the
+  // report, and the alarm for a fault, for the report, and after it.
+  const rows = await rowsOf(place, () => place.meter.ring(object()));
+  expect(rows).toBe(4 + 1 + 3 * ALARM);
+  expect(await alarmOf(object())).toBeNull();
+});
+
+test("a move writes the message and its event", async () => {
+  const place = await quietPlace();
+  const { id } = await place.schedule(DAY);
+  await place.settle();
+  expect(await rowsOf(place, () => place.patch(id, { scheduledAt: inFuture(2 * DAY) }))).toBe(2 + ALARM);
+  await place.settle();
+  // The alarm of an earlier call may be lost.
+  expect(await rowsOf(place, () => place.patch(id, { expiresAt: null }))).toBe(ALARM);
+});
+
+test("a message that is moved to now costs what it costs when it is due", async () => {
+  const place = await quietPlace();
+  const { id } = await place.schedule(DAY);
+  await place.settle();
+  expect(await rowsOf(place, () => place.patch(id, { scheduledAt: null }))).toBe(4 + ALARM);
+});
