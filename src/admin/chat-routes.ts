@@ -22,7 +22,7 @@ export const operatorChatRoutes = new Hono<AdminEnv>()
   })
   .get("/organizations/:id/chats", validQuery(chatsQuery), async (c) => {
     const { id, region } = await organizationOf(c.env, c.req.param("id"));
-    return json(c, (await listChats(c.env, { organizationId: id, region }, c.req.valid("query"))).body);
+    return json(c, (await listChats(c.env, { organizationId: id, region }, c.req.valid("query"), true)).body);
   })
   .get("/chats/:id", noQuery, async (c) => {
     const id = c.req.param("id");

@@ -3,7 +3,7 @@ import { matches } from "../events/filter.ts";
 import { renderEvent, unplacedId } from "../events/render.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { Payload } from "../webhooks/rpc.ts";
-import type { Chat } from "./chat.ts";
+import { type Chat, type ChatActivity, withActivity } from "./chat.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { ShownMessage } from "./message.ts";
@@ -11,24 +11,26 @@ import type { EventsAsked, ReadEventsAnswer } from "./rpc.ts";
 
 const MAX_EVENTS = 100;
 
+/** What the chat's object knows of the chat as it is now. */
+interface ChatNow {
+  /** The address that messages are sent to. */
+  address(identity: ChatIdentity): string;
+  /** The JSON of a message, with or without a place in the chat; null if it is gone. */
+  messageById(id: string): string | null;
+  /** Null after the chat was deleted. */
+  activity(identity: ChatIdentity): ChatActivity | null;
+}
+
 /** Renders a chat's events from its rows as they are now, so that a redaction holds for old events too. */
 export class ChatEvents {
   readonly #env: Env;
   readonly #log: MessageLog;
-  readonly #address: (identity: ChatIdentity) => string;
-  readonly #messageById: (id: string) => string | null;
+  readonly #chatNow: ChatNow;
 
-  /** @param messageById the JSON of a message, with or without a place in the chat; null if it is gone */
-  constructor(
-    env: Env,
-    log: MessageLog,
-    address: (identity: ChatIdentity) => string,
-    messageById: (id: string) => string | null,
-  ) {
+  constructor(env: Env, log: MessageLog, chatNow: ChatNow) {
     this.#env = env;
     this.#log = log;
-    this.#address = address;
-    this.#messageById = messageById;
+    this.#chatNow = chatNow;
   }
 
   /**
@@ -72,16 +74,22 @@ export class ChatEvents {
   #messageOf(fact: EventFact): string | null {
     if (fact.seq !== null) return this.#log.documents({ low: fact.seq, high: fact.seq });
     const id = unplacedId(fact);
-    return id === null ? null : this.#messageById(id);
+    return id === null ? null : this.#chatNow.messageById(id);
   }
 
-  #chat({ organizationId, chatId }: ChatIdentity): Promise<Chat | null> {
-    return callOrganization(this.#env, organizationId, (organization) => organization.find(chatId));
+  async #chat(identity: ChatIdentity): Promise<Chat | null> {
+    const { organizationId, chatId } = identity;
+    const chat = await callOrganization(this.#env, organizationId, (organization) => organization.find(chatId));
+    const activity = this.#chatNow.activity(identity);
+    return chat && activity && withActivity(chat, activity);
   }
 
   #originOf(identity: ChatIdentity): EventOrigin {
     const { organizationId, chatId: id, life, channelId, channelKind } = identity;
-    return { organizationId, chat: { id, life, channelId, channelKind, contactAddress: this.#address(identity) } };
+    return {
+      organizationId,
+      chat: { id, life, channelId, channelKind, contactAddress: this.#chatNow.address(identity) },
+    };
   }
 }
 

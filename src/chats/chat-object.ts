@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { ListPosition } from "../http/pagination.ts";
 import type { EventRange } from "../webhooks/rpc.ts";
 import { ChatParts } from "./chat-parts.ts";
-import { stateOf } from "./delivery/queue.ts";
+import { describeQueue } from "./delivery/queue.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type * as rpc from "./rpc.ts";
 import type { Due } from "./scheduled/decisions.ts";
@@ -223,11 +223,30 @@ export class ChatObject extends DurableObject<Env> {
     return this.#parts.lines.replay(webhookId, replayId, ranges);
   }
 
-  /** Returns the time of the last message and the state of the queue. */
+  /** Changes the contact's name and the metadata; see `ChatChanges.patch`. */
+  async patch(
+    organizationId: string,
+    patch: rpc.DetailsPatch,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<rpc.ChangeAnswer> {
+    await this.#parts.alarm.standing();
+    const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
+    return identity ? this.#parts.changes.patch(identity, patch) : UNKNOWN;
+  }
+
+  /** The contact's messages so far need no answer; see `ChatChanges.answered`. */
+  async answered(organizationId: string, knownIdentity: ChatIdentity | null): Promise<rpc.ChangeAnswer> {
+    await this.#parts.alarm.standing();
+    if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
+    return this.#parts.changes.answered();
+  }
+
+  /** Returns the chat's activity and the state of its queue. */
   state(organizationId: string, knownIdentity: ChatIdentity | null): rpc.StateAnswer {
     const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
-    return stateOf(this.#parts.deliveries, identity, this.#parts.log.newest(), Date.now());
+    const queue = describeQueue(this.#parts.deliveries, identity, Date.now());
+    return { outcome: "ok", activity: this.#parts.report.activity(), queue };
   }
 
   /** Blanks a message; see `Redactions`. @param call the name of the request, by which a repeat is known */

@@ -1,5 +1,6 @@
 import { StandingAlarm } from "../platform/alarm.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
+import { ChatChanges } from "./chat-changes.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { ChatReporter } from "./chat-report.ts";
 import { ContactAddresses } from "./contact-addresses.ts";
@@ -34,6 +35,7 @@ export class ChatParts {
   readonly scheduled: ScheduledMessages;
   readonly store: MessageStore;
   readonly redactions: Redactions;
+  readonly changes: ChatChanges;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   /** The next announcement, until it sets the alarm. */
@@ -61,12 +63,11 @@ export class ChatParts {
       adoption: this.adoption,
       waitUntil,
     });
-    this.events = new ChatEvents(
-      env,
-      this.log,
-      (identity) => this.contact.current(identity),
-      (id) => this.messageById(id),
-    );
+    this.events = new ChatEvents(env, this.log, {
+      address: (identity) => this.contact.current(identity),
+      messageById: (id) => this.messageById(id),
+      activity: ({ life }) => (this.adoption.exists(life) ? this.report.activity() : null),
+    });
     this.lines = new EventLines({
       env,
       kv: storage.kv,
@@ -83,6 +84,8 @@ export class ChatParts {
       webhooks: this.lines,
       identity: () => this.adoption.identity(),
       depth: () => this.depth(),
+      nextDueAt: () => this.scheduled.nextDueAt(),
+      details: () => this.changes.details(),
     });
     this.queue = new DeliveryQueue({
       log: this.deliveries,
@@ -128,6 +131,14 @@ export class ChatParts {
       scheduled: this.scheduled,
       alarm: this.alarm,
       show: (message) => this.visitors.show(message),
+    });
+    this.changes = new ChatChanges({
+      env,
+      storage,
+      log: this.log,
+      adoption: this.adoption,
+      report: this.report,
+      alarm: this.alarm,
     });
   }
 

@@ -1,12 +1,13 @@
 import type { Outcome } from "../channels/adapter.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { AttemptCounts, ChatState, EventBurst, Preview } from "../organizations/rpc.ts";
+import type { AttemptCounts, ChatState, EventBurst } from "../organizations/rpc.ts";
 import { backoffMs } from "../platform/backoff.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
 import { addCounts } from "../platform/counts.ts";
 import { withDeadline } from "../platform/deadline.ts";
 import { WriteBehind } from "../platform/write-behind.ts";
 import type { WebhookList } from "../webhooks/rpc.ts";
+import type { ChatActivity, ChatDetails, LastMessage } from "./chat.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
@@ -15,9 +16,12 @@ import type { Message } from "./message.ts";
 export const REPORT_AFTER_MS = 2_000;
 const RETRY = { firstMs: 15_000, maxMs: 600_000 };
 const CALL_TIMEOUT_MS = 30_000;
-const PREVIEW_LENGTH = 200;
+const LAST_MESSAGE_LENGTH = 160;
 
-/** What the chat object gives to its report. `depth` is how many messages wait. */
+/**
+ * What the chat object gives to its report. `depth` is how many messages wait for their network; `nextDueAt` is when the
+ * next scheduled message is due, Unix milliseconds; `details` are those that a client has changed.
+ */
 interface ReportHost {
   kv: SyncKvStorage;
   env: Env;
@@ -25,6 +29,8 @@ interface ReportHost {
   webhooks: KnownWebhooks;
   identity(): ChatIdentity | undefined;
   depth(): number;
+  nextDueAt(): number | null;
+  details(): ChatDetails | null;
 }
 
 /** The webhooks that a chat knows. */
@@ -57,7 +63,9 @@ export class ChatReporter extends WriteBehind<Report> {
   readonly #host: ReportHost;
   #attempts: AttemptCounts = {};
   #stored: StoredReport | null | undefined;
-  /** The log's count of changes at the last report that this instance made. */
+  /** Counts what changed in the state besides the log. */
+  #otherChanges = 0;
+  /** The count of changes at the last report that this instance made. */
   #changesReported: number | undefined;
   /** The stored report may not have arrived. */
   #mustRepeat = false;
@@ -96,6 +104,22 @@ export class ChatReporter extends WriteBehind<Report> {
     this.#attempts = addCounts(this.#attempts, { [outcome]: 1 });
   }
 
+  /** Something changed that is not in the log: the details, or which messages are scheduled. */
+  stateChanged(): void {
+    this.#otherChanges++;
+  }
+
+  /** The contact waits for no answer: only messages from now on count. It holds once it is reported. */
+  answered(): void {
+    this.#unanswered = { seq: this.#host.log.newest().seq, since: null };
+    this.stateChanged();
+  }
+
+  /** The chat's activity as it is now. */
+  activity(): ChatActivity {
+    return this.#activity(this.#lastReport());
+  }
+
   /** The alarm rang: reports what changed, or what an instance before this one may not have reported. */
   onAlarm(): Promise<number | null> {
     this.#repeatAsNewInstance();
@@ -105,7 +129,7 @@ export class ChatReporter extends WriteBehind<Report> {
   /** Reports until the organization knows what changed before this call. @returns false if it does not answer */
   async settle(): Promise<boolean> {
     this.#repeatAsNewInstance();
-    const { changes } = this.#host.log;
+    const changes = this.#changes;
     // Later changes don't count: a busy chat always has one.
     const isReported = () => (this.#changesReported ?? -1) >= changes || this.#isStateReported();
     // A report that was under way may not have the last change.
@@ -145,7 +169,7 @@ export class ChatReporter extends WriteBehind<Report> {
     const isSame = stored !== null && stored.events === events && isSameState(stored.state, state);
     if (isSame && !this.#mustRepeat) {
       // The changes do not show in a report, and the organization has the last one.
-      if (this.#changesReported !== undefined) this.#changesReported = this.#host.log.changes;
+      if (this.#changesReported !== undefined) this.#changesReported = this.#changes;
       return null;
     }
     const number = isSame && !this.#isOutdated ? stored.number : (stored?.number ?? 0) + 1;
@@ -156,7 +180,7 @@ export class ChatReporter extends WriteBehind<Report> {
   protected async write({ identity, ...report }: Report): Promise<void> {
     this.#failures++;
     this.#mustRepeat = true;
-    const { changes } = this.#host.log;
+    const changes = this.#changes;
     this.#store(report);
     const { chatId, organizationId, life } = identity;
     const { number } = report;
@@ -199,9 +223,13 @@ export class ChatReporter extends WriteBehind<Report> {
   /** False if the organization has the chat's state and its events. */
   #mayHaveChanged(): boolean {
     const { log } = this.#host;
-    if (this.#mustRepeat || this.#changesReported !== log.changes) return true;
+    if (this.#mustRepeat || this.#changesReported !== this.#changes) return true;
     if (this.#eventsReported !== log.events.newest) return true;
     return Object.keys(this.#attempts).length > 0;
+  }
+
+  get #changes(): number {
+    return this.#host.log.changes + this.#otherChanges;
   }
 
   /** An instance does not know whether the report that an earlier one stored has arrived. */
@@ -228,17 +256,25 @@ export class ChatReporter extends WriteBehind<Report> {
   }
 
   #state(stored: StoredReport | null): ChatState {
-    const { log } = this.#host;
-    const { seq, at } = log.newest();
     const depth = this.#host.depth();
-    const oldest = depth > 0 ? log.queue.head()?.message.createdAt : undefined;
+    const oldest = depth > 0 ? this.#host.log.queue.head()?.message.createdAt : undefined;
     return {
-      lastMessageAt: seq > 0 ? at : null,
-      preview: seq > 0 ? previewOf(JSON.parse(log.documents({ low: seq, high: seq })) as Message) : null,
-      unansweredSince: this.#unansweredSince(stored),
+      ...this.#activity(stored),
       depth,
       oldest: oldest === undefined ? null : Date.parse(oldest),
       attempts: addCounts(stored?.state.attempts ?? {}, this.#attempts),
+    };
+  }
+
+  #activity(stored: StoredReport | null): ChatActivity {
+    const { log } = this.#host;
+    const { seq, at } = log.newest();
+    return {
+      lastMessageAt: seq > 0 ? at : null,
+      lastMessage: seq > 0 ? shortened(JSON.parse(log.documents({ low: seq, high: seq })) as Message) : null,
+      unansweredSince: this.#unansweredSince(stored),
+      nextScheduledAt: this.#host.nextDueAt(),
+      details: this.#host.details(),
     };
   }
 
@@ -265,6 +301,6 @@ function isSameState(one: ChatState, other: ChatState): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function previewOf({ id, seq, direction, type, text, status, createdAt }: Message): Preview {
-  return { id, seq, direction, type, text: text.slice(0, PREVIEW_LENGTH).toWellFormed(), status, createdAt };
+function shortened({ id, seq, direction, type, text, status, createdAt }: Message): LastMessage {
+  return { id, seq, direction, type, text: text.slice(0, LAST_MESSAGE_LENGTH).toWellFormed(), status, createdAt };
 }

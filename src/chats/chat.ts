@@ -1,5 +1,20 @@
+import type { MessageType } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Metadata } from "../db/schema.ts";
+import type { Permission } from "../keys/permissions.ts";
+import type { Message } from "./message.ts";
+
+/** A chat's last message, shortened. */
+export interface LastMessage {
+  id: string;
+  seq: number;
+  direction: "OUTBOUND" | "INBOUND";
+  type: MessageType;
+  /** At most 160 characters. Empty after a redaction. */
+  text: string;
+  status: Message["status"];
+  createdAt: string;
+}
 
 /** A chat as the API shows it. */
 export interface Chat {
@@ -9,4 +24,54 @@ export interface Chat {
   metadata: Metadata;
   createdAt: string;
   lastMessageAt: string | null;
+  /** Null if there is none, or if the reader may not read messages. */
+  lastMessage: LastMessage | null;
+  /** When the contact wrote the first message that nobody has answered; null if nothing is unanswered. */
+  unansweredSince: string | null;
+  /** When the next scheduled message is due; null if none is scheduled. */
+  nextScheduledAt: string | null;
+}
+
+/** What only the chat's own object knows exactly. Times are Unix milliseconds. */
+export interface ChatActivity {
+  /** The time of the last message; null if there is none. */
+  lastMessageAt: number | null;
+  lastMessage: LastMessage | null;
+  unansweredSince: number | null;
+  nextScheduledAt: number | null;
+  /** The contact's name and the metadata; null unless a client has changed them. */
+  details: ChatDetails | null;
+}
+
+/** What a client can change of a chat. */
+export interface ChatDetails {
+  name: string | null;
+  metadata: Metadata;
+}
+
+/** A chat, with what its own object knows in place of what its organization's object knows. */
+export function withActivity(chat: Chat, activity: ChatActivity): Chat {
+  const { details, lastMessage } = activity;
+  return {
+    ...chat,
+    ...(details && { contact: { ...chat.contact, name: details.name }, metadata: details.metadata }),
+    lastMessageAt: timeOrNull(activity.lastMessageAt),
+    lastMessage,
+    unansweredSince: timeOrNull(activity.unansweredSince),
+    nextScheduledAt: timeOrNull(activity.nextScheduledAt),
+  };
+}
+
+/** Whether a key may see the last message of a chat. */
+export function canReadMessages({ permissions }: { permissions: readonly Permission[] }): boolean {
+  return permissions.includes("messages:read");
+}
+
+/** The chat as a key may see it. */
+export function shownTo(caller: { permissions: readonly Permission[] }, chat: Chat): Chat {
+  return canReadMessages(caller) ? chat : { ...chat, lastMessage: null };
+}
+
+function timeOrNull(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }

@@ -17,7 +17,8 @@ type Channel = NewChat["channel"];
 /** The channels that this isolate has read. These fields never change. */
 const knownChannels = perIsolate(() => new BoundedMap<string, Channel>(1_000));
 
-const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
+/** A contact's name, if it is given. */
+export const contactName = z.string().check(notBlankIfGiven, wellFormed, ...atMost(256));
 
 /** The body of `POST /chats`. */
 export const newChatBody = z.object({

@@ -2,11 +2,12 @@ import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callChat } from "./call-chat.ts";
-import type { Chat } from "./chat.ts";
+import { type Chat, withActivity } from "./chat.ts";
 import type { Queue } from "./rpc.ts";
 
 /**
- * A chat and the state of its queue. `lastMessageAt` comes from the chat's object, because the organization's object lags behind.
+ * A chat and the state of its queue. Its activity comes from the chat's object, because the organization's object lags
+ * behind.
  * @throws ApiError `chat_not_found`
  */
 export async function readChat(
@@ -20,5 +21,5 @@ export async function readChat(
     callOrganization(env, organizationId, (organization) => organization.find(chatId), owner.region),
   ]);
   if (!chat) throw new ApiError("chat_not_found");
-  return { chat: { ...chat, lastMessageAt: state.lastMessageAt }, queue: state.queue };
+  return { chat: withActivity(chat, state.activity), queue: state.queue };
 }

@@ -8,8 +8,10 @@ import { fault, readQuery } from "../http/validation.ts";
 import { isId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import type { ChatPosition, Waiting, WaitingPosition } from "../organizations/rpc.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
+import { canReadMessages } from "./chat.ts";
 import type { ChatsContext } from "./context.ts";
 import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
@@ -23,19 +25,25 @@ const channelFilter = z
   .check(z.refine((text) => text !== "", { error: "must not be empty", abort: true }))
   .check(z.refine(isChannel, "must be a channel's id or kind"));
 
+/** A filter that can only be set. Its opposite would be a list of its own, with another order. */
+const onlyTrue = z.literal("true", "must be true");
+
 /** The query of `GET /chats`. */
 export const chatsQuery = z.object({
   ...positionParameters,
   channel: z.optional(channelFilter),
   contact: z.optional(queryText(256)),
+  unanswered: z.optional(onlyTrue),
+  scheduled: z.optional(onlyTrue),
 });
 
+type Query = z.output<typeof chatsQuery>;
 type Owner = { organizationId: string; region?: Region | null };
 
 const state = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),
   /** At most 16 MB of pages. */
-  pages: new PageCache({ maxPages: 256, maxPageBytes: 65_536 }),
+  pages: new PageCache({ maxPages: 128, maxPageBytes: 131_072 }),
 }));
 
 /** Reads the list that a request asks for. @throws ApiError as `listChats`; `validation_failed` for its query */
@@ -50,38 +58,65 @@ export function readChatsAhead(c: ChatsContext): void {
 /** Concurrent requests for the same list share one call. */
 async function sharedList(c: ChatsContext, caller: Caller): Promise<JsonWithETag> {
   const query = readQuery(c, chatsQuery);
-  const name = JSON.stringify([caller.organizationId, query]);
-  return state(c.env).calls.ask(c.executionCtx, name, () => listChats(c.env, caller, query));
+  const hasLastMessage = canReadMessages(caller);
+  const name = JSON.stringify([caller.organizationId, hasLastMessage, query]);
+  return state(c.env).calls.ask(c.executionCtx, name, () => listChats(c.env, caller, query, hasLastMessage));
 }
 
 /**
- * An organization's chats, latest activity first, in one call of its object, which sends a cached first page only if
- * something changed.
- * @throws ApiError `validation_failed` for `after`, which this order does not support; for a page past 10,000 chats,
- *   because the cost of a page grows with its number, while `before` costs the same everywhere; and for a cursor that
- *   is not a chat of the organization
+ * An organization's chats in one call of its object, which sends a cached first page only if something changed.
+ * @param hasLastMessage whether the reader may see the last messages
+ * @throws ApiError `validation_failed` as `positionIn`, and for a cursor that is not of this list
  */
 export async function listChats(
   env: Env,
   { organizationId, region }: Owner,
-  query: z.output<typeof chatsQuery>,
+  query: Query,
+  hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { page, limit, before, after, channel, contact } = query;
+  const { limit, channel, contact } = query;
+  const waiting = waitingFor(query);
+  const position = waiting === undefined ? positionIn(query) : waitingPositionIn(query, waiting);
+  const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
+  const isCached = isStart && contact === undefined;
+  const name = isCached ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting]) : null;
+  const list = await state(env).pages.read(name, (cachedVersion) =>
+    callOrganization(
+      env,
+      organizationId,
+      (organization) => organization.list({ channel, contact, waiting }, position, hasLastMessage, cachedVersion),
+      region,
+    ),
+  );
+  if (list) return list;
+  throw waiting === undefined
+    ? fault("before", "is no chat of this organization")
+    : fault("after", "is no cursor of this list");
+}
+
+function waitingFor({ unanswered, scheduled }: Query): Waiting | undefined {
+  if (unanswered && scheduled) throw fault("scheduled", "can't be given with unanswered, because their orders differ");
+  if (unanswered) return "unanswered";
+  return scheduled && "scheduled";
+}
+
+/**
+ * The position in the list of all chats.
+ * @throws ApiError `validation_failed` for `after`, which this order does not support, and for a page past 10,000 chats,
+ *   because the cost of a page grows with its number, while `before` costs the same everywhere
+ */
+function positionIn({ page, limit, before, after }: Query): ChatPosition {
   if (after !== undefined) throw fault("after", "is no place in a list of chats; walk with before, or read page 1");
   const position = positionOf({ page, limit, before });
   if ("page" in position && (position.page - 1) * position.limit >= MAX_OFFSET) {
     throw fault("page", `begins past ${MAX_OFFSET} chats; walk with before, the id of the last chat that you have`);
   }
-  const isFirst = "page" in position && position.page === 1 && contact === undefined;
-  const name = isFirst ? JSON.stringify([organizationId, limit, channel ?? null]) : null;
-  const list = await state(env).pages.read(name, (cachedVersion) =>
-    callOrganization(
-      env,
-      organizationId,
-      (organization) => organization.list({ channel, contact }, position, cachedVersion),
-      region,
-    ),
-  );
-  if (!list) throw fault("before", "is no chat of this organization");
-  return list;
+  return position;
+}
+
+/** The position in a list of chats that wait. @throws ApiError `validation_failed` for `page` and `before` */
+function waitingPositionIn({ page, before, after, limit }: Query, waiting: Waiting): WaitingPosition {
+  const other = page === undefined ? before && "before" : "page";
+  if (other) throw fault(other, `can't be given with ${waiting}; walk with after, the cursor of the page before`);
+  return { after: after ?? null, limit };
 }

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { MESSAGE_TYPES, type MessageType } from "../channels/adapter.ts";
 import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
+import type { Fault } from "../http/errors.ts";
 import { atMost, instant, notBlank, notEmpty, optional } from "../http/fields.ts";
 
 export const MAX_CONTENT = 4_096;
@@ -11,6 +12,18 @@ export const MAX_PAIRS = 20;
 const MAX_KEY = 40;
 /** The size of metadata as JSON, in bytes of UTF-8. All organizations share one directory of 10 GB. */
 export const MAX_METADATA_BYTES = 4_096;
+
+export const MESSAGE_STATUSES = [
+  "SCHEDULED",
+  "QUEUED",
+  "SENT",
+  "DELIVERED",
+  "READ",
+  "FAILED",
+  "CANCELED",
+  "RECEIVED",
+] as const;
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 export type Variables = Record<string, string | number>;
 
@@ -30,7 +43,7 @@ export interface Message {
   variables: Variables | null;
   /** The delivered text: the filled template, or `content` without a template. */
   text: string;
-  status: "SCHEDULED" | "QUEUED" | "SENT" | "DELIVERED" | "READ" | "FAILED" | "CANCELED" | "RECEIVED";
+  status: MessageStatus;
   error: { code: string; message: string } | null;
   metadata: Metadata;
   createdAt: string;
@@ -65,20 +78,21 @@ const noProto = z.refine((value: unknown) => !Object.hasOwn(Object(value), "__pr
   abort: true,
 });
 
-const pairs = z
-  .record(z.string().check(notEmpty, ...atMost(MAX_KEY)), z.string("must be a string").check(...atMost(500)), {
-    error: ({ code }) => (code === "invalid_key" ? `must have a key of 1 to ${MAX_KEY} characters` : undefined),
-  })
-  .check(
-    z.refine((value) => Object.keys(value).length <= MAX_PAIRS, {
-      error: `must have at most ${MAX_PAIRS} pairs`,
-      abort: true,
-    }),
-    z.refine(
-      (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
-      `must have at most ${MAX_METADATA_BYTES} bytes as JSON`,
-    ),
-  );
+const metadataKey = z.string().check(notEmpty, ...atMost(MAX_KEY));
+const metadataValue = z.string("must be a string").check(...atMost(500));
+const keyError = ({ code }: { code?: string }) =>
+  code === "invalid_key" ? `must have a key of 1 to ${MAX_KEY} characters` : undefined;
+
+const pairs = z.record(metadataKey, metadataValue, { error: keyError }).check(
+  z.refine((value) => Object.keys(value).length <= MAX_PAIRS, {
+    error: `must have at most ${MAX_PAIRS} pairs`,
+    abort: true,
+  }),
+  z.refine(
+    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
+    `must have at most ${MAX_METADATA_BYTES} bytes as JSON`,
+  ),
+);
 
 /**
  * The client's own pairs: at most 20 and 4 KiB as JSON, keys of 1 to 40 characters, values up to 500; `{}` if absent.
@@ -87,6 +101,23 @@ export const metadata = z.pipe(
   optional(z.pipe(z.unknown().check(noProto), pairs)),
   z.transform((value): Metadata => value ?? {}),
 );
+
+/** A change of metadata, as in RFC 7396: a value that is null removes its pair. Null removes all pairs. */
+export const metadataPatch = z.nullish(
+  z.pipe(z.unknown().check(noProto), z.record(metadataKey, z.nullable(metadataValue), { error: keyError })),
+);
+
+/** Metadata after a change, or why the result is not valid. */
+export function mergedMetadata(
+  before: Metadata,
+  patch: z.output<typeof metadataPatch>,
+): { metadata: Metadata; faults?: undefined } | { faults: Fault[] } {
+  if (patch === undefined) return { metadata: before };
+  const pairsOf = Object.entries(patch === null ? {} : { ...before, ...patch });
+  const merged = metadata.safeParse(Object.fromEntries(pairsOf.filter(([, value]) => value !== null)));
+  if (merged.success) return { metadata: merged.data };
+  return { faults: merged.error.issues.map(({ message }) => ({ path: "metadata", message })) };
+}
 
 /** An https URL without credentials. It goes to the networks; the service never fetches it. */
 const httpsUrl = z.string().check(

@@ -13,16 +13,18 @@ type Read = (caller: Caller) => Promise<JsonWithETag>;
 export function startReadAhead(c: ChatsContext, resource: string, read: Read): void {
   const caller = readers(c.env).get(nameOf(c, resource));
   if (!caller) return;
-  const readAhead = read(caller);
+  const answer = read(caller);
   // `finishReadAhead` reports a failure. If the key is refused, nobody does.
-  readAhead.catch(() => {});
-  c.set("readAhead", readAhead);
+  answer.catch(() => {});
+  c.set("readAhead", { answer, permissions: caller.permissions });
 }
 
-/** Returns the read that was started, or reads now. */
+/** Returns the read that was started, or reads now. Also reads now if the key's permissions have changed. */
 export async function finishReadAhead(c: ChatsContext, resource: string, read: Read): Promise<JsonWithETag> {
   const caller = c.get("caller");
-  const answer = await (c.get("readAhead") ?? read(caller));
+  const readAhead = c.get("readAhead");
+  const isSame = readAhead?.permissions.join() === caller.permissions.join();
+  const answer = await (readAhead && isSame ? readAhead.answer : read(caller));
   readers(c.env).set(nameOf(c, resource), caller);
   return answer;
 }

@@ -4,6 +4,8 @@ import { json, jsonOrNotModified } from "../http/etag.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
+import { chatPatch, markAnswered, patchChat } from "./change-chat.ts";
+import { shownTo } from "./chat.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
@@ -23,11 +25,19 @@ export const chatRoutes = new Hono<ChatsEnv>()
   })
   .post("/chats", requirePermission("chats:write"), noQuery, validBody(newChatBody), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller, c.req.valid("json"));
-    return c.json({ chat }, created ? 201 : 200);
+    return c.json({ chat: shownTo(c.var.caller, chat) }, created ? 201 : 200);
   })
   .get("/chats/:id", requirePermission("chats:read"), noQuery, async (c) => {
     const { chat } = await readChat(c.env, c.var.caller, c.req.param("id"));
-    return c.json({ chat });
+    return c.json({ chat: shownTo(c.var.caller, chat) });
+  })
+  .patch("/chats/:id", requirePermission("chats:write"), noQuery, validBody(chatPatch), async (c) => {
+    const chat = await patchChat(c.env, c.var.caller, c.req.param("id"), c.req.valid("json"));
+    return c.json({ chat: shownTo(c.var.caller, chat) });
+  })
+  .post("/chats/:id/answered", requirePermission("chats:write"), noQuery, async (c) => {
+    const chat = await markAnswered(c.env, c.var.caller, c.req.param("id"));
+    return c.json({ chat: shownTo(c.var.caller, chat) });
   })
   .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), async (c) => {
     return jsonOrNotModified(c, await readMessages(c, c.req.param("id")));

@@ -2,6 +2,7 @@ import type { StatusUpdate } from "../channels/adapter.ts";
 import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
 import type { LineDescription } from "../webhooks/line.ts";
+import type { ChatActivity } from "./chat.ts";
 import type { Media, UsedTemplate } from "./log/rows.ts";
 import type { Message } from "./message.ts";
 
@@ -120,7 +121,15 @@ export interface Queue {
   nextAttemptAt: string | null;
   lastError: { code: string; message: string } | null;
 }
-export type StateAnswer = { outcome: "ok"; lastMessageAt: string | null; queue: Queue } | Unknown;
+export type StateAnswer = { outcome: "ok"; activity: ChatActivity; queue: Queue } | Unknown;
+
+/** A change of a chat's details, as in RFC 7396: what is absent stays, and a pair of metadata that is null goes. */
+export interface DetailsPatch {
+  name?: string | null | undefined;
+  metadata?: Record<string, string | null> | null | undefined;
+}
+/** `not_reported`: the chat has changed, and the organization's object may not know it yet. Call again. */
+export type ChangeAnswer = { outcome: "ok" | "not_reported" } | { outcome: "invalid"; faults: Fault[] } | Unknown;
 
 /** What a chat sends to one webhook. `no_line`: the chat does not know the webhook yet. */
 export type WebhookLineAnswer = { outcome: "ok"; line: LineDescription } | { outcome: "no_line" } | Unknown;

@@ -65,9 +65,13 @@ export interface CursorPagination {
   hasMore: boolean;
 }
 
-/** The metadata of a list that is read with a cursor only. `cursor` continues it; null if nothing follows. */
+/**
+ * The metadata of a list that is read with a cursor only. `cursor` continues it; null if nothing follows. Only some of
+ * these lists know their `total`.
+ */
 export interface WalkPagination {
   limit: number;
+  total?: number | undefined;
   hasMore: boolean;
   cursor: string | null;
 }

@@ -28,6 +28,7 @@ export interface AdmissionRequest {
 export interface Caller {
   keyId: string;
   organizationId: string;
+  permissions: readonly Permission[];
   defaultSenderId: string;
   region: Region | null;
 }
@@ -155,11 +156,11 @@ export class KeyObject extends DurableObject<Env> {
     if (isFirstUse) this.#admittedHash = asked.hash;
     // The output gate holds the response until this is on disk.
     if (decision.write || isFirstUse) this.#store();
-    const { organizationId, defaultSenderId, region } = record;
+    const { organizationId, permissions, defaultSenderId, region } = record;
     return {
       outcome: "admitted",
       granted: decision.granted,
-      caller: { keyId: id, organizationId, defaultSenderId, region },
+      caller: { keyId: id, organizationId, permissions, defaultSenderId, region },
       window: decision.window,
     };
   }

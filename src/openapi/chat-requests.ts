@@ -1,4 +1,5 @@
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
+import { chatPatch } from "../chats/change-chat.ts";
 import { newChatBody } from "../chats/create-chat.ts";
 import { chatsQuery, MAX_OFFSET } from "../chats/list-chats.ts";
 import { messagesQuery } from "../chats/list-messages.ts";
@@ -12,7 +13,7 @@ const LIMIT = "The maximum number of rows on a page.";
 const METADATA = `Your own pairs of strings: at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8. The service returns them unchanged.`;
 const pairs = { maxProperties: MAX_PAIRS };
 
-/** The query of a list of chats. There is no `after`: chats with new activity move to the front of the list. */
+/** The query of a list of chats. The list of all chats has no `after`: chats with new activity move to its front. */
 export const chatsQueryParameters = {
   schema: chatsQuery,
   descriptions: {
@@ -21,6 +22,11 @@ export const chatsQueryParameters = {
     before: "A chat's id. Lists the chats that come after it in the list. Can't be combined with `page`.",
     channel: `A channel's id, or a kind of channel (${CHANNEL_KINDS.join(", ")}). Lists only the chats of these channels.`,
     contact: "An exact address. Lists only the chats of the contact with this address.",
+    unanswered:
+      "`true` lists only the chats with an unanswered message, longest wait first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with `page`, `before` or `scheduled`.",
+    scheduled:
+      "`true` lists only the chats with a scheduled message, the next one due first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with `page`, `before` or `unanswered`.",
+    after: "The `cursor` of the page before. Only with `unanswered` or `scheduled`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };
@@ -50,6 +56,18 @@ export const newChat: RequestBodySpec = {
   },
   keywords: { metadata: pairs },
   example: { channelId: examples.channel.id, contact: { address: "+1 555 078 3881", name: "Maya" } },
+};
+
+export const chatChange: RequestBodySpec = {
+  name: "ChatPatch",
+  description: "The fields to change.",
+  schema: chatPatch,
+  descriptions: {
+    contact: "The person outside the organization.",
+    "contact.name": "The contact's name. Null removes it.",
+    metadata: `Pairs to add or to replace. A pair with the value null is removed, and null in place of the object removes all pairs. The others stay. The result has at most ${MAX_PAIRS} pairs, and ${MAX_METADATA_BYTES / 1_024} KiB as JSON in UTF-8.`,
+  },
+  example: { contact: { name: "Maya Okafor" }, metadata: { order: "4712" } },
 };
 
 export const newMessage: RequestBodySpec = {

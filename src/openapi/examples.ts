@@ -15,6 +15,17 @@ const chat: Example<typeof resources.chatSchema> = {
   metadata: { order: "4711" },
   createdAt: "2026-11-20T09:58:40.310Z",
   lastMessageAt: at,
+  lastMessage: {
+    id: "msg_gk3Xw0aYb81LmQzT",
+    seq: 1,
+    direction: "OUTBOUND",
+    type: "TEXT",
+    text: "Your order has shipped.",
+    status: "QUEUED",
+    createdAt: at,
+  },
+  unansweredSince: null,
+  nextScheduledAt: null,
 };
 
 const message: Example<typeof resources.messageSchema> = {

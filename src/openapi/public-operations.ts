@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { MAX_IDEMPOTENCY_KEY } from "../chats/idempotency.ts";
-import { chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
+import { chatChange, chatsQueryParameters, messagesQueryParameters, newChat, newMessage } from "./chat-requests.ts";
 import { examples } from "./examples.ts";
 import { always } from "./headers.ts";
 import { jsonResponse, type OperationSpec } from "./operation.ts";
@@ -12,8 +12,9 @@ import {
   paginationSchema,
   usageSchema,
 } from "./resources.ts";
+import { walkPaginationSchema } from "./webhook-resources.ts";
 
-const anyPagination = z.union([paginationSchema, cursorPaginationSchema]);
+const anyPagination = z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]);
 const oneChat = z.object({ chat: chatSchema });
 const oneMessage = z.object({ message: messageSchema });
 const { chat, message, pagination } = examples;
@@ -41,7 +42,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     tag: "Chats",
     summary: "List chats",
     description:
-      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute.",
+      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute. With `unanswered` or `scheduled`, a page examines at most 10,000 chats, so it can be short while `hasMore` is true.",
     permission: "chats:read",
     query: chatsQueryParameters,
     headers: [ifNoneMatch],
@@ -67,7 +68,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     permission: "chats:write",
     body: newChat,
     responses: [
-      jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null } }),
+      jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null, lastMessage: null } }),
       jsonResponse(200, "The chat that already exists for this address.", oneChat, { chat }),
     ],
     errors: ["missing_field", "channel_not_found", "chat_limit"],
@@ -78,8 +79,33 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     id: "readChat",
     tag: "Chats",
     summary: "Read a chat",
-    description: "Returns one chat. Its `lastMessageAt` is exact.",
+    description: "Returns one chat as it is now, without the lag of the list.",
     permission: "chats:read",
+    responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
+    errors: ["chat_not_found"],
+  },
+  {
+    method: "patch",
+    path: "/chats/{id}",
+    id: "updateChat",
+    tag: "Chats",
+    summary: "Update a chat",
+    description:
+      "Changes the contact's name and the chat's metadata. Fields that are absent don't change. A change creates the event `chat.updated`. A 503 means that the change may not be complete: repeat the request.",
+    permission: "chats:write",
+    body: chatChange,
+    responses: [jsonResponse(200, "The changed chat.", oneChat, { chat })],
+    errors: ["missing_field", "chat_not_found"],
+  },
+  {
+    method: "post",
+    path: "/chats/{id}/answered",
+    id: "markChatAnswered",
+    tag: "Chats",
+    summary: "Mark a chat as answered",
+    description:
+      "Takes the chat off the list of unanswered chats without a message: `unansweredSince` becomes null. The contact's next message puts the chat on the list again. A 503 means that the list may not know yet: repeat the request.",
+    permission: "chats:write",
     responses: [jsonResponse(200, "The chat.", oneChat, { chat })],
     errors: ["chat_not_found"],
   },

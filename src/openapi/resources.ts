@@ -3,7 +3,7 @@ import type { readUsage } from "../admin/keys.ts";
 import { MEDIA_URL_REQUIRED, MESSAGE_TYPES } from "../channels/adapter.ts";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type * as directory from "../chats/chat.ts";
-import type * as messages from "../chats/message.ts";
+import * as messages from "../chats/message.ts";
 import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
@@ -69,8 +69,26 @@ export const chatSchema = resource<directory.Chat>()(
     metadata,
     createdAt: time("When it was created"),
     lastMessageAt: timeOrNull(
-      "The time of the last message, or null before the first one. In lists it can lag by a few seconds, and under heavy load by a minute",
+      "The time of the last message, or null before the first one. In lists, this and the next three fields can lag by a few seconds, and under heavy load by a minute",
     ),
+    lastMessage: z
+      .object({
+        id: id("message"),
+        seq: count.describe("The message's number in the chat"),
+        direction: z
+          .enum(["OUTBOUND", "INBOUND"])
+          .describe("OUTBOUND: sent through this API. INBOUND: from the contact"),
+        type: z.enum(MESSAGE_TYPES).describe("The kind of message"),
+        text: z.string().describe("The first 160 characters of the message's `text`. Empty after a redaction"),
+        status: z.enum(messages.MESSAGE_STATUSES).describe("The message's status"),
+        createdAt: time("When the message was stored"),
+      })
+      .nullable()
+      .describe("The last message, shortened. Null before the first one, and if the key lacks `messages:read`"),
+    unansweredSince: timeOrNull(
+      "When the contact wrote the first message after the organization's last one. Null: nothing is unanswered",
+    ),
+    nextScheduledAt: timeOrNull("When the next scheduled message is due. Null: none is scheduled"),
   }),
 );
 
@@ -102,7 +120,7 @@ export const messageSchema = resource<messages.ShownMessage>()(
       .describe("The values for the template's placeholders"),
     text: z.string().describe("The text that is delivered: the filled template, or `content`"),
     status: z
-      .enum(["SCHEDULED", "QUEUED", "SENT", "DELIVERED", "READ", "FAILED", "CANCELED", "RECEIVED"])
+      .enum(messages.MESSAGE_STATUSES)
       .describe(
         "SCHEDULED: waits for `scheduledAt`. QUEUED: stored, and waiting for delivery. SENT: accepted by the network. DELIVERED, READ: reported by the network. FAILED: not delivered, see `error`. CANCELED: taken back before it was delivered. RECEIVED: inbound",
       ),

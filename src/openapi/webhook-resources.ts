@@ -118,6 +118,7 @@ export const walkPaginationSchema = resource<pages.WalkPagination>()(
   "The position in a list that is read with a cursor only.",
   z.object({
     limit: count.describe("The maximum number of rows on a page"),
+    total: count.optional().describe("How many rows the list has. Only in some lists"),
     hasMore: z.boolean().describe("Whether more rows follow"),
     cursor: z.string().nullable().describe("Continues the list. Null if nothing follows"),
   }),

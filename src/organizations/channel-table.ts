@@ -1,7 +1,7 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Limits } from "../db/schema.ts";
 import { addCounts } from "../platform/counts.ts";
-import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel } from "./rpc.ts";
+import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "./rpc.ts";
 
 /** A channel's row in D1. */
 interface DirectoryChannel {
@@ -13,6 +13,9 @@ interface DirectoryChannel {
   /** Not null while it is being deleted. */
   erasingAt: number | null;
 }
+
+/** How the sums of a channel change. `depth`: the messages that wait; the others: the chats in `Waiting`. */
+type ChannelChanges = Record<"depth" | Waiting, number>;
 
 /** The channels that have chats or numbers in an organization's object. Copies of their rows are in memory. */
 export class ChannelTable {
@@ -103,17 +106,31 @@ export class ChannelTable {
       .one().total;
   }
 
-  /** Adds to what waits in a channel, and to how its attempts ended. Writes nothing if nothing changes. */
-  count(id: string, depth: number, attempts: AttemptCounts, now: number): void {
-    const hasAttempts = Object.values(attempts).some((count) => count !== 0);
-    if (depth === 0 && !hasAttempts) return;
+  /** How many chats of the given channels wait for an answer, or have a scheduled message. */
+  countWaiting(what: Waiting, ids: string[]): number {
+    return this.#sql
+      .exec<{ total: number }>(
+        `select coalesce(sum(${what}), 0) as total from channels where id in (select value from json_each(?))`,
+        JSON.stringify(ids),
+      )
+      .one().total;
+  }
+
+  /** Adds to what a channel's chats report, and to how its attempts ended. Writes nothing if nothing changes. */
+  count(id: string, changes: ChannelChanges, attempts: AttemptCounts, now: number): void {
+    const { depth, unanswered, scheduled } = changes;
+    const hasCounts = [depth, ...Object.values(attempts)].some((count) => count !== 0);
+    if (!hasCounts && unanswered === 0 && scheduled === 0) return;
     const [row] = this.#sql.exec<{ attempts: string }>("select attempts from channels where id = ?", id);
     if (!row) return;
     this.#sql.exec(
-      "update channels set depth = depth + ?, attempts = ?, counted_at = ? where id = ?",
+      `update channels set depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?, attempts = ?,
+         counted_at = coalesce(?, counted_at) where id = ?`,
       depth,
+      unanswered,
+      scheduled,
       JSON.stringify(addCounts(JSON.parse(row.attempts) as AttemptCounts, attempts)),
-      now,
+      hasCounts ? now : null,
       id,
     );
   }

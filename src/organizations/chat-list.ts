@@ -1,8 +1,9 @@
 import type { ListAnswer } from "../chats/rpc.ts";
 import { pagination } from "../http/pagination.ts";
 import type { ChannelTable } from "./channel-table.ts";
-import { CHAT_COLUMNS, type ChatRow, presentChat } from "./chat-table.ts";
-import type { ChatFilter, ChatPosition, KnownChannel } from "./rpc.ts";
+import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
+import type { ChatFilter, ChatPosition, KnownChannel, WaitingPosition } from "./rpc.ts";
+import { parsePlace, WaitingList } from "./waiting-list.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
@@ -12,10 +13,11 @@ const UNKNOWN_CURSOR: ListAnswer = { outcome: "unknown_cursor" };
 
 type Cursor = { at: number; id: string };
 
-/** The lists of chats of an organization, latest activity first, as they go to the client. */
+/** The lists of chats of an organization as they go to the client. */
 export class ChatList {
   readonly #sql: SqlStorage;
   readonly #channels: ChannelTable;
+  readonly #waiting: WaitingList;
   /** Part of each version: after an eviction, a new instance never repeats an old version. */
   readonly #instance = crypto.randomUUID();
   #changes = 0;
@@ -23,13 +25,16 @@ export class ChatList {
   constructor(sql: SqlStorage, channels: ChannelTable) {
     this.#sql = sql;
     this.#channels = channels;
+    this.#waiting = new WaitingList(sql);
   }
 
   /** The answer of an organization without chats. */
-  static empty(position: ChatPosition): ListAnswer {
-    if (!("page" in position)) return UNKNOWN_CURSOR;
-    const page = { chats: [], pagination: pagination({ ...position, total: 0 }) };
-    return { outcome: "ok", body: new TextEncoder().encode(JSON.stringify(page)), version: "empty" };
+  static empty({ channel, contact }: ChatFilter, position: ChatPosition | WaitingPosition): ListAnswer {
+    const { limit } = position;
+    if ("page" in position) return ok([], pagination({ ...position, total: 0 }), "empty");
+    if (!("after" in position) || position.after !== null) return UNKNOWN_CURSOR;
+    const isAlone = channel === undefined && contact === undefined;
+    return ok([], { limit, ...(isAlone && { total: 0 }), hasMore: false, cursor: null }, "empty");
   }
 
   /** A chat or a channel changed. */
@@ -37,32 +42,54 @@ export class ChatList {
     this.#changes++;
   }
 
-  /** @param have the version of this page that the caller holds */
-  read(filter: ChatFilter, position: ChatPosition, have: string | undefined): ListAnswer {
+  /**
+   * @param hasLastMessage whether the page shows the last messages
+   * @param have the version of this page that the caller holds
+   */
+  read(
+    filter: ChatFilter,
+    position: ChatPosition | WaitingPosition,
+    hasLastMessage: boolean,
+    have: string | undefined,
+  ): ListAnswer {
     const version = `${this.#instance} ${this.#changes}`;
     if (have === version) return { outcome: "unchanged" };
-    const page = this.#page(filter, position);
-    return page ? { outcome: "ok", body: new TextEncoder().encode(JSON.stringify(page)), version } : UNKNOWN_CURSOR;
+    const page = "after" in position ? this.#waitingPage(filter, position) : this.#page(filter, position);
+    return page ? ok(this.#print(page.rows, hasLastMessage), page.pagination, version) : UNKNOWN_CURSOR;
+  }
+
+  /** A page of the chats that wait. The cursor of a chat stays valid if the chat waits no longer. */
+  #waitingPage({ channel, contact, waiting = "unanswered" }: ChatFilter, { after, limit }: WaitingPosition) {
+    const place = after === null ? null : parsePlace(after);
+    if (after !== null && !place) return null;
+    const ids = this.#selected(channel).map(({ id }) => id);
+    const page =
+      contact === undefined
+        ? this.#waiting.page(waiting, ids, place, limit)
+        : this.#waiting.pageOf(this.#ofContact(ids, contact), waiting, place, limit);
+    const isAlone = channel === undefined && contact === undefined;
+    const total = isAlone && { total: this.#channels.countWaiting(waiting, ids) };
+    return { rows: page.rows, pagination: { limit, ...total, hasMore: page.cursor !== null, cursor: page.cursor } };
   }
 
   #page({ channel, contact }: ChatFilter, position: ChatPosition) {
     const { limit } = position;
     const channels = this.#selected(channel);
-    const ofContact = contact === undefined ? null : this.#ofContact(channels, contact);
-    const total = ofContact ? ofContact.length : this.#channels.countChats(channels.map(({ id }) => id));
+    const ids = channels.map(({ id }) => id);
+    const ofContact = contact === undefined ? null : this.#ofContact(ids, contact);
+    const total = ofContact ? ofContact.length : this.#channels.countChats(ids);
     const rowsOf = (after: Cursor | null, offset: number, count: number) =>
       ofContact
         ? ofContact.filter((row) => after === null || isBefore(after, cursorOf(row))).slice(offset, offset + count)
         : this.#rows(channel === undefined ? null : channels, after, offset, count);
     if ("page" in position) {
       const rows = rowsOf(null, (position.page - 1) * limit, limit);
-      return { chats: this.#present(rows), pagination: pagination({ ...position, total }) };
+      return { rows, pagination: pagination({ ...position, total }) };
     }
     const cursor = this.#cursor(position.before);
     if (!cursor) return null;
     const rows = rowsOf(cursor, 0, limit + 1);
-    const chats = this.#present(rows.slice(0, limit));
-    return { chats, pagination: { limit, total, hasMore: rows.length > limit } };
+    return { rows: rows.slice(0, limit), pagination: { limit, total, hasMore: rows.length > limit } };
   }
 
   /** The channels that a filter selects and that are not being deleted. */
@@ -135,26 +162,32 @@ export class ChatList {
   }
 
   /** All chats of a contact. An address has at most one chat in each channel, so these are few rows. */
-  #ofContact(channels: KnownChannel[], contact: string): ChatRow[] {
+  #ofContact(channelIds: string[], contact: string): ChatRow[] {
     return this.#sql
       .exec<ChatRow>(
         `select ${CHAT_COLUMNS} from chats where active_at is not null and id in
            (select chat_id from json_each(?) as selected join addresses
             on addresses.channel_id = selected.value and addresses.address = ?)
          order by active_at desc, id desc`,
-        JSON.stringify(channels.map(({ id }) => id)),
+        JSON.stringify(channelIds),
         contact,
       )
       .toArray();
   }
 
   /** Leaves out the chats of a channel that is being deleted: the page may be short for so long. */
-  #present(rows: ChatRow[]) {
+  #print(rows: ChatRow[], hasLastMessage: boolean): string[] {
     return rows.flatMap((row) => {
       const channel = this.#channels.get(row.channel_id);
-      return channel && !channel.isClosed ? [presentChat(row, channel)] : [];
+      return channel && !channel.isClosed ? [printChat(row, channel, hasLastMessage)] : [];
     });
   }
+}
+
+/** @param chats the JSON of each */
+function ok(chats: string[], pagination: object, version: string): ListAnswer {
+  const page = `{"chats":[${chats.join()}],"pagination":${JSON.stringify(pagination)}}`;
+  return { outcome: "ok", body: new TextEncoder().encode(page), version };
 }
 
 /** A query of ids and times of activity, latest first. */

@@ -1,7 +1,6 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
-import type { Metadata } from "../db/schema.ts";
 import { addCounts } from "../platform/counts.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { Feed } from "./feed.ts";
@@ -20,6 +19,9 @@ export type ChatRow = {
   created_at: number;
   active_at: number | null;
   last_message_at: number | null;
+  last_message: string | null;
+  unanswered_since: number | null;
+  next_scheduled_at: number | null;
   report: number;
   depth: number;
   attempts: string;
@@ -29,7 +31,7 @@ export type ChatRow = {
 
 /** The columns of `ChatRow`. */
 export const CHAT_COLUMNS = `chats.id, channel_id, state, life, address, others, name, metadata, created_at, active_at,
-  last_message_at, report, depth, attempts, events, told_after`;
+  last_message_at, last_message, unanswered_since, next_scheduled_at, report, depth, attempts, events, told_after`;
 
 /** More addresses than any real contact has. Addresses are never removed. */
 const MAX_ADDRESSES = 50;
@@ -142,19 +144,24 @@ export class ChatTable {
   }
 
   #report(row: ChatRow, report: ChatReport, toldAfter: number | null, now: number): void {
-    const { lastMessageAt, preview, unansweredSince, depth, oldest, attempts, number, events } = report;
+    const { lastMessageAt, lastMessage, unansweredSince, nextScheduledAt, details } = report;
+    const { depth, oldest, attempts, number, events } = report;
     // A report that is repeated with more events has some that are in the feed already.
     const first = Math.max(events?.first ?? 0, row.events + 1);
     if (events && first <= events.last) {
       this.#feed.point({ chatId: row.id, life: row.life, channelId: row.channel_id }, { ...events, first }, now);
     }
     this.#sql.exec(
-      `update chats set state = 'adopted', active_at = ?, last_message_at = ?, preview = ?, unanswered_since = ?,
-         report = ?, depth = ?, oldest = ?, attempts = ?, events = ?, told_after = ? where id = ?`,
+      `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
+         unanswered_since = ?, next_scheduled_at = ?, report = ?, depth = ?, oldest = ?, attempts = ?, events = ?,
+         told_after = ? where id = ?`,
+      details ? details.name : row.name,
+      details ? JSON.stringify(details.metadata) : row.metadata,
       Math.max(row.created_at, lastMessageAt ?? 0),
       lastMessageAt,
-      preview && JSON.stringify(preview),
+      lastMessage && JSON.stringify(lastMessage),
       unansweredSince,
+      nextScheduledAt,
       number,
       depth,
       depth > 0 ? oldest : null,
@@ -164,7 +171,12 @@ export class ChatTable {
       row.id,
     );
     const before = JSON.parse(row.attempts) as AttemptCounts;
-    this.#channels.count(row.channel_id, depth - row.depth, addCounts(attempts, negative(before)), now);
+    const changes = {
+      depth: depth - row.depth,
+      unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
+      scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
+    };
+    this.#channels.count(row.channel_id, changes, addCounts(attempts, negative(before)), now);
   }
 
   /** Takes a chat off the lists. Its addresses stay until it is deleted. */
@@ -172,11 +184,17 @@ export class ChatTable {
     if (row.state === "deleting") return;
     this.#storage.transactionSync(() => {
       this.#sql.exec(
-        "update chats set state = 'deleting', active_at = null, oldest = null, preview = null where id = ?",
+        `update chats set state = 'deleting', active_at = null, oldest = null, last_message = null,
+           unanswered_since = null, next_scheduled_at = null where id = ?`,
         row.id,
       );
       this.#channels.addChats(row.channel_id, -1);
-      this.#channels.count(row.channel_id, -row.depth, {}, Date.now());
+      const changes = {
+        depth: -row.depth,
+        unanswered: -Number(row.unanswered_since !== null),
+        scheduled: -Number(row.next_scheduled_at !== null),
+      };
+      this.#channels.count(row.channel_id, changes, {}, Date.now());
     });
   }
 
@@ -250,18 +268,20 @@ export function identityOf(organizationId: string, { kind }: { kind: ChannelKind
 }
 
 /** A chat's row as the API shows it. */
-export function presentChat(
-  row: Pick<ChatRow, "id" | "address" | "name" | "metadata" | "created_at" | "last_message_at">,
-  { id, kind, name }: KnownChannel,
-): Chat {
-  return {
-    id: row.id,
-    channel: { id, kind, name },
-    contact: { address: row.address, name: row.name },
-    metadata: JSON.parse(row.metadata) as Metadata,
-    createdAt: new Date(row.created_at).toISOString(),
-    lastMessageAt: row.last_message_at === null ? null : new Date(row.last_message_at).toISOString(),
-  };
+export function presentChat(row: ChatRow, channel: KnownChannel): Chat {
+  return JSON.parse(printChat(row, channel, true)) as Chat;
+}
+
+/** The same as JSON. What the row has as JSON is not parsed, because a page has many rows. */
+export function printChat(row: ChatRow, { id, kind, name }: KnownChannel, hasLastMessage: boolean): string {
+  const contact = { address: row.address, name: row.name };
+  const start = JSON.stringify({ id: row.id, channel: { id, kind, name }, contact });
+  const lastMessage = (hasLastMessage && row.last_message) || "null";
+  return `${start.slice(0, -1)},"metadata":${row.metadata},"createdAt":${timeAsJson(row.created_at)},"lastMessageAt":${timeAsJson(row.last_message_at)},"lastMessage":${lastMessage},"unansweredSince":${timeAsJson(row.unanswered_since)},"nextScheduledAt":${timeAsJson(row.next_scheduled_at)}}`;
+}
+
+function timeAsJson(at: number | null): string {
+  return at === null ? "null" : `"${new Date(at).toISOString()}"`;
 }
 
 function othersOf({ others }: ChatRow): string[] {

@@ -30,6 +30,7 @@ import type {
   OpenAnswer,
   OpenRequest,
   ReportAnswer,
+  WaitingPosition,
 } from "./rpc.ts";
 import { Settings } from "./settings.ts";
 
@@ -132,11 +133,16 @@ export class OrganizationObject extends DurableObject<Env> {
     return row.id;
   }
 
-  /** A page of the chats, latest activity first. @param have the version of this page that the caller holds */
-  list(filter: ChatFilter, position: ChatPosition, have?: string): ListAnswer {
-    if (!this.#isReady()) return ChatList.empty(position);
+  /** A page of the chats; see `ChatList.read`. */
+  list(
+    filter: ChatFilter,
+    position: ChatPosition | WaitingPosition,
+    hasLastMessage: boolean,
+    have?: string,
+  ): ListAnswer {
+    if (!this.#isReady()) return ChatList.empty(filter, position);
     this.#refreshIfOld();
-    return this.#list.read(filter, position, have);
+    return this.#list.read(filter, position, hasLastMessage, have);
   }
 
   /** Stores what a chat reports of itself. */

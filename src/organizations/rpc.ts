@@ -1,6 +1,6 @@
 import type { Outcome } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
-import type { Chat } from "../chats/chat.ts";
+import type { Chat, ChatActivity } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { EventType } from "../events/event.ts";
@@ -37,35 +37,31 @@ export type OpenAnswer =
   | { outcome: "chat_limit" }
   | { outcome: "no_channel" };
 
+/** What chats can wait for: an answer, or the time of a scheduled message. */
+export type Waiting = "unanswered" | "scheduled";
+
 /** `channel` is the id of a channel or a kind of channels, `contact` an exact address. */
 export interface ChatFilter {
   channel?: string | undefined;
   contact?: string | undefined;
+  /** Only the chats that wait for this; undefined for all chats. */
+  waiting?: Waiting | undefined;
 }
 
-/** A list of chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
+/** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
 export type ChatPosition = Exclude<ListPosition, { after: string }>;
 
-/** What a list shows of a chat's last message. `text` has at most 200 characters. */
-export interface Preview {
-  id: string;
-  seq: number;
-  direction: "OUTBOUND" | "INBOUND";
-  type: string;
-  text: string;
-  status: string;
-  createdAt: string;
+/** A place in a list of chats that wait, which is read with a cursor only; null for the start. */
+export interface WaitingPosition {
+  after: string | null;
+  limit: number;
 }
 
 /** How many attempts ended with each outcome, named as in the log line `attempt`. */
 export type AttemptCounts = Counts<Outcome["outcome"]>;
 
 /** What an organization knows of a chat and only the chat can change. Times are Unix milliseconds. */
-export interface ChatState {
-  /** The time of the last message; null if there is none. */
-  lastMessageAt: number | null;
-  preview: Preview | null;
-  unansweredSince: number | null;
+export interface ChatState extends ChatActivity {
   /** How many messages wait, and when the oldest of them was sent. */
   depth: number;
   oldest: number | null;

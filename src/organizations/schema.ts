@@ -15,6 +15,9 @@ export const ORGANIZATION_SCHEMA = [
      chat_limit integer,
      -- 1 once it is being deleted. The row stays, so that a late call can't create a chat in it.
      closed integer not null default 0,
+     -- How many of its chats wait for an answer, and how many have a scheduled message.
+     unanswered integer not null default 0,
+     scheduled integer not null default 0,
      -- How many messages wait in its chats.
      depth integer not null default 0,
      -- AttemptCounts as JSON.
@@ -40,10 +43,12 @@ export const ORGANIZATION_SCHEMA = [
      -- The time of the last message, or of the creation if there is none; null while the chat is being deleted.
      active_at integer,
      last_message_at integer,
-     -- The last message, shortened, as JSON.
-     preview text,
+     -- LastMessage as JSON.
+     last_message text,
      -- When the contact wrote the first message that the organization has not answered.
      unanswered_since integer,
+     -- When the chat's next scheduled message is due.
+     next_scheduled_at integer,
      -- The number of the chat's last report, and what it said of its queue.
      report integer not null default 0,
      depth integer not null default 0,
@@ -58,6 +63,9 @@ export const ORGANIZATION_SCHEMA = [
    create index chats_by_activity on chats (active_at, id) where active_at is not null;
    -- GET /chats of a channel; also finds the chats of a channel that is being deleted.
    create index chats_by_channel on chats (channel_id, active_at, id) where active_at is not null;
+   -- GET /chats?unanswered=true and ?scheduled=true. The channel is in them so that a filter reads no row of a chat.
+   create index chats_unanswered on chats (unanswered_since, id, channel_id) where unanswered_since is not null;
+   create index chats_scheduled on chats (next_scheduled_at, id, channel_id) where next_scheduled_at is not null;
    -- Finds the chats that no object has adopted yet.
    create index chats_created on chats (created_at) where state = 'created';
    -- Finds the chats whose deletion was interrupted.

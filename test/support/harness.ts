@@ -111,6 +111,11 @@ export async function send(api: Client, chatId: string, body: Record<string, unk
   return created(await api("POST", `/chats/${chatId}/messages`, { content: "Hello", ...body })).message;
 }
 
+/** A chat's `lastMessage`, if it is this short message. */
+export function shortened({ id, seq, direction, type, text, status, createdAt }: Message) {
+  return { id, seq, direction, type, text, status, createdAt };
+}
+
 /** Sends `count` messages, `Message 1` and so on, one after the other. Returns them in this order. */
 export async function sendMany(api: Client, chatId: string, count: number): Promise<Message[]> {
   const sent: Message[] = [];

@@ -33,7 +33,7 @@ export type StoredChat = {
   active_at: number | null;
   last_message_at: number | null;
   /** JSON. */
-  preview: string | null;
+  last_message: string | null;
   unanswered_since: number | null;
   report: number;
   depth: number;

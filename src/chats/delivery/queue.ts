@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { inTime } from "../../platform/deadline.ts";
 import type { ChatIdentity } from "../identity.ts";
 import { expiryOf } from "../message.ts";
-import type { StateAnswer, StatusNews } from "../rpc.ts";
+import type { Queue, StatusNews } from "../rpc.ts";
 import type { LogPort, NetworkPort, OutboxHost } from "./attempt.ts";
 import { type AttemptHistory, historyOf } from "./attempt-history.ts";
 import { DELIVERY_DECISIONS, type DeliveryDecisions } from "./decisions.ts";
@@ -227,24 +227,15 @@ export class DeliveryQueue {
   };
 }
 
-/** The state of a chat: the time of its last message and its queue. `last.at` and `now` are in Unix milliseconds. */
-export function stateOf(
-  log: DeliveryLog,
-  { channelKind }: ChatIdentity,
-  last: { seq: number; at: number },
-  now: number,
-): StateAnswer {
+/** The messages of a chat that wait for their network. @param now Unix milliseconds */
+export function describeQueue(log: DeliveryLog, { channelKind }: ChatIdentity, now: number): Queue {
   // A web message is never queued. Looking for the first queued one would read the whole chat.
   const waits = channelKind !== "web";
   const head = waits ? log.head() : null;
   return {
-    outcome: "ok",
-    lastMessageAt: last.seq > 0 ? new Date(last.at).toISOString() : null,
-    queue: {
-      depth: waits ? log.depth() : 0,
-      oldest: head?.message.createdAt ?? null,
-      nextAttemptAt: head && new Date(wakeAt(head.delivery, now, expiryOf(head.message))).toISOString(),
-      lastError: head?.lastError ?? null,
-    },
+    depth: waits ? log.depth() : 0,
+    oldest: head?.message.createdAt ?? null,
+    nextAttemptAt: head && new Date(wakeAt(head.delivery, now, expiryOf(head.message))).toISOString(),
+    lastError: head?.lastError ?? null,
   };
 }

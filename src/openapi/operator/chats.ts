@@ -3,6 +3,7 @@ import { chatsQueryParameters, newChat } from "../chat-requests.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { chatSchema, cursorPaginationSchema, messageSchema, paginationSchema } from "../resources.ts";
+import { walkPaginationSchema } from "../webhook-resources.ts";
 import { queueSchema } from "./resources.ts";
 
 const { chat, message, pagination } = examples;
@@ -20,7 +21,7 @@ export const chatOperations: readonly OperationSpec[] = [
     description: "Creates or finds a chat for an organization, like the public `POST /chats`.",
     body: newChat,
     responses: [
-      jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null } }),
+      jsonResponse(201, "The new chat.", oneChat, { chat: { ...chat, lastMessageAt: null, lastMessage: null } }),
       jsonResponse(200, "The chat that already exists for this address.", oneChat, { chat }),
     ],
     errors: ["missing_field", "organization_not_found", "channel_not_found", "chat_limit"],
@@ -39,7 +40,7 @@ export const chatOperations: readonly OperationSpec[] = [
         "A page of chats. It is empty past the end of the list.",
         z.object({
           chats: z.array(chatSchema),
-          pagination: z.union([paginationSchema, cursorPaginationSchema]),
+          pagination: z.union([paginationSchema, cursorPaginationSchema, walkPaginationSchema]),
         }),
         { chats: [chat], pagination },
       ),

@@ -61,8 +61,8 @@ test.each(["telegram", "whatsapp"] as const)(
 
 /** The state of a chat in its organization's object, but for the numbers that grow with each report. */
 async function reportedOf({ organizationId, chatId }: Place) {
-  const { state, last_message_at, preview, depth } = (await storedChat(organizationId, chatId)) ?? {};
-  const text = preview ? JSON.parse(preview).text : null;
+  const { state, last_message_at, last_message, depth } = (await storedChat(organizationId, chatId)) ?? {};
+  const text = last_message ? JSON.parse(last_message).text : null;
   return { state, text, depth, isActive: typeof last_message_at === "number" };
 }
 

@@ -133,8 +133,11 @@ test("a message is redacted in the chat and in the list of chats, or can be reda
     place: used,
     act: ({ chatId, messageId }) => admin("POST", `/chats/${chatId}/messages/${messageId}/redact`),
     look: async ({ organizationId, chatId }) => {
-      const preview = (await storedChat(organizationId, chatId))?.preview;
-      return { messages: (await chatOnDisk(chatId)).messages, listed: preview ? JSON.parse(preview).text : undefined };
+      const last_message = (await storedChat(organizationId, chatId))?.last_message;
+      return {
+        messages: (await chatOnDisk(chatId)).messages,
+        listed: last_message ? JSON.parse(last_message).text : undefined,
+      };
     },
     between: ({ messages, listed }, done) => messages.join() === done.messages.join() && listed === "Hello",
     repeated: [404],

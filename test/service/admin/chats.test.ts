@@ -1,5 +1,14 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { admin, created, expectError, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
+import {
+  admin,
+  created,
+  expectError,
+  newChannel,
+  newChat,
+  newOrganization,
+  send,
+  shortened,
+} from "../../support/harness.ts";
 
 const IDLE = { depth: 0, oldest: null, nextAttemptAt: null, lastError: null };
 
@@ -22,6 +31,9 @@ test("the operator creates a chat like a client, and the same address gets the s
     metadata: { tier: "gold" },
     createdAt: expect.stringMatching(/Z$/),
     lastMessageAt: null,
+    lastMessage: null,
+    unansweredSince: null,
+    nextScheduledAt: null,
   });
   const again = await admin("POST", path, { channelId, contact: { address: "anna", name: "Other" } });
   expect([again.status, again.body]).toEqual([200, { chat }]);
@@ -46,9 +58,9 @@ test("GET /chats/{id} returns the chat and an empty queue if nothing waits", asy
   const { api, channelId } = await newOrganization();
   const chat = await newChat(api, channelId);
   expect((await admin("GET", `/chats/${chat.id}`)).body).toEqual({ chat, queue: IDLE });
-  const { createdAt } = await send(api, chat.id);
+  const message = await send(api, chat.id);
   expect((await admin("GET", `/chats/${chat.id}`)).body).toEqual({
-    chat: { ...chat, lastMessageAt: createdAt },
+    chat: { ...chat, lastMessageAt: message.createdAt, lastMessage: shortened(message) },
     queue: IDLE,
   });
 });

@@ -225,7 +225,16 @@ test.each([
   expect(stored?.report).toBeGreaterThan(0);
   await env.ORGANIZATIONS.getByName(organizationId).report({
     ...{ chatId, life: (stored?.life ?? 0) + life, number: (stored?.report ?? 0) + number },
-    ...{ lastMessageAt: null, preview: null, unansweredSince: null, depth: 7, oldest: 1, attempts: { sent: 7 } },
+    ...{
+      lastMessageAt: null,
+      lastMessage: null,
+      unansweredSince: null,
+      nextScheduledAt: null,
+      details: null,
+      depth: 7,
+      oldest: 1,
+      attempts: { sent: 7 },
+    },
     ...{ events: null, webhooks: null },
   });
   expect(await storedChat(organizationId, chatId)).toEqual(stored);

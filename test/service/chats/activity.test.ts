@@ -4,7 +4,16 @@ import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import type { ChatReport } from "../../../src/organizations/rpc.ts";
 import { aroundCall, breakDirectory, breakObjects, OUTAGES, replaceMethod } from "../../support/faults.ts";
-import { admin, type Client, created, expectError, newChat, newOrganization, send } from "../../support/harness.ts";
+import {
+  admin,
+  type Client,
+  created,
+  expectError,
+  newChat,
+  newOrganization,
+  send,
+  shortened,
+} from "../../support/harness.ts";
 import { storedChat } from "../../support/stored.ts";
 import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
 
@@ -139,7 +148,7 @@ test("a report of another life of the chat, and one of an unknown chat, change n
   const report = await lastReport(chat);
   const known = await chat.stored();
   const object = env.ORGANIZATIONS.getByName(organizationId);
-  const next = { ...report, number: report.number + 1, preview: null };
+  const next = { ...report, number: report.number + 1, lastMessage: null };
   for (const foreign of [{ life: report.life - 1 }, { life: report.life + 1 }, { chatId: "cht_gaaaaaaaaaaaaaaa" }]) {
     expect(await object.report({ ...next, ...foreign })).toEqual({ outcome: "unknown" });
   }
@@ -168,7 +177,7 @@ test("the list shows a message's time even if the clock was set back after the c
   expect(message.createdAt).toBe(made.createdAt);
   await runDurableObjectAlarm(env.CHATS.getByName(made.id));
   const { chats } = (await organization.api("GET", "/chats")).body;
-  expect(chats).toEqual([{ ...made, lastMessageAt: message.createdAt }]);
+  expect(chats).toEqual([{ ...made, lastMessageAt: message.createdAt, lastMessage: shortened(message) }]);
 });
 
 test("a message that arrives during a report is in the next report", async () => {
@@ -186,7 +195,7 @@ test("a message that arrives during a report is in the next report", async () =>
   expect([await chat.listed()]).toEqual(sent);
 });
 
-test("a report has the newest message's preview, and since when the contact waits for an answer", async () => {
+test("a report has the newest message, shortened, and since when the contact waits for an answer", async () => {
   const organization = await newOrganization();
   const chat = await activeChat(organization);
   const receive = (dedupe: string, content: string) =>
@@ -206,21 +215,21 @@ test("a report has the newest message's preview, and since when the contact wait
   const stored = async () => {
     await runDurableObjectAlarm(chat.object);
     const row = await chat.stored();
-    return { since: row?.unanswered_since, preview: JSON.parse(row?.preview ?? "null") };
+    return { since: row?.unanswered_since, lastMessage: JSON.parse(row?.last_message ?? "null") };
   };
-  expect(await stored()).toMatchObject({ since: null, preview: { direction: "OUTBOUND", text: "Hello" } });
+  expect(await stored()).toMatchObject({ since: null, lastMessage: { direction: "OUTBOUND", text: "Hello" } });
   vi.setSystemTime(Date.now() + 1_000);
   const asked = Date.now();
   await receive("one", "Hi");
   await evictDurableObject(chat.object);
   vi.setSystemTime(Date.now() + 1_000);
-  await receive("two", `${"x".repeat(199)}\u{1f600}`);
+  await receive("two", `${"x".repeat(159)}\u{1f600}`);
   expect(await stored()).toMatchObject({
     since: asked,
-    preview: { seq: 3, direction: "INBOUND", text: `${"x".repeat(199)}\ufffd` },
+    lastMessage: { seq: 3, direction: "INBOUND", text: `${"x".repeat(159)}\ufffd` },
   });
   created(await organization.api("POST", `/chats/${chat.id}/messages`, { content: "An answer" }));
-  expect(await stored()).toMatchObject({ since: null, preview: { seq: 4, text: "An answer" } });
+  expect(await stored()).toMatchObject({ since: null, lastMessage: { seq: 4, text: "An answer" } });
 });
 
 /** A chat whose last message, with the text "A secret", is in the list of chats. */
@@ -229,18 +238,18 @@ async function chatWithSecret() {
   const chat = await activeChat(organization);
   const { id } = await send(organization.api, chat.id, { content: "A secret" });
   await runDurableObjectAlarm(chat.object);
-  const preview = async () => JSON.parse((await chat.stored())?.preview ?? "null").text;
-  expect(await preview()).toBe("A secret");
+  const lastMessage = async () => JSON.parse((await chat.stored())?.last_message ?? "null").text;
+  expect(await lastMessage()).toBe("A secret");
   const redact = () => admin("POST", `/chats/${chat.id}/messages/${id}/redact`);
-  return { ...organization, chat, preview, redact };
+  return { ...organization, chat, lastMessage, redact };
 }
 
 test("a redaction is answered after the list of chats shows nothing of the text, also if a newer message is not reported yet", async () => {
   for (const isNewest of [true, false]) {
-    const { api, chat, preview, redact } = await chatWithSecret();
+    const { api, chat, lastMessage, redact } = await chatWithSecret();
     if (!isNewest) await send(api, chat.id, { content: "Newer" });
     expect((await redact()).status).toBe(200);
-    expect(await preview()).toBe(isNewest ? "" : "Newer");
+    expect(await lastMessage()).toBe(isNewest ? "" : "Newer");
   }
 });
 
@@ -251,30 +260,30 @@ test.each([
 ])(
   "the redaction of %s is a 503 while the organization's object does not answer, and can be repeated",
   async (_, isEvicted, hasNewer) => {
-    const { api, chat, preview, redact } = await chatWithSecret();
+    const { api, chat, lastMessage, redact } = await chatWithSecret();
     if (hasNewer) await send(api, chat.id, { content: "Newer" });
     for (const _ of [1, 2]) {
       breakObjects("ORGANIZATIONS", "report");
       expectError(await redact(), 503, "unavailable");
       vi.restoreAllMocks();
-      expect(await preview()).toBe("A secret");
+      expect(await lastMessage()).toBe("A secret");
       if (isEvicted) await evictDurableObject(chat.object);
     }
     expect((await api("GET", `/chats/${chat.id}/messages`)).text).not.toContain("A secret");
     expect((await redact()).status).toBe(200);
-    expect(await preview()).toBe(hasNewer ? "Newer" : "");
+    expect(await lastMessage()).toBe(hasNewer ? "Newer" : "");
     expectError(await redact(), 404, "message_not_found");
   },
 );
 
 test("a redaction that got a 503 reaches the list of chats by the chat's alarm, and its repetition is a 200", async () => {
-  const { chat, preview, redact } = await chatWithSecret();
+  const { chat, lastMessage, redact } = await chatWithSecret();
   breakObjects("ORGANIZATIONS", "report");
   expectError(await redact(), 503, "unavailable");
   vi.restoreAllMocks();
   expect(await alarmOf(chat.object)).not.toBeNull();
   await runDurableObjectAlarm(chat.object);
-  expect(await preview()).toBe("");
+  expect(await lastMessage()).toBe("");
   expect((await redact()).status).toBe(200);
   expectError(await redact(), 404, "message_not_found");
 });

@@ -106,7 +106,7 @@ test("showing a chat's queue reads only the message at its head", async () => {
   const rows = await rowsRead(env.CHATS.getByName(chat.id), async () => {
     expect(await read()).toMatchObject({ depth: 5_000, oldest: first.createdAt });
   });
-  expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThan(10);
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThan(20);
 });
 
 test("the depth of a queue doesn't count redacted messages and the contact's messages", async () => {

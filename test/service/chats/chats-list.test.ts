@@ -11,6 +11,7 @@ import {
   newChat,
   newOrganization,
   send,
+  shortened,
 } from "../../support/harness.ts";
 
 /** An organization with chats on a web channel, created one after the other. */
@@ -63,7 +64,11 @@ test("a message moves its chat to the top of the list, and sets its time", async
   const message = await send(api, oldest.id);
   await reportActivity(oldest);
   const answer = await api("GET", "/chats");
-  expect(answer.body.chats[0]).toEqual({ ...oldest, lastMessageAt: message.createdAt });
+  expect(answer.body.chats[0]).toEqual({
+    ...oldest,
+    lastMessageAt: message.createdAt,
+    lastMessage: shortened(message),
+  });
   expect(idsOf(answer)).toEqual([oldest.id, ...latestFirst(chats.slice(1))]);
 });
 

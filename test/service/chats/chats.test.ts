@@ -15,6 +15,9 @@ test("POST /chats returns a 201 with all fields, and GET returns the same chat",
       metadata: { plan: "gold" },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       lastMessageAt: null,
+      lastMessage: null,
+      unansweredSince: null,
+      nextScheduledAt: null,
     },
   });
   expect((await api("GET", `/chats/${answer.body.chat.id}`)).body).toEqual(answer.body);

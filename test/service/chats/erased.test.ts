@@ -64,7 +64,7 @@ test("a late deletion of an earlier life leaves the chat alone", async () => {
   await object.erase(organizationId, life);
   await object.adopt({ ...adoption, life: life + 1 });
   await object.erase(organizationId, life);
-  expect(await object.state(organizationId, null)).toMatchObject({ outcome: "ok", lastMessageAt: null });
+  expect(await object.state(organizationId, null)).toMatchObject({ outcome: "ok", activity: { lastMessageAt: null } });
   // The caller has the identity of the earlier life.
   expect(await object.state(organizationId, adoption)).toEqual({ outcome: "unknown" });
   expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
@@ -77,7 +77,16 @@ test("a late deletion of an earlier life leaves the chat alone", async () => {
 test("a chat that is deleted while it reports its activity keeps its tombstone and the tombstone's alarm", async () => {
   const { object, chatId, organizationId, life, tombstone } = await usedChat();
   // The chat's report will be answered with a greater number, which the chat would store.
-  const ahead = { lastMessageAt: null, preview: null, unansweredSince: null, depth: 0, oldest: null, attempts: {} };
+  const ahead = {
+    lastMessageAt: null,
+    lastMessage: null,
+    unansweredSince: null,
+    nextScheduledAt: null,
+    details: null,
+    depth: 0,
+    oldest: null,
+    attempts: {},
+  };
   await env.ORGANIZATIONS.getByName(organizationId).report({
     chatId,
     life,
@@ -104,7 +113,7 @@ test("a chat that is deleted and created again during a report reports its own a
   aroundCall("ORGANIZATIONS", "report", { after });
   await runDurableObjectAlarm(object);
   vi.restoreAllMocks();
-  expect(await stored()).toMatchObject({ last_message_at: null, preview: null });
+  expect(await stored()).toMatchObject({ last_message_at: null, last_message: null });
   expect((await stored())?.life).toBeGreaterThan(adoption.life);
   await runDurableObjectAlarm(object);
   expect(await stored()).toMatchObject({ state: "adopted", last_message_at: null });
@@ -123,7 +132,7 @@ test("a report of a deleted chat that arrives after the chat was created again c
   aroundCall("ORGANIZATIONS", "report", { before });
   await runDurableObjectAlarm(object);
   vi.restoreAllMocks();
-  expect(await stored()).toMatchObject({ state: "created", last_message_at: null, preview: null, report: 0 });
+  expect(await stored()).toMatchObject({ state: "created", last_message_at: null, last_message: null, report: 0 });
 });
 
 /** The object of a network's channel, and a call that reports the channel broken. */

@@ -112,20 +112,20 @@ test("an idempotency key is stored nowhere in the clear, and still returns its m
 });
 
 /** A web chat whose newest message has a canary, which the list of chats shows. */
-async function previewed() {
+async function listed() {
   const { api, channelId, organizationId } = await newOrganization();
   const { id: chatId } = await newChat(api, channelId, "ada");
   const canary = newCanary();
   const { id } = await send(api, chatId, { content: canary });
   await runDurableObjectAlarm(env.CHATS.getByName(chatId));
-  const preview = async () => (await storedChat(organizationId, chatId))?.preview ?? "";
-  expect(await preview()).toContain(canary);
+  const lastMessage = async () => (await storedChat(organizationId, chatId))?.last_message ?? "";
+  expect(await lastMessage()).toContain(canary);
   const redaction = async () => (await admin("POST", `/chats/${chatId}/messages/${id}/redact`)).status;
-  return { api, chatId, canary, preview, redaction };
+  return { api, chatId, canary, lastMessage, redaction };
 }
 
 test("a redaction is answered even if the chat changes during each report", async () => {
-  const { api, chatId, canary, preview, redaction } = await previewed();
+  const { api, chatId, canary, lastMessage, redaction } = await listed();
   let reports = 0;
   replaceMethod("ORGANIZATIONS", "report", (original) => async (...given) => {
     if (++reports < 5) await send(api, chatId);
@@ -134,5 +134,5 @@ test("a redaction is answered even if the chat changes during each report", asyn
   expect(await redaction()).toBe(200);
   expect(reports).toBeLessThan(3);
   vi.restoreAllMocks();
-  expect(await preview()).not.toContain(canary);
+  expect(await lastMessage()).not.toContain(canary);
 });

@@ -111,9 +111,9 @@ test("a path outside all prefixes is a 404 without a key", async () => {
 
 test.each([
   ["/chats", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
-  ["/chats/:chat", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
+  ["/chats/:chat", "GET, HEAD, PATCH", ["POST", "PUT", "DELETE", "OPTIONS"]],
   ["/chats/:chat/messages", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
-  ["/chats/:chat/messages/msg_1", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
+  ["/chats/:chat/messages/msg_1", "GET, HEAD, PATCH", ["POST", "PUT", "DELETE", "OPTIONS"]],
   ["/key", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
 ])("%s allows %s, and any other method is a 405", async (path, allow, methods) => {
   const { api } = await newOrganization();

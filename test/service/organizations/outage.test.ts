@@ -9,11 +9,11 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The preview that the organization's object has of its only chat. */
-function previewOf(organizationId: string): Promise<string | null> {
+/** The last message that the organization's object has of its only chat. */
+function lastMessageOf(organizationId: string): Promise<string | null> {
   return runInDurableObject(env.ORGANIZATIONS.getByName(organizationId), (_object, { storage }) =>
-    storage.sql.exec<{ preview: string | null }>("select preview from chats").one(),
-  ).then(({ preview }) => preview);
+    storage.sql.exec<{ last_message: string | null }>("select last_message from chats").one(),
+  ).then(({ last_message }) => last_message);
 }
 
 /** A chat whose newest message says "canary", as its organization knows. */
@@ -22,7 +22,7 @@ async function knownCanary() {
   const chat = await newChat(api, channelId);
   const message = await send(api, chat.id, { content: "canary" });
   await runDurableObjectAlarm(env.CHATS.getByName(chat.id));
-  expect(await previewOf(organizationId)).toContain("canary");
+  expect(await lastMessageOf(organizationId)).toContain("canary");
   const redact = () => admin("POST", `/chats/${chat.id}/messages/${message.id}/redact`);
   return { api, organizationId, chat, message, redact };
 }
@@ -30,7 +30,7 @@ async function knownCanary() {
 test("a redaction of the newest message is answered when the list of chats does not know its text any more", async () => {
   const { organizationId, redact } = await knownCanary();
   expect((await redact()).status).toBe(200);
-  expect(await previewOf(organizationId)).not.toContain("canary");
+  expect(await lastMessageOf(organizationId)).not.toContain("canary");
 });
 
 test("a redaction that can't be reported is a 503, is made all the same, and is repeated with a 200 and then a 404", async () => {
@@ -41,7 +41,7 @@ test("a redaction that can't be reported is a 503, is made all the same, and is 
   expectError(await redact(), 503, "unavailable");
   vi.restoreAllMocks();
   expect((await redact()).body.message).toMatchObject({ id: message.id, content: "" });
-  expect(await previewOf(organizationId)).not.toContain("canary");
+  expect(await lastMessageOf(organizationId)).not.toContain("canary");
   expectError(await redact(), 404, "message_not_found");
 });
 

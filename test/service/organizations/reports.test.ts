@@ -22,8 +22,10 @@ async function reporting() {
       events: null,
       webhooks: null,
       lastMessageAt: life + number,
-      preview: null,
+      lastMessage: null,
       unansweredSince: null,
+      nextScheduledAt: null,
+      details: null,
       depth: number,
       oldest: life,
       attempts: { sent: number },
@@ -73,7 +75,16 @@ test("a report for a chat that was deleted, or created again, changes nothing", 
 
 test("an object that nobody created answers a report without writing", async () => {
   const object = env.ORGANIZATIONS.getByName("org_gaaaaaaaaaaaaaaa");
-  const state = { lastMessageAt: 1, preview: null, unansweredSince: null, depth: 0, oldest: null, attempts: {} };
+  const state = {
+    lastMessageAt: 1,
+    lastMessage: null,
+    unansweredSince: null,
+    nextScheduledAt: null,
+    details: null,
+    depth: 0,
+    oldest: null,
+    attempts: {},
+  };
   expect(
     await object.report({ chatId: "cht_gaaaaaaaaaaaaaaa", life: 1, number: 1, events: null, webhooks: null, ...state }),
   ).toEqual({

@@ -69,7 +69,13 @@ export class Clients {
     if (chatId === undefined) return;
     const content = this.#name("text");
     this.#request("send", async ({ env }) => {
-      const caller = { keyId: "key", organizationId: this.#organizationId, defaultSenderId: "member", region: null };
+      const caller = {
+        keyId: "key",
+        organizationId: this.#organizationId,
+        permissions: [],
+        defaultSenderId: "member",
+        region: null,
+      };
       const context = { waitUntil: () => {} };
       const body = { body: { content, metadata: {} }, idempotencyKey: content } as Parameters<
         Service["sendMessage"]
@@ -177,7 +183,7 @@ export class Clients {
   list(): void {
     this.#request("GET /chats", async ({ env }) => {
       await this.#service.callOrganization(env, this.#organizationId, (organization) =>
-        organization.list({}, { page: 1, limit: 100 }),
+        organization.list({}, { page: 1, limit: 100 }, true),
       );
       return true;
     });

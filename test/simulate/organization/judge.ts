@@ -1,4 +1,4 @@
-import type { Preview } from "../../../src/organizations/rpc.ts";
+import type { LastMessage } from "../../../src/chats/chat.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { OrganizationWorld } from "./rules.ts";
 
@@ -10,7 +10,7 @@ export interface Row {
   life: number;
   address: string;
   others: string | null;
-  preview: string | null;
+  last_message: string | null;
 }
 
 interface Incarnation {
@@ -70,7 +70,7 @@ export class Judge {
   rows(): Row[] {
     return this.#organization.storage.read<Row>(
       "chats",
-      "select id, channel_id, state, life, address, others, preview from chats order by id",
+      "select id, channel_id, state, life, address, others, last_message from chats order by id",
     );
   }
 
@@ -224,11 +224,11 @@ export class Judge {
     this.#world.check("buried", messages.length === 0, () => `the object of ${chatId} has messages after its deletion`);
   }
 
-  #isBlank({ id: chatId, life, preview }: Row): void {
-    if (preview === null) return;
-    const { id, text } = JSON.parse(preview) as Preview;
+  #isBlank({ id: chatId, life, last_message }: Row): void {
+    if (last_message === null) return;
+    const { id, text } = JSON.parse(last_message) as LastMessage;
     const isShown = this.#redacted.get(`${id} ${life}`) === text;
-    this.#world.check("blank", !isShown, () => `the preview of ${chatId} shows "${text}"`);
+    this.#world.check("blank", !isShown, () => `the last message of ${chatId} shows "${text}"`);
   }
 
   #checkAddresses(rows: Row[]): void {

@@ -13,7 +13,7 @@ interface ReportedRow {
   created_at: number;
   active_at: number | null;
   last_message_at: number | null;
-  preview: string | null;
+  last_message: string | null;
   unanswered_since: number | null;
   depth: number;
   oldest: number | null;
@@ -96,16 +96,16 @@ function checkReport(
   const expected = {
     active_at: Math.max(row.created_at, lastAt ?? 0),
     last_message_at: lastAt,
-    preview: last ? [last.id, last.seq, last.text, last.status] : null,
+    lastMessage: last ? [last.id, last.seq, last.text, last.status] : null,
     unanswered_since: since ? Date.parse(since.createdAt) : null,
     depth: queued.length,
     oldest: queued[0] ? Date.parse(queued[0].createdAt) : null,
   };
-  const preview = JSON.parse(row.preview ?? "null") as ChatState["preview"];
+  const lastMessage = JSON.parse(row.last_message ?? "null") as ChatState["lastMessage"];
   const known = {
     active_at: row.active_at,
     last_message_at: row.last_message_at,
-    preview: preview && [preview.id, preview.seq, preview.text, preview.status],
+    lastMessage: lastMessage && [lastMessage.id, lastMessage.seq, lastMessage.text, lastMessage.status],
     unanswered_since: row.unanswered_since,
     depth: row.depth,
     oldest: row.oldest,

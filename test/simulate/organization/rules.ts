@@ -34,7 +34,7 @@ export const ORGANIZATION_INVARIANTS = {
   opened: "an address whose chat is being deleted gets no chat",
   stored: "an acknowledged message stays until its chat is deleted",
   dense: "the messages of a chat are numbered without a gap",
-  blank: "after the answer of a redaction no preview and no list shows the text",
+  blank: "after the answer of a redaction no list shows the text",
   rest: "when faults have stopped, all alarms end",
   adopted: "at rest each chat is adopted, by the one object of its id",
   clean: "at rest an object without a chat stores nothing",

@@ -56,6 +56,8 @@ export class LineChat {
       },
       identity: () => this.#identity as ChatIdentity | undefined,
       depth: () => 0,
+      nextDueAt: () => null,
+      details: () => null,
     });
   }
 

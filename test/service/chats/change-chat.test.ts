@@ -1,0 +1,194 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Chat } from "../../../src/chats/chat.ts";
+import { breakObjects } from "../../support/faults.ts";
+import { client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
+import { stopTheClock } from "../delivery/conversation.ts";
+import { report, writeAsContact } from "./inbound.ts";
+
+stopTheClock();
+afterEach(() => vi.restoreAllMocks());
+
+async function place() {
+  const organization = await newOrganization();
+  const { api, organizationId, channelId } = organization;
+  const contact = { address: "ada@acme.test", name: "Ada" };
+  const { chat } = (await api("POST", "/chats", { channelId, contact, metadata: { plan: "gold", city: "Turin" } }))
+    .body;
+  const { secret } = await newKey(organizationId, { permissions: ["events:read"] });
+  return {
+    ...organization,
+    chat: chat as Chat,
+    path: `/chats/${chat.id}`,
+    object: env.CHATS.getByName(chat.id),
+    patch: (body: unknown) => api("PATCH", `/chats/${chat.id}`, body),
+    write: () => writeAsContact(organizationId, chat.id),
+    listed: async () => (await api("GET", "/chats")).body.chats[0] as Chat,
+    unanswered: async () => (await api("GET", "/chats?unanswered=true")).body.chats.length,
+    updates: async (): Promise<{ data: { chat: Chat } }[]> => {
+      const answer = await client(secret)("GET", `/chats/${chat.id}/events`);
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body.events.filter(({ type }: { type: string }) => type === "chat.updated");
+    },
+  };
+}
+
+test("PATCH /chats/{id} changes the name and the metadata for all routes, and makes one event", async () => {
+  const { api, chat, patch, path, listed, updates, channelId } = await place();
+  const answer = await patch({ contact: { name: "Ada L." }, metadata: { plan: "silver", order: "4711" } });
+  const changed = {
+    ...chat,
+    contact: { ...chat.contact, name: "Ada L." },
+    metadata: { plan: "silver", city: "Turin", order: "4711" },
+  };
+  expect([answer.status, answer.body]).toEqual([200, { chat: changed }]);
+  expect((await api("GET", path)).body).toEqual({ chat: changed });
+  expect(await listed()).toEqual(changed);
+  const again = await api("POST", "/chats", { channelId, contact: { address: "ada@acme.test", name: "Other" } });
+  expect([again.status, again.body]).toEqual([200, { chat: changed }]);
+  expect((await updates()).map(({ data }) => data.chat)).toEqual([changed]);
+});
+
+test("absent fields don't change, null removes, and a patch that changes nothing makes no event", async () => {
+  const { chat, patch, updates } = await place();
+  for (const body of [
+    {},
+    { contact: {} },
+    { metadata: {} },
+    { contact: { name: "Ada" }, metadata: { plan: "gold" } },
+  ]) {
+    expect((await patch(body)).body).toEqual({ chat });
+  }
+  expect(await updates()).toHaveLength(0);
+  expect((await patch({ contact: { name: null } })).body.chat).toMatchObject({
+    contact: { address: "ada@acme.test", name: null },
+    metadata: chat.metadata,
+  });
+  expect((await patch({ metadata: { plan: null, none: null } })).body.chat.metadata).toEqual({ city: "Turin" });
+  expect((await patch({ metadata: null })).body.chat).toMatchObject({ contact: { name: null }, metadata: {} });
+  expect(await updates()).toHaveLength(3);
+});
+
+test("concurrent patches keep each other's changes", async () => {
+  const { patch, listed, updates } = await place();
+  await Promise.all([
+    patch({ contact: { name: "B" } }),
+    patch({ metadata: { one: "1" } }),
+    patch({ metadata: { two: "2" } }),
+  ]);
+  expect(await listed()).toMatchObject({ contact: { name: "B" }, metadata: { city: "Turin", one: "1", two: "2" } });
+  expect(await updates()).toHaveLength(3);
+});
+
+test("a change survives an eviction and later reports", async () => {
+  const { api, chat, object, patch, path, write, listed } = await place();
+  await patch({ contact: { name: "Ada L." } });
+  await evictDurableObject(object);
+  await write();
+  await report(chat.id);
+  await evictDurableObject(env.ORGANIZATIONS.getByName((await object.owner())?.organizationId ?? ""));
+  expect((await listed()).contact.name).toBe("Ada L.");
+  expect((await api("GET", path)).body.chat.contact.name).toBe("Ada L.");
+});
+
+test.each([
+  [{ contact: { name: "" } }, "contact.name"],
+  [{ contact: { name: "x".repeat(257) } }, "contact.name"],
+  [{ contact: { name: 1 } }, "contact.name"],
+  [{ metadata: { a: 1 } }, "metadata.a"],
+  [{ metadata: { ["k".repeat(41)]: "v" } }, `metadata.${"k".repeat(41)}`],
+  [{ metadata: { a: "x".repeat(501) } }, "metadata.a"],
+  [{ metadata: "gold" }, "metadata"],
+  [{ metadata: JSON.parse('{"__proto__":"x"}') }, "metadata"],
+  [{ metadata: Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`k${n}`, "v"])) }, "metadata"],
+  [{ metadata: Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`k${n}`, "v".repeat(500)])) }, "metadata"],
+])("PATCH /chats/{id} with %j is a 400 that names %s, and changes nothing", async (body, fault) => {
+  const { api, chat, patch, path } = await place();
+  expectFaults(await patch(body), fault);
+  expect((await api("GET", path)).body).toEqual({ chat });
+});
+
+test("PATCH /chats/{id} can't remove the contact", async () => {
+  const { patch } = await place();
+  expectError(await patch({ contact: null }), 400, "missing_field");
+});
+
+test("the routes need chats:write and a chat of the organization", async () => {
+  const { organizationId, path } = await place();
+  const reader = client((await newKey(organizationId, { permissions: ["chats:read"] })).secret);
+  const { api: stranger } = await newOrganization();
+  for (const [method, route, body] of [
+    ["PATCH", path, {}],
+    ["POST", `${path}/answered`, undefined],
+  ] as const) {
+    expectError(await reader(method, route, body), 403, "permission_denied");
+    expectError(await stranger(method, route, body), 404, "chat_not_found");
+  }
+});
+
+test("a patch is a 503 while the organization's object does not answer, and can be repeated", async () => {
+  const { api, chat, object, patch, path, listed, updates } = await place();
+  breakObjects("ORGANIZATIONS", "find");
+  expectError(await patch({ metadata: { a: "1" } }), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await api("GET", path)).body).toEqual({ chat });
+  breakObjects("ORGANIZATIONS", "report");
+  expectError(await patch({ metadata: { a: "1" } }), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect((await listed()).metadata).toEqual(chat.metadata);
+  await evictDurableObject(object);
+  expect((await patch({ metadata: { a: "1" } })).body.chat.metadata).toEqual({ ...chat.metadata, a: "1" });
+  expect((await listed()).metadata).toEqual({ ...chat.metadata, a: "1" });
+  expect(await updates()).toHaveLength(1);
+});
+
+test("POST /chats/{id}/answered takes the chat off the list of the unanswered, for good", async () => {
+  const { api, chat, object, path, write, unanswered } = await place();
+  await write();
+  await report(chat.id);
+  expect(await unanswered()).toBe(1);
+  const answer = await api("POST", `${path}/answered`);
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.body.chat).toMatchObject({ id: chat.id, unansweredSince: null, lastMessage: { text: "Hi" } });
+  expect(await unanswered()).toBe(0);
+  await evictDurableObject(object);
+  expect((await api("GET", path)).body.chat.unansweredSince).toBeNull();
+  expect((await api("POST", `${path}/answered`)).body).toEqual(answer.body);
+  await report(chat.id);
+  expect(await unanswered()).toBe(0);
+});
+
+test.each([false, true])(
+  "a message that arrives after POST /chats/{id}/answered counts again (evicted: %s)",
+  async (isEvicted) => {
+    const { api, chat, object, path, write, unanswered } = await place();
+    await write();
+    await api("POST", `${path}/answered`);
+    if (isEvicted) await evictDurableObject(object);
+    vi.setSystemTime(Date.now() + 1_000);
+    const { createdAt } = await write();
+    if (isEvicted) await evictDurableObject(object);
+    await report(chat.id);
+    expect(await unanswered()).toBe(1);
+    expect((await api("GET", path)).body.chat.unansweredSince).toBe(createdAt);
+  },
+);
+
+test("POST /chats/{id}/answered is a 503 while the organization's object does not answer, and can be repeated", async () => {
+  const { api, chat, object, path, write, unanswered } = await place();
+  await write();
+  await report(chat.id);
+  breakObjects("ORGANIZATIONS", "report");
+  expectError(await api("POST", `${path}/answered`), 503, "unavailable");
+  vi.restoreAllMocks();
+  expect(await unanswered()).toBe(1);
+  await evictDurableObject(object);
+  expect((await api("POST", `${path}/answered`)).status).toBe(200);
+  expect(await unanswered()).toBe(0);
+});
+
+test("a chat without messages can be marked as answered", async () => {
+  const { api, chat, path } = await place();
+  expect((await api("POST", `${path}/answered`)).body).toEqual({ chat });
+});

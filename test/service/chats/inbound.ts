@@ -1,0 +1,18 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import type { Message } from "../../../src/chats/message.ts";
+import { newId } from "../../../src/ids.ts";
+
+/** The contact of a chat writes a message. */
+export async function writeAsContact(organizationId: string, chatId: string, content = "Hi"): Promise<Message> {
+  const id = newId("msg", null);
+  const draft = { id, dedupe: id, type: "TEXT", content, media: null, origin: null, addresses: [] } as const;
+  const answer = await env.CHATS.getByName(chatId).receive(organizationId, { ...draft, addresses: [] }, null);
+  if (answer.outcome !== "stored") throw new Error(answer.outcome);
+  return JSON.parse(answer.doc) as Message;
+}
+
+/** Makes a chat report its state now. */
+export async function report(chatId: string): Promise<void> {
+  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
+}
