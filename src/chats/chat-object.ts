@@ -118,6 +118,43 @@ export class ChatObject extends DurableObject<Env> {
     return answer;
   }
 
+  /** Cancels a message; see `MessageActions.cancel`. */
+  async cancel(
+    organizationId: string,
+    messageId: string,
+    knownIdentity: ChatIdentity | null,
+  ): Promise<rpc.CancelAnswer> {
+    await this.#parts.alarm.standing();
+    if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
+    const answer = this.#parts.actions.cancel(messageId);
+    // Even if it was canceled before: the first call may have lost the alarm.
+    if (answer.outcome === "ok") await this.#parts.announce();
+    return answer;
+  }
+
+  /** Sends a failed message again; see `MessageActions.resend`. @param isRepeat as in `send` */
+  async resend(
+    organizationId: string,
+    request: rpc.ResendRequest,
+    knownIdentity: ChatIdentity | null,
+    isRepeat = false,
+  ): Promise<rpc.SendAnswer | rpc.Unknown> {
+    await this.#parts.alarm.standing();
+    const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
+    if (!identity) return UNKNOWN;
+    this.#parts.scheduled.placeDue();
+    const answer = this.#parts.actions.resend(identity, request, isRepeat);
+    if (answer.outcome === "refused") return answer;
+    if (identity.channelKind !== "web") this.#parts.queue.start();
+    await this.#parts.announce();
+    return answer;
+  }
+
+  attempts(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.AttemptsAnswer {
+    if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
+    return this.#parts.actions.attempts(messageId);
+  }
+
   /** Adopts the chat, so that it answers to its organization. Repeating the call changes nothing. */
   async adopt(identity: ChatIdentity): Promise<void> {
     await this.#parts.alarm.standing();

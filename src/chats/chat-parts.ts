@@ -12,6 +12,7 @@ import { Adoption } from "./identity.ts";
 import { limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
+import { MessageActions } from "./message-actions.ts";
 import { Redactions } from "./redactions.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import { MessageStore } from "./store-messages.ts";
@@ -34,6 +35,7 @@ export class ChatParts {
   readonly visitors: VisitorSockets;
   readonly scheduled: ScheduledMessages;
   readonly store: MessageStore;
+  readonly actions: MessageActions;
   readonly redactions: Redactions;
   readonly changes: ChatChanges;
   readonly #ctx: DurableObjectState;
@@ -120,6 +122,13 @@ export class ChatParts {
       scheduled: this.scheduled,
       depth: () => this.depth(),
       show: (message) => this.visitors.show(message),
+    });
+    this.actions = new MessageActions({
+      log: this.log,
+      deliveries: this.deliveries,
+      queue: this.queue,
+      scheduled: this.scheduled,
+      store: this.store,
     });
     this.redactions = new Redactions({
       kv: storage.kv,

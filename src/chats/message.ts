@@ -144,6 +144,13 @@ export const sendBody = z.object({
 });
 export type SendBody = z.output<typeof sendBody>;
 
+/** The body of `POST /chats/{id}/messages/{messageId}/resend`. */
+export const resendBody = z.object({
+  senderId: optional(z.string().check(notEmpty, ...atMost(MAX_ID))),
+  scheduledAt: optional(instant),
+  expiresAt: optional(instant),
+});
+
 /** A message with a template has the type TEMPLATE, whatever `type` says. */
 export function typeOf(body: SendBody): MessageType {
   return body.templateId === undefined ? (body.type ?? "TEXT") : "TEMPLATE";

@@ -5,6 +5,7 @@ import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
 import { chatPatch, markAnswered, patchChat } from "./change-chat.ts";
+import { cancelMessage, readAttempts, resendMessage } from "./change-message.ts";
 import { shownTo } from "./chat.ts";
 import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
@@ -13,7 +14,7 @@ import { readIdempotencyKey } from "./idempotency.ts";
 import { readChats, readChatsAhead } from "./list-chats.ts";
 import { readMessages, readMessagesAhead } from "./list-messages.ts";
 import { readMedia } from "./media.ts";
-import { sendBody } from "./message.ts";
+import { resendBody, sendBody } from "./message.ts";
 import { listScheduled, scheduledQuery } from "./scheduled/list-scheduled.ts";
 import { messagePatch, moveMessage } from "./scheduled/move-message.ts";
 import { sendMessage } from "./send-message.ts";
@@ -62,6 +63,25 @@ export const chatRoutes = new Hono<ChatsEnv>()
   )
   .get("/chats/:id/scheduled", requirePermission("messages:read"), validQuery(scheduledQuery), async (c) => {
     return json(c, await listScheduled(c.env, c.var.caller, c.req.param("id"), c.req.valid("query")));
+  })
+  .post("/chats/:id/messages/:messageId/cancel", requirePermission("messages:send"), noQuery, async (c) => {
+    const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
+    return json(c, `{"message":${await cancelMessage(c.env, c.var.caller, ids)}}`);
+  })
+  .post(
+    "/chats/:id/messages/:messageId/resend",
+    requirePermission("messages:send"),
+    noQuery,
+    validBody(resendBody, { mayBeEmpty: true }),
+    async (c) => {
+      const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
+      const sent = await resendMessage(c.env, c.executionCtx, c.var.caller, ids, c.req.valid("json"));
+      return json(c, `{"message":${sent.doc}}`, 201, sent.replayed ? { "Idempotent-Replayed": "true" } : {});
+    },
+  )
+  .get("/chats/:id/messages/:messageId/attempts", requirePermission("messages:read"), noQuery, async (c) => {
+    const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
+    return c.json(await readAttempts(c.env, c.var.caller, ids));
   })
   .get("/chats/:id/messages/:messageId/media", requirePermission("messages:read"), noQuery, (c) =>
     readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),

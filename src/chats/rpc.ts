@@ -3,6 +3,7 @@ import type { EventType } from "../events/event.ts";
 import type { ErrorCode, Fault } from "../http/errors.ts";
 import type { LineDescription } from "../webhooks/line.ts";
 import type { ChatActivity } from "./chat.ts";
+import type { AttemptHistory } from "./delivery/attempt-history.ts";
 import type { Media, UsedTemplate } from "./log/rows.ts";
 import type { Message } from "./message.ts";
 
@@ -60,6 +61,17 @@ export interface MoveBody {
   expiresAt?: number | null | undefined;
 }
 
+/** A request to send a failed message again. `id`, `calledAt` and the times are as in `Draft`. */
+export interface ResendRequest {
+  id: string;
+  calledAt: number;
+  messageId: string;
+  scheduledAt: number | null;
+  expiresAt: number | null;
+  /** The new sender, null for the same one, or the reason why the message can't be sent. */
+  sender: { outcome: "found"; senderId: string | null } | RefusedDraft;
+}
+
 /** A message from a contact. `dedupe` is the id that the network or the visitor's page gave it. */
 export interface InboundDraft {
   id: string;
@@ -91,6 +103,11 @@ export type MoveAnswer = MessageAnswer | { outcome: "not_scheduled" } | RefusedD
 /** `body`: the response body, as JSON. */
 export type ScheduledAnswer = { outcome: "ok"; body: string } | Unknown;
 export type RedactAnswer = MessageAnswer | { outcome: "not_reported" };
+export type CancelAnswer = MessageAnswer | { outcome: "not_cancelable" };
+
+/** The attempts of a message, and when the next one begins (RFC 3339; null if it is unknown or none begins). */
+export type ShownHistory = AttemptHistory & { nextAttemptAt: string | null };
+export type AttemptsAnswer = { outcome: "ok"; history: ShownHistory } | { outcome: "no_message" } | Unknown;
 export type SendAnswer = { outcome: "stored"; doc: string; replayed: boolean } | RefusedDraft;
 export type ReceiveAnswer = { outcome: "stored" | "repeated"; doc: string } | { outcome: "chat_full" } | Unknown;
 export type ApplyStatusAnswer = { outcome: "ok" | "no_message" } | Unknown;

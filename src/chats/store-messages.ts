@@ -40,7 +40,7 @@ export class MessageStore {
    */
   outbound(identity: ChatIdentity, draft: Draft, isRepeat: boolean): SendAnswer {
     const { log, scheduled } = this.#host;
-    const dedupe = draft.idempotencyHash === null ? null : `key:${draft.idempotencyHash}`;
+    const dedupe = dedupeOf(draft);
     const first = dedupe === null ? null : (log.byDedupe(dedupe) ?? scheduled.byDedupe(dedupe));
     if (first) return replay(first, draft);
     if (draft.prepared.outcome === "refused") return draft.prepared;
@@ -128,6 +128,12 @@ function chatMovedOn({ ifSeq }: Draft, newest: number): RefusedDraft | null {
     code: "chat_moved_on",
     text: `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}`,
   };
+}
+
+/** A message is sent again at most once. */
+function dedupeOf({ resendOf, idempotencyHash }: Draft): string | null {
+  if (resendOf != null) return `resend:${resendOf}`;
+  return idempotencyHash === null ? null : `key:${idempotencyHash}`;
 }
 
 function inboundDedupe(dedupe: string): string {

@@ -2,6 +2,7 @@ import { ERRORS } from "../http/errors.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { HEADERS, type HeaderName } from "./headers.ts";
+import { MESSAGE_OPERATIONS } from "./message-operations.ts";
 import { type Components, type GroupDefaults, type OperationSpec, writeOperation } from "./operation.ts";
 import { channelOperations } from "./operator/channels.ts";
 import { chatOperations } from "./operator/chats.ts";
@@ -68,7 +69,13 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
   },
   groups: [
     {
-      operations: [...PUBLIC_OPERATIONS, ...SCHEDULE_OPERATIONS, ...EVENT_OPERATIONS, ...ownWebhookOperations],
+      operations: [
+        ...PUBLIC_OPERATIONS,
+        ...SCHEDULE_OPERATIONS,
+        ...MESSAGE_OPERATIONS,
+        ...EVENT_OPERATIONS,
+        ...ownWebhookOperations,
+      ],
       defaults: {
         limited: true,
         errors: [

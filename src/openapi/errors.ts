@@ -52,6 +52,11 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   },
   schedule_full: { when: `The chat already has ${MAX_SCHEDULED.toLocaleString("en")} scheduled messages.` },
   not_scheduled: { when: "The message is not scheduled, or not any more." },
+  not_cancelable: {
+    when: "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",
+  },
+  not_failed: { when: "Only a message with the status `FAILED` can be sent again." },
+  redacted: { when: "The message was redacted, so nothing is left to send." },
   chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
   last_member: { when: "An organization must keep at least one member." },
   key_revoked: { when: "A revoked or expired key can't get a new secret." },

@@ -6,9 +6,9 @@ import type { Clock } from "../../platform/clock.ts";
 import { inTime } from "../../platform/deadline.ts";
 import type { ChatIdentity } from "../identity.ts";
 import { expiryOf } from "../message.ts";
-import type { Queue, StatusNews } from "../rpc.ts";
+import type { Queue, ShownHistory, StatusNews } from "../rpc.ts";
 import type { LogPort, NetworkPort, OutboxHost } from "./attempt.ts";
-import { type AttemptHistory, historyOf } from "./attempt-history.ts";
+import { historyOf } from "./attempt-history.ts";
 import { DELIVERY_DECISIONS, type DeliveryDecisions } from "./decisions.ts";
 import type { DeliveryLog } from "./delivery-log.ts";
 import { Outbox } from "./outbox.ts";
@@ -92,8 +92,8 @@ export class DeliveryQueue {
     return true;
   }
 
-  /** The attempts of a message, and when its next one begins (RFC 3339; null if it is unknown or none begins). */
-  attemptsOf(row: QueuedMessage): AttemptHistory & { nextAttemptAt: string | null } {
+  /** The attempts of a message. */
+  attemptsOf(row: QueuedMessage): ShownHistory {
     const { seq, message, delivery } = row;
     const isNext = message.status === "QUEUED" && this.#ports.log.head()?.seq === seq;
     // An attempt that was stored with the message has not begun while it waits for a permit.

@@ -13,6 +13,7 @@ import {
   type OutboundRow,
   outboundRow,
   type SeqRange,
+  type UsedTemplate,
 } from "./rows.ts";
 import { CHAT_SCHEMA } from "./schema.ts";
 import { newestFirst } from "./walk.ts";
@@ -258,6 +259,12 @@ export class MessageLog {
       }
       this.queue.left(...failed.map(({ seq }) => seq));
     });
+  }
+
+  /** The template of a message; null if it has none. */
+  templateOf(seq: number): UsedTemplate | null {
+    const [row] = this.#sql.exec<{ template: string | null }>("select template from messages where seq = ?", seq);
+    return row?.template ? (JSON.parse(row.template) as UsedTemplate) : null;
   }
 
   mediaOf(seq: number): Media | null {

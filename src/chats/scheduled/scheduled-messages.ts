@@ -11,7 +11,7 @@ import { withStatus } from "../message-status.ts";
 import type { Draft, MessageAnswer, MoveAnswer, MoveBody, Prepared, RefusedDraft, Unknown } from "../rpc.ts";
 import { scheduleCursor } from "./cursor.ts";
 import { type Due, MAX_SCHEDULED, type Rest, SCHEDULING_DECISIONS, type SchedulingDecisions } from "./decisions.ts";
-import { EndedRows } from "./ended-rows.ts";
+import { type EndedRow, EndedRows } from "./ended-rows.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
 
 /** After a fault, due messages rest for so long. */
@@ -90,8 +90,9 @@ export class ScheduledMessages {
   }
 
   /** A message without a place, scheduled or ended; null if there is none. */
-  find(id: string): UnplacedRow | null {
-    return this.#rows.entry(id) ? this.#rows.read(id) : this.#ended.byId(id);
+  find(id: string): EndedRow | null {
+    const scheduled = this.#rows.entry(id) && this.#rows.read(id);
+    return scheduled ? { ...scheduled, redactedBy: null } : this.#ended.byId(id);
   }
 
   /** The message without a place that a call or an idempotency key stored first. */

@@ -9,7 +9,7 @@ import { statsQuery } from "../../../src/admin/stats.ts";
 import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
-import { sendBody } from "../../../src/chats/message.ts";
+import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { scheduledQuery } from "../../../src/chats/scheduled/list-scheduled.ts";
 import { messagePatch } from "../../../src/chats/scheduled/move-message.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
@@ -81,6 +81,9 @@ export const SHAPES: Record<string, Shape> = {
   "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },
   "POST /api/v1/chats/:id/messages": { ids: chat, body: sendBody, weight: 20 },
   "PATCH /api/v1/chats/:id/messages/:messageId": { ids: message, body: messagePatch, weight: 3 },
+  "POST /api/v1/chats/:id/messages/:messageId/cancel": { ids: message, weight: 3 },
+  "POST /api/v1/chats/:id/messages/:messageId/resend": { ids: message, body: resendBody, weight: 3 },
+  "GET /api/v1/chats/:id/messages/:messageId/attempts": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/scheduled": { ids: chat, query: scheduledQuery, weight: 3 },
   "GET /api/v1/events": { query: eventsQuery, weight: 3 },
   "GET /api/v1/events/stream": { query: streamQuery },

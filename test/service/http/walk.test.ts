@@ -31,6 +31,9 @@ const NEEDS: Record<string, string | null> = {
   "GET /api/v1/chats/:id/messages/:messageId/media": "messages:read",
   "POST /api/v1/chats/:id/messages": "messages:send",
   "PATCH /api/v1/chats/:id/messages/:messageId": "messages:send",
+  "POST /api/v1/chats/:id/messages/:messageId/cancel": "messages:send",
+  "POST /api/v1/chats/:id/messages/:messageId/resend": "messages:send",
+  "GET /api/v1/chats/:id/messages/:messageId/attempts": "messages:read",
   "GET /api/v1/chats/:id/scheduled": "messages:read",
   "GET /api/v1/events": "events:read",
   // A stream would not end, so its cursor is wrong.

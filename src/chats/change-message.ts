@@ -1,0 +1,82 @@
+import type * as z from "zod/mini";
+import { ApiError } from "../http/errors.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
+import type { Caller } from "../keys/key-object.ts";
+import { callChat } from "./call-chat.ts";
+import type { resendBody } from "./message.ts";
+import { timeFaults } from "./message-times.ts";
+import type { ResendRequest, ShownHistory } from "./rpc.ts";
+import { findSenderAndTemplate } from "./senders-and-templates.ts";
+
+/** A message of a chat. */
+interface MessageIds {
+  chatId: string;
+  messageId: string;
+}
+
+/**
+ * Cancels a message.
+ * @returns the message's JSON
+ * @throws ApiError `chat_not_found`, `message_not_found`, `not_cancelable`
+ */
+export async function cancelMessage(env: Env, caller: Caller, { chatId, messageId }: MessageIds): Promise<string> {
+  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
+    chat.cancel(caller.organizationId, messageId, knownIdentity),
+  );
+  if (answer.outcome === "ok") return answer.doc;
+  throw new ApiError(answer.outcome === "no_message" ? "message_not_found" : answer.outcome);
+}
+
+/**
+ * Sends a failed message again, as a new message.
+ * @returns the new message's JSON; `replayed` if the message was sent again before
+ */
+export async function resendMessage(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  caller: Caller,
+  { chatId, messageId }: MessageIds,
+  body: z.output<typeof resendBody>,
+): Promise<{ doc: string; replayed: boolean }> {
+  const request: ResendRequest = {
+    id: newId("msg", jurisdictionOf(caller.organizationId)),
+    calledAt: Date.now(),
+    messageId,
+    scheduledAt: body.scheduledAt ?? null,
+    expiresAt: body.expiresAt ?? null,
+    sender: await senderOf(env, ctx, caller, body),
+  };
+  const answer = await callChat(env, caller, chatId, (chat, knownIdentity, isRepeat) =>
+    chat.resend(caller.organizationId, request, knownIdentity, isRepeat),
+  );
+  if (answer.outcome === "stored") return answer;
+  const { code, text, faults } = answer;
+  throw new ApiError(code, { text, faults });
+}
+
+/** The new sender, or the first reason to refuse. It is the chat that refuses, because a repeat gets its message. */
+async function senderOf(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  { organizationId }: Caller,
+  body: z.output<typeof resendBody>,
+): Promise<ResendRequest["sender"]> {
+  const { senderId } = body;
+  const found = await findSenderAndTemplate(env, ctx, organizationId, { senderId });
+  const faults = timeFaults(body, Date.now());
+  if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
+  if (senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
+  return { outcome: "found", senderId: senderId ?? null };
+}
+
+/**
+ * Reads the attempts of a message.
+ * @throws ApiError `chat_not_found`, `message_not_found`
+ */
+export async function readAttempts(env: Env, caller: Caller, { chatId, messageId }: MessageIds): Promise<ShownHistory> {
+  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
+    chat.attempts(caller.organizationId, messageId, knownIdentity),
+  );
+  if (answer.outcome === "no_message") throw new ApiError("message_not_found");
+  return answer.history;
+}

@@ -1,0 +1,109 @@
+import type { DeliveryLog } from "./delivery/delivery-log.ts";
+import type { DeliveryQueue } from "./delivery/queue.ts";
+import type { ChatIdentity } from "./identity.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import type { UsedTemplate } from "./log/rows.ts";
+import type { Message, ShownMessage } from "./message.ts";
+import type {
+  AttemptsAnswer,
+  CancelAnswer,
+  Prepared,
+  RefusedDraft,
+  ResendRequest,
+  SendAnswer,
+  Unknown,
+} from "./rpc.ts";
+import type { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
+import type { MessageStore } from "./store-messages.ts";
+
+/** What the actions need of their chat. */
+interface ActionHost {
+  log: MessageLog;
+  deliveries: Pick<DeliveryLog, "delivered">;
+  queue: Pick<DeliveryQueue, "attemptsOf" | "cancel">;
+  scheduled: Pick<ScheduledMessages, "cancel" | "find">;
+  store: Pick<MessageStore, "outbound">;
+}
+
+/** A stored message, as a resend needs it. */
+interface Original {
+  message: ShownMessage;
+  template: UsedTemplate | null;
+  isRedacted: boolean;
+}
+
+/** What clients do with a message that is stored: cancel it, send it again after it failed, and read its attempts. */
+export class MessageActions {
+  readonly #host: ActionHost;
+
+  constructor(host: ActionHost) {
+    this.#host = host;
+  }
+
+  /** Cancels a scheduled or queued message. Repeating the call changes nothing. */
+  cancel(id: string): Exclude<CancelAnswer, Unknown> {
+    const { log, queue, scheduled } = this.#host;
+    const row = log.byId(id);
+    if (!row) {
+      const doc = scheduled.cancel(id);
+      if (doc !== null) return { outcome: "ok", doc };
+      return { outcome: scheduled.find(id) ? "not_cancelable" : "no_message" };
+    }
+    const { status } = JSON.parse(row.doc) as Message;
+    if (status !== "CANCELED" && !queue.cancel(row.seq)) return { outcome: "not_cancelable" };
+    return { outcome: "ok", doc: log.byId(id)?.doc ?? row.doc };
+  }
+
+  /**
+   * Sends a failed message again, as a new message. Each message is sent again at most once: a repeat gets the message
+   * of the first call.
+   */
+  resend(identity: ChatIdentity, request: ResendRequest, isRepeat: boolean): SendAnswer {
+    const { id, calledAt, messageId, scheduledAt, expiresAt, sender } = request;
+    const original = this.#find(messageId);
+    if (!original) return sender.outcome === "refused" ? sender : { outcome: "refused", code: "message_not_found" };
+    const { message, template } = original;
+    const { type, content, mediaUrl, templateId, variables, metadata } = message;
+    const draft = { id, calledAt, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt };
+    const prepared = prepareAgain(original, sender);
+    return this.#host.store.outbound(
+      identity,
+      { ...draft, resendOf: message.id, idempotencyHash: null, fingerprint: null, prepared },
+      isRepeat,
+    );
+
+    function prepareAgain({ isRedacted }: Original, found: ResendRequest["sender"]): Prepared | RefusedDraft {
+      if (found.outcome === "refused") return found;
+      if (message.status !== "FAILED") return { outcome: "refused", code: "not_failed" };
+      if (isRedacted) return { outcome: "refused", code: "redacted" };
+      const senderId = found.senderId ?? message.senderId ?? "";
+      return { outcome: "prepared", senderId, text: message.text, template };
+    }
+  }
+
+  /** The attempts of a message. A message that no network delivers has none. */
+  attempts(id: string): Exclude<AttemptsAnswer, Unknown> {
+    const { deliveries, log, queue, scheduled } = this.#host;
+    const none = { attempts: [], dropped: 0, nextAttemptAt: null };
+    const placed = log.byId(id);
+    if (placed) {
+      const row = deliveries.delivered(placed.seq);
+      return { outcome: "ok", history: row ? queue.attemptsOf(row) : none };
+    }
+    const unplaced = scheduled.find(id);
+    if (!unplaced) return { outcome: "no_message" };
+    const { status, scheduledAt } = unplaced.message;
+    return { outcome: "ok", history: { ...none, nextAttemptAt: status === "SCHEDULED" ? scheduledAt : null } };
+  }
+
+  #find(id: string): Original | null {
+    const { log, scheduled } = this.#host;
+    const row = log.byId(id);
+    if (row) {
+      const template = log.templateOf(row.seq);
+      return { message: JSON.parse(row.doc) as Message, template, isRedacted: row.redactedAt !== null };
+    }
+    const unplaced = scheduled.find(id);
+    return unplaced && { ...unplaced, isRedacted: unplaced.redactedBy !== null };
+  }
+}

@@ -1,0 +1,139 @@
+import * as z from "zod";
+import { resendBody } from "../chats/message.ts";
+import { MAX_AHEAD_DAYS } from "../chats/message-times.ts";
+import type { ShownHistory } from "../chats/rpc.ts";
+import { examples } from "./examples.ts";
+import { jsonResponse, type OperationSpec, type RequestBodySpec } from "./operation.ts";
+import { messageSchema } from "./resources.ts";
+import { count, resource, time, timeOrNull } from "./typed-schema.ts";
+
+const oneMessage = z.object({ message: messageSchema });
+const { message } = examples;
+
+const resend: RequestBodySpec = {
+  name: "Resend",
+  description: "What differs from the first message. Optional.",
+  schema: resendBody,
+  descriptions: {
+    senderId: "The member who sends the message. Default: the sender of the failed message.",
+    scheduledAt: `When to send the message: RFC 3339 with an offset, at most ${MAX_AHEAD_DAYS} days ahead. A time in the past means at once. Default: at once.`,
+    expiresAt:
+      "From then on, no attempt to deliver the message begins: RFC 3339 with an offset, later than now and than `scheduledAt`. Default: never.",
+  },
+  example: { expiresAt: "2026-11-20T12:00:00.000Z" },
+  mayBeEmpty: true,
+};
+
+const attemptSchema = z.object({
+  number: z.int().min(1).describe("1, 2, 3 … for the message"),
+  startedAt: time("When it began"),
+  durationMs: count
+    .nullable()
+    .describe("How long it took, in milliseconds. Null if the service was interrupted during the attempt"),
+  outcome: z
+    .enum(["sent", "retry", "failed", "unknown", "moved", "channel_broken"])
+    .describe(
+      "`sent`: the network accepted the message. `retry`: it may accept it later. `failed`: it never will. `unknown`: it did not answer, so the message may have been sent. `moved`: the contact has another address. `channel_broken`: the network refused the channel itself",
+    ),
+  code: z.string().nullable().describe("A stable code, as in `error` of a message. Null if it was sent"),
+  message: z
+    .string()
+    .nullable()
+    .describe("What the network said, at most 200 characters. Null if it was sent. A redaction removes it"),
+});
+
+const historySchema = resource<ShownHistory>()(
+  "MessageAttempts",
+  "The attempts to deliver a message.",
+  z.object({
+    attempts: z
+      .array(attemptSchema)
+      .describe("The attempts that have ended, oldest first: the first one, and the last 20"),
+    dropped: count.describe("How many attempts between the first one and the last 20 are not kept"),
+    nextAttemptAt: timeOrNull(
+      "When the next attempt begins, if the channel allows it then. For a scheduled message: when it is due. Null if none is planned, if one is under way, or while the message waits behind another one",
+    ),
+  }),
+);
+
+/** What clients do with a message that is stored. */
+export const MESSAGE_OPERATIONS: readonly OperationSpec[] = [
+  {
+    method: "post",
+    path: "/chats/{id}/messages/{messageId}/cancel",
+    id: "cancelMessage",
+    tag: "Messages",
+    summary: "Cancel a message",
+    description:
+      "Cancels a message that is `SCHEDULED` or `QUEUED`. Its status becomes `CANCELED`, and it is never sent. This works until the first attempt to send it begins, and again between attempts that the network refused. Canceling a canceled message changes nothing.",
+    permission: "messages:send",
+    responses: [
+      jsonResponse(200, "The canceled message.", oneMessage, { message: { ...message, status: "CANCELED" } }),
+    ],
+    errors: ["chat_not_found", "message_not_found", "not_cancelable"],
+  },
+  {
+    method: "post",
+    path: "/chats/{id}/messages/{messageId}/resend",
+    id: "resendMessage",
+    tag: "Messages",
+    summary: "Send a failed message again",
+    description:
+      "Sends a `FAILED` message again, as a new message with a new `seq`: with the same text, template values, media and metadata. Its `resendOf` is the id of the failed message. Each message can be sent again once; if the new one fails too, send that one again. A repeated request returns the same new message.",
+    permission: "messages:send",
+    body: resend,
+    responses: [
+      jsonResponse(
+        201,
+        "The new message.",
+        oneMessage,
+        { message: { ...message, id: "msg_gZ0pRt7mWc2VbKs3", seq: 2, resendOf: message.id } },
+        {
+          "Idempotent-Replayed": {
+            description: "Present if an earlier request sent the message again.",
+            required: false,
+            schema: { type: "string", const: "true" },
+            example: "true",
+          },
+        },
+      ),
+    ],
+    errors: [
+      "chat_not_found",
+      "message_not_found",
+      "sender_not_found",
+      "not_failed",
+      "redacted",
+      "schedule_full",
+      "chat_backlog",
+      "chat_full",
+    ],
+  },
+  {
+    method: "get",
+    path: "/chats/{id}/messages/{messageId}/attempts",
+    id: "listAttempts",
+    tag: "Messages",
+    summary: "List a message's attempts",
+    description:
+      "Lists the attempts to deliver a message through its network. A web chat's message and an inbound message have none.",
+    permission: "messages:read",
+    responses: [
+      jsonResponse(200, "The attempts.", historySchema, {
+        attempts: [
+          {
+            number: 1,
+            startedAt: message.createdAt,
+            durationMs: 212,
+            outcome: "retry",
+            code: "http_503",
+            message: "WhatsApp responded with 503",
+          },
+        ],
+        dropped: 0,
+        nextAttemptAt: "2026-11-20T10:00:19.400Z",
+      }),
+    ],
+    errors: ["chat_not_found", "message_not_found"],
+  },
+];
