@@ -48,6 +48,17 @@ export class ChatObject extends DurableObject<Env> {
     return this.#parts.pages.read(this.#parts.log.newest().seq, position, cachedVersion);
   }
 
+  /** Returns a page of the messages that a filter selects; see `FilteredPages.read`. */
+  listMatching(
+    organizationId: string,
+    filter: rpc.MessageFilter,
+    { before, limit }: { before: string | null; limit: number },
+    knownIdentity: ChatIdentity | null,
+  ): rpc.ListAnswer | rpc.Unknown {
+    if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
+    return this.#parts.filteredPages.read(filter, before, limit);
+  }
+
   get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MessageAnswer {
     if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
     const doc = this.#parts.messageById(messageId);

@@ -9,6 +9,7 @@ import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
 import { EventLines } from "./event-lines.ts";
 import { Adoption } from "./identity.ts";
+import { FilteredPages } from "./log/filtered-pages.ts";
 import { limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
@@ -25,6 +26,7 @@ export class ChatParts {
   readonly log: MessageLog;
   readonly deliveries: DeliveryLog;
   readonly pages: MessagePages;
+  readonly filteredPages: FilteredPages;
   readonly adoption: Adoption;
   readonly alarm: StandingAlarm;
   readonly contact: ContactAddresses;
@@ -52,6 +54,7 @@ export class ChatParts {
     this.log = new MessageLog(storage, () => waitUntil(this.announce()));
     this.deliveries = new DeliveryLog(this.log);
     this.pages = new MessagePages(this.log);
+    this.filteredPages = new FilteredPages(storage.sql, this.log);
     this.adoption = new Adoption(
       storage,
       () => this.log.prepare(),

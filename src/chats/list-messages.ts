@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import type { JsonWithETag } from "../http/etag.ts";
+import { MESSAGE_TYPES } from "../channels/adapter.ts";
+import { type JsonWithETag, withETag } from "../http/etag.ts";
 import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../keys/key-object.ts";
@@ -7,11 +8,18 @@ import { SingleFlight } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsContext } from "./context.ts";
+import { DIRECTIONS, MESSAGE_STATUSES } from "./message.ts";
 import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
+import type { MessageFilter } from "./rpc.ts";
 
 /** The query of `GET /chats/{id}/messages`. */
-export const messagesQuery = z.object(positionParameters);
+export const messagesQuery = z.object({
+  ...positionParameters,
+  status: z.optional(z.enum(MESSAGE_STATUSES)),
+  direction: z.optional(z.enum(DIRECTIONS)),
+  type: z.optional(z.enum(MESSAGE_TYPES)),
+});
 
 const state = perIsolate(() => ({
   calls: new SingleFlight<JsonWithETag>(),
@@ -31,9 +39,37 @@ export function readMessagesAhead(c: ChatsContext): void {
 
 /** Concurrent requests for the same page share one call. */
 async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<JsonWithETag> {
-  const position = positionOf(readQuery(c, messagesQuery));
-  const name = JSON.stringify([caller.organizationId, chatId, position]);
-  return state(c.env).calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, position));
+  const { status, direction, type, ...query } = readQuery(c, messagesQuery);
+  const { calls } = state(c.env);
+  if (status === undefined && direction === undefined && type === undefined) {
+    const position = positionOf(query);
+    const name = JSON.stringify([caller.organizationId, chatId, position]);
+    return calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, position));
+  }
+  const other = query.page === undefined ? query.after && "after" : "page";
+  if (other) throw fault(other, "can't be given with a filter; walk with before, the cursor of the page before");
+  const filter = { status, direction, type };
+  const position = { before: query.before ?? null, limit: query.limit };
+  const name = JSON.stringify([caller.organizationId, chatId, filter, position]);
+  return calls.ask(c.executionCtx, name, () => listMatching(c.env, caller, chatId, filter, position));
+}
+
+/**
+ * A page of those messages that a filter selects. It is not cached.
+ * @throws ApiError as `listMessages`
+ */
+async function listMatching(
+  env: Env,
+  caller: Caller,
+  chatId: string,
+  filter: MessageFilter,
+  position: { before: string | null; limit: number },
+): Promise<JsonWithETag> {
+  const answer = await callChat(env, caller, chatId, (chat, knownIdentity) =>
+    chat.listMatching(caller.organizationId, filter, position, knownIdentity),
+  );
+  if (answer.outcome !== "ok") throw fault("before", "is no message of this chat");
+  return withETag(answer.body);
 }
 
 /**

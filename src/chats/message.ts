@@ -13,6 +13,8 @@ const MAX_KEY = 40;
 /** The size of metadata as JSON, in bytes of UTF-8. All organizations share one directory of 10 GB. */
 export const MAX_METADATA_BYTES = 4_096;
 
+export const DIRECTIONS = ["OUTBOUND", "INBOUND"] as const;
+
 export const MESSAGE_STATUSES = [
   "SCHEDULED",
   "QUEUED",
@@ -33,7 +35,7 @@ export interface Message {
   chatId: string;
   /** 1, 2, 3 … in the chat, without a gap. */
   seq: number;
-  direction: "OUTBOUND" | "INBOUND";
+  direction: (typeof DIRECTIONS)[number];
   type: MessageType;
   content: string;
   mediaUrl: string | null;

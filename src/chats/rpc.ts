@@ -131,6 +131,13 @@ export type ReadEventsAnswer =
   | { outcome: "ok"; events: { number: number; type: EventType; doc: string }[]; upTo: number; newest: number }
   | Unknown;
 
+/** Only the messages with these values. */
+export interface MessageFilter {
+  status?: Message["status"] | undefined;
+  direction?: Message["direction"] | undefined;
+  type?: Message["type"] | undefined;
+}
+
 /** The messages that wait for their network. Times are RFC 3339. */
 export interface Queue {
   depth: number;

@@ -31,6 +31,9 @@ export const chatsQueryParameters = {
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };
 
+const FILTERED =
+  "With a filter, `pagination` has a `cursor`: continue with `before`. Can't be combined with `page` or `after`.";
+
 export const messagesQueryParameters = {
   schema: messagesQuery,
   descriptions: {
@@ -39,6 +42,9 @@ export const messagesQueryParameters = {
     before: "A message's id. Lists older messages than this one. Can't be combined with `page` or `after`.",
     after:
       "A message's id. Lists the oldest `limit` messages that follow this one, newest first, so that a client can catch up without a gap. Can't be combined with `page` or `before`.",
+    status: `Lists only the messages with this status. ${FILTERED}`,
+    direction: `Lists only the messages in this direction: OUTBOUND (sent through this API) or INBOUND (from the contact). ${FILTERED}`,
+    type: `Lists only the messages of this type. ${FILTERED}`,
   },
 };
 

@@ -1,19 +1,21 @@
 import fc from "fast-check";
 import { toJSONSchema } from "zod";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { channelPatch, newChannelBody } from "../../../src/admin/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/admin/keys.ts";
 import { newMemberBody, newOrganizationBody, organizationPatch } from "../../../src/admin/organizations.ts";
 import { overlapBody } from "../../../src/admin/overlap.ts";
 import { statsQuery } from "../../../src/admin/stats.ts";
 import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts";
+import { chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { chatsQuery } from "../../../src/chats/list-chats.ts";
+import { messagesQuery } from "../../../src/chats/list-messages.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { scheduledQuery } from "../../../src/chats/scheduled/list-scheduled.ts";
 import { messagePatch } from "../../../src/chats/scheduled/move-message.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
-import { pageQuery, positionParameters } from "../../../src/http/pagination.ts";
+import { pageQuery } from "../../../src/http/pagination.ts";
 import {
   attemptsQuery,
   enableBody,
@@ -39,7 +41,6 @@ export interface Shape {
   weight?: number;
 }
 
-const messagesQuery = z.object(positionParameters);
 const chat = ["cht"];
 const message = ["cht", "msg"];
 const organization = ["org"];
@@ -76,6 +77,8 @@ export const SHAPES: Record<string, Shape> = {
   "GET /api/v1/chats": { query: chatsQuery, weight: 5 },
   "POST /api/v1/chats": { body: newChatBody, weight: 8 },
   "GET /api/v1/chats/:id": { ids: chat, weight: 3 },
+  "PATCH /api/v1/chats/:id": { ids: chat, body: chatPatch, weight: 3 },
+  "POST /api/v1/chats/:id/answered": { ids: chat, weight: 2 },
   "GET /api/v1/chats/:id/messages": { ids: chat, query: messagesQuery, weight: 10 },
   "GET /api/v1/chats/:id/messages/:messageId": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/media": { ids: message, weight: 3 },

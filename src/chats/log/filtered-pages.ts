@@ -1,0 +1,53 @@
+import type { Message } from "../message.ts";
+import type { ListAnswer, MessageFilter } from "../rpc.ts";
+import type { MessageLog } from "./message-log.ts";
+
+/** The most messages that one page examines. SQLite takes about 15 ms for them. */
+const MAX_EXAMINED = 10_000;
+const FIELDS = ["status", "direction", "type"] as const satisfies (keyof MessageFilter)[];
+
+/** Pages of those messages of a chat that a filter selects, as JSON, newest first. */
+export class FilteredPages {
+  readonly #sql: SqlStorage;
+  readonly #log: Pick<MessageLog, "byId" | "newest">;
+
+  constructor(sql: SqlStorage, log: Pick<MessageLog, "byId" | "newest">) {
+    this.#sql = sql;
+    this.#log = log;
+  }
+
+  /**
+   * Reads a page. It examines at most 10,000 messages, so it may have fewer than `limit` although more follow.
+   * @param before the id of a message: only older ones; null for all
+   */
+  read(filter: MessageFilter, before: string | null, limit: number): ListAnswer {
+    const end = before === null ? this.#log.newest().seq + 1 : this.#log.byId(before)?.seq;
+    if (end === undefined) return { outcome: "unknown_cursor" };
+    const low = Math.max(1, end - MAX_EXAMINED);
+    const found = this.#matching(filter, low, end - 1, limit + 1);
+    const shown = found.slice(0, limit);
+    const last = found.length > limit ? shown.at(-1) : this.#at(low > 1 ? low : 0);
+    const cursor = last === undefined ? null : (JSON.parse(last) as Message).id;
+    const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
+    const body = new TextEncoder().encode(`{"messages":[${shown.join()}],"pagination":${pagination}}`);
+    return { outcome: "ok", body, version: "" };
+  }
+
+  /** The JSON of up to `count` messages from `low` to `high` that the filter selects, newest first. */
+  #matching(filter: MessageFilter, low: number, high: number, count: number): string[] {
+    const fields = FIELDS.filter((field) => filter[field] !== undefined);
+    const conditions = fields.map((field) => `and doc ->> '$.${field}' = ?`).join(" ");
+    const rows = this.#sql.exec<{ doc: string }>(
+      `select doc from messages where seq between ? and ? ${conditions} order by seq desc limit ?`,
+      low,
+      high,
+      ...fields.map((field) => filter[field] ?? ""),
+      count,
+    );
+    return [...rows].map(({ doc }) => doc);
+  }
+
+  #at(seq: number): string | undefined {
+    return this.#sql.exec<{ doc: string }>("select doc from messages where seq = ?", seq).toArray()[0]?.doc;
+  }
+}
