@@ -99,7 +99,7 @@ test("the index, the README and llms.txt list every guide", async () => {
 test("every route has a request in curl and TypeScript, and a response beside it", () => {
   const page = pages.get("/docs/reference/messages") ?? "";
   const articles = page.split("<article ").slice(1);
-  expect(articles.length).toBe(4);
+  expect(articles.length).toBe(9);
   for (const article of articles) {
     expect(article).toContain('data-tab="curl"');
     expect(article).toContain('data-tab="TypeScript"');

@@ -219,12 +219,19 @@ export class Outbox {
     return after.broken;
   }
 
-  /** Stores the number of a message's parts, because the redacted message no longer shows it. */
+  /**
+   * Stores the number of a message's parts, because the redacted message no longer shows it. An attempt that was stored
+   * with the message and has not begun is withdrawn.
+   */
   beforeRedaction(host: OutboxHost, seq: number): void {
     const row = host.log.delivered(seq);
-    if (row?.message.direction !== "OUTBOUND" || row.parts.of !== undefined) return;
-    const { of } = knownOf(host, row).parts;
-    if (of > 1) host.log.writeDelivery(seq, row.delivery, { ...row.parts, of }, row.lastError);
+    if (row?.message.direction !== "OUTBOUND") return;
+    const isMarked = this.#marked === seq;
+    const of = row.parts.of ?? knownOf(host, row).parts.of;
+    if (!isMarked && (row.parts.of !== undefined || of === 1)) return;
+    if (isMarked) this.#marked = null;
+    const delivery = isMarked ? notBegun(row.delivery) : row.delivery;
+    host.log.writeDelivery(seq, delivery, { ...row.parts, of }, row.lastError);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { replaceMethod } from "../../support/faults.ts";
 import { admin, expectError, newChat, newOrganization, send } from "../../support/harness.ts";
 import { accept, fakeNetworks, hanging, inTurn, lost, refuse, type Script } from "../../support/networks.ts";
 import { crash, pass, runNext, stopTheClock } from "../delivery/conversation.ts";
@@ -100,6 +101,22 @@ test("a redaction keeps the codes of the attempts and removes their texts, also 
     { number: 1, code: "network_429", message: "The message was redacted" },
     { number: 2, outcome: "failed", code: "network_400", message: "The message was redacted" },
   ]);
+});
+
+test("an attempt that did not begin before the redaction is not shown", async () => {
+  fakeNetworks(accept);
+  const chat = await queuePlace("telegram");
+  // The channel does not answer the request for a permit until the test ends.
+  const { promise, resolve } = Promise.withResolvers<void>();
+  replaceMethod("CHANNELS", "permit", (original) => async (...given) => {
+    await promise;
+    return original(...given);
+  });
+  const message = await send(chat.api, chat.chatId);
+  expect((await admin("POST", `/chats/${chat.chatId}/messages/${message.id}/redact`)).status).toBe(200);
+  await crash(chat.object());
+  expect(await chat.attempts(message.id)).toEqual(NONE);
+  resolve();
 });
 
 test("messages that no network delivers have no attempts, and a scheduled one says when it is due", async () => {
