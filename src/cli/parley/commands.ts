@@ -1,5 +1,6 @@
 import type { Command } from "./command.ts";
 import { channelCommands } from "./commands/channels.ts";
+import { chatCommands } from "./commands/chats.ts";
 import { doctorCommands } from "./commands/doctor.ts";
 import { eventCommands } from "./commands/events.ts";
 import { keyCommands } from "./commands/keys.ts";
@@ -20,6 +21,7 @@ export const COMMANDS: Command[] = [
   ...channelCommands,
   ...commandsOf(RESOURCES.templates),
   ...commandsOf(RESOURCES.chats),
+  ...chatCommands,
   ...commandsOf(RESOURCES.keys),
   ...keyCommands,
   ...messageCommands,

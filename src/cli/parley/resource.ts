@@ -86,11 +86,13 @@ export function commandsOf(resource: Resource): Command[] {
       async run({ options, service, out }) {
         const [owner, call] = await collection(resource, service, options);
         const names = Object.keys(listOptions);
-        const query = Object.fromEntries(names.map((option) => [option, options[option] as string | undefined]));
+        const query = Object.fromEntries(names.map((option) => [option, queryValue(options[option])]));
         const { body } = await call("GET", { query });
         if (owner && !out.json)
           await complete?.(body[name] as JsonObject[], service, { organization: owner, ...query });
         out.list(body, name, columns);
+        const { cursor } = (body.pagination ?? {}) as { cursor?: string | null };
+        if (cursor && filters?.after && !out.json) out.note(`For more, add --after ${cursor}`);
       },
     }),
     command({
@@ -142,6 +144,11 @@ export function commandsOf(resource: Resource): Command[] {
       },
     }),
   ];
+}
+
+/** A flag is `true` in a query. */
+function queryValue(given: Options[string]): string | undefined {
+  return given === undefined ? undefined : String(given);
 }
 
 function withRequired(fields: Record<string, Field>, required: string[]): Record<string, Option> {

@@ -23,6 +23,30 @@ export function messageTests(placeOf: () => Place): void {
     expect(oldest).toMatch(/^1 +msg_\w+ .* Hello$/);
   });
 
+  test("a chat that waits is listed, changed and marked as answered", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    const due = new Date(Date.now() + 3_600_000).toISOString();
+    const sent = await fetch(`${place.url()}/api/v1/chats/${chatId}/messages`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${env.PARLEY_API_KEY}` },
+      body: JSON.stringify({ content: "Later", scheduledAt: due }),
+    });
+    expect(sent.status).toBe(201);
+    // Reports the chat, so that the list has its scheduled message.
+    const answered = await place.run(["chats", "answered", chatId], env);
+    expect(answered.stdout).toMatch(/^unansweredSince +–$/m);
+    const scheduled = await place.json(["chats", "list", "--scheduled"], env);
+    expect(scheduled.chats).toMatchObject([{ id: chatId, nextScheduledAt: due }]);
+    const unanswered = await place.run(["chats", "list", "--unanswered"], env);
+    expect(unanswered.stderr).toContain("No chats.");
+    const change = ["chats", "change", chatId, "--name", "Ada", "--metadata", "a=1", "--metadata", "b=2"];
+    const { chat } = await place.json(change, env);
+    expect(chat).toMatchObject({ contact: { name: "Ada" }, metadata: { a: "1", b: "2" } });
+    const removal = await place.json(["chats", "change", chatId, "--remove-name", "--remove-metadata", "a"], env);
+    expect(removal.chat).toMatchObject({ contact: { name: null }, metadata: { b: "2" } });
+  });
+
   test("the same idempotency key sends once", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);

@@ -1,0 +1,36 @@
+import { pairs } from "../arguments.ts";
+import { command } from "../command.ts";
+
+/** The other actions on chats, besides those of every resource, for clients with an API key. */
+export const chatCommands = [
+  command({
+    name: "chats change",
+    about: "Change the name of a chat's contact, or the chat's metadata",
+    operands: ["chat"],
+    options: {
+      name: { type: "string", value: "name", about: "The contact's name" },
+      "remove-name": { type: "boolean", about: "Remove the contact's name" },
+      metadata: { type: "string", multiple: true, value: "name=value", about: "A pair of metadata to add or replace" },
+      "remove-metadata": { type: "string", multiple: true, value: "name", about: "A pair of metadata to remove" },
+    },
+    async run({ operands, options, service, out }) {
+      const removed = options["remove-metadata"]?.map((name) => [name, null]) ?? [];
+      const metadata = { ...pairs("metadata", options.metadata), ...Object.fromEntries(removed) };
+      const name = options["remove-name"] ? null : options.name;
+      const { body } = await service.asClient("PATCH", `/chats/${operands.chat}`, {
+        body: { ...(name !== undefined && { contact: { name } }), metadata },
+        optionOf: { "contact.name": "--name", metadata: "--metadata" },
+      });
+      out.record(body, body.chat);
+    },
+  }),
+  command({
+    name: "chats answered",
+    about: "Take a chat off the list of unanswered chats, until the contact writes again",
+    operands: ["chat"],
+    async run({ operands, service, out }) {
+      const { body } = await service.asClient("POST", `/chats/${operands.chat}/answered`);
+      out.record(body, body.chat);
+    },
+  }),
+];
