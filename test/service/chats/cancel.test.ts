@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
-import { breakObjects } from "../../support/faults.ts";
+import { breakObjects, replaceMethod } from "../../support/faults.ts";
 import { client, expectError, newKey, send, sendMany } from "../../support/harness.ts";
 import {
   accept,
@@ -12,7 +12,7 @@ import {
   refuse,
   status,
 } from "../../support/networks.ts";
-import { pass, runNext, stopTheClock } from "../delivery/conversation.ts";
+import { chatOf, pass, runNext, stopTheClock } from "../delivery/conversation.ts";
 import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "../delivery/queued.ts";
 
 stopTheClock();
@@ -127,4 +127,27 @@ test("a cancellation writes the message and its event, and behind another one th
   await chat.run();
   const behind = await rowsWrittenBy(chat, () => chat.cancel(second?.id ?? ""));
   expect(behind).toEqual({ rows: 2, values: 1 });
+});
+
+test("a permit that comes after the cancellation is returned, so that another chat's message is sent at once", async () => {
+  const calls = fakeNetworks(accept);
+  const chat = await queuePlace("telegram");
+  const other = await chatOf(chat, chat.channelId);
+  let isGranted = false;
+  let isHeld = true;
+  const restore = replaceMethod("CHANNELS", "permit", (original) => async (...given) => {
+    const answer = await original(...given);
+    isGranted = true;
+    while (isHeld) await scheduler.wait(1);
+    return answer;
+  });
+  const message = await send(chat.api, chat.chatId, { content: "Canceled" });
+  while (!isGranted) await scheduler.wait(1);
+  expect((await chat.cancel(message.id)).status).toBe(200);
+  isHeld = false;
+  restore();
+  await chat.run();
+  await send(chat.api, other.chatId, { content: "Sent" });
+  await other.run();
+  expect(texts(calls)).toEqual(["Sent"]);
 });

@@ -1,4 +1,4 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { breakObjects } from "../../support/faults.ts";
 import { send, sendMany } from "../../support/harness.ts";
@@ -139,4 +139,35 @@ test("a message that expires while it waits for its permit is not sent, and its 
   await sendMany(chat.api, chat.chatId, 1);
   await chat.run();
   expect(calls).toHaveLength(1);
+});
+
+test("thousands of messages expire at once, and the queue's head is not touched", async () => {
+  const calls = fakeNetworks(inTurn(slowDown));
+  const chat = await queuePlace("telegram");
+  await send(chat.api, chat.chatId, { content: "1" });
+  await chat.run();
+  await send(chat.api, chat.chatId, { content: "2", expiresAt: inFuture(MINUTE) });
+  await runInDurableObject(chat.object(), (_object, { storage }) => {
+    storage.sql.exec(
+      `insert into messages (seq, doc, delivery, queued, expires_at)
+       select value, json_set(doc, '$.seq', value, '$.id', substr(doc ->> '$.id', 1, 20) || value), delivery, value, expires_at
+       from messages, (with recursive n(value) as (select 3 union all select value + 1 from n where value < 3000)
+                       select value from n)
+       where seq = 2`,
+    );
+  });
+  await evictDurableObject(chat.object());
+  expect(await chat.queue()).toMatchObject({ depth: 3_000 });
+  pass(MINUTE);
+  await chat.run();
+  expect(await chat.queue()).toMatchObject({ depth: 1, lastError: { code: "network_429" } });
+  const { body } = await chat.api("GET", `/chats/${chat.chatId}/messages?page=60&limit=50`);
+  expect(body.messages.map(({ status }: { status: string }) => status)).toEqual([
+    ...Array.from({ length: 49 }, () => "FAILED"),
+    "QUEUED",
+  ]);
+  // The first 100 events are the chat, its two messages, and these.
+  expect(await chat.statusEvents()).toHaveLength(97);
+  await runNext(chat);
+  expect(texts(calls)).toEqual(["1", "1"]);
 });
