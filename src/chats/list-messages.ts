@@ -1,10 +1,12 @@
 import * as z from "zod/mini";
 import { MESSAGE_TYPES } from "../channels/adapter.ts";
 import { type JsonWithETag, withETag } from "../http/etag.ts";
+import { atMost, notEmpty } from "../http/fields.ts";
 import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
+import { folded } from "../platform/folding.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";
 import type { ChatsContext } from "./context.ts";
@@ -13,12 +15,27 @@ import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 import type { MessageFilter } from "./rpc.ts";
 
+const MIN_SEARCH = 2;
+const MAX_SEARCH = 100;
+
+const searchText = z.string().check(
+  z.refine((text) => text.length >= MIN_SEARCH, {
+    error: `must have at least ${MIN_SEARCH} characters`,
+    abort: true,
+  }),
+  // For the document: an emoji of two units is one character there.
+  notEmpty,
+  ...atMost(MAX_SEARCH),
+  z.refine((text) => folded(text).trim() !== "", "must have a visible character"),
+);
+
 /** The query of `GET /chats/{id}/messages`. */
 export const messagesQuery = z.object({
   ...positionParameters,
   status: z.optional(z.enum(MESSAGE_STATUSES)),
   direction: z.optional(z.enum(DIRECTIONS)),
   type: z.optional(z.enum(MESSAGE_TYPES)),
+  search: z.optional(searchText),
 });
 
 const state = perIsolate(() => ({
@@ -39,16 +56,16 @@ export function readMessagesAhead(c: ChatsContext): void {
 
 /** Concurrent requests for the same page share one call. */
 async function sharedPage(c: ChatsContext, caller: Caller, chatId: string): Promise<JsonWithETag> {
-  const { status, direction, type, ...query } = readQuery(c, messagesQuery);
+  const { status, direction, type, search, ...query } = readQuery(c, messagesQuery);
   const { calls } = state(c.env);
-  if (status === undefined && direction === undefined && type === undefined) {
+  if ([status, direction, type, search].every((value) => value === undefined)) {
     const position = positionOf(query);
     const name = JSON.stringify([caller.organizationId, chatId, position]);
     return calls.ask(c.executionCtx, name, () => listMessages(c.env, caller, chatId, position));
   }
   const other = query.page === undefined ? query.after && "after" : "page";
   if (other) throw fault(other, "can't be given with a filter; walk with before, the cursor of the page before");
-  const filter = { status, direction, type };
+  const filter = { status, direction, type, search };
   const position = { before: query.before ?? null, limit: query.limit };
   const name = JSON.stringify([caller.organizationId, chatId, filter, position]);
   return calls.ask(c.executionCtx, name, () => listMatching(c.env, caller, chatId, filter, position));

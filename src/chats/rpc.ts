@@ -131,8 +131,9 @@ export type ReadEventsAnswer =
   | { outcome: "ok"; events: { number: number; type: EventType; doc: string }[]; upTo: number; newest: number }
   | Unknown;
 
-/** Only the messages with these values. */
+/** Only the messages with these values. `search`: the text contains it, as `folded` compares texts. */
 export interface MessageFilter {
+  search?: string | undefined;
   status?: Message["status"] | undefined;
   direction?: Message["direction"] | undefined;
   type?: Message["type"] | undefined;

@@ -45,6 +45,7 @@ export const messagesQueryParameters = {
     status: `Lists only the messages with this status. ${FILTERED}`,
     direction: `Lists only the messages in this direction: OUTBOUND (sent through this API) or INBOUND (from the contact). ${FILTERED}`,
     type: `Lists only the messages of this type. ${FILTERED}`,
+    search: `Lists only the messages whose \`text\` contains these 2 to 100 characters. Case and compatibility forms make no difference: \`strasse\` finds \`Straße\`. \`%\` and \`_\` are ordinary characters. ${FILTERED}`,
   },
 };
 

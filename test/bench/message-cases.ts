@@ -36,6 +36,10 @@ export function listCases({ chat, longChat, hugeChat, keys }: Sizes): Case[] {
     parley(`list, page 1 of ${shown(chat)}`, { ...LISTED, goal: toBare(0.42, 0.5) }, first),
     last(longChat, { floor: TWO_CALLS, literal: LITERAL_DEEP, goal: toBare(0.32, 0.42) }),
     { ...last(hugeChat, { floor: TWO_CALLS }), scale: true },
+    {
+      ...parley(`search in ${shown(longChat)}, nothing found`, {}, (place) => search(place, longChat)),
+      connections: 1,
+    },
     parley("poll of an unchanged page", LISTED, (place) => poll(place, chat)),
     parley("one send among nine lists", { goal: toBare(0.28, 0.35) }, (place) => sendAmongLists(place, chat)),
     parley(`list, ${keys} keys and chats`, { ...LISTED, goal: toBare(0.3, 0.36) }, async (place) => {
@@ -101,6 +105,11 @@ export const REFUSALS: Case[] = [
 async function list(place: Place, messages: number, query = ""): Promise<Traffic> {
   const { path, secret } = await keyAndChat(place, messages);
   return same(get(path + query, secret), 200);
+}
+
+/** A search that reads as many messages as it may. */
+function search(place: Place, messages: number): Promise<Traffic> {
+  return list(place, messages, "?search=nowhere%20to%20be%20found");
 }
 
 /** One key and one chat, so each send changes the page that the next lists return. */

@@ -1,9 +1,12 @@
+import { folded } from "../../platform/folding.ts";
 import type { Message } from "../message.ts";
 import type { ListAnswer, MessageFilter } from "../rpc.ts";
 import type { MessageLog } from "./message-log.ts";
 
-/** The most messages that one page examines. SQLite takes about 15 ms for them. */
+/** The most messages that one page examines. SQLite takes about 15 ms for them, and a search about 60 ms. */
 const MAX_EXAMINED = 10_000;
+/** The most texts of a search that are in memory at once. */
+const SEARCHED_AT_ONCE = 500;
 const FIELDS = ["status", "direction", "type"] as const satisfies (keyof MessageFilter)[];
 
 /** Pages of those messages of a chat that a filter selects, as JSON, newest first. */
@@ -35,16 +38,49 @@ export class FilteredPages {
 
   /** The JSON of up to `count` messages from `low` to `high` that the filter selects, newest first. */
   #matching(filter: MessageFilter, low: number, high: number, count: number): string[] {
+    if (filter.search !== undefined) return this.#containing(folded(filter.search), filter, low, high, count);
+    return this.#rows<{ doc: string }>("doc", filter, low, high, count).map(({ doc }) => doc);
+  }
+
+  /** The same for those whose text contains `search`. Only their JSON is read. */
+  #containing(search: string, filter: MessageFilter, low: number, high: number, count: number): string[] {
+    const found: string[] = [];
+    for (let top = high; top >= low; top -= SEARCHED_AT_ONCE) {
+      const columns = "seq, doc ->> '$.text' as text";
+      const rows = this.#rows<{ seq: number; text: string }>(
+        columns,
+        filter,
+        Math.max(low, top - SEARCHED_AT_ONCE + 1),
+        top,
+        SEARCHED_AT_ONCE,
+      );
+      for (const { seq, text } of rows) {
+        const doc = folded(text).includes(search) ? this.#at(seq) : undefined;
+        if (doc !== undefined && found.push(doc) === count) return found;
+      }
+    }
+    return found;
+  }
+
+  /** @param columns SQL */
+  #rows<Row extends Record<string, SqlStorageValue>>(
+    columns: string,
+    filter: MessageFilter,
+    low: number,
+    high: number,
+    count: number,
+  ): Row[] {
     const fields = FIELDS.filter((field) => filter[field] !== undefined);
     const conditions = fields.map((field) => `and doc ->> '$.${field}' = ?`).join(" ");
-    const rows = this.#sql.exec<{ doc: string }>(
-      `select doc from messages where seq between ? and ? ${conditions} order by seq desc limit ?`,
-      low,
-      high,
-      ...fields.map((field) => filter[field] ?? ""),
-      count,
-    );
-    return [...rows].map(({ doc }) => doc);
+    return this.#sql
+      .exec<Row>(
+        `select ${columns} from messages where seq between ? and ? ${conditions} order by seq desc limit ?`,
+        low,
+        high,
+        ...fields.map((field) => filter[field] ?? ""),
+        count,
+      )
+      .toArray();
   }
 
   #at(seq: number): string | undefined {

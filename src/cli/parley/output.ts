@@ -69,6 +69,12 @@ export class Output {
     this.#tellMore(answer, name, rows.length);
   }
 
+  /** How to go on with a list that has a cursor. @param option the option that takes the cursor, such as `--before` */
+  tellCursor(answer: Rows, option: string): void {
+    const { hasMore, cursor } = (answer.pagination ?? {}) as { hasMore?: boolean; cursor?: string | null };
+    if (hasMore && cursor && !this.json) this.note(`For more, add ${option} ${printable(cursor)}`);
+  }
+
   /** One record, with a line for each field. */
   record(answer: Rows, record: unknown, now = Date.now()): void {
     if (this.json) {

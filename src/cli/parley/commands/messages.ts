@@ -16,12 +16,15 @@ export const messageCommands = [
       page: { type: "string", value: "n", about: "The page; 1 by default" },
       before: { type: "string", value: "msg_…", about: "Instead of a page: the messages before this one" },
       after: { type: "string", value: "msg_…", about: "Instead of a page: the next messages after this one" },
+      status: { type: "string", value: "status", about: "Only messages with this status, for example FAILED" },
+      direction: { type: "string", value: "direction", about: "Only OUTBOUND or only INBOUND messages" },
+      search: { type: "string", value: "text", about: "Only messages whose text contains this" },
       limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
     },
     async run({ operands, options, service, out }) {
-      const { page, before, after, limit } = options;
+      const { page, before, after, limit, status, direction, search } = options;
       const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, {
-        query: { page, before, after, limit },
+        query: { page, before, after, limit, status, direction, search },
       });
       out.list(body, "messages", {
         SEQ: "seq",
@@ -32,6 +35,7 @@ export const messageCommands = [
         ERROR: "error.code",
         TEXT: "text",
       });
+      out.tellCursor(body, "--before");
     },
   }),
   command({

@@ -88,8 +88,7 @@ export const webhookCommands = [
         MS: "durationMs",
         MESSAGE: "message",
       });
-      const { hasMore, cursor } = body.pagination as { hasMore: boolean; cursor: string | null };
-      if (hasMore && cursor && !out.json) out.note(`For more, add --before ${cursor}`);
+      out.tellCursor(body, "--before");
     },
   }),
   command({

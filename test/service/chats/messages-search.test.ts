@@ -1,0 +1,171 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, test } from "vitest";
+import type { Message } from "../../../src/chats/message.ts";
+import { messageId } from "../../../src/ids.ts";
+import {
+  type Answer,
+  admin,
+  expectError,
+  expectFaults,
+  newChat,
+  newOrganization,
+  newTemplate,
+  send,
+} from "../../support/harness.ts";
+import { rowsRead } from "../../support/rows-read.ts";
+import { writeAsContact } from "./inbound.ts";
+
+const TEXTS = [
+  "Where is my order?",
+  "Die Straße ist überall gesperrt",
+  "مرحبا، أين طلبي؟",
+  "Done 👍🏽 thanks ❤️",
+  "100% of _all_ 'quoted' \"words\" \\ and more",
+  "Your ORDER is on its way",
+];
+
+async function place() {
+  const organization = await newOrganization();
+  const { api, channelId } = organization;
+  const { id: chatId } = await newChat(api, channelId);
+  const ids: string[] = [];
+  for (const content of TEXTS) ids.push((await send(api, chatId, { content })).id);
+  const search = (text: string, more = "") =>
+    api("GET", `/chats/${chatId}/messages?search=${encodeURIComponent(text)}${more}`);
+  return { ...organization, chatId, ids, search };
+}
+
+function idsOf(answer: Answer): string[] {
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body.messages.map(({ id }: Message) => id);
+}
+
+test.each([
+  ["order", [5, 0]],
+  ["ORDER IS", [5]],
+  ["strasse", [1]],
+  ["STRAßE", [1]],
+  ["ÜBERALL", [1]],
+  ["u\u0308berall", [1]],
+  ["uberall", []],
+  ["طلبي", [2]],
+  ["أين", [2]],
+  ["👍", [3]],
+  ["s ❤", [3]],
+  ["❤️", [3]],
+  ["0%", [4]],
+  ["%%", []],
+  ["_all_", [4]],
+  ["_ll", []],
+  ["'quoted'", [4]],
+  ['"words"', [4]],
+  ["' or 1=1 --", []],
+  ["\\ and", [4]],
+  ["rder?", [0]],
+  ["*rder", []],
+  ["is", [5, 1, 0]],
+])("a search for %s finds the messages that contain it, newest first", async (text, expected) => {
+  const { ids, search } = await place();
+  const answer = await search(text);
+  expect(idsOf(answer)).toEqual(expected.map((at) => ids[at]));
+  expect(answer.body.pagination).toEqual({ limit: 20, hasMore: false, cursor: null });
+});
+
+test("a search reads what was delivered: a filled template, not its placeholder text", async () => {
+  const { api, organizationId, chatId, search } = await place();
+  const templateId = await newTemplate(organizationId, "Parcel {{number}} is here");
+  const sent = await send(api, chatId, { content: "fallback", templateId, variables: { number: 4711 } });
+  expect(idsOf(await search("parcel 4711"))).toEqual([sent.id]);
+  expect(idsOf(await search("fallback"))).toEqual([]);
+});
+
+test("the cursor continues a search, and the other filters narrow it", async () => {
+  const { organizationId, chatId, ids, search } = await place();
+  const inbound = await writeAsContact(organizationId, chatId);
+  const first = await search("order", "&limit=1");
+  expect(idsOf(first)).toEqual([ids[5]]);
+  expect(first.body.pagination).toEqual({ limit: 1, hasMore: true, cursor: ids[5] });
+  const second = await search("order", `&limit=1&before=${first.body.pagination.cursor}`);
+  expect(idsOf(second)).toEqual([ids[0]]);
+  expect(second.body.pagination).toEqual({ limit: 1, hasMore: false, cursor: null });
+  const text = inbound.text.slice(0, 5);
+  expect(idsOf(await search(text, "&direction=INBOUND"))).toEqual([inbound.id]);
+  expect(idsOf(await search(text, "&direction=INBOUND&status=SENT"))).toEqual([]);
+  expect(idsOf(await search("order", "&type=TEXT&status=SENT&direction=OUTBOUND"))).toEqual([ids[5], ids[0]]);
+});
+
+test("a redacted message is not found", async () => {
+  const { chatId, ids, search } = await place();
+  expect((await admin("POST", `/chats/${chatId}/messages/${ids[0]}/redact`)).status).toBe(200);
+  expect(idsOf(await search("order"))).toEqual([ids[5]]);
+});
+
+test.each([
+  ["a", "search"],
+  ["x".repeat(101), "search"],
+  ["\u200b\u200b", "search"],
+  ["  ", "search"],
+])("a search for %j is a 400", async (text, path) => {
+  const { search } = await place();
+  expectFaults(await search(text), path);
+});
+
+test.each([
+  ["search=", "search"],
+  ["search=is&search=is", "search"],
+  ["search=is&page=1", "page"],
+  ["search=is&after=:id", "after"],
+  ["search=is&before=msg_g0000000000000009", "before"],
+])("GET /chats/{id}/messages?%s is a 400 that names %s", async (query, path) => {
+  const { api, chatId, ids } = await place();
+  expectFaults(await api("GET", `/chats/${chatId}/messages?${query.replace(":id", ids[0] as string)}`), path);
+});
+
+test("a search of 100 characters is accepted", async () => {
+  const { search } = await place();
+  expect(idsOf(await search("x".repeat(100)))).toEqual([]);
+});
+
+test("a search does not find the messages of another organization's chat", async () => {
+  const { chatId } = await place();
+  const { api } = await newOrganization();
+  expectError(await api("GET", `/chats/${chatId}/messages?search=order`), 404, "chat_not_found");
+});
+
+test("a search examines at most 10,000 messages, goes on behind them, and writes no row", async () => {
+  const { api, chatId, ids } = await place();
+  const object = env.CHATS.getByName(chatId);
+  const count = 25_000;
+  const [sent] = (await api("GET", `/chats/${chatId}/messages?limit=1`)).body.messages as Message[];
+  const callId = (ids[0] as string).slice(0, 20);
+  const written = () =>
+    runInDurableObject(object, (_object, { storage }) => storage.sql.exec("select total_changes() as n").one().n);
+  await runInDurableObject(object, (_object, { storage }) => {
+    for (let seq = TEXTS.length + 1; seq <= count; seq++) {
+      const doc = JSON.stringify({ ...sent, id: messageId(callId, seq), seq, text: `Number ${seq}` });
+      storage.sql.exec("insert into messages (seq, doc) values (?, ?)", seq, doc);
+    }
+  });
+  await evictDurableObject(object);
+  const before = await written();
+  const pages: { ids: string[]; hasMore: boolean }[] = [];
+  for (let cursor: string | null = ""; cursor !== null && pages.length < 5; ) {
+    let answer: Answer | undefined;
+    const query = `search=order&limit=1${cursor && `&before=${cursor}`}`;
+    const rows = await rowsRead(object, async () => {
+      answer = await api("GET", `/chats/${chatId}/messages?${query}`);
+    });
+    expect(rows.reduce((sum, each) => sum + each, 0)).toBeLessThan(10_010);
+    const { hasMore, cursor: next } = (answer as Answer).body.pagination;
+    pages.push({ ids: idsOf(answer as Answer), hasMore });
+    cursor = next;
+  }
+  expect(pages).toEqual([
+    { ids: [], hasMore: true },
+    { ids: [], hasMore: true },
+    { ids: [ids[5]], hasMore: true },
+    { ids: [ids[0]], hasMore: false },
+  ]);
+  expect(await written()).toBe(before);
+});
