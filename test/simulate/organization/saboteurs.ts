@@ -69,7 +69,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "the chat's alarm is not set when a message is stored": {
     file: chatParts,
-    right: "    await this.alarm.by(this.report.changed());\n    this.lines.start();",
+    right:
+      "    await this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]));\n    this.lines.start();",
     wrong: "    this.lines.start();",
   },
 };
