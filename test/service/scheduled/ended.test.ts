@@ -95,14 +95,15 @@ test("messages that ended without a place go after 30 days, each in its own time
 });
 
 test("a deleted chat keeps nothing of its scheduled messages, and a new one has none", async () => {
-  const { schedule, redact, api, channelId, chatId, address, object, ringIn } = await scheduledPlace();
+  const { schedule, redact, api, channelId, chatId, address, object } = await scheduledPlace();
   const { id } = await schedule(MINUTE, REVEALING);
   const ended = await schedule(MINUTE);
   await redact(ended.id);
   expect((await admin("DELETE", `/chats/${chatId}`)).status).toBe(200);
   expect(await storedBy(object())).not.toContain(SECRET);
-  await ringIn(MINUTE);
-  const again = chatPlace(api, (await newChat(api, channelId, address)).id);
+  const { id: sameId } = await newChat(api, channelId, address);
+  expect(sameId).toBe(chatId);
+  const again = chatPlace(api, sameId);
   expect(await again.waiting()).toEqual([]);
   for (const each of [id, ended.id]) expectError(await again.read(each), 404, "message_not_found");
   await again.schedule(MINUTE);
