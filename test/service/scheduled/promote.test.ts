@@ -274,9 +274,11 @@ test("an alarm that is lost at any step gives each message one place", async () 
     });
     vi.spyOn(console, "error").mockImplementation(() => {});
     await ringIn(MINUTE);
-    await evict();
+    const restsFor = ((await alarmOf(object())) ?? 0) - Date.now();
+    expect([restsFor > 0, restsFor <= 30_000]).toEqual([true, true]);
+    if (step === 7) await evict();
   }
-  await ringIn(MINUTE);
+  await ringIn(30_000);
   expect((await messages()).map(({ seq, text }) => [seq, text])).toEqual(
     Array.from({ length: 20 }, (_, n) => [n + 1, `No. ${n}`]),
   );
