@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
 import { PERMISSIONS } from "../../keys/permissions.ts";
 import { type Demo, demoPath, readDemo, writeDemo } from "../demo-file.ts";
+import { type Call, createDemoMessages } from "./demo-messages.ts";
 
 const VISITOR = "demo-visitor";
 
@@ -37,15 +38,22 @@ export async function findDemo(
 
 /** Creates an organization with a web channel, a chat and an API key through the operator's API, and stores it. */
 export async function createDemo(base: string, state: string, adminToken: string): Promise<Demo> {
-  const post = operator(base, adminToken);
+  const call = caller(`${base}/admin/v1`, adminToken);
   const owner = { name: "Demo owner" };
-  const { organization } = await post("/organizations", { name: "Demo", owner }, organizationAnswer);
+  const { organization } = await call("/organizations", organizationAnswer, { name: "Demo", owner });
   const of = `/organizations/${organization.id}`;
   const web = { kind: "web", name: "Demo web chat" };
-  const { channel, identitySecret } = await post(`${of}/channels`, web, channelAnswer);
+  const { channel, identitySecret } = await call(`${of}/channels`, channelAnswer, web);
   const contact = { address: VISITOR, name: "Demo visitor" };
-  const { chat } = await post(`${of}/chats`, { channelId: channel.id, contact }, chatAnswer);
-  const { secret } = await post(`${of}/keys`, { name: "Demo key", permissions: PERMISSIONS }, keyAnswer);
+  const { chat } = await call(`${of}/chats`, chatAnswer, { channelId: channel.id, contact });
+  const { secret } = await call(`${of}/keys`, keyAnswer, { name: "Demo key", permissions: PERMISSIONS });
+  const customer = { channelId: channel.id, contact: { address: "demo-customer", name: "Demo customer" } };
+  const { chat: web2 } = await call(`${of}/chats`, chatAnswer, customer);
+  const telegram = { kind: "telegram", name: "Demo Telegram", credentials: { botToken: "0:demo" } };
+  const { channel: bot } = await call(`${of}/channels`, z.object({ channel: created }), telegram);
+  const subscriber = { channelId: bot.id, contact: { address: "1", name: "Demo subscriber" } };
+  const { chat: other } = await call(`${of}/chats`, chatAnswer, subscriber);
+  await createDemoMessages(caller(`${base}/api/v1`, secret), { web: web2.id, telegram: other.id });
   const demo = {
     organizationId: organization.id,
     channelId: channel.id,
@@ -76,16 +84,20 @@ function messagesUrl(base: string, demo: Demo): string {
   return `${base}/api/v1/chats/${demo.chatId}/messages`;
 }
 
-function operator(base: string, adminToken: string) {
-  return async function post<T>(path: string, body: object, schema: z.ZodMiniType<T>): Promise<T> {
-    const response = await fetch(`${base}/admin/v1${path}`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${adminToken}` },
-      body: JSON.stringify(body),
+/** Calls the service with a secret. A call with a body is a POST. */
+function caller(base: string, secret: string): Call {
+  return async (path, schema, body) => {
+    const method = body ? "POST" : "GET";
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${secret}` },
+      ...(body && { body: JSON.stringify(body) }),
     });
     const answer: unknown = await response.json().catch(() => null);
     const read = schema.safeParse(answer);
     if (response.ok && read.success) return read.data;
-    throw new Error(`POST /admin/v1${path} answered ${response.status}: ${JSON.stringify(answer)}`);
+    throw new Error(
+      `${method} ${new URL(base).pathname}${path} answered ${response.status}: ${JSON.stringify(answer)}`,
+    );
   };
 }

@@ -7,6 +7,7 @@ import { keyCommands } from "./commands/keys.ts";
 import { listenCommands } from "./commands/listen.ts";
 import { loginCommands } from "./commands/login.ts";
 import { messageCommands } from "./commands/messages.ts";
+import { scheduledCommands } from "./commands/scheduled.ts";
 import { statsCommands } from "./commands/stats.ts";
 import { tailCommands } from "./commands/tail.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: Command[] = [
   ...commandsOf(RESOURCES.keys),
   ...keyCommands,
   ...messageCommands,
+  ...scheduledCommands,
   ...tailCommands,
   ...commandsOf(RESOURCES.webhooks),
   ...webhookCommands,

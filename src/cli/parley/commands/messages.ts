@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { CommandError } from "../../command-error.ts";
-import { pairs } from "../arguments.ts";
+import { pairs, wholeNumber } from "../arguments.ts";
 import { command, YES_OPTION } from "../command.ts";
 import { confirm } from "../deletion.ts";
 import { Unreachable } from "../service.ts";
+import { TIME_FIELDS, TIME_OPTIONS, timesOf } from "./scheduled.ts";
 
 /** The messages of a chat, for clients with an API key. */
 export const messageCommands = [
@@ -55,6 +56,8 @@ doesn't answer.`,
       template: { type: "string", value: "tpl_…", about: "The template to fill" },
       variable: { type: "string", multiple: true, value: "name=value", about: "The value of a placeholder" },
       metadata: { type: "string", multiple: true, value: "name=value", about: "A pair of metadata" },
+      ...TIME_OPTIONS,
+      "if-seq": { type: "string", value: "n", about: "Send only if the newest message of the chat has this number" },
       "idempotency-key": { type: "string", value: "text", about: "Sends with the same key create one message" },
     },
     async run({ operands, options, service, out }) {
@@ -71,8 +74,17 @@ doesn't answer.`,
             templateId: options.template,
             variables: pairs("variable", options.variable),
             metadata: pairs("metadata", options.metadata),
+            ...timesOf(options),
+            ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
           },
-          optionOf: { mediaUrl: "--media", senderId: "--sender", templateId: "--template", content: "text" },
+          optionOf: {
+            ...TIME_FIELDS,
+            ifSeq: "--if-seq",
+            mediaUrl: "--media",
+            senderId: "--sender",
+            templateId: "--template",
+            content: "text",
+          },
         });
         out.record(body, body.message);
       } catch (error) {

@@ -1,0 +1,107 @@
+import { CommandError } from "../../command-error.ts";
+import { command } from "../command.ts";
+import { instantOf } from "../instant.ts";
+
+/** The options of each command that sets a message's times. */
+export const TIME_OPTIONS = {
+  at: { type: "string", value: "time", about: 'When to send it: "in 2 hours", "tomorrow at 9:00" or RFC 3339' },
+  until: { type: "string", value: "time", about: "From then on, no attempt to deliver it begins" },
+} as const;
+
+/** The fields of a request that the options set. */
+export const TIME_FIELDS = { scheduledAt: "--at", expiresAt: "--until" };
+
+/** The times of a request. @throws CommandError if a text is no time */
+export function timesOf({ at, until }: { at?: string | undefined; until?: string | undefined }) {
+  return { scheduledAt: at && instantOf(at, "at"), expiresAt: until && instantOf(until, "until") };
+}
+
+/** What else can be done with a message, for clients with an API key. */
+export const scheduledCommands = [
+  command({
+    name: "scheduled",
+    about: "List a chat's scheduled messages, soonest first",
+    operands: ["chat"],
+    options: {
+      after: { type: "string", value: "cursor", about: "Continue a list: the cursor of its last page" },
+      limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
+    },
+    async run({ operands, options: { after, limit }, service, out }) {
+      const { body } = await service.asClient("GET", `/chats/${operands.chat}/scheduled`, { query: { after, limit } });
+      out.list(body, "messages", { ID: "id", WHEN: "scheduledAt", UNTIL: "expiresAt", TEXT: "text" });
+      const { cursor } = body.pagination as { cursor: string | null };
+      if (cursor !== null && !out.json) out.note(`More: --after ${cursor}`);
+    },
+  }),
+  command({
+    name: "reschedule",
+    about: "Change when a scheduled message is sent, or until when",
+    details: `"now" as --at sends it at once. "never" as --until removes its end.`,
+    operands: ["chat", "message"],
+    options: TIME_OPTIONS,
+    async run({ operands, options: { at, until }, service, out }) {
+      if (at === undefined && until === undefined)
+        throw new CommandError("Nothing to change: give --at or --until.", 2);
+      const { body } = await service.asClient("PATCH", `/chats/${operands.chat}/messages/${operands.message}`, {
+        body: {
+          ...(at !== undefined && { scheduledAt: at === "now" ? null : instantOf(at, "at") }),
+          ...(until !== undefined && { expiresAt: until === "never" ? null : instantOf(until, "until") }),
+        },
+        optionOf: TIME_FIELDS,
+      });
+      out.record(body, body.message);
+    },
+  }),
+  command({
+    name: "cancel",
+    about: "Take back a message that is scheduled or still waits",
+    operands: ["chat", "message"],
+    async run({ operands, service, out }) {
+      const path = `/chats/${operands.chat}/messages/${operands.message}/cancel`;
+      const { body } = await service.asClient("POST", path, { body: {} });
+      out.record(body, body.message);
+    },
+  }),
+  command({
+    name: "resend",
+    about: "Send a failed message again, as a new message",
+    details: "A failed message is sent again once. A repeated command shows the same new message.",
+    operands: ["chat", "message"],
+    options: {
+      ...TIME_OPTIONS,
+      sender: {
+        type: "string",
+        value: "mbr_…",
+        about: "The member who sends it; by default the one of the failed message",
+      },
+    },
+    async run({ operands, options, service, out }) {
+      const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {
+        body: { ...timesOf(options), senderId: options.sender },
+        optionOf: { ...TIME_FIELDS, senderId: "--sender" },
+      });
+      out.record(body, body.message);
+    },
+  }),
+  command({
+    name: "attempts",
+    about: "List the attempts to deliver a message, oldest first",
+    operands: ["chat", "message"],
+    async run({ operands, service, out }) {
+      const path = `/chats/${operands.chat}/messages/${operands.message}/attempts`;
+      const { body } = await service.asClient("GET", path);
+      out.list(body, "attempts", {
+        NUMBER: "number",
+        WHEN: "startedAt",
+        MS: "durationMs",
+        OUTCOME: "outcome",
+        CODE: "code",
+        MESSAGE: "message",
+      });
+      if (out.json) return;
+      if (Number(body.dropped) > 0)
+        out.note(`${body.dropped} attempts between the first and the last ones are not kept.`);
+      if (typeof body.nextAttemptAt === "string") out.note(`Next attempt: ${body.nextAttemptAt}`);
+    },
+  }),
+];

@@ -1,0 +1,18 @@
+import * as chrono from "chrono-node";
+import { CommandError } from "../command-error.ts";
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\S+$/;
+
+/**
+ * The time that an option names, as RFC 3339 in UTC: `in 2 hours`, `tomorrow at 9:00`, `2027-01-31T09:00:00Z`. A time of
+ * day without a zone is one of this machine. RFC 3339 goes to the service as it is.
+ * @throws CommandError if the text is no time, or has other words too
+ */
+export function instantOf(text: string, option: string, now = new Date()): string {
+  if (RFC_3339.test(text)) return text;
+  const [found, ...others] = chrono.parse(text, now, { forwardDate: true });
+  if (!found || others.length > 0 || found.text.length !== text.trim().length) {
+    throw new CommandError(`--${option} is no time: ${text}. Try "in 2 hours", "tomorrow at 9:00" or RFC 3339.`, 2);
+  }
+  return found.date().toISOString();
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { instantOf } from "../../src/cli/parley/instant.ts";
+
+const NOW = new Date("2026-11-20T10:00:00Z");
+
+test.each([
+  ["in 2 hours", "2026-11-20T12:00:00.000Z"],
+  ["in 5 minutes", "2026-11-20T10:05:00.000Z"],
+  [" in 90 days ", "2027-02-18T10:00:00.000Z"],
+  ["now", "2026-11-20T10:00:00.000Z"],
+])("%j is a time", (text, time) => {
+  expect(instantOf(text, "at", NOW)).toBe(time);
+});
+
+test("a time of day without a date is the next one, by the machine's zone", () => {
+  const later = new Date(instantOf("tomorrow at 9:30", "at", NOW));
+  expect([later.getHours(), later.getMinutes()]).toEqual([9, 30]);
+  expect(later.getTime()).toBeGreaterThan(NOW.getTime());
+});
+
+test("RFC 3339 goes to the service as it is, so that the service judges it", () => {
+  for (const text of ["2027-01-31T09:00:00Z", "2027-01-31T09:00:00", "2027-99-31T09:00:00+01:00"]) {
+    expect(instantOf(text, "at", NOW)).toBe(text);
+  }
+});
+
+test.each(["soon", "", "in 2 hours or 3", "2 bananas", "tomorow"])("%j is no time", (text) => {
+  expect(() => instantOf(text, "until", NOW)).toThrow(/^--until is no time: /);
+});
