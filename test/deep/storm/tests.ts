@@ -15,6 +15,7 @@ import { quota } from "./quota.ts";
 import { reading } from "./reading.ts";
 import { hanging, poison } from "./receivers.ts";
 import { revocation } from "./revocation.ts";
+import { dueAtOnce, scheduled } from "./scheduled.ts";
 import { soak } from "./soak.ts";
 import { streams } from "./streams.ts";
 import { visitors } from "./visitors.ts";
@@ -25,6 +26,8 @@ export const STORMS: Record<string, Storm> = {
   acknowledged,
   telegram,
   whatsapp,
+  scheduled,
+  dueAtOnce,
   pauses,
   alarms,
   webhooks,
