@@ -167,6 +167,8 @@ export class LineSender {
   async #ask({ number, replayId, fact }: Next): Promise<WebhookPermitAnswer | null> {
     const report = this.#report ?? this.#line.unreported[0] ?? null;
     const unused = this.#unused;
+    // Only a wake-up that comes before the answer to this question can belong to it.
+    this.#woken = 0;
     try {
       const answer = await this.#host.webhook(this.#id).permit({
         webhookId: this.#id,
@@ -278,6 +280,8 @@ export class LineSender {
 
   /** Sends what the webhook's object does not know yet. */
   async #sendReports(): Promise<void> {
+    // The object did not answer a moment ago.
+    if (this.#aways > 0 && this.#askAt > this.#host.clock.now()) return;
     while (!this.#isDeleted) {
       const report = this.#report ?? this.#line.unreported[0];
       if (!report) return;

@@ -54,3 +54,21 @@ test("a webhook's object that does not answer is asked again, later each time", 
   }
   expect(waits).toEqual([5, 10, 20, 40].map((seconds) => seconds * SECOND));
 });
+
+test("a wake-up from before the question does not answer its refusal, whatever its number", async () => {
+  const chat = newOwner(1);
+  chat.permit = () => ({ outcome: "later", waitMs: DAY, isWaiting: true, number: 3 });
+  chat.lines.wake("w", 9);
+  await chat.lines.run();
+  expect(chat.requests).toHaveLength(1);
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + DAY);
+});
+
+test("a webhook's object that does not answer is asked less often once a question, also while a report waits", async () => {
+  const chat = newOwner(2);
+  chat.permit = ({ number }) => (number === 2 ? Promise.reject(new Error("away")) : null);
+  chat.report = () => Promise.reject(new Error("away"));
+  await chat.lines.run();
+  expect(chat.numbers()).toEqual([1]);
+  expect(chat.lines.dueAt(NOW)).toBe(NOW + 5 * SECOND);
+});
