@@ -49,7 +49,11 @@ export async function createDemo(base: string, state: string, adminToken: string
   const { secret } = await call(`${of}/keys`, keyAnswer, { name: "Demo key", permissions: PERMISSIONS });
   const customer = { channelId: channel.id, contact: { address: "demo-customer", name: "Demo customer" } };
   const { chat: web2 } = await call(`${of}/chats`, chatAnswer, customer);
-  const telegram = { kind: "telegram", name: "Demo Telegram", credentials: { botToken: "0:demo" } };
+  const telegram = {
+    kind: "telegram",
+    name: "Demo Telegram",
+    credentials: { botToken: "1234567890:Demo-token-that-Telegram-refuses-000" },
+  };
   const { channel: bot } = await call(`${of}/channels`, z.object({ channel: created }), telegram);
   const subscriber = { channelId: bot.id, contact: { address: "1", name: "Demo subscriber" } };
   const { chat: other } = await call(`${of}/chats`, chatAnswer, subscriber);

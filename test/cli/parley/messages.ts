@@ -55,6 +55,36 @@ export function messageTests(placeOf: () => Place): void {
     expect(await place.json(words, env)).toEqual(first);
   });
 
+  test("a message is scheduled, moved, canceled, and its attempts are listed", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    const sent = await place.json(["send", chatId, "Later", "--at", "in 2 hours", "--until", "in 3 hours"], env);
+    const { id } = sent.message as { id: string };
+    expect(sent.message).toMatchObject({ status: "SCHEDULED", seq: null });
+    const listed = await place.run(["scheduled", chatId], env);
+    expect(listed.stdout).toMatch(new RegExp(`^${id} +in \\d hr\\. +in \\d hr\\. +Later$`, "m"));
+    const moved = await place.json(["reschedule", chatId, id, "--at", "in 2 days", "--until", "never"], env);
+    expect(moved.message).toMatchObject({ status: "SCHEDULED", expiresAt: null });
+    const attempts = await place.run(["attempts", chatId, id], env);
+    expect(attempts.stderr).toContain("No attempts.");
+    expect((await place.json(["cancel", chatId, id], env)).message).toMatchObject({ status: "CANCELED" });
+    const late = await place.run(["reschedule", chatId, id, "--at", "now"], env);
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining("not_scheduled")]);
+    const again = await place.run(["resend", chatId, id], env);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not_failed")]);
+  });
+
+  test("a send with --if-seq is refused if something came in between, and times that are none are a mistake", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    await place.run(["send", chatId, "One"], env);
+    const late = await place.run(["send", chatId, "Two", "--if-seq", "0"], env);
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining("chat_moved_on")]);
+    const wrong = await place.run(["send", chatId, "Three", "--at", "soonish"], env);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--at is no time")]);
+    expect((await place.run(["reschedule", chatId, "msg_1"], env)).code).toBe(2);
+  });
+
   test("tail prints existing messages, then each new one once despite a lost connection, and exits with 0", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);
