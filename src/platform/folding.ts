@@ -1,5 +1,4 @@
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this is the range of ASCII
 const ASCII = /^[\0-\x7f]*$/;
 
 /**

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod/mini";
 
 /** A call of the demo's client: returns the parsed answer. */
-export type Call = <T>(path: string, schema: z.ZodMiniType<T>, body?: object) => Promise<T>;
+export type DemoCall = <T>(path: string, schema: z.ZodMiniType<T>, body?: object) => Promise<T>;
 
 const answer = z.object({ message: z.object({ id: z.string(), status: z.string() }) });
 const SCHEDULED_FOR_MS = 86_400_000;
@@ -16,7 +16,7 @@ const MOST_TRIES = 5;
  * media.
  * @param chats the ids of a web chat and a telegram chat
  */
-export async function createDemoMessages(call: Call, chats: { web: string; telegram: string }): Promise<void> {
+export async function createDemoMessages(call: DemoCall, chats: { web: string; telegram: string }): Promise<void> {
   const web = `/chats/${chats.web}/messages`;
   await call(web, answer, { content: "Thanks for your order! We will write as soon as it is on its way." });
   const expired = await expiredMessage(call, web);
@@ -28,7 +28,7 @@ export async function createDemoMessages(call: Call, chats: { web: string; teleg
 }
 
 /** A message whose time to be sent is one millisecond long. @returns its id; null if each was sent in time */
-async function expiredMessage(call: Call, path: string): Promise<string | null> {
+async function expiredMessage(call: DemoCall, path: string): Promise<string | null> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const at = Date.now() + SOON_MS;
     const { message } = await call(path, answer, {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
 import { PERMISSIONS } from "../../keys/permissions.ts";
 import { type Demo, demoPath, readDemo, writeDemo } from "../demo-file.ts";
-import { type Call, createDemoMessages } from "./demo-messages.ts";
+import { createDemoMessages, type DemoCall } from "./demo-messages.ts";
 
 const VISITOR = "demo-visitor";
 
@@ -89,7 +89,7 @@ function messagesUrl(base: string, demo: Demo): string {
 }
 
 /** Calls the service with a secret. A call with a body is a POST. */
-function caller(base: string, secret: string): Call {
+function caller(base: string, secret: string): DemoCall {
   return async (path, schema, body) => {
     const method = body ? "POST" : "GET";
     const response = await fetch(`${base}${path}`, {

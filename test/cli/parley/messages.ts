@@ -58,8 +58,11 @@ export function messageTests(placeOf: () => Place): void {
   test("a message is scheduled, moved, canceled, and its attempts are listed", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);
-    const sent = await place.json(["send", chatId, "Later", "--at", "in 2 hours", "--until", "in 3 hours"], env);
-    const { id } = sent.message as { id: string };
+    const sent = await place.json<{ message: { id: string } }>(
+      ["send", chatId, "Later", "--at", "in 2 hours", "--until", "in 3 hours"],
+      env,
+    );
+    const { id } = sent.message;
     expect(sent.message).toMatchObject({ status: "SCHEDULED", seq: null });
     const listed = await place.run(["scheduled", chatId], env);
     expect(listed.stdout).toMatch(new RegExp(`^${id} +in \\d hr\\. +in \\d hr\\. +Later$`, "m"));
