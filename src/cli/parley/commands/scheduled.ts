@@ -99,8 +99,8 @@ export const scheduledCommands = [
         MESSAGE: "message",
       });
       if (out.json) return;
-      if (Number(body.dropped) > 0)
-        out.note(`${body.dropped} attempts between the first and the last ones are not kept.`);
+      const dropped = Number(body.dropped);
+      if (dropped > 0) out.note(`${dropped} attempts between the first and the last ones are not kept.`);
       if (typeof body.nextAttemptAt === "string") out.note(`Next attempt: ${body.nextAttemptAt}`);
     },
   }),
