@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { exitCodeOf, Mistake } from "../support/mistake.ts";
 import { DECISIONS } from "./decisions.ts";
+import { LIFE } from "./life/scenario.ts";
 import { runScenario, type Scenario, traceScenario } from "./objects/scenario.ts";
 import { ORGANIZATION } from "./organization/scenario.ts";
 import { SABOTEURS } from "./saboteurs.ts";
@@ -16,6 +17,7 @@ const USAGE = `npm run test:simulate -- [options]
   --trace <seed>   what happens in one seed, line by line, and nothing else
   --mode <mode>    of the trace: safety or liveness (liveness)
   --organization   simulates an organization's object and its chats, instead of delivery
+  --life           simulates chats whose messages are scheduled, moved, canceled and sent again, instead of delivery
   --webhooks       simulates chats that send events to webhooks, instead of delivery
 `;
 
@@ -30,12 +32,14 @@ async function main(argv: string[]): Promise<number> {
       from: { type: "string", default: "0" },
       trace: { type: "string" },
       mode: { type: "string", default: "liveness" },
+      life: { type: "boolean", default: false },
       webhooks: { type: "boolean", default: false },
       organization: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return print(USAGE, 0);
+  if (values.life) return runObjects(LIFE, values);
   if (values.webhooks) return runObjects(WEBHOOKS, values);
   if (values.organization) return runObjects(ORGANIZATION, values);
   if (values.trace !== undefined) {

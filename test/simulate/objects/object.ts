@@ -28,7 +28,12 @@ export class SimulatedObject extends Party {
   isAway = false;
   /** How many instances were lost. */
   losses = 0;
+  /** How often its clock was set. */
+  clockChanges = 0;
+  #setBackMs = 0;
   #isRinging = false;
+  /** The instance was lost during the last alarm. */
+  #isCutOff = false;
   /** The alarm that is planned in the world. */
   #planned: { at: number } | null = null;
 
@@ -36,6 +41,23 @@ export class SimulatedObject extends Party {
     super(world, name);
     this.#construct = construct;
     this.#watch = watch;
+  }
+
+  override get now(): number {
+    return super.now - this.#setBackMs;
+  }
+
+  /** The last alarm is under way, or it did not end. */
+  get isAlarmOpen(): boolean {
+    return this.#isRinging || this.#isCutOff;
+  }
+
+  /** Sets the clock of the object's machine, by which alarms ring too, to `ms` before the world's. */
+  setClockBack(ms: number): void {
+    this.#setBackMs = ms;
+    this.clockChanges++;
+    this.#planned = null;
+    this.#plan();
   }
 
   /** A call has arrived. The answer leaves after the writes before it are committed. */
@@ -72,6 +94,7 @@ export class SimulatedObject extends Party {
     for (const reply of waiting) reply({ error: platformError(this.world.random() < 0.5) });
     // The platform repeats an alarm that did not end.
     if (this.#isRinging) this.storage.alarm ??= this.now + RETRY_ALARM_MS;
+    this.#isCutOff ||= this.#isRinging;
     this.#isRinging = false;
     this.storage.commit();
     this.#plan();
@@ -117,7 +140,7 @@ export class SimulatedObject extends Party {
     this.#planned = planned;
     if (!planned) return;
     const lateMs = this.world.fault("alarm early or late", 0.1) ? this.world.between(-1_000, 60_000) : 0;
-    this.world.at(planned.at - this.skewMs + lateMs, () => {
+    this.world.at(this.world.now + planned.at - this.now + lateMs, () => {
       if (this.#planned === planned) this.#ring();
     });
   }
@@ -130,6 +153,7 @@ export class SimulatedObject extends Party {
     }
     this.#planned = null;
     this.#isRinging = true;
+    this.#isCutOff = false;
     this.storage.alarm = null;
     this.world.note(() => `${this.name} alarm`);
     const ended = () => {

@@ -91,6 +91,8 @@ export class ObjectStorage {
   readonly #db = new Database();
   #pairs = NONE;
   #committed = NONE;
+  /** In bytes, as the instance reads it. */
+  databaseSize = 4_096;
   /** A transaction of SQLite has begun. */
   #hasBegun = false;
 
@@ -140,8 +142,11 @@ export class ObjectStorage {
     const use = () => {
       if (isOver()) throw new Error("The instance is lost");
     };
+    const size = () => this.databaseSize;
     const sql = {
-      databaseSize: 4_096,
+      get databaseSize() {
+        return size();
+      },
       exec: (query: string, ...values: unknown[]) => {
         use();
         return this.#exec(query, values);

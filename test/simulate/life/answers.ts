@@ -1,0 +1,173 @@
+import type { ShownMessage } from "../../../src/chats/message.ts";
+import type { Draft, MoveBody, ResendRequest, SendAnswer } from "../../../src/chats/rpc.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { Book, Row } from "./book.ts";
+import type { LifeJudge } from "./judge.ts";
+import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
+import type { LifeWorld } from "./rules.ts";
+
+type Answer = { outcome: string; doc?: string; body?: string; code?: string };
+
+/** Compares what callers of a chat are told with what the chat stores. */
+export class AnswerJudge {
+  readonly #world: LifeWorld;
+  readonly #judge: LifeJudge;
+
+  constructor(world: LifeWorld, judge: LifeJudge) {
+    this.#world = world;
+    this.#judge = judge;
+  }
+
+  /** A call has arrived. @returns what to do with its answer when it leaves, after its writes are committed */
+  called(chat: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
+    const asked = this.#judge.book(chat);
+    return (value) => {
+      const book = this.#judge.book(chat);
+      // The chat may have been deleted since the call arrived.
+      if (!book || (asked && asked !== book)) return;
+      if (method === "send") {
+        if (Array.isArray(value)) this.#sentAll(book, given[1] as Draft[], value as SendAnswer[]);
+        return;
+      }
+      const answer = value as Answer | undefined;
+      if (!answer || answer.outcome === "unknown") return;
+      if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
+      else if (method === "listScheduled") this.#listed(book, given[1] as number, given[2], answer);
+      else this.#answered(chat, book, method, given, answer);
+    };
+  }
+
+  #answered(chat: SimulatedObject, book: Book, method: string, given: unknown[], answer: Answer): void {
+    const id = given[1] as string;
+    const row = book.rows.get(id);
+    if (["move", "cancel", "redact", "get"].includes(method)) this.#world.count(`${method}: ${answer.outcome}`);
+    if (method === "get") this.#got(id, row, answer);
+    if (method === "move") this.#moved(chat, book, [id, given[2] as MoveBody], answer);
+    if (method === "cancel") this.#canceled(book, id, row, answer);
+    if (method === "redact" && answer.outcome === "ok") this.#redacted(book, id, row);
+  }
+
+  #sentAll(book: Book, drafts: Draft[], answers: SendAnswer[]): void {
+    // The draft before may have changed what another was refused for.
+    const isAlone = drafts.length === 1;
+    for (const [n, draft] of drafts.entries()) {
+      const answer = answers[n];
+      if (answer) this.#sent(book, isAlone ? draft : { ...draft, ifSeq: null }, answer);
+    }
+  }
+
+  #sent(book: Book, draft: Draft, answer: SendAnswer): void {
+    const world = this.#world;
+    const { idempotencyHash: key, prepared, ifSeq } = draft;
+    if (answer.outcome === "refused") {
+      if (prepared.outcome === "refused" && prepared.code === answer.code) return;
+      this.#refused(book, answer.code, ifSeq ?? null);
+      return;
+    }
+    const { id, text } = JSON.parse(answer.doc) as ShownMessage;
+    const row = this.#stored(book, id, answer.doc);
+    if (key === null) return;
+    const first = book.keys.get(key);
+    if (first !== undefined) world.count(`a repeated key: ${row?.message.status}`);
+    world.check("key", (first ?? id) === id, () => `a key returns ${id}, and returned ${first} before`);
+    const isOwn = prepared.outcome === "refused" || text === prepared.text || row?.columns.fingerprint === null;
+    world.check("key", isOwn, () => `${id} is the message of another request`);
+    book.keys.set(key, id);
+  }
+
+  #refused(book: Book, code: string, ifSeq: number | null): void {
+    const newest = book.in("messages").length;
+    const reasons: Record<string, boolean> = {
+      chat_backlog: book.queued().length + book.justFailed >= MAX_QUEUED,
+      schedule_full: book.in("scheduled").length >= MAX_SCHEDULED,
+      chat_moved_on: ifSeq !== newest,
+      chat_full: this.#world.counts.has("chat full"),
+    };
+    this.#world.count(`refused: ${code}`);
+    this.#world.check("refused", reasons[code] ?? false, () => `a message was refused with ${code}`);
+  }
+
+  #resent(book: Book, { messageId, sender }: ResendRequest, answer: Answer): void {
+    const world = this.#world;
+    const original = book.rows.get(messageId);
+    const { status } = original?.message ?? { status: "gone" };
+    world.count(`resend: ${answer.code ?? answer.outcome}`);
+    if (answer.outcome === "refused") {
+      if (sender.outcome === "refused" && sender.code === answer.code) return;
+      const { code = "" } = answer;
+      if (code === "not_failed") world.check("refused", status !== "FAILED", () => `${messageId} is FAILED`);
+      else if (code === "redacted")
+        world.check("refused", original?.message.text === "", () => `${messageId} is not blank`);
+      else if (code === "message_not_found") world.check("refused", !original, () => `${messageId} exists`);
+      else this.#refused(book, code, null);
+      return;
+    }
+    const doc = answer.doc ?? "";
+    const { id, resendOf } = JSON.parse(doc) as ShownMessage;
+    world.check("resent", resendOf === messageId && id !== messageId, () => `${id} does not repeat ${messageId}`);
+    this.#stored(book, id, doc);
+  }
+
+  #moved(chat: SimulatedObject, book: Book, [id, change]: [string, MoveBody], answer: Answer): void {
+    const world = this.#world;
+    const { outcome, code = "", doc = "" } = answer;
+    const row = book.rows.get(id);
+    if (outcome === "no_message") world.check("told", !row, () => `${id} exists`);
+    if (outcome === "not_scheduled") world.check("told", row?.table !== "scheduled", () => `${id} is scheduled`);
+    if (outcome === "refused" && code !== "validation_failed") this.#refused(book, code, null);
+    if (outcome !== "ok") return;
+    const { scheduledAt } = change;
+    world.check("told", row?.columns.doc === doc, () => `${id} was moved, and another state of it is stored`);
+    if (typeof scheduledAt !== "number") return;
+    const shown = JSON.parse(doc) as ShownMessage;
+    const isMoved = Date.parse(shown.scheduledAt ?? "") === scheduledAt;
+    world.check("told", isMoved, () => `${id} was moved to another time`);
+    if (scheduledAt <= chat.now) return;
+    world.check("told", row?.columns.due_at === scheduledAt, () => `${id} was moved, and keeps its old time`);
+  }
+
+  #canceled(book: Book, id: string, row: Row | undefined, { outcome, doc }: Answer): void {
+    const world = this.#world;
+    const status = row?.message.status ?? "gone";
+    if (outcome === "no_message") world.check("told", !row, () => `${id} exists`);
+    if (outcome === "ok") {
+      const isCanceled = status === "CANCELED" && row?.columns.doc === doc;
+      world.check("told", isCanceled, () => `${id} is ${status} after its cancellation was answered`);
+    }
+    if (outcome !== "not_cancelable") return;
+    world.check("told", status !== "SCHEDULED" && status !== "CANCELED", () => `${id} is ${status} and not cancelable`);
+    if (status !== "QUEUED" || book.onWire.has(id)) return;
+    // An attempt that was lost with its instance may have been made.
+    const { attempts } = JSON.parse(row?.columns.delivery as string) as { attempts: number };
+    world.check("refused", attempts > 0, () => `${id} is not cancelable, and no attempt of it began`);
+  }
+
+  #redacted(book: Book, id: string, row: Row | undefined): void {
+    this.#world.check("told", row?.message.text === "", () => `${id} is not blank after its redaction was answered`);
+    this.#world.check("told", row?.message.status !== "SCHEDULED", () => `${id} is blank and still scheduled`);
+    const text = book.texts.get(id);
+    if (text !== undefined) book.redacted.set(id, text);
+    this.#judge.checkBlank(book);
+  }
+
+  #got(id: string, row: Row | undefined, { outcome, doc }: Answer): void {
+    const isShown = outcome === "ok" ? row?.columns.doc === doc : !row;
+    this.#world.check("read", isShown, () => `a read of ${id} shows ${doc ?? outcome}`);
+  }
+
+  #listed(book: Book, limit: number, after: unknown, { body }: Answer): void {
+    if (after !== null) return;
+    const expected = book.soonest().slice(0, limit);
+    const list = `{"messages":[${expected.map(({ columns }) => columns.doc).join()}],`;
+    const isShown = body?.startsWith(list) ?? false;
+    this.#world.check("read", isShown, () => `the list of scheduled messages is ${body}, and not ${list}`);
+  }
+
+  /** A message that a client was told of is stored as it was shown. */
+  #stored(book: Book, id: string, doc: string): Row | undefined {
+    const row = book.rows.get(id);
+    const isStored = row?.columns.doc === doc || row?.message.error?.code === "expired";
+    this.#world.check("told", isStored, () => `${id} was acknowledged, and is not stored like that`);
+    return row;
+  }
+}

@@ -1,0 +1,105 @@
+import type { ShownMessage } from "../../../src/chats/message.ts";
+import type { ObjectStorage } from "../objects/storage.ts";
+
+type Table = "messages" | "scheduled" | "unplaced";
+type Columns = Record<string, unknown> & { doc: string };
+
+/** A stored message, with all columns of its row. */
+export interface Row {
+  table: Table;
+  message: ShownMessage;
+  columns: Columns;
+}
+
+const TABLES: readonly Table[] = ["messages", "scheduled", "unplaced"];
+const KEY = { messages: "seq", scheduled: "id", unplaced: "n" } as const;
+
+/** The messages that one life of a chat stores, and what happened to them. */
+export class Book {
+  readonly life: number;
+  /** By the message's id, as of the last commit. */
+  rows: ReadonlyMap<string, Row> = new Map();
+  /** The rows of the last commit, by their table and key. */
+  #read = new Map<string, Row>();
+  /** The ids of messages that were sent to the network at least once. */
+  readonly onWire = new Set<string>();
+  /** Those of them that the network may have sent to the contact. */
+  readonly mayBeOut = new Set<string>();
+  /** The seq of the last message that was sent to the network. */
+  lastSent = 0;
+  /** The text of each message when it was stored, by id. */
+  readonly texts = new Map<string, string>();
+  /** The texts of messages whose redaction was answered, by id. */
+  readonly redacted = new Map<string, string>();
+  /** The message that each idempotency key returned first, by the key's hash. */
+  readonly keys = new Map<string, string>();
+  /** The ids of messages that were ever scheduled, and of those that ended without a place. */
+  readonly scheduled = new Set<string>();
+  readonly ended = new Set<string>();
+  /** The latest time that the chat's clock showed. */
+  latest = 0;
+  /** The message at the head of the queue, since when, and the losses and changes of the clock until then. */
+  head = { seq: 0, since: 0, losses: 0, clockChanges: 0 };
+  /** A due message waits until this time of the chat's clock, after a fault or for room in the queue. */
+  restsUntil = 0;
+  /** How many messages failed in the last commit although they could be queued. */
+  justFailed = 0;
+  /** The channel allows no attempt before this time of the world. */
+  heldUntil = 0;
+
+  constructor(life: number) {
+    this.life = life;
+  }
+
+  /** The rows of a storage, in the order of their tables. A row that did not change is the same object as before. */
+  read(storage: ObjectStorage): Row[] {
+    const before = this.#read;
+    this.#read = new Map();
+    for (const table of TABLES) {
+      for (const columns of storage.read<Columns>(table, `select * from ${table} order by ${KEY[table]}`)) {
+        const key = `${table} ${String(columns[KEY[table]])}`;
+        const known = before.get(key);
+        const row = known && isSame(known.columns, columns) ? known : rowOf(table, columns);
+        this.#read.set(key, row);
+      }
+    }
+    return [...this.#read.values()];
+  }
+
+  /** The messages of a table. */
+  in(table: Table): Row[] {
+    return [...this.rows.values()].filter((row) => row.table === table);
+  }
+
+  /** The messages in the queue. */
+  queued(): Row[] {
+    return this.in("messages").filter(({ message }) => message.status === "QUEUED");
+  }
+
+  /** The scheduled messages, soonest first. */
+  soonest(): Row[] {
+    return this.in("scheduled").sort((one, other) => bySoonest(one, other));
+  }
+}
+
+export function dueAt({ columns }: Row): number {
+  return columns.due_at as number;
+}
+
+/** The order in which scheduled messages take their places. */
+export function bySoonest(one: Row, other: Row): number {
+  return dueAt(one) - dueAt(other) || (one.columns.turn as number) - (other.columns.turn as number);
+}
+
+/** Unix milliseconds. */
+export function timeOf(time: string | null): number | null {
+  return time === null ? null : Date.parse(time);
+}
+
+function rowOf(table: Table, columns: Columns): Row {
+  return { table, columns, message: JSON.parse(columns.doc) as ShownMessage };
+}
+
+function isSame(one: Columns, other: Columns): boolean {
+  return Object.keys(one).every((name) => one[name] === other[name]);
+}

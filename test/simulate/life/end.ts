@@ -1,0 +1,83 @@
+import type { SimulatedObject } from "../objects/object.ts";
+import type { Clients } from "./clients.ts";
+import type { LifeJudge } from "./judge.ts";
+import type { LifeWorld } from "./rules.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+/** Longer than the longest wait of a retry that a network asks for. */
+const SETTLE_MS = 5 * 3_600_000;
+/** Longer than any message is scheduled ahead, with the time until one without a place is removed. */
+const ALL_MS = 400 * DAY;
+const MAX_EVENTS = 60_000;
+
+interface End {
+  world: LifeWorld;
+  judge: LifeJudge;
+  clients: Clients;
+  chats: readonly SimulatedObject[];
+}
+
+interface EventRow {
+  type: string;
+  seq: number | null;
+  note: string | null;
+}
+
+/** Faults have stopped: all that waits must end. @throws Violation */
+export async function checkEnd({ world, judge, clients, chats }: End): Promise<void> {
+  const queued = (chat: SimulatedObject) => judge.book(chat)?.queued() ?? [];
+  await world.run(world.now + SETTLE_MS, MAX_EVENTS);
+  for (const chat of chats) {
+    judge.checkAlarm(chat);
+    const [head] = queued(chat);
+    world.check("ends", !head, () => `${head?.message.id} of ${chat.name} is still queued`);
+    clients.send(chat, { scheduledAt: chat.now + 2 * DAY });
+    clients.send(chat, {});
+  }
+  await world.run(world.now + MINUTE, MAX_EVENTS);
+  for (const chat of chats) {
+    const [head] = queued(chat);
+    world.check("delay", !head, () => `${head?.message.id} of ${chat.name} waits`);
+    checkEvents(world, judge, chat);
+  }
+  const isLeft = await world.run(world.now + ALL_MS, MAX_EVENTS);
+  for (const chat of chats) {
+    const waiting = [...(judge.book(chat)?.in("scheduled") ?? []), ...queued(chat)];
+    world.check("ends", waiting.length === 0, () => `${waiting[0]?.message.id} of ${chat.name} still waits`);
+    checkEvents(world, judge, chat);
+  }
+  world.check("rest", !isLeft, () => "alarms go on");
+}
+
+/** Each change of a message has its event, once. */
+function checkEvents(world: LifeWorld, judge: LifeJudge, chat: SimulatedObject): void {
+  const book = judge.book(chat);
+  if (!book) return;
+  const created = new Map<number, number>();
+  const about = new Map<string, number>();
+  const rows = chat.storage.read<EventRow>("events", "select type, seq, note from events order by n");
+  for (const { type, seq, note } of rows) {
+    if (seq !== null) {
+      if (type === "message.created" || type === "message.received") created.set(seq, (created.get(seq) ?? 0) + 1);
+      continue;
+    }
+    const { messageId } = note === null ? {} : (JSON.parse(note) as { messageId?: string });
+    const name = `${type} ${messageId}`;
+    about.set(name, (about.get(name) ?? 0) + 1);
+  }
+  for (const { message } of book.in("messages")) {
+    const count = created.get(message.seq ?? 0);
+    world.check("events", count === 1, () => `${message.id} has ${count} events of its creation`);
+  }
+  for (const id of book.scheduled) {
+    const isTold = (about.get(`message.scheduled ${id}`) ?? 0) > 0;
+    world.check("events", isTold, () => `${id} has no event of its scheduling`);
+    const ends = about.get(`message.status ${id}`) ?? 0;
+    world.check("events", ends === (book.ended.has(id) ? 1 : 0), () => `${id} has ${ends} events of its end`);
+  }
+  const notes = rows.map(({ note }) => note).join();
+  for (const [id, text] of book.texts) {
+    world.check("events", !notes.includes(text), () => `an event has the text of ${id}`);
+  }
+}

@@ -1,0 +1,238 @@
+import type { ShownMessage } from "../../../src/chats/message.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
+import type { LifeWorld } from "./rules.ts";
+
+const KEPT_MS = 30 * 86_400_000;
+/** A due message waits this long for room in the queue. */
+const BACKLOG_MS = 86_400_000;
+/** After a fault, and while the queue is full, due messages rest for at most this long. */
+const REST_MS = 61_000;
+/** A chat finds out within this time that its instance was lost, and one more time for each loss. */
+const MAX_DELAY_MS = 900_000;
+
+const isOver = ({ status }: ShownMessage) => status !== "SCHEDULED" && status !== "QUEUED";
+
+/** Checks each commit of a chat and each message on the network. */
+export class LifeJudge {
+  readonly #world: LifeWorld;
+  readonly #books = new Map<string, Book>();
+
+  constructor(world: LifeWorld) {
+    this.#world = world;
+  }
+
+  /** What a chat stores; undefined if its object holds no chat. */
+  book({ name }: SimulatedObject): Book | undefined {
+    return this.#books.get(name);
+  }
+
+  /** A chat's object has committed. */
+  committed(chat: SimulatedObject): void {
+    const life = chat.storage.get<{ life: number }>("identity")?.life;
+    if (life === undefined) return void this.#books.delete(chat.name);
+    const known = this.#books.get(chat.name);
+    const book = known?.life === life ? known : new Book(life);
+    this.#books.set(chat.name, book);
+    book.latest = Math.max(book.latest, chat.now);
+    book.justFailed = 0;
+    const before = book.rows;
+    const rows = book.read(chat.storage);
+    book.rows = new Map(rows.map((row) => [row.message.id, row]));
+    const ids = rows.map(({ message }) => message.id).join();
+    this.#world.check("once", book.rows.size === rows.length, () => `two rows have the same id: ${ids}`);
+    this.#checkNumbers(rows);
+    for (const [id, row] of before) if (!book.rows.has(id)) this.#removed(book, id, row);
+    const promoted: Row[] = [];
+    for (const [id, row] of book.rows) {
+      const old = before.get(id);
+      if (old === row) continue;
+      if (old) this.#changed(chat, book, old, row);
+      else this.#appeared(chat, book, row);
+      const isPromoted = old?.table === "scheduled" && row.table === "messages";
+      if (isPromoted && old.message.scheduledAt === row.message.scheduledAt) promoted.push(old);
+    }
+    this.#checkTurns(book, promoted);
+    this.#trackHead(chat, book);
+    this.checkBlank(book);
+    this.checkAlarm(chat);
+  }
+
+  /** No row has the text of a message whose redaction was answered. */
+  checkBlank({ redacted, rows }: Book): void {
+    for (const [id, text] of redacted) {
+      const row = rows.get(id);
+      const isBlank = !row || !JSON.stringify(row.columns).includes(text);
+      this.#world.check("blank", isBlank, () => `${id} still has "${text}" in ${row?.table}`);
+    }
+  }
+
+  /** While a message is scheduled, an alarm is set for it. */
+  checkAlarm(chat: SimulatedObject): void {
+    const book = this.#books.get(chat.name);
+    const [next] = book?.soonest() ?? [];
+    if (!book || !next) return;
+    const { alarm } = chat.storage;
+    // While a due message rests, so do those that become due.
+    if (dueAt(next) <= book.latest) book.restsUntil = book.latest + REST_MS;
+    const atLeast = Math.max(dueAt(next), book.restsUntil);
+    const latest = chat.isAlarmOpen ? Math.max(atLeast, book.latest) + REST_MS : atLeast;
+    const isSet = alarm !== null && alarm <= latest;
+    const alarmText = () => (alarm === null ? "no alarm is set" : `the alarm is at ${alarm}`);
+    this.#world.check("alarm", isSet, () => `${next.message.id} is due at ${dueAt(next)}, and ${alarmText()}`);
+  }
+
+  /** A chat's attempt waits, because its channel told it to ask again in `ms`. */
+  held(chat: SimulatedObject, ms: number): void {
+    const book = this.#books.get(chat.name);
+    if (book) book.heldUntil = Math.max(book.heldUntil, this.#world.now + ms);
+  }
+
+  /** A call of the network leaves a chat's object. */
+  sent(chat: SimulatedObject, id: string): void {
+    const world = this.#world;
+    const book = this.#books.get(chat.name);
+    const row = book?.rows.get(id);
+    const isPlaced = row?.table === "messages";
+    world.check("canceled", row?.message.status !== "CANCELED", () => `${id} is sent after it was canceled`);
+    world.check("wire", isPlaced, () => `${id} is sent and has no place in ${chat.name}`);
+    if (!book || !row) return;
+    world.check("wire", row.message.status === "QUEUED", () => `${id} is ${row.message.status} and is sent`);
+    world.check("blank", !book.redacted.has(id), () => `${id} is sent after its redaction was answered`);
+    const { seq, expiresAt } = row.message;
+    const place = seq ?? 0;
+    world.check("order", place >= book.lastSent, () => `${place} is sent after ${book.lastSent}`);
+    book.lastSent = place;
+    const isExpired = (timeOf(expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
+    world.check("expiry", !isExpired, () => `${id} is sent at ${new Date(chat.now).toISOString()}, after ${expiresAt}`);
+    if (!book.onWire.has(id)) this.#checkDelay(chat, book, id);
+    book.onWire.add(id);
+    book.mayBeOut.add(id);
+  }
+
+  /** A chat learns that its call of the network sent nothing. */
+  notSent(chat: SimulatedObject, id: string): void {
+    this.#books.get(chat.name)?.mayBeOut.delete(id);
+  }
+
+  #checkNumbers(rows: Row[]): void {
+    rows
+      .filter(({ table }) => table === "messages")
+      .forEach(({ columns, message }, index) => {
+        const isNext = columns.seq === index + 1 && message.seq === index + 1;
+        this.#world.check("dense", isNext, () => `${message.id} has the seq ${message.seq}, not ${index + 1}`);
+      });
+  }
+
+  /** A row is gone although its chat is not. */
+  #removed(book: Book, id: string, { table, columns }: Row): void {
+    const isOld = table === "unplaced" && (columns.ended_at as number) + KEPT_MS <= book.latest;
+    this.#world.check("kept", isOld, () => `${id} is gone from ${table}`);
+    this.#world.count("purged");
+    for (const [key, known] of book.keys) if (known === id) book.keys.delete(key);
+  }
+
+  #appeared(chat: SimulatedObject, book: Book, row: Row): void {
+    const world = this.#world;
+    const { message, table, columns } = row;
+    const { id, resendOf, text } = message;
+    book.texts.set(id, text);
+    world.check("once", table !== "unplaced", () => `${id} ended before it was stored`);
+    if (table === "messages") {
+      world.check("once", columns.scheduled_id === null, () => `${id} was scheduled and took its place at once`);
+      this.#placed(chat, row);
+      if (message.status === "FAILED") book.justFailed++;
+    } else {
+      book.scheduled.add(id);
+      world.count("scheduled");
+    }
+    if (resendOf === null) return;
+    world.count("resent");
+    const original = book.rows.get(resendOf);
+    const isFailed = original?.message.status === "FAILED" && original.message.text === text;
+    world.check("resent", isFailed, () => `${id} repeats ${resendOf}, which did not fail`);
+    const twins = [...book.rows.values()].filter((other) => other.message.resendOf === resendOf);
+    world.check("resent", twins.length === 1, () => `${resendOf} was sent again ${twins.length} times`);
+  }
+
+  #changed(chat: SimulatedObject, book: Book, old: Row, row: Row): void {
+    const world = this.#world;
+    const { message } = row;
+    const { id, status } = message;
+    const isSamePlace = old.message.seq === message.seq || old.table === "scheduled";
+    const isForward = old.table === row.table || old.table === "scheduled";
+    world.check("once", isSamePlace && isForward, () => `${id} went from ${old.table} to ${row.table}`);
+    const was = old.message.status;
+    const isForGood = was !== "CANCELED" || status === "CANCELED";
+    world.check("canceled", isForGood, () => `${id} is ${status} after it was CANCELED`);
+    const isBack = isOver(old.message) ? !isOver(message) : was === "QUEUED" && status === "SCHEDULED";
+    world.check("forward", !isBack, () => `${id} is ${status} after it was ${was}`);
+    if (was !== "CANCELED" && status === "CANCELED") {
+      world.check("canceled", !book.mayBeOut.has(id), () => `${id} is canceled, and may have been sent`);
+      world.count(`canceled: ${was}`);
+    }
+    if (was !== "FAILED" && status === "FAILED") {
+      const code = message.error?.code ?? "";
+      book.justFailed++;
+      world.count(`failed: ${was}, ${code}`);
+      const isExpired = (timeOf(message.expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
+      const hasWaited = chat.now - (timeOf(message.scheduledAt) ?? 0) >= BACKLOG_MS;
+      world.check("refused", code !== "chat_backlog" || hasWaited, () => `${id} did not wait for room in the queue`);
+      world.check("expired", code !== "expired" || isExpired, () => `${id} expired before ${message.expiresAt}`);
+    }
+    if (old.table !== "scheduled") return;
+    if (row.table === "messages") this.#promoted(chat, old, row);
+    if (row.table === "unplaced") book.ended.add(id);
+    if (row.table === "scheduled") world.count("moved");
+  }
+
+  #promoted(chat: SimulatedObject, old: Row, row: Row): void {
+    const world = this.#world;
+    const { id } = row.message;
+    const isMoved = old.message.scheduledAt !== row.message.scheduledAt;
+    world.count(isMoved ? "sent before its time by a client" : "promoted");
+    const [one, other] = [frozen(old.message), frozen(row.message)];
+    world.check("once", one === other, () => `${id} was ${one} and takes its place as ${other}`);
+    const isSame = row.columns.scheduled_id === id && row.columns.dedupe === old.columns.dedupe;
+    world.check("once", isSame, () => `${id} lost its id or its key`);
+    const isExpired = (timeOf(row.message.expiresAt) ?? Number.POSITIVE_INFINITY) <= chat.now;
+    world.check("expiry", !isExpired, () => `${id} takes its place after ${row.message.expiresAt}`);
+    this.#placed(chat, row);
+  }
+
+  #placed(chat: SimulatedObject, { message }: Row): void {
+    const { id, scheduledAt } = message;
+    const isDue = (timeOf(scheduledAt) ?? 0) <= chat.now;
+    this.#world.check("early", isDue, () => `${id} took its place before ${scheduledAt}`);
+  }
+
+  /** @param promoted the rows of messages whose time came, as they were before */
+  #checkTurns(book: Book, promoted: Row[]): void {
+    const last = promoted.sort(bySoonest).at(-1);
+    const [next] = book.soonest();
+    if (!last) return;
+    const places = promoted.map(({ message }) => book.rows.get(message.id)?.message.seq ?? 0);
+    const isSorted = places.every((seq, index) => index === 0 || seq > (places[index - 1] ?? 0));
+    this.#world.check("turn", isSorted, () => `due messages took the places ${places.join()}`);
+    const isFirst = !next || bySoonest(last, next) < 0;
+    this.#world.check("turn", isFirst, () => `${last.message.id} took its place before ${next?.message.id}`);
+  }
+
+  #trackHead({ losses, clockChanges }: SimulatedObject, book: Book): void {
+    const seq = book.queued()[0]?.message.seq ?? 0;
+    if (seq !== book.head.seq) book.head = { seq, since: this.#world.now, losses, clockChanges };
+  }
+
+  #checkDelay(chat: SimulatedObject, { head, heldUntil }: Book, id: string): void {
+    if (chat.clockChanges !== head.clockChanges) return;
+    const waited = this.#world.now - Math.max(head.since, heldUntil);
+    const allowed = MAX_DELAY_MS * (1 + chat.losses - head.losses);
+    this.#world.check("delay", waited <= allowed, () => `${id} waited ${waited} ms at the head of the queue`);
+  }
+}
+
+/** What stays when a message takes its place. */
+function frozen(message: ShownMessage): string {
+  const { id, type, content, text, senderId, metadata, resendOf } = message;
+  return JSON.stringify([id, type, content, text, senderId, metadata, resendOf]);
+}

@@ -1,0 +1,24 @@
+import { loadBundle, type Replacement } from "../objects/bundle.ts";
+
+const here = new URL(".", import.meta.url).pathname;
+
+export type Service = typeof import("./service.ts");
+
+/** The limits in this simulation: a few messages reach them. */
+export const MAX_QUEUED = 4;
+export const MAX_SCHEDULED = 6;
+
+const LIMITS: readonly Replacement[] = [
+  { file: "src/chats/log/limits.ts", right: "MAX_QUEUED = 10_000;", wrong: `MAX_QUEUED = ${MAX_QUEUED};` },
+  {
+    file: "src/chats/scheduled/decisions.ts",
+    right: "MAX_SCHEDULED = 1_000;",
+    wrong: `MAX_SCHEDULED = ${MAX_SCHEDULED};`,
+  },
+];
+
+/** Loads the service's code as this simulation runs it. */
+export function loadService(replacements: readonly Replacement[] = []): Promise<Service> {
+  const simulated = { "/registry.ts": `${here}../organization/registry.ts` };
+  return loadBundle<Service>({ entry: `${here}service.ts`, simulated }, [...LIMITS, ...replacements]);
+}

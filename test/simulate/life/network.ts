@@ -1,0 +1,70 @@
+import type { Outcome } from "../../../src/channels/adapter.ts";
+import type { PermitAnswer } from "../../../src/channels/permits.ts";
+import type { SimulatedObject } from "../objects/object.ts";
+import type { LifeJudge } from "./judge.ts";
+import type { LifeWorld } from "./rules.ts";
+
+const MINUTE = 60_000;
+const NO_PROBE = { probe: null, epoch: 0, trial: null, brokenEpoch: null };
+
+/** A network, and the permits of its channel. */
+export class Network {
+  readonly #world: LifeWorld;
+  readonly #judge: LifeJudge;
+  /** The channel grants no permit before this time of the world. */
+  #brokenUntil = 0;
+  #calls = 0;
+
+  constructor(world: LifeWorld, judge: LifeJudge) {
+    this.#world = world;
+    this.#judge = judge;
+  }
+
+  breakFor(ms: number): void {
+    this.#brokenUntil = Math.max(this.#brokenUntil, this.#world.now + ms);
+  }
+
+  repair(): void {
+    this.#brokenUntil = 0;
+  }
+
+  /** A chat asks for a permit. */
+  permit(chat: SimulatedObject): PermitAnswer {
+    const world = this.#world;
+    const isBroken = world.now < this.#brokenUntil;
+    if (isBroken) return this.#later(chat, world.between(MINUTE, 10 * MINUTE), true);
+    if (world.fault("channel's pace", 0.2)) return this.#later(chat, world.pick([200, 5_000, MINUTE]), false);
+    const permit = { outcome: "granted", credentials: {}, brokenSince: null, provenEpoch: 0, ...NO_PROBE };
+    return permit as unknown as PermitAnswer;
+  }
+
+  /** A chat sends a message. */
+  send(chat: SimulatedObject, messageId: string): Promise<unknown> {
+    const world = this.#world;
+    return chat.request((reply) => {
+      this.#judge.sent(chat, messageId);
+      const retry = { code: "busy", message: "Busy", wholeChannel: false, parts: [] };
+      const refusals: Outcome[] = [
+        { outcome: "retry", ...retry, afterMs: null },
+        { outcome: "retry", ...retry, afterMs: world.pick([MINUTE, 60 * MINUTE]) },
+        { outcome: "failed", code: "refused", message: "Refused", parts: [] },
+        { outcome: "failed", code: "refused", message: "Refused", parts: [] },
+        { outcome: "unknown", message: "No answer", parts: [] },
+      ];
+      const sent: Outcome = { outcome: "sent", parts: [`network-${++this.#calls}`], addresses: [] };
+      const outcome = world.fault("network refuses", 0.4) ? world.pick(refusals) : sent;
+      const ms = world.fault("network slow", 0.2) ? world.between(1_000, 40_000) : world.between(5, 500);
+      world.after(ms, () => {
+        this.#judge.checkAlarm(chat);
+        if (outcome.outcome === "retry" || outcome.outcome === "failed") this.#judge.notSent(chat, messageId);
+        reply({ value: outcome });
+      });
+    });
+  }
+
+  #later(chat: SimulatedObject, ms: number, isBroken: boolean): PermitAnswer {
+    this.#judge.held(chat, ms);
+    const broken = isBroken ? { reason: "The token was refused", since: chat.now } : null;
+    return { outcome: "later", at: chat.now + ms, broken };
+  }
+}

@@ -1,0 +1,55 @@
+import type { World } from "../world.ts";
+
+/** What may go wrong. Each seed has a part of it. */
+export const LIFE_FAULTS = [
+  "call late",
+  "call lost",
+  "call twice",
+  "answer lost",
+  "answer late",
+  "crash before a commit",
+  "crash after a commit",
+  "alarm early or late",
+  "alarm twice",
+  "clocks apart",
+  "clock set back",
+  "chat lost",
+  "chat deleted",
+  "chat full",
+  "channel broken",
+  "channel's pace",
+  "network refuses",
+  "network slow",
+  "a month passes",
+] as const;
+/** This simulation has no D1. */
+type LifeFault = (typeof LIFE_FAULTS)[number] | "D1 late";
+
+/** What must hold. Times are those of the chat's own clock. */
+export const LIFE_INVARIANTS = {
+  early: "no message takes its place before its scheduled time",
+  wire: "only a message with a place is sent, and only while it is queued",
+  once: "a message is in one place, and it takes its place once and stays there, with its id and its content",
+  turn: "due messages take their places in the order of their times",
+  dense: "the messages of a chat are numbered without a gap",
+  order: "the network is called in the order of the sequence",
+  expiry: "no attempt begins after a message has expired, and it does not take its place then",
+  expired: "a message fails as expired only after its expiry",
+  delay: "a message's first attempt waits for no message that is not due",
+  canceled: "a canceled message was never sent, and stays canceled",
+  forward: "a message that ended is not queued or scheduled again",
+  told: "what a client was told of a change is what is stored",
+  refused: "a client is refused only for the reason that it was told",
+  resent: "a failed message is sent again once at most, as a new message",
+  key: "an idempotency key returns its message in every state",
+  kept: "a stored message stays, one without a place for 30 days after its end",
+  alarm: "while a message is scheduled, an alarm is set for its time or before",
+  blank: "after the answer of a redaction the text is neither stored nor sent",
+  read: "reads and lists show what is stored",
+  events: "each change of a message has its event, once",
+  ends: "when faults have stopped, each message ends in time",
+  rest: "when all messages have ended, all alarms end",
+} as const;
+type LifeInvariant = keyof typeof LIFE_INVARIANTS;
+
+export type LifeWorld = World<LifeFault, LifeInvariant>;

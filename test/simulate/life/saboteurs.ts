@@ -1,0 +1,176 @@
+import type { Replacement } from "../objects/bundle.ts";
+
+const actions = "src/chats/message-actions.ts";
+const chat = "src/chats/chat-object.ts";
+const chatParts = "src/chats/chat-parts.ts";
+const decisions = "src/chats/scheduled/decisions.ts";
+const ended = "src/chats/scheduled/ended-rows.ts";
+const head = "src/chats/delivery/head.ts";
+const rows = "src/chats/scheduled/scheduled-rows.ts";
+const scheduled = "src/chats/scheduled/scheduled-messages.ts";
+const store = "src/chats/store-messages.ts";
+
+/** Wrong versions of the service, each with one wrong place, which the simulation finds within a few hundred seeds. */
+export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a message that took its place is still scheduled": {
+    file: scheduled,
+    right: "this.#host.place(identity, row, () => this.#rows.remove(row.message.id));",
+    wrong: "this.#host.place(identity, row, () => {});",
+  },
+  "a message leaves the scheduled ones after the commit in which it takes its place": {
+    file: scheduled,
+    right: "() => this.#rows.remove(row.message.id));",
+    wrong: "() => void setTimeout(() => this.#rows.remove(row.message.id), 10));",
+  },
+  "a message takes its place a minute before its time": {
+    file: decisions,
+    right: "return dueAt <= now;",
+    wrong: "return dueAt <= now + 60_000;",
+  },
+  "due messages take their places in the order in which they were accepted": {
+    file: decisions,
+    right: "return one.dueAt - other.dueAt || one.turn - other.turn;",
+    wrong: "return one.turn - other.turn;",
+  },
+  "a message gets a new id with its place": {
+    file: store,
+    right: "const placed = placedMessage(message, position, isDelivered(identity));",
+    wrong:
+      "const placed = { ...placedMessage(message, position, isDelivered(identity)), id: message.id + position.seq };",
+  },
+  "nothing is delivered while a message is scheduled": {
+    file: chatParts,
+    right: `if (!identity || identity.channelKind === "web") return null;`,
+    wrong: `if (!identity || identity.channelKind === "web" || this.scheduled.nextDueAt() !== null) return null;`,
+  },
+  "scheduled messages count as queued": {
+    file: store,
+    right: "const depth = this.#host.depth();",
+    wrong: "const depth = this.#host.depth() + JSON.parse(scheduled.list(1_000, null)).messages.length;",
+  },
+  "the alarm of the next due message is forgotten": {
+    file: chatParts,
+    right: "this.alarm.by(earliest([this.report.changed(), this.scheduled.alarmAt(Date.now())]))",
+    wrong: "this.alarm.by(this.report.changed())",
+  },
+  "a move does not reach the alarm": {
+    file: rows,
+    right: "if (entry) this.#entries().set(id, { ...entry, dueAt });",
+    wrong: "",
+  },
+  "a move is answered and its time is not stored": {
+    file: rows,
+    right: `"update scheduled set doc = ?, due_at = ? where id = ?", JSON.stringify(message), dueAt, id);`,
+    wrong: `"update scheduled set doc = ? where id = ?", JSON.stringify(message), id);`,
+  },
+  "a cancellation comes too late and is answered as done": {
+    file: actions,
+    right: `if (status !== "CANCELED" && !queue.cancel(row.seq)) return { outcome: "not_cancelable" };`,
+    wrong: `if (status !== "CANCELED") queue.cancel(row.seq);`,
+  },
+  "a message is canceled while it is being sent": {
+    file: head,
+    right: "const isOpen = delivery.startedAt !== null && !isMarked;",
+    wrong: "const isOpen = false;",
+  },
+  "a canceled message stays scheduled": {
+    file: scheduled,
+    right: `const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });\n    this.#end(`,
+    wrong: `const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });\n    if (message.expiresAt === null) this.#end(`,
+  },
+  "an expired message takes its place": {
+    file: decisions,
+    right: "if (expiresAt !== null && expiresAt <= now) return",
+    wrong: "if (expiresAt !== null && expiresAt <= now - 3_600_000) return",
+  },
+  "the expiry is not checked again after a permit": {
+    file: head,
+    right: "current.isExpired || ",
+    wrong: "",
+  },
+  "a message is sent again in its old place": {
+    file: actions,
+    right: "    return this.#host.store.outbound(",
+    wrong: `    if (prepared.outcome === "prepared" && message.seq !== null) {
+      const again = this.#host.log.writeStatus(message as Message, { status: "QUEUED", error: null, at: Date.now() });
+      return { outcome: "stored", doc: JSON.stringify(again), replayed: false };
+    }
+    return this.#host.store.outbound(`,
+  },
+  "a message is sent again twice": {
+    file: store,
+    right: "if (resendOf != null) return",
+    wrong: "if (resendOf != null) return null; return",
+  },
+  "a key does not find its scheduled message": {
+    file: scheduled,
+    right: "this.#rows.entries().find((each) => each.dedupe === dedupe)",
+    wrong: "undefined",
+  },
+  "a key does not find its message that ended without a place": {
+    file: scheduled,
+    right: "this.#ended.byDedupe(dedupe)",
+    wrong: "null",
+  },
+  "a message loses its key with its place": {
+    file: store,
+    right: "{ ...columns, message: placed,",
+    wrong: "{ ...columns, dedupe: null, message: placed,",
+  },
+  "a redaction leaves the text of a scheduled message": {
+    file: scheduled,
+    right: "const message = redacted(row.message, at);",
+    wrong: "const message = { ...redacted(row.message, at), content: row.message.content };",
+  },
+  "a redaction leaves the message scheduled": {
+    file: scheduled,
+    right: "    if (scheduled) {\n      this.#end(",
+    wrong: "    if (scheduled) {\n      if (message.expiresAt === null) this.#end(",
+  },
+  "a due message fails at once if the queue has no room": {
+    file: decisions,
+    right: `if (limit === "chat_full" || now - dueAt >= BACKLOG_DEADLINE_MS) return`,
+    wrong: "if (limit !== null) return",
+  },
+  "messages without a place are removed too early": {
+    file: decisions,
+    right: "KEPT_MS = 30 * 86_400_000",
+    wrong: "KEPT_MS = 20 * 86_400_000",
+  },
+  "an accepted message has no event": {
+    file: scheduled,
+    right: "this.#commit([scheduledEvent(message)], () =>",
+    wrong: "this.#commit([], () =>",
+  },
+  "the list of scheduled messages is not sorted": {
+    file: scheduled,
+    right: "      .sort(bySoonest);\n    const page",
+    wrong: ";\n    const page",
+  },
+  "a message that rests is forgotten for a day": {
+    file: decisions,
+    right: "return rest && rest.since <= now ? Math.max(dueAt, rest.until) : dueAt;",
+    wrong: "return rest ? Math.max(dueAt, rest.until + 86_400_000) : dueAt;",
+  },
+  "a deleted chat's scheduled messages stay in memory": {
+    file: chat,
+    right: "    this.#parts.scheduled.forget();\n",
+    wrong: "",
+  },
+  "an instance does not notice that a message ended without a place": {
+    file: ended,
+    right: "this.#oldestAt = undefined;\n  }\n\n  /** Writes",
+    wrong: "}\n\n  /** Writes",
+  },
+};
+
+/** These take up to 1,000 seeds, so `npm run test:deep` leaves them out. */
+const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a long delivery delays due messages": {
+    file: chat,
+    right: "await this.#parts.alarm.by(this.#parts.scheduled.alarmAt(Date.now()));",
+    wrong: "",
+  },
+};
+
+export const LIFE_SABOTEURS = { ...PLAIN_SABOTEURS, ...RARE_SABOTEURS };

@@ -1,0 +1,278 @@
+import type { ChatIdentity } from "../../../src/chats/identity.ts";
+import type { SendBody } from "../../../src/chats/message.ts";
+import type { ChatReport } from "../../../src/organizations/rpc.ts";
+import { Calls } from "../objects/calls.ts";
+import { SimulatedObject } from "../objects/object.ts";
+import { Party } from "../objects/party.ts";
+import { type ObjectRun, runSeed } from "../objects/scenario.ts";
+import { World } from "../world.ts";
+import { AnswerJudge } from "./answers.ts";
+import { dueAt, type Row } from "./book.ts";
+import { Clients, ORGANIZATION_ID } from "./clients.ts";
+import { checkEnd } from "./end.ts";
+import { LifeJudge } from "./judge.ts";
+import type { Service } from "./load-service.ts";
+import { Network } from "./network.ts";
+import { LIFE_FAULTS, type LifeWorld } from "./rules.ts";
+
+const OPERATIONS = 40;
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+const FULL = 10_000_000_000;
+const ROOM = 4_096;
+
+/** Runs chats whose messages are scheduled, changed and delivered, while the faults of this seed happen. */
+export async function simulateLife(service: Service, seed: number, isTraced = false): Promise<ObjectRun> {
+  const world: LifeWorld = new World(seed, LIFE_FAULTS, isTraced);
+  return runSeed(seed, world, new Simulation(world, service));
+}
+
+class Simulation {
+  readonly #world: LifeWorld;
+  readonly #service: Service;
+  readonly #calls: Calls;
+  readonly #judge: LifeJudge;
+  readonly #answers: AnswerJudge;
+  readonly #network: Network;
+  readonly #chats = new Map<string, SimulatedObject>();
+  /** The chats as their organization has them; null while one is being deleted. */
+  readonly #identities = new Map<string, ChatIdentity | null>();
+  readonly #clients: Clients;
+  /** Pauses between operations, in milliseconds. */
+  readonly #pauses: readonly number[];
+  /** How far ahead messages are scheduled, in milliseconds. */
+  readonly #ahead: readonly number[];
+
+  constructor(world: LifeWorld, service: Service) {
+    this.#world = world;
+    this.#service = service;
+    this.#calls = new Calls(world);
+    this.#judge = new LifeJudge(world);
+    this.#answers = new AnswerJudge(world, this.#judge);
+    this.#network = new Network(world, this.#judge);
+    this.#pauses = world.pick([
+      [0, 50, 500, 5 * SECOND],
+      [500, 5 * SECOND, MINUTE, 10 * MINUTE],
+      [5 * SECOND, 10 * MINUTE, HOUR, DAY],
+    ]);
+    this.#ahead = world.pick([
+      [SECOND, 10 * SECOND, MINUTE],
+      [10 * SECOND, 10 * MINUTE, 2 * HOUR],
+      [MINUTE, HOUR, 2 * DAY, 300 * DAY],
+    ]);
+    this.#usePlatform();
+    const isolates = ["isolate 1", "isolate 2"].map((name) => {
+      const party = new Party(world, name);
+      return { party, env: this.#env(party) };
+    });
+    this.#clients = new Clients(world, service, isolates);
+    this.#addChat("cht_g000000000000001", world.random() < 0.75 ? "telegram" : "web");
+    if (world.random() < 0.3) this.#addChat("cht_g000000000000002", world.pick(["telegram", "web"]));
+  }
+
+  async run(): Promise<void> {
+    const world = this.#world;
+    const chats = [...this.#chats.values()];
+    for (let n = 0; n < OPERATIONS; n++) {
+      this.#act(world.pick(chats));
+      for (const chat of chats) this.#breakSomething(chat);
+      await world.run(world.now + world.between(0, world.pick(this.#pauses)), 5_000);
+      if (world.fault("a month passes", 0.02)) await world.run(world.now + 31 * DAY, 20_000);
+      for (const chat of chats) this.#judge.checkAlarm(chat);
+    }
+    world.isFaulty = false;
+    this.#network.repair();
+    for (const chat of chats) {
+      chat.storage.databaseSize = ROOM;
+      world.after(0, () => chat.lose());
+    }
+    this.#clients.maxTries = 20;
+    await checkEnd({ world, judge: this.#judge, clients: this.#clients, chats });
+  }
+
+  close(): void {
+    for (const { storage } of this.#chats.values()) storage.close();
+  }
+
+  #act(chat: SimulatedObject): void {
+    const world = this.#world;
+    const clients = this.#clients;
+    const actions: [number, () => void][] = [
+      [9, () => clients.send(chat, this.#plain(chat))],
+      [10, () => clients.send(chat, this.#scheduled())],
+      [3, () => this.#scheduleRow(chat)],
+      [3, () => clients.repeat()],
+      [5, () => this.#with(chat, "SCHEDULED", (id) => clients.move(chat, id, this.#change()))],
+      [3, () => this.#with(chat, "SCHEDULED", (id) => clients.cancel(chat, id))],
+      [2, () => this.#with(chat, "QUEUED", (id) => clients.cancel(chat, id))],
+      [1, () => this.#with(chat, "CANCELED", (id) => this.#changeAny(chat, id))],
+      [4, () => this.#with(chat, "FAILED", (id) => this.#resend(chat, id))],
+      [2, () => this.#with(chat, "SCHEDULED", (id) => clients.redact(chat, id))],
+      [2, () => this.#with(chat, null, (id) => this.#changeAny(chat, id))],
+      [2, () => clients.list(chat)],
+      [2, () => clients.write(chat)],
+      [7, () => this.#race(chat)],
+    ];
+    let at = world.random() * actions.reduce((sum, [weight]) => sum + weight, 0);
+    const chosen = actions.find(([weight]) => {
+      at -= weight;
+      return at < 0;
+    });
+    chosen?.[1]();
+  }
+
+  #breakSomething(chat: SimulatedObject): void {
+    const world = this.#world;
+    const later = (run: () => void) => world.after(world.between(0, world.pick([5, 50, 500, 5_000, MINUTE])), run);
+    if (world.fault("chat lost", 0.15)) later(() => chat.lose());
+    if (world.fault("chat deleted", 0.02)) this.#erase(chat);
+    if (world.fault("clock set back", 0.03))
+      later(() => chat.setClockBack(world.pick([SECOND, 10 * MINUTE, 2 * HOUR])));
+    if (world.fault("chat full", 0.05)) chat.storage.databaseSize = FULL;
+    else if (world.random() < 0.3) chat.storage.databaseSize = ROOM;
+    if (world.fault("channel broken", 0.03)) this.#network.breakFor(world.pick([MINUTE, HOUR, 3 * DAY]));
+  }
+
+  #plain(chat: SimulatedObject): Partial<SendBody> {
+    const world = this.#world;
+    const chance = world.random();
+    if (chance < 0.3) return { expiresAt: world.now + world.pick([SECOND, 10 * SECOND, MINUTE, HOUR]) };
+    const newest = this.#judge.book(chat)?.in("messages").length ?? 0;
+    return chance < 0.4 ? { ifSeq: newest } : {};
+  }
+
+  #scheduled(): Partial<SendBody> {
+    const world = this.#world;
+    const scheduledAt = this.#time();
+    if (world.random() < 0.6) return { scheduledAt };
+    return { scheduledAt, expiresAt: scheduledAt + world.pick([1, SECOND, 10 * SECOND, MINUTE, HOUR]) };
+  }
+
+  /** Messages that are due while the one before is being sent. */
+  #scheduleRow(chat: SimulatedObject): void {
+    let scheduledAt = this.#time() + MINUTE;
+    for (let n = 0; n < 3; n++) {
+      this.#clients.send(chat, { scheduledAt });
+      scheduledAt += this.#world.between(1, 25) * SECOND;
+    }
+  }
+
+  #time(): number {
+    const world = this.#world;
+    const at = world.now + world.between(0, world.pick(this.#ahead));
+    // Messages that are due at the same time are more common than chance makes them.
+    return world.random() < 0.5 ? at : Math.ceil(at / MINUTE) * MINUTE;
+  }
+
+  #change(): { scheduledAt?: number | null; expiresAt?: number | null } {
+    const world = this.#world;
+    const scheduledAt = this.#time();
+    return world.pick([
+      { scheduledAt },
+      { scheduledAt },
+      { scheduledAt, expiresAt: scheduledAt + world.pick([SECOND, MINUTE]) },
+      { scheduledAt: null },
+      { scheduledAt: world.now - HOUR },
+      { expiresAt: scheduledAt },
+      { expiresAt: null },
+    ]);
+  }
+
+  /** Any request about one message. */
+  #changeAny(chat: SimulatedObject, id: string): void {
+    const clients = this.#clients;
+    this.#world.pick([
+      () => clients.move(chat, id, this.#change()),
+      () => clients.cancel(chat, id),
+      () => this.#resend(chat, id),
+      () => clients.redact(chat, id),
+      () => clients.get(chat, id),
+    ])();
+  }
+
+  #resend(chat: SimulatedObject, id: string): void {
+    const twins = this.#world.pick([1, 1, 2]);
+    const body = this.#world.random() < 0.3 ? { scheduledAt: this.#time() } : {};
+    for (let n = 0; n < twins; n++) this.#clients.resend(chat, id, body);
+  }
+
+  /** Requests about a scheduled message that arrive when it is due. */
+  #race(chat: SimulatedObject): void {
+    const world = this.#world;
+    const scheduled = this.#judge.book(chat)?.soonest() ?? [];
+    const row = world.random() < 0.7 ? scheduled[0] : scheduled.at(-1);
+    if (!row || dueAt(row) - chat.now > DAY) return;
+    const requests = world.between(1, 3);
+    for (let n = 0; n < requests; n++) {
+      const ms = Math.max(0, dueAt(row) - chat.now + world.between(-50, world.pick([50, 1_000])));
+      world.after(ms, () => this.#changeAny(chat, row.message.id));
+    }
+  }
+
+  /** @param status null for any */
+  #with(chat: SimulatedObject, status: string | null, run: (id: string) => void): void {
+    const isMeant = ({ message }: Row) => status === null || message.status === status;
+    const rows = [...(this.#judge.book(chat)?.rows.values() ?? [])].filter(isMeant);
+    if (rows.length > 0) run(this.#world.pick(rows).message.id);
+  }
+
+  /** The chat is deleted, and created again. */
+  #erase(chat: SimulatedObject): void {
+    const world = this.#world;
+    const identity = this.#identities.get(chat.name);
+    if (!identity) return;
+    this.#identities.set(chat.name, null);
+    const create = () =>
+      this.#identities.set(chat.name, { ...identity, life: identity.life + 1, createdAt: world.now });
+    const erase = () =>
+      chat.receive("erase", [ORGANIZATION_ID, identity.life], (result) => {
+        if ("error" in result) world.after(SECOND, erase);
+        else world.after(world.between(0, MINUTE), create);
+      });
+    world.after(0, erase);
+  }
+
+  #addChat(chatId: string, channelKind: "telegram" | "web"): void {
+    const world = this.#world;
+    const at = { organizationId: ORGANIZATION_ID, channelId: "chn_g00000000000000c", contactAddress: "100" };
+    this.#identities.set(chatId, { chatId, ...at, channelKind, createdAt: world.now, life: 1, addresses: [] });
+    const chat = new SimulatedObject(
+      world,
+      chatId,
+      (state, object) => new this.#service.ChatObject(state, this.#env(object)),
+      {
+        called: (object, method, given) => this.#answers.called(object, method, given),
+        committed: (object) => this.#judge.committed(object),
+      },
+    );
+    this.#chats.set(chatId, chat);
+  }
+
+  #usePlatform(): void {
+    const world = this.#world;
+    const running = () => world.running as Party | null;
+    Object.assign(this.#service.platform, {
+      now: () => running()?.now ?? world.now,
+      random: () => world.random(),
+      timer: (ms: number, run: () => void) => running()?.timer(ms, run),
+      send: (messageId: string) => this.#network.send(running() as SimulatedObject, messageId),
+      log: (line: unknown) => world.note(() => JSON.stringify(line).split("\\n", 1)[0] ?? ""),
+    } satisfies Partial<Record<keyof Service["platform"], unknown>>);
+  }
+
+  /** The bindings, as the code of a place has them. */
+  #env(party: Party): Env {
+    const calls = this.#calls;
+    const env = {
+      CHATS: calls.namespace(party, (name) => this.#chats.get(name) as SimulatedObject),
+      ORGANIZATIONS: calls.stub(party, {
+        identity: (chatId: string) => this.#identities.get(chatId) ?? null,
+        report: ({ number }: ChatReport) => ({ outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0 }),
+      }),
+      CHANNELS: calls.stub(party, { permit: () => this.#network.permit(party as SimulatedObject) }),
+    };
+    return env as unknown as Env;
+  }
+}
