@@ -93,7 +93,8 @@ export class MessageActions {
     const unplaced = scheduled.find(id);
     if (!unplaced) return { outcome: "no_message" };
     const { status, scheduledAt } = unplaced.message;
-    return { outcome: "ok", history: { ...none, nextAttemptAt: status === "SCHEDULED" ? scheduledAt : null } };
+    const nextAttemptAt = status === "SCHEDULED" ? (scheduledAt ?? null) : null;
+    return { outcome: "ok", history: { ...none, nextAttemptAt } };
   }
 
   #find(id: string): Original | null {

@@ -50,17 +50,17 @@ export interface Message {
   metadata: Metadata;
   createdAt: string;
   updatedAt: string;
-  /** When it got each status; null if it did not. Always null for a message of the contact. */
-  sentAt: string | null;
-  deliveredAt: string | null;
-  readAt: string | null;
-  failedAt: string | null;
-  /** When a client wanted it to be sent; null for at once. */
-  scheduledAt: string | null;
-  /** From then on no attempt begins; null for never. */
-  expiresAt: string | null;
-  /** The id of the failed message that this one repeats. */
-  resendOf: string | null;
+  /** When it got each status; absent if it did not. */
+  sentAt?: string | undefined;
+  deliveredAt?: string | undefined;
+  readAt?: string | undefined;
+  failedAt?: string | undefined;
+  /** When a client wanted it to be sent; absent for at once. */
+  scheduledAt?: string | undefined;
+  /** From then on no attempt begins; absent for never. */
+  expiresAt?: string | undefined;
+  /** The id of the failed message that this one repeats; absent if it repeats none. */
+  resendOf?: string | undefined;
 }
 
 /** A message without a place in the chat: it is scheduled, or it ended before it got one. */
@@ -71,7 +71,7 @@ export type ShownMessage = Omit<Message, "seq"> & { seq: number | null };
 
 /** When a message expires, in Unix milliseconds; null for never. */
 export function expiryOf({ expiresAt }: Pick<Message, "expiresAt">): number | null {
-  return expiresAt === null ? null : Date.parse(expiresAt);
+  return expiresAt === undefined ? null : Date.parse(expiresAt);
 }
 
 /** Copying an object loses its key `__proto__`, so it is refused in fields that the API returns. */

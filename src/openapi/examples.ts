@@ -45,13 +45,6 @@ const message: Example<typeof resources.messageSchema> = {
   metadata: {},
   createdAt: at,
   updatedAt: at,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  scheduledAt: null,
-  expiresAt: null,
-  resendOf: null,
 };
 
 const event = {

@@ -8,7 +8,7 @@ import type * as pages from "../http/pagination.ts";
 import type { presentKey } from "../keys/key-record.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 
-import { count, id, resource, time, timeOrNull } from "./typed-schema.ts";
+import { count, id, resource, time, timeIfSet, timeOrNull } from "./typed-schema.ts";
 
 const metadata = z.record(z.string(), z.string()).describe("The client's own pairs of strings. `{}` if there are none");
 const total = count.describe("How many rows the list has");
@@ -134,13 +134,13 @@ export const messageSchema = resource<messages.ShownMessage>()(
     metadata,
     createdAt: time("When the message was stored"),
     updatedAt: time("When it last changed"),
-    sentAt: timeOrNull("When the network accepted it; for a web chat, when it was stored. Null if unknown or not yet"),
-    deliveredAt: timeOrNull("When the network or the visitor's page reported it as delivered"),
-    readAt: timeOrNull("When the network or the visitor's page reported it as read"),
-    failedAt: timeOrNull("When its delivery failed"),
-    scheduledAt: timeOrNull("When to send it. Null: at once"),
-    expiresAt: timeOrNull("From then on, no attempt to deliver it begins. Null: never"),
-    resendOf: z.string().nullable().describe("The failed message that this one repeats"),
+    sentAt: timeIfSet("When the network accepted it; for a web chat, when it was stored. Absent if unknown or not yet"),
+    deliveredAt: timeIfSet("When the network or the visitor's page reported it as delivered"),
+    readAt: timeIfSet("When the network or the visitor's page reported it as read"),
+    failedAt: timeIfSet("When its delivery failed"),
+    scheduledAt: timeIfSet("When to send it. Absent: at once"),
+    expiresAt: timeIfSet("From then on, no attempt to deliver it begins. Absent: never"),
+    resendOf: z.string().optional().describe("The failed message that this one repeats"),
   }),
 );
 

@@ -20,4 +20,5 @@ export function resource<Returned>() {
 export const id = (what: string) => z.string().describe(`The ${what}'s id, an opaque string`);
 export const time = (what: string) => z.string().meta({ format: "date-time", description: `${what}. RFC 3339 in UTC` });
 export const timeOrNull = (what: string) => time(what).nullable();
+export const timeIfSet = (what: string) => time(what).optional();
 export const count = z.int().min(0);

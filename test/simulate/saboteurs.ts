@@ -136,7 +136,7 @@ export const SABOTEURS: Record<string, Partial<Decisions>> = {
     mayExpire: () => false,
   },
   "an attempt begins after the expiry": {
-    nextStep: (row, ...rest) => nextStep({ ...row, message: { ...row.message, expiresAt: null } }, ...rest),
+    nextStep: (row, ...rest) => nextStep({ ...row, message: { ...row.message, expiresAt: undefined } }, ...rest),
     mayExpire: () => false,
   },
   "an attempt begins although the message expired while it waited for its permit": {

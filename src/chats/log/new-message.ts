@@ -11,16 +11,6 @@ interface MessagePosition {
   at: string;
 }
 
-const NO_TIMES = {
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  scheduledAt: null,
-  expiresAt: null,
-  resendOf: null,
-};
-
 /** The position of the next message. Times never run backwards, even if the clock does. @param now Unix milliseconds */
 export function nextPosition(
   newest: { seq: number; at: number },
@@ -32,7 +22,7 @@ export function nextPosition(
 
 /** A new message to the contact, before it has a place in the chat. @param position `at` is RFC 3339 */
 export function scheduledMessage(
-  { id, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt, resendOf = null }: Draft,
+  { id, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt, resendOf }: Draft,
   { senderId, text }: Prepared,
   { chatId, at }: Pick<MessagePosition, "chatId" | "at">,
 ): UnplacedMessage {
@@ -53,10 +43,9 @@ export function scheduledMessage(
     metadata,
     createdAt: at,
     updatedAt: at,
-    ...NO_TIMES,
-    scheduledAt: timeOf(scheduledAt),
-    expiresAt: timeOf(expiresAt),
-    resendOf,
+    ...(scheduledAt != null && { scheduledAt: new Date(scheduledAt).toISOString() }),
+    ...(expiresAt != null && { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(resendOf != null && { resendOf }),
   };
 }
 
@@ -73,7 +62,7 @@ export function placedMessage(message: UnplacedMessage, { seq, at }: MessagePosi
     status: isQueued ? "QUEUED" : "SENT",
     createdAt: now,
     updatedAt: now,
-    sentAt: isQueued ? null : now,
+    ...(!isQueued && { sentAt: now }),
   };
 }
 
@@ -111,11 +100,5 @@ export function inboundMessage(
     metadata: {},
     createdAt: at,
     updatedAt: at,
-    ...NO_TIMES,
   };
-}
-
-/** RFC 3339. @param at Unix milliseconds */
-function timeOf(at: number | null | undefined): string | null {
-  return at == null ? null : new Date(at).toISOString();
 }

@@ -158,8 +158,8 @@ export class ScheduledMessages {
     const moved = {
       ...message,
       updatedAt: new Date(Math.max(now, Date.parse(message.updatedAt))).toISOString(),
-      scheduledAt: scheduledAt === null ? null : new Date(scheduledAt).toISOString(),
-      expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+      scheduledAt: scheduledAt === null ? undefined : new Date(scheduledAt).toISOString(),
+      expiresAt: expiresAt === null ? undefined : new Date(expiresAt).toISOString(),
     };
     if (scheduledAt === null || this.#decisions.isDue(scheduledAt, now)) {
       const limit = this.#host.limit();
@@ -268,6 +268,6 @@ function ok(message: UnplacedMessage): { outcome: "ok"; doc: string } {
 }
 
 /** Unix milliseconds. */
-function timeOf(time: string | null): number | null {
-  return time === null ? null : Date.parse(time);
+function timeOf(time: string | undefined): number | null {
+  return time === undefined ? null : Date.parse(time);
 }

@@ -59,13 +59,6 @@ const DELIVERY = {
   status: "",
   error: null,
   updatedAt: "",
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-  scheduledAt: null,
-  expiresAt: null,
-  resendOf: null,
 };
 
 /** What was stored must be read as it was answered, but for what delivery has made of it since. */

@@ -177,9 +177,9 @@ function isNews(was: Message["status"], told: Told): boolean {
   return RANK[told] > RANK[was];
 }
 
-function timeOf({ times }: Row, status: Message["status"]): string | null {
+function timeOf({ times }: Row, field: keyof Message, status: Message["status"]): Partial<Message> {
   const at = times[status];
-  return at === undefined ? null : new Date(at).toISOString();
+  return at === undefined ? {} : { [field]: new Date(at).toISOString() };
 }
 
 /** A message as the API shows it. */
@@ -202,12 +202,9 @@ export function shown(row: Row, chatId: string, ownerId: string): Message {
     metadata: {},
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
-    sentAt: timeOf(row, "SENT"),
-    deliveredAt: timeOf(row, "DELIVERED"),
-    readAt: timeOf(row, "READ"),
-    failedAt: timeOf(row, "FAILED"),
-    scheduledAt: null,
-    expiresAt: null,
-    resendOf: null,
+    ...timeOf(row, "sentAt", "SENT"),
+    ...timeOf(row, "deliveredAt", "DELIVERED"),
+    ...timeOf(row, "readAt", "READ"),
+    ...timeOf(row, "failedAt", "FAILED"),
   };
 }

@@ -98,12 +98,6 @@ test("a visitor sees of a message what is meant for a visitor", () => {
     createdAt: "2026-11-20T12:00:00.000Z",
     updatedAt: "2026-11-20T12:00:00.000Z",
     sentAt: "2026-11-20T12:00:00.000Z",
-    deliveredAt: null,
-    readAt: null,
-    failedAt: null,
-    scheduledAt: null,
-    expiresAt: null,
-    resendOf: null,
   };
   expect(Object.keys(visitorMessage(message))).toEqual([
     "id",

@@ -12,7 +12,7 @@ const WAITING: Delivery = { ...OPEN, startedAt: null, nextAt: NOW + 10 * SECOND 
 
 /** A message that expires `ms` from now. */
 function row(ms: number | null, delivery: Delivery = NOT_TRIED) {
-  const expiresAt = ms === null ? null : new Date(NOW + ms).toISOString();
+  const expiresAt = ms === null ? undefined : new Date(NOW + ms).toISOString();
   return { message: { expiresAt }, delivery, lastError: null, parts: { ids: [] } };
 }
 

@@ -34,13 +34,6 @@ test("an outbound message is stored with the request's fields, and is QUEUED", (
     metadata: { ticket: "1" },
     createdAt: PLACE.at,
     updatedAt: PLACE.at,
-    sentAt: null,
-    deliveredAt: null,
-    readAt: null,
-    failedAt: null,
-    scheduledAt: null,
-    expiresAt: null,
-    resendOf: null,
   });
 });
 
@@ -75,13 +68,6 @@ test("an inbound message is stored as it arrived", () => {
     metadata: {},
     createdAt: PLACE.at,
     updatedAt: PLACE.at,
-    sentAt: null,
-    deliveredAt: null,
-    readAt: null,
-    failedAt: null,
-    scheduledAt: null,
-    expiresAt: null,
-    resendOf: null,
   });
 });
 
