@@ -92,8 +92,8 @@ export function bySoonest(one: Row, other: Row): number {
 }
 
 /** Unix milliseconds. */
-export function timeOf(time: string | null): number | null {
-  return time === null ? null : Date.parse(time);
+export function timeOf(time: string | undefined): number | null {
+  return time === undefined ? null : Date.parse(time);
 }
 
 function rowOf(table: Table, columns: Columns): Row {

@@ -146,7 +146,7 @@ export class LifeJudge {
       book.scheduled.add(id);
       world.count("scheduled");
     }
-    if (resendOf === null) return;
+    if (resendOf === undefined) return;
     world.count("resent");
     const original = book.rows.get(resendOf);
     const isFailed = original?.message.status === "FAILED" && original.message.text === text;

@@ -76,7 +76,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a canceled message stays scheduled": {
     file: scheduled,
     right: `const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });\n    this.#end(`,
-    wrong: `const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });\n    if (message.expiresAt === null) this.#end(`,
+    wrong: `const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });\n    if (message.expiresAt === undefined) this.#end(`,
   },
   "an expired message takes its place": {
     file: decisions,
@@ -125,7 +125,7 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   "a redaction leaves the message scheduled": {
     file: scheduled,
     right: "    if (scheduled) {\n      this.#end(",
-    wrong: "    if (scheduled) {\n      if (message.expiresAt === null) this.#end(",
+    wrong: "    if (scheduled) {\n      if (message.expiresAt === undefined) this.#end(",
   },
   "a due message fails at once if the queue has no room": {
     file: decisions,
