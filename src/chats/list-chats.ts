@@ -2,12 +2,13 @@ import * as z from "zod/mini";
 import { CHANNEL_KINDS } from "../channels/kinds.ts";
 import type { Region } from "../db/schema.ts";
 import type { JsonWithETag } from "../http/etag.ts";
-import { queryText } from "../http/fields.ts";
+import { atMost, queryText } from "../http/fields.ts";
 import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { isId } from "../ids.ts";
 import type { Caller } from "../keys/key-object.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { MAX_PLACE, parseSearch } from "../organizations/contact-search.ts";
 import type { ChatPosition, Waiting, WaitingPosition } from "../organizations/rpc.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
@@ -17,6 +18,7 @@ import { PageCache } from "./page-cache.ts";
 import { finishReadAhead, startReadAhead } from "./read-ahead.ts";
 
 export const MAX_OFFSET = 10_000;
+const MAX_SEARCH = 100;
 
 const isChannel = (text: string) => CHANNEL_KINDS.some((kind) => kind === text) || isId("chn", text);
 
@@ -28,13 +30,21 @@ const channelFilter = z
 /** A filter that can only be set. Its opposite would be a list of its own, with another order. */
 const onlyTrue = z.literal("true", "must be true");
 
+const searchText = z.string().check(
+  z.minLength(1, { error: "must not be empty", abort: true }),
+  ...atMost(MAX_SEARCH),
+  z.refine((text) => parseSearch(text) !== null, "must have a letter, a digit or another visible character"),
+);
+
 /** The query of `GET /chats`. */
 export const chatsQuery = z.object({
   ...positionParameters,
+  after: queryText(MAX_PLACE),
   channel: z.optional(channelFilter),
   contact: z.optional(queryText(256)),
   unanswered: z.optional(onlyTrue),
   scheduled: z.optional(onlyTrue),
+  search: z.optional(searchText),
 });
 
 type Query = z.output<typeof chatsQuery>;
@@ -74,27 +84,31 @@ export async function listChats(
   query: Query,
   hasLastMessage: boolean,
 ): Promise<JsonWithETag> {
-  const { limit, channel, contact } = query;
+  const { limit, channel, contact, search } = query;
   const waiting = waitingFor(query);
-  const position = waiting === undefined ? positionIn(query) : waitingPositionIn(query, waiting);
+  const filter = search === undefined ? waiting : "search";
+  const position = filter === undefined ? positionIn(query) : walkPositionIn(query, filter);
   const isStart = "after" in position ? position.after === null : "page" in position && position.page === 1;
-  const isCached = isStart && contact === undefined;
+  const isCached = isStart && contact === undefined && search === undefined;
   const name = isCached ? JSON.stringify([organizationId, hasLastMessage, limit, channel, waiting]) : null;
   const list = await state(env).pages.read(name, (cachedVersion) =>
     callOrganization(
       env,
       organizationId,
-      (organization) => organization.list({ channel, contact, waiting }, position, hasLastMessage, cachedVersion),
+      (organization) =>
+        organization.list({ channel, contact, waiting, search }, position, hasLastMessage, cachedVersion),
       region,
     ),
   );
   if (list) return list;
-  throw waiting === undefined
+  throw filter === undefined
     ? fault("before", "is no chat of this organization")
     : fault("after", "is no cursor of this list");
 }
 
-function waitingFor({ unanswered, scheduled }: Query): Waiting | undefined {
+function waitingFor({ unanswered, scheduled, search, contact }: Query): Waiting | undefined {
+  const other = (unanswered && "unanswered") || (scheduled && "scheduled") || (contact !== undefined && "contact");
+  if (search !== undefined && other) throw fault("search", `can't be given with ${other}`);
   if (unanswered && scheduled) throw fault("scheduled", "can't be given with unanswered, because their orders differ");
   if (unanswered) return "unanswered";
   return scheduled && "scheduled";
@@ -114,9 +128,13 @@ function positionIn({ page, limit, before, after }: Query): ChatPosition {
   return position;
 }
 
-/** The position in a list of chats that wait. @throws ApiError `validation_failed` for `page` and `before` */
-function waitingPositionIn({ page, before, after, limit }: Query, waiting: Waiting): WaitingPosition {
+/**
+ * The position in a list that is read with a cursor only.
+ * @param filter the parameter that makes it such a list
+ * @throws ApiError `validation_failed` for `page` and `before`
+ */
+function walkPositionIn({ page, before, after, limit }: Query, filter: Waiting | "search"): WaitingPosition {
   const other = page === undefined ? before && "before" : "page";
-  if (other) throw fault(other, `can't be given with ${waiting}; walk with after, the cursor of the page before`);
+  if (other) throw fault(other, `can't be given with ${filter}; walk with after, the cursor of the page before`);
   return { after: after ?? null, limit };
 }

@@ -26,7 +26,9 @@ export const chatsQueryParameters = {
       "`true` lists only the chats with an unanswered message, longest wait first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with `page`, `before` or `scheduled`.",
     scheduled:
       "`true` lists only the chats with a scheduled message, the next one due first. Their `pagination` has a `cursor`: continue with `after`. Can't be combined with `page`, `before` or `unanswered`.",
-    after: "The `cursor` of the page before. Only with `unanswered` or `scheduled`.",
+    search:
+      "Lists only the chats whose contact has an address that begins with this text, or a name with words that begin with these words, in any case: `ma oka` finds `Maya Okafor`. Signs of phone numbers, such as `+` and spaces, make no difference in an address. Chats that are found by an address come first, and both groups are in the order of the address or word. The `pagination` has a `cursor`: continue with `after`. Can be combined with `channel` and `limit` only.",
+    after: "The `cursor` of the page before. Only with `unanswered`, `scheduled` or `search`.",
   },
   keywords: { channel: { pattern: `^(${CHANNEL_KINDS.join("|")}|chn_[0-9A-Za-z]+)$` } },
 };

@@ -42,7 +42,7 @@ export const PUBLIC_OPERATIONS: readonly OperationSpec[] = [
     tag: "Chats",
     summary: "List chats",
     description:
-      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute. With `unanswered` or `scheduled`, a page examines at most 10,000 chats, so it can be short while `hasMore` is true.",
+      "Lists the organization's chats, latest activity first. Use `page` to read page by page, or `before` to see each chat only once while messages arrive. The order can lag by a few seconds, and under heavy load by a minute. With `unanswered`, `scheduled` or `search`, a page examines at most 10,000 chats, so it can be short while `hasMore` is true.",
     permission: "chats:read",
     query: chatsQueryParameters,
     headers: [ifNoneMatch],

@@ -2,6 +2,8 @@ import type { ListAnswer } from "../chats/rpc.ts";
 import { pagination } from "../http/pagination.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
+import { parseContactPlace, parseSearch, printContactPlace } from "./contact-search.ts";
+import type { ContactTable } from "./contact-table.ts";
 import type { ChatFilter, ChatPosition, KnownChannel, WaitingPosition } from "./rpc.ts";
 import { parsePlace, WaitingList } from "./waiting-list.ts";
 
@@ -18,22 +20,24 @@ export class ChatList {
   readonly #sql: SqlStorage;
   readonly #channels: ChannelTable;
   readonly #waiting: WaitingList;
+  readonly #contacts: ContactTable;
   /** Part of each version: after an eviction, a new instance never repeats an old version. */
   readonly #instance = crypto.randomUUID();
   #changes = 0;
 
-  constructor(sql: SqlStorage, channels: ChannelTable) {
+  constructor(sql: SqlStorage, channels: ChannelTable, contacts: ContactTable) {
     this.#sql = sql;
     this.#channels = channels;
     this.#waiting = new WaitingList(sql);
+    this.#contacts = contacts;
   }
 
   /** The answer of an organization without chats. */
-  static empty({ channel, contact }: ChatFilter, position: ChatPosition | WaitingPosition): ListAnswer {
+  static empty({ channel, contact, search }: ChatFilter, position: ChatPosition | WaitingPosition): ListAnswer {
     const { limit } = position;
     if ("page" in position) return ok([], pagination({ ...position, total: 0 }), "empty");
     if (!("after" in position) || position.after !== null) return UNKNOWN_CURSOR;
-    const isAlone = channel === undefined && contact === undefined;
+    const isAlone = channel === undefined && contact === undefined && search === undefined;
     return ok([], { limit, ...(isAlone && { total: 0 }), hasMore: false, cursor: null }, "empty");
   }
 
@@ -56,6 +60,28 @@ export class ChatList {
     if (have === version) return { outcome: "unchanged" };
     const page = "after" in position ? this.#waitingPage(filter, position) : this.#page(filter, position);
     return page ? ok(this.#print(page.rows, hasLastMessage), page.pagination, version) : UNKNOWN_CURSOR;
+  }
+
+  /**
+   * A page of the chats whose contacts a search finds; see `ContactTable.page`.
+   * @param isReady false after the organization was deleted
+   * @returns `not_ready` if the contacts from before the search are not all indexed: call again
+   */
+  async search(
+    { channel, search = "" }: ChatFilter,
+    { after, limit }: WaitingPosition,
+    hasLastMessage: boolean,
+    isReady: () => boolean,
+  ): Promise<ListAnswer> {
+    const place = after === null ? null : parseContactPlace(after);
+    const parsed = parseSearch(search);
+    if (!parsed || (after !== null && !place)) return UNKNOWN_CURSOR;
+    if (!(await this.#contacts.fill(isReady))) return { outcome: "not_ready" };
+    const ids = this.#selected(channel).map(({ id }) => id);
+    const { rows, next } = this.#contacts.page(parsed, ids, place, limit, (id) => this.#visible(id));
+    const cursor = next && printContactPlace(next);
+    const pagination = { limit, hasMore: cursor !== null, cursor };
+    return ok(this.#print(rows, hasLastMessage), pagination, "");
   }
 
   /** A page of the chats that wait. The cursor of a chat stays valid if the chat waits no longer. */
@@ -97,6 +123,12 @@ export class ChatList {
     const open = [...this.#channels.all().values()].filter(({ isClosed }) => !isClosed);
     if (channel === undefined) return open;
     return open.filter(({ id, kind }) => id === channel || kind === channel);
+  }
+
+  #visible(id: string): ChatRow | undefined {
+    return this.#sql
+      .exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ? and state <> 'deleting'`, id)
+      .toArray()[0];
   }
 
   #cursor(id: string): Cursor | null {

@@ -3,6 +3,7 @@ import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import { addCounts } from "../platform/counts.ts";
 import type { ChannelTable } from "./channel-table.ts";
+import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
 import type { AttemptCounts, ChatReport, KnownChannel, OpenRequest } from "./rpc.ts";
 
@@ -44,11 +45,13 @@ export class ChatTable {
   readonly #storage: DurableObjectStorage;
   readonly #channels: ChannelTable;
   readonly #feed: Feed;
+  readonly #contacts: ContactTable;
 
-  constructor(storage: DurableObjectStorage, channels: ChannelTable, feed: Feed) {
+  constructor(storage: DurableObjectStorage, channels: ChannelTable, feed: Feed, contacts: ContactTable) {
     this.#storage = storage;
     this.#channels = channels;
     this.#feed = feed;
+    this.#contacts = contacts;
   }
 
   get(id: string): ChatRow | undefined {
@@ -92,6 +95,7 @@ export class ChatTable {
     this.#claim(channel.id, proposedId, [address]);
     this.#channels.addChats(channel.id, 1);
     const row = this.get(proposedId) as ChatRow;
+    this.#contacts.add(row);
     return this.learn(row, others);
   }
 
@@ -109,6 +113,7 @@ export class ChatTable {
     this.#storage.transactionSync(() => {
       this.#claim(row.channel_id, row.id, free);
       this.#sql.exec("update chats set others = ? where id = ?", others, row.id);
+      this.#contacts.add({ ...row, others });
     });
     return { ...row, others };
   }
@@ -151,6 +156,7 @@ export class ChatTable {
     if (events && first <= events.last) {
       this.#feed.point({ chatId: row.id, life: row.life, channelId: row.channel_id }, { ...events, first }, now);
     }
+    if (details) this.#contacts.rename(row, details.name);
     this.#sql.exec(
       `update chats set state = 'adopted', name = ?, metadata = ?, active_at = ?, last_message_at = ?, last_message = ?,
          unanswered_since = ?, next_scheduled_at = ?, report = ?, depth = ?, oldest = ?, attempts = ?, events = ?,
@@ -188,6 +194,7 @@ export class ChatTable {
            unanswered_since = null, next_scheduled_at = null where id = ?`,
         row.id,
       );
+      this.#contacts.remove(row);
       this.#channels.addChats(row.channel_id, -1);
       const changes = {
         depth: -row.depth,

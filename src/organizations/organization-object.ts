@@ -11,6 +11,7 @@ import { ADOPT_AFTER_MS, adoptChats } from "./adoptions.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
+import { ContactTable } from "./contact-table.ts";
 import { Deletions } from "./deletions.ts";
 import { Doorbells } from "./doorbells.ts";
 import { Existence } from "./existence.ts";
@@ -47,9 +48,10 @@ export class OrganizationObject extends DurableObject<Env> {
     this.#doorbells.ring(this.#feed.newest, chatId, last);
     if (chatId === null) this.#lines.onEvent();
   });
-  readonly #chats = new ChatTable(this.ctx.storage, this.#channels, this.#feed);
+  readonly #contacts = new ContactTable(this.ctx.storage);
+  readonly #chats = new ChatTable(this.ctx.storage, this.#channels, this.#feed, this.#contacts);
   readonly #keys = new KeyTable(this.ctx.storage.sql);
-  readonly #list = new ChatList(this.ctx.storage.sql, this.#channels);
+  readonly #list = new ChatList(this.ctx.storage.sql, this.#channels, this.#contacts);
   readonly #settings = new Settings(this.env, this.ctx.storage, this.#channels, {
     namesChanged: () => this.#list.changed(),
     webhooksChanged: (list) => this.#lines.configure(list, this.#feed.newestOwn),
@@ -139,9 +141,12 @@ export class OrganizationObject extends DurableObject<Env> {
     position: ChatPosition | WaitingPosition,
     hasLastMessage: boolean,
     have?: string,
-  ): ListAnswer {
+  ): ListAnswer | Promise<ListAnswer> {
     if (!this.#isReady()) return ChatList.empty(filter, position);
     this.#refreshIfOld();
+    if (filter.search !== undefined && "after" in position) {
+      return this.#list.search(filter, position, hasLastMessage, () => this.#isReady());
+    }
     return this.#list.read(filter, position, hasLastMessage, have);
   }
 

@@ -44,6 +44,8 @@ export type Waiting = "unanswered" | "scheduled";
 export interface ChatFilter {
   channel?: string | undefined;
   contact?: string | undefined;
+  /** The beginning of an address, or of words of a name. It can be given with `channel` alone. */
+  search?: string | undefined;
   /** Only the chats that wait for this; undefined for all chats. */
   waiting?: Waiting | undefined;
 }
@@ -51,7 +53,7 @@ export interface ChatFilter {
 /** A list of all chats has no `after`: an active chat moves to the front, so newer chats have no stable order. */
 export type ChatPosition = Exclude<ListPosition, { after: string }>;
 
-/** A place in a list of chats that wait, which is read with a cursor only; null for the start. */
+/** A place in a list of chats that is read with a cursor only; null for the start. */
 export interface WaitingPosition {
   after: string | null;
   limit: number;

@@ -99,4 +99,16 @@ export const ORGANIZATION_SCHEMA = [
      source text,
      at integer not null
    );`,
+  `-- GET /chats?search=. The terms are those of termsOf in contact-search.ts; kind: 0 for an address, 1 for a name.
+   create table contact_terms (
+     kind integer not null,
+     term text not null,
+     chat_id text not null,
+     -- So that a filter reads no row of a chat.
+     channel_id text not null,
+     primary key (kind, term, chat_id)
+   ) without rowid;
+   -- The last chat whose terms are filled in. It has a row only after an upgrade, until all are.
+   create table contact_fill (after text not null);
+   insert into contact_fill (after) select '' where exists (select 1 from chats);`,
 ];

@@ -91,6 +91,7 @@ export function commandsOf(resource: Resource): Command[] {
         if (owner && !out.json)
           await complete?.(body[name] as JsonObject[], service, { organization: owner, ...query });
         out.list(body, name, columns);
+        out.tellCursor(body, "--after");
         const { cursor } = (body.pagination ?? {}) as { cursor?: string | null };
         if (cursor && filters?.after && !out.json) out.note(`For more, add --after ${cursor}`);
       },

@@ -132,10 +132,15 @@ export const RESOURCES = {
     filters: {
       channel: field("id|kind", "", "Only chats of one channel, or of one kind of channel"),
       contact: field("address", "", "Only the chat with this contact"),
+      search: field("text", "", "Only chats whose contact has this beginning of an address, or of words of the name"),
       before: field("cht_…", "", "Instead of a page: the chats after this one in the list"),
       unanswered: { type: "boolean", about: "Only the unanswered chats, longest wait first" },
       scheduled: { type: "boolean", about: "Only the chats with a scheduled message, the next one due first" },
-      after: field("cursor", "", "Continue a list of unanswered or scheduled chats: the cursor of its last page"),
+      after: field(
+        "cursor",
+        "",
+        "Continue a list of unanswered, scheduled or found chats: the cursor of its last page",
+      ),
     },
     fields: {
       channel: field("chn_…", "channelId", "The channel"),

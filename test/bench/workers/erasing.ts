@@ -15,7 +15,7 @@ export class OrganizationObject extends service.OrganizationObject {
       return cursor;
     }) as typeof sql.exec;
     try {
-      this.list({}, { page: 2, limit: 20 }, true);
+      void this.list({}, { page: 2, limit: 20 }, true);
     } finally {
       sql.exec = exec;
     }

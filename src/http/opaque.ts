@@ -1,0 +1,17 @@
+/** A list of values as opaque text: base64url of its JSON. Clients pass such a text back unread. */
+export function writeOpaque(values: readonly unknown[]): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(values));
+  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/** The values of an opaque text. Empty if `writeOpaque` did not write the text, or with another number of values. */
+export function readOpaque(text: string, count: number): unknown[] {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: "base64url" })));
+    // Base64 and JSON have many texts for the same value. Only ours is accepted.
+    const isOurs = Array.isArray(value) && value.length === count && writeOpaque(value) === text;
+    return isOurs ? value : [];
+  } catch {
+    return [];
+  }
+}
