@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { ownManagementRoutes } from "./admin/own-routes.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { webRoutes } from "./channels/web/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
@@ -31,11 +32,13 @@ app.get("/healthz", (c) => c.json({ ok: true }));
 // The order of checks: the header, the key, its address and permission, then the request itself. So a route reads its
 // body after `requirePermission`, and an unknown path needs a key too.
 app.use("/api/v1/webhooks/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
+app.use("/api/v1/channels/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
 app.route("/api/v1", eventRoutes);
 app.route("/api/v1", ownWebhookRoutes);
+app.route("/api/v1", ownManagementRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);

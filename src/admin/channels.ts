@@ -17,9 +17,19 @@ import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./l
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
 import { insertIfActive, rowOf } from "./rows.ts";
+import type { Scope } from "./scope.ts";
 
 type Channel = typeof channels.$inferSelect;
 type Credentials = Record<string, string>;
+
+/** Whose channels a request can reach, and how they are shown. */
+export interface ChannelView {
+  scope: Scope;
+  /** The origin of webhook URLs: the one that the client called. */
+  origin: string;
+  /** Whether verify tokens are shown. Who has one can call the service like the network. */
+  hasTokens: boolean;
+}
 
 const SECRET_LENGTH = 32;
 const MAX_ATTEMPTS = 10;
@@ -46,7 +56,7 @@ export const channelPatch = z.object({
 /** Creates a channel. For a web channel it also returns the identity secret, which no other response contains. */
 export async function createChannel(
   env: Env,
-  origin: string,
+  view: ChannelView,
   organizationId: string,
   body: z.output<typeof newChannelBody>,
 ) {
@@ -54,7 +64,7 @@ export async function createChannel(
   const credentials: Credentials = parse(KINDS[kind].credentials, body.credentials ?? {}, ["credentials"]);
   const settings = readSettings(kind, body.settings ?? {});
   const db = directory(env);
-  const organization = await activeOrganization(db, organizationId);
+  const organization = await activeOrganization(db, view.scope, organizationId);
   const id = newId("chn", organization.jurisdiction);
   const keys = sealingKeys(env);
   const isWeb = kind === "web";
@@ -77,13 +87,13 @@ export async function createChannel(
     createdAt: now,
     erasingAt: null,
   };
-  await insertIfActive(db, channels, channel);
-  return { channel: await presentChannel(env, origin, channel, null), ...(identitySecret && { identitySecret }) };
+  await insertIfActive(db, view.scope, channels, channel);
+  return { channel: await presentChannel(env, view, channel, null), ...(identitySecret && { identitySecret }) };
 }
 
-export async function readChannel(env: Env, origin: string, id: string) {
-  const channel = await rowOf(directory(env), channels, id, "channel_not_found");
-  return presentChannel(env, origin, channel, await healthOf(env, channel));
+export async function readChannel(env: Env, view: ChannelView, id: string) {
+  const channel = await rowOf(directory(env), view.scope, channels, id, "channel_not_found");
+  return presentChannel(env, view, channel, await healthOf(env, channel));
 }
 
 /**
@@ -91,8 +101,8 @@ export async function readChannel(env: Env, origin: string, id: string) {
  * change.
  * @throws ApiError `unavailable` if the new credentials are stored but the channel's object does not respond: repeat it
  */
-export async function patchChannel(env: Env, origin: string, id: string, patch: z.output<typeof channelPatch>) {
-  const channel = await updateChannel(env, id, async (before) => ({
+export async function patchChannel(env: Env, view: ChannelView, id: string, patch: z.output<typeof channelPatch>) {
+  const channel = await updateChannel(env, view.scope, id, async (before) => ({
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.limits !== undefined && { limits: mergeLimits(before.limits, patch.limits) }),
     ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings) }),
@@ -104,14 +114,19 @@ export async function patchChannel(env: Env, origin: string, id: string, patch: 
   else if (patch.settings !== undefined) await tryToReloadChannel(env, id);
   if (patch.name !== undefined || patch.limits !== undefined) await refreshOrganization(env, channel.organizationId);
   // With new credentials, the object has now reset the channel's health.
-  return presentChannel(env, origin, channel, await healthOf(env, channel));
+  return presentChannel(env, view, channel, await healthOf(env, channel));
 }
 
 /** Replaces the identity secret of a web channel. The old one stays valid for `overlapSeconds`. */
-export async function rotateIdentitySecret(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
+export async function rotateIdentitySecret(
+  env: Env,
+  scope: Scope,
+  id: string,
+  { overlapSeconds }: z.output<typeof overlapBody>,
+) {
   const keys = sealingKeys(env);
   const identitySecret = randomBase62(SECRET_LENGTH);
-  await updateChannel(env, id, async (before) => {
+  await updateChannel(env, scope, id, async (before) => {
     if (before.identitySecret === null) throw fault("id", "is not a web channel");
     const previous =
       overlapSeconds > 0 ? await openOrFail(keys, { id, column: "identity_secret" }, before.identitySecret) : null;
@@ -131,12 +146,13 @@ export async function rotateIdentitySecret(env: Env, id: string, { overlapSecond
  */
 async function updateChannel(
   env: Env,
+  scope: Scope,
   id: string,
   change: (before: Channel) => Promise<Partial<Channel>>,
 ): Promise<Channel> {
   const db = directory(env);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const before = await rowOf(db, channels, id, "channel_not_found");
+    const before = await rowOf(db, scope, channels, id, "channel_not_found");
     const values = await change(before);
     if (Object.keys(values).length === 0) return before;
     const [channel] = await db
@@ -160,8 +176,13 @@ export function isAsRead(row: Channel) {
   );
 }
 
-/** A channel as the operator sees it. Only the last four characters of each credential are shown. */
-export async function presentChannel(env: Env, origin: string, channel: Channel, health: ChannelHealth | null) {
+/** A channel as the API shows it, with only the last four characters of each credential. */
+export async function presentChannel(
+  env: Env,
+  { origin, hasTokens }: ChannelView,
+  channel: Channel,
+  health: ChannelHealth | null,
+) {
   const { id, organizationId, kind, name, settings, limits, createdAt } = channel;
   return {
     id,
@@ -174,7 +195,7 @@ export async function presentChannel(env: Env, origin: string, channel: Channel,
       credentials: channel.credentialHints,
       webhook: {
         url: `${origin}/hooks/${kind}/${id}`,
-        verifyToken: await readVerifyToken(env, id, channel.verifyToken),
+        verifyToken: hasTokens ? await readVerifyToken(env, id, channel.verifyToken) : null,
       },
     }),
     health: presentHealth(channel, health),

@@ -15,13 +15,15 @@ import { ownerOf } from "../chats/owner.ts";
 import { directory } from "../db/client.ts";
 import { apiKeys, channels, members, organizations, templates, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
+import { isId } from "../ids.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { callObject } from "../platform/call-object.ts";
 import { forEachInBatches, MAX_CONCURRENT } from "../platform/concurrency.ts";
 import { callWebhookObject } from "../webhooks/call-webhook-object.ts";
-import { healthOf, presentChannel } from "./channels.ts";
+import { type ChannelView, healthOf, presentChannel } from "./channels.ts";
 import { presentOrganization } from "./organizations.ts";
 import { rowOf } from "./rows.ts";
+import type { Scope } from "./scope.ts";
 
 /** The maximum number of objects that one request erases. */
 const OBJECTS_PER_REQUEST = 500;
@@ -31,8 +33,8 @@ const OBJECTS_PER_REQUEST = 500;
  * @throws ApiError `chat_not_found`; `unavailable` if a step failed: the organization's object repeats it, or repeat the
  *   request
  */
-export async function eraseChat(env: Env, id: string) {
-  const { organizationId } = await ownerOf(env, id);
+export async function eraseChat(env: Env, scope: Scope, id: string) {
+  const { organizationId } = await chatOwnerOf(env, scope, id);
   // If the platform loses the answer of `deleteChat` and the call is repeated, it finds nothing any more.
   const before = await callOrganization(env, organizationId, (organization) => organization.find(id));
   const deleted = await callOrganization(env, organizationId, (organization) => organization.deleteChat(id));
@@ -42,14 +44,25 @@ export async function eraseChat(env: Env, id: string) {
 }
 
 /**
+ * The organization whose object is asked for a chat: the one of the scope, which then does not find the chat of another
+ * organization.
+ * @throws ApiError `chat_not_found`
+ */
+export async function chatOwnerOf(env: Env, scope: Scope, chatId: string): Promise<{ organizationId: string }> {
+  if (scope === "any") return ownerOf(env, chatId);
+  if (!isId("cht", chatId)) throw new ApiError("chat_not_found");
+  return scope;
+}
+
+/**
  * Erases a channel and its chats.
  * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
  */
-export async function eraseChannel(env: Env, origin: string, id: string, onMarked: () => void) {
+export async function eraseChannel(env: Env, view: ChannelView, id: string, onMarked: () => void) {
   const db = directory(env);
-  const channel = await rowOf(db, channels, id, "channel_not_found");
+  const channel = await rowOf(db, view.scope, channels, id, "channel_not_found");
   const { organizationId } = channel;
-  const shown = await presentChannel(env, origin, channel, await healthOf(env, channel));
+  const shown = await presentChannel(env, view, channel, await healthOf(env, channel));
   await db.update(channels).set({ erasingAt: Date.now() }).where(eq(channels.id, id));
   onMarked();
   await callOrganization(env, organizationId, (organization) => organization.closeChannel(organizationId, id));
@@ -67,7 +80,7 @@ export async function eraseChannel(env: Env, origin: string, id: string, onMarke
  */
 export async function eraseOrganization(env: Env, id: string, onMarked: () => void) {
   const db = directory(env);
-  const organization = await rowOf(db, organizations, id, "organization_not_found");
+  const organization = await rowOf(db, "any", organizations, id, "organization_not_found");
   const erasingAt = Date.now();
   await db.batch([
     db.update(organizations).set({ erasingAt }).where(eq(organizations.id, id)),

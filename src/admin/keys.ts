@@ -1,25 +1,45 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
-import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import { and, eq, isNull, or, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { configured } from "../config.ts";
-import { directory } from "../db/client.ts";
-import { apiKeys } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import { type Directory, directory } from "../db/client.ts";
+import { apiKeys, organizations, type SelfService } from "../db/schema.ts";
+import { ApiError, unavailable } from "../http/errors.ts";
 import { instant, optional, requiredText } from "../http/fields.ts";
-import { newId } from "../ids.ts";
+import { jurisdictionOf, newId } from "../ids.ts";
 import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
 import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
 import { callObject } from "../platform/call-object.ts";
+import {
+  type Authority,
+  areCeilingsAsRead,
+  authorityOf,
+  ceilingsOf,
+  checkPower,
+  checkQuota,
+  checkRate,
+  isKeyAsRead,
+  isMakerAsRead,
+} from "./key-authority.ts";
+import {
+  hasOtherManager,
+  hasRoomForKey,
+  hasRoomForQuota,
+  keepQuotaPeak,
+  quotaHeld,
+  refuseIfFull,
+} from "./key-ceilings.ts";
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
-import { insertIfActive, rowOf } from "./rows.ts";
+import { insertIf, insertIfActive, isWithin, rowOf } from "./rows.ts";
+import type { Actor, Scope } from "./scope.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 
 export const MAX_PER_SECOND = 1_000;
+const MAX_TRIES = 10;
 
 /** The pattern of an address rule in the OpenAPI document. Every rule that `isAddressRule` accepts matches it. */
 const ADDRESS_FORM = /^(\d{1,3}(\.\d{1,3}){3}|[\dA-Fa-f:.]*:[\dA-Fa-f:.]*)(\/\d{1,3})?$/;
@@ -63,47 +83,157 @@ export const keyPatch = z.object({
   expiresAt: z.nullish(fields.expiresAt),
 });
 
-/** Creates a key. Only this response contains its text. Its object is created by its first request. */
-export async function createKey(env: Env, organizationId: string, body: z.output<typeof newKeyBody>) {
+/**
+ * Creates a key. Only this response contains its text. Its object is created by its first request.
+ * @throws ApiError `permission_denied`, `self_service_off`, `key_limit` if a key creates it that may not
+ */
+export async function createKey(env: Env, actor: Actor, organizationId: string, body: z.output<typeof newKeyBody>) {
   const db = directory(env);
-  const organization = await activeOrganization(db, organizationId);
-  const id = newId("key", organization.jurisdiction);
+  const id = newId("key", jurisdictionOf(organizationId));
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
-  const key: ApiKey = {
-    id,
-    organizationId,
-    name: body.name,
-    hash: await hashOf(secret),
-    previousHash: null,
-    previousUntil: null,
-    ...limitsOf(env, body.rateLimit),
-    permissions: body.permissions ?? [...DEFAULT_PERMISSIONS],
-    ipAllowlist: body.ipAllowlist ?? [],
-    monthlyQuota: body.monthlyQuota ?? null,
-    expiresAt: body.expiresAt ?? null,
-    revokedAt: null,
-    createdAt: Date.now(),
-  };
-  await insertIfActive(db, apiKeys, key);
-  return { key: presentKey(key, Date.now()), secret };
-}
-
-/** Changes a key. The change applies to its next request. */
-export async function patchKey(env: Env, id: string, patch: z.output<typeof keyPatch>) {
-  const { rateLimit, permissions, ipAllowlist, ...rest } = patch;
-  const key = await changeKey(env, id, {
-    ...rest,
-    ...(rateLimit !== undefined && limitsOf(env, rateLimit)),
-    ...(permissions !== undefined && { permissions: permissions ?? [...DEFAULT_PERMISSIONS] }),
-    ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
+  const hash = await hashOf(secret);
+  return tryOften(id, async () => {
+    await activeOrganization(db, actor.scope, organizationId);
+    const authority = await authorityOf(db, actor);
+    const now = Date.now();
+    const key: ApiKey = {
+      id,
+      organizationId,
+      name: body.name,
+      hash,
+      previousHash: null,
+      previousUntil: null,
+      ...limitsOf(env, body.rateLimit, authority && ceilingsOf(authority)),
+      permissions: body.permissions ?? [...DEFAULT_PERMISSIONS],
+      ipAllowlist: body.ipAllowlist ?? [],
+      monthlyQuota: body.monthlyQuota ?? null,
+      quotaPeak: null,
+      quotaPeakUntil: null,
+      expiresAt: body.expiresAt ?? null,
+      revokedAt: null,
+      createdBy: actor.id,
+      createdAt: now,
+    };
+    if (!authority) await insertIfActive(db, actor.scope, apiKeys, key);
+    else if (!(await insertByKey(db, authority, key, now))) return null;
+    return { key: presentKey(key, now), secret };
   });
-  return presentKey(key, Date.now());
 }
 
-/** Revokes a key permanently. Its next request is refused. Repeating the call changes nothing. */
-export async function revokeKey(env: Env, id: string) {
-  const now = Date.now();
-  return presentKey(await changeKey(env, id, { revokedAt: sql`coalesce(${apiKeys.revokedAt}, ${now})` }), now);
+/** Inserts a key that another key creates. @returns false if what was read has changed meanwhile */
+async function insertByKey(db: Directory, authority: Authority, key: ApiKey, now: number): Promise<boolean> {
+  const ceilings = ceilingsOf(authority);
+  const quota = key.monthlyQuota ?? 0;
+  checkPower(authority, null, key);
+  checkRate(ceilings, key);
+  checkQuota(ceilings, key.monthlyQuota);
+  const condition = and(
+    isMakerAsRead(db, authority),
+    areCeilingsAsRead(db, authority),
+    hasRoomForKey(key.organizationId, ceilings),
+    hasRoomForQuota(key.organizationId, key.id, ceilings, quota, now),
+  );
+  if (await insertIf(db, apiKeys, key, condition)) return true;
+  await refuseIfFull(db, key, ceilings, { isNew: true, quota }, now);
+  return false;
+}
+
+/**
+ * Changes a key. The change applies to its next request.
+ * @throws ApiError `key_not_found`; `permission_denied`, `self_service_off`, `key_limit`, `last_manager` if a key changes
+ *   it that may not
+ */
+export async function patchKey(env: Env, actor: Actor, id: string, patch: z.output<typeof keyPatch>) {
+  const db = directory(env);
+  const { name, rateLimit, permissions, ipAllowlist, monthlyQuota, expiresAt } = patch;
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    const ceilings = authority && ceilingsOf(authority);
+    const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");
+    const now = Date.now();
+    const changes: Partial<ApiKey> = {
+      ...(name !== undefined && { name }),
+      ...(monthlyQuota !== undefined && { monthlyQuota }),
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(rateLimit !== undefined && limitsOf(env, rateLimit, ceilings)),
+      ...(permissions !== undefined && { permissions: permissions ?? [...DEFAULT_PERMISSIONS] }),
+      ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
+    };
+    const condition = authority && changeByKey(db, authority, before, changes, now);
+    if (Object.keys(changes).length === 0) return presentKey(before, now);
+    const values = { ...changes, ...(changes.monthlyQuota !== undefined && keepQuotaPeak(now)) };
+    const isSame = and(eq(apiKeys.id, id), isWithin(apiKeys, actor.scope), condition ?? undefined);
+    const [key] = await changeKeys(env, [id], () => db.update(apiKeys).set(values).where(isSame).returning());
+    if (key) return presentKey(key, now);
+    if (!authority || !ceilings) throw new ApiError("key_not_found");
+    const quota = changes.monthlyQuota ?? 0;
+    if (quota > quotaHeld(before, now)) await refuseIfFull(db, before, ceilings, { isNew: false, quota }, now);
+    await refuseIfLastManager(db, before, { ...before, ...changes }, now);
+    return null;
+  });
+}
+
+/** Checks the change of a key by another key. @returns the condition under which it may be written */
+function changeByKey(db: Directory, authority: Authority, before: ApiKey, changes: Partial<ApiKey>, now: number) {
+  const ceilings = ceilingsOf(authority);
+  const after = { ...before, ...changes };
+  checkPower(authority, before, after);
+  if (changes.rateLimit !== undefined) checkRate(ceilings, after);
+  if (changes.monthlyQuota !== undefined) checkQuota(ceilings, after.monthlyQuota);
+  const quota = changes.monthlyQuota ?? 0;
+  const { id, organizationId } = before;
+  return and(
+    isKeyAsRead(before),
+    isMakerAsRead(db, authority),
+    areCeilingsAsRead(db, authority),
+    quota > quotaHeld(before, now) ? hasRoomForQuota(organizationId, id, ceilings, quota, now) : undefined,
+    isManager(before, now) && !isManager(after, now) ? hasOtherManager(organizationId, id, now) : undefined,
+  );
+}
+
+/**
+ * Revokes a key permanently. Its next request is refused. Repeating the call changes nothing.
+ * @throws ApiError `key_not_found`; `last_manager` if a key revokes the last key that can manage keys
+ */
+export async function revokeKey(env: Env, actor: Actor, id: string) {
+  const db = directory(env);
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");
+    const now = Date.now();
+    const condition = and(
+      eq(apiKeys.id, id),
+      isWithin(apiKeys, actor.scope),
+      authority ? isMakerAsRead(db, authority) : undefined,
+      // Without self-service, no key manages keys, and a leaked key must be stopped.
+      authority?.selfService && isManager(before, now)
+        ? or(hasOtherManager(before.organizationId, id, now), sql`${apiKeys.revokedAt} is not null`)
+        : undefined,
+    );
+    const revokedAt = sql`coalesce(${apiKeys.revokedAt}, ${now})`;
+    const [key] = await changeKeys(env, [id], () => db.update(apiKeys).set({ revokedAt }).where(condition).returning());
+    if (key) return presentKey(key, now);
+    if (!authority) throw new ApiError("key_not_found");
+    if (authority.selfService) await refuseIfLastManager(db, before, null, now);
+    return null;
+  });
+}
+
+/** Whether a key can manage keys at `now`. */
+function isManager({ permissions, revokedAt, expiresAt }: ApiKey, now: number): boolean {
+  return permissions.includes("keys:write") && revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+/** @throws ApiError `last_manager` if a change to `after` (null: a revocation) leaves no key that can manage keys */
+async function refuseIfLastManager(db: Directory, before: ApiKey, after: ApiKey | null, now: number): Promise<void> {
+  if (!isManager(before, now) || (after && isManager(after, now))) return;
+  const other = hasOtherManager(before.organizationId, before.id, now);
+  const found = await db
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(and(eq(organizations.id, before.organizationId), other))
+    .get();
+  if (!found) throw new ApiError("last_manager");
 }
 
 /**
@@ -112,61 +242,74 @@ export async function revokeKey(env: Env, id: string) {
  *
  * If the response was lost, repeat the rotation: it replaces a new secret that was never used, and the old secret keeps
  * the end that the first rotation gave it.
- * @throws ApiError `key_not_found`; `key_revoked` for a revoked or expired key
+ * @throws ApiError `key_not_found`; `key_revoked` for a revoked or expired key; `permission_denied`, `self_service_off` if
+ *   a key rotates it that may not
  */
-export async function rotateKey(env: Env, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
+export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSeconds }: z.output<typeof overlapBody>) {
   const db = directory(env);
-  const before = await rowOf(db, apiKeys, id, "key_not_found");
-  const now = Date.now();
-  if (before.revokedAt !== null || (before.expiresAt !== null && before.expiresAt <= now)) {
-    throw new ApiError("key_revoked");
-  }
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const hash = await hashOf(secret);
-  const [key] = await changeKeys(env, [id], async () => {
-    const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash());
-    // `previousUntil` is set by every rotation. In SQL, so that concurrent rotations see each other's result.
-    const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
-    const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until: now + overlapSeconds * 1_000 };
-    return db
-      .update(apiKeys)
-      .set({
-        hash,
-        previousHash: sql`case when ${isUnused} then ${apiKeys.previousHash} else ${ended.hash} end`,
-        previousUntil: sql`case when ${isUnused} then ${apiKeys.previousUntil} else ${ended.until} end`,
-      })
-      .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
-      .returning();
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    if (authority) ceilingsOf(authority);
+    const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");
+    if (authority) checkPower(authority, before, before);
+    const now = Date.now();
+    if (before.revokedAt !== null || (before.expiresAt !== null && before.expiresAt <= now)) {
+      throw new ApiError("key_revoked");
+    }
+    const asRead = authority && [isKeyAsRead(before), isMakerAsRead(db, authority), areCeilingsAsRead(db, authority)];
+    const condition = and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt), ...(asRead ?? []));
+    const [key] = await changeKeys(env, [id], async () => {
+      const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash());
+      // `previousUntil` is set by every rotation. In SQL, so that concurrent rotations see each other's result.
+      const isUnused = sql`${apiKeys.previousUntil} is not null and ${apiKeys.hash} is not ${admittedHash}`;
+      const ended = { hash: overlapSeconds > 0 ? apiKeys.hash : sql`null`, until: now + overlapSeconds * 1_000 };
+      return db
+        .update(apiKeys)
+        .set({
+          hash,
+          previousHash: sql`case when ${isUnused} then ${apiKeys.previousHash} else ${ended.hash} end`,
+          previousUntil: sql`case when ${isUnused} then ${apiKeys.previousUntil} else ${ended.until} end`,
+        })
+        .where(condition)
+        .returning();
+    });
+    if (key) return { key: presentKey(key, now), secret };
+    if (!authority) throw new ApiError("key_revoked");
+    return null;
   });
-  if (!key) throw new ApiError("key_revoked");
-  return { key: presentKey(key, now), secret };
 }
 
-export async function readKey(env: Env, id: string) {
-  return presentKey(await rowOf(directory(env), apiKeys, id, "key_not_found"), Date.now());
+export async function readKey(env: Env, scope: Scope, id: string) {
+  return presentKey(await rowOf(directory(env), scope, apiKeys, id, "key_not_found"), Date.now());
 }
 
 /** A key's usage, from its object. */
-export async function readUsage(env: Env, id: string) {
-  await rowOf(directory(env), apiKeys, id, "key_not_found");
+export async function readUsage(env: Env, scope: Scope, id: string) {
+  await rowOf(directory(env), scope, apiKeys, id, "key_not_found");
   const described = await callObject(env.KEYS, id, (key) => key.describe(id));
   if (!described) throw new ApiError("key_not_found");
   return described.usage;
 }
 
-async function changeKey(env: Env, id: string, values: SQLiteUpdateSetSource<typeof apiKeys>): Promise<ApiKey> {
-  const db = directory(env);
-  const before = await rowOf(db, apiKeys, id, "key_not_found");
-  if (Object.keys(values).length === 0) return before;
-  const change = () => db.update(apiKeys).set(values).where(eq(apiKeys.id, id)).returning();
-  const [key] = await changeKeys(env, [id], change);
-  if (!key) throw new ApiError("key_not_found");
-  return key;
+/** Calls `act` again while it returns null, because another request changed what it had read. */
+async function tryOften<T>(id: string, act: () => Promise<T | null>): Promise<T> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const result = await act();
+    if (result !== null) return result;
+  }
+  throw unavailable(`${id} was changed by others ${MAX_TRIES} times in a row`);
 }
 
-function limitsOf(env: Env, rateLimit: { limit: number; windowSeconds: number } | null | undefined) {
-  return {
-    rateLimit: rateLimit?.limit ?? configured(env, "RATE_LIMIT"),
-    windowSeconds: rateLimit?.windowSeconds ?? configured(env, "RATE_LIMIT_WINDOW_SECONDS"),
-  };
+/** The default limit is lowered to the ceiling. */
+function limitsOf(
+  env: Env,
+  rateLimit: { limit: number; windowSeconds: number } | null | undefined,
+  ceilings: SelfService | null,
+) {
+  if (rateLimit) return { rateLimit: rateLimit.limit, windowSeconds: rateLimit.windowSeconds };
+  const windowSeconds = configured(env, "RATE_LIMIT_WINDOW_SECONDS");
+  const most = (ceilings?.maxPerSecond ?? MAX_PER_SECOND) * windowSeconds;
+  return { rateLimit: Math.min(configured(env, "RATE_LIMIT"), most), windowSeconds };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Limits, Region } from "../db/schema.ts";
+import type { Limits, Region, SelfService } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 
@@ -15,6 +15,32 @@ export function mergeLimits(before: Limits, patch: z.output<typeof limitsBody> |
 /** Limits as the API shows them. */
 export function presentLimits({ chats }: Limits): { chats: number | null } {
   return { chats: chats ?? null };
+}
+
+/** The `selfService` of an organization: the ceilings for its keys. Null: no ceiling. */
+export const selfServiceBody = z.object({
+  maxKeys: z.nullish(z.int().check(z.gte(0), z.lte(100_000))),
+  maxPerSecond: z.nullish(z.int().check(z.gte(1), z.lte(1_000))),
+  monthlyQuota: z.nullish(z.int().check(z.gte(0))),
+});
+
+/** Merges a patch of ceilings into the stored ones. Null ends the self-service. */
+export function mergeSelfService(
+  before: SelfService | null,
+  patch: z.output<typeof selfServiceBody> | null,
+): SelfService | null {
+  if (patch === null) return null;
+  const { maxKeys, maxPerSecond, monthlyQuota } = patch;
+  return {
+    maxKeys: maxKeys === undefined ? before?.maxKeys : (maxKeys ?? undefined),
+    maxPerSecond: maxPerSecond === undefined ? before?.maxPerSecond : (maxPerSecond ?? undefined),
+    monthlyQuota: monthlyQuota === undefined ? before?.monthlyQuota : (monthlyQuota ?? undefined),
+  };
+}
+
+/** Ceilings as the API shows them. */
+export function presentSelfService({ maxKeys, maxPerSecond, monthlyQuota }: SelfService) {
+  return { maxKeys: maxKeys ?? null, maxPerSecond: maxPerSecond ?? null, monthlyQuota: monthlyQuota ?? null };
 }
 
 /**

@@ -1,27 +1,23 @@
 import { Hono } from "hono";
 import { directory } from "../db/client.ts";
-import { members, organizations } from "../db/schema.ts";
+import { organizations } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { eraseOrganization } from "./erase.ts";
 import { type AdminEnv, audit } from "./guard.ts";
 import {
-  createMember,
   createOrganization,
-  deleteMember,
-  newMemberBody,
+  findOrganization,
   newOrganizationBody,
-  organizationOf,
   organizationPatch,
   patchOrganization,
-  presentMember,
   presentOrganization,
 } from "./organizations.ts";
-import { listOf, listRows } from "./rows.ts";
+import { listRows } from "./rows.ts";
 
 const page = validQuery(pageQuery);
 
-/** Organizations and their members. */
+/** Organizations, for the operator. */
 export const organizationRoutes = new Hono<AdminEnv>()
   .post("/organizations", noQuery, validBody(newOrganizationBody), async (c) => {
     const created = await createOrganization(c.env, c.req.valid("json"));
@@ -29,11 +25,11 @@ export const organizationRoutes = new Hono<AdminEnv>()
     return c.json(created, 201);
   })
   .get("/organizations", page, async (c) => {
-    const { rows, pagination } = await listRows(directory(c.env), organizations, undefined, c.req.valid("query"));
+    const { rows, pagination } = await listRows(directory(c.env), "any", organizations, c.req.valid("query"));
     return c.json({ organizations: rows.map(presentOrganization), pagination });
   })
   .get("/organizations/:id", noQuery, async (c) => {
-    return c.json({ organization: presentOrganization(await organizationOf(c.env, c.req.param("id"))) });
+    return c.json({ organization: presentOrganization(await findOrganization(c.env, "any", c.req.param("id"))) });
   })
   .patch("/organizations/:id", noQuery, validBody(organizationPatch), async (c) => {
     const organization = await patchOrganization(c.env, c.req.param("id"), c.req.valid("json"));
@@ -44,18 +40,4 @@ export const organizationRoutes = new Hono<AdminEnv>()
     const id = c.req.param("id");
     const organization = await eraseOrganization(c.env, id, () => audit(c, id));
     return c.json({ organization });
-  })
-  .post("/organizations/:id/members", noQuery, validBody(newMemberBody), async (c) => {
-    const member = await createMember(c.env, c.req.param("id"), c.req.valid("json"));
-    audit(c, member.id);
-    return c.json({ member }, 201);
-  })
-  .get("/organizations/:id/members", page, async (c) => {
-    const { rows, pagination } = await listOf(directory(c.env), members, c.req.param("id"), c.req.valid("query"));
-    return c.json({ members: rows.map(presentMember), pagination });
-  })
-  .delete("/members/:id", noQuery, async (c) => {
-    const member = await deleteMember(c.env, c.req.param("id"));
-    audit(c, member.id);
-    return c.json({ member });
   });

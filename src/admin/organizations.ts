@@ -5,8 +5,17 @@ import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
-import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./limits.ts";
-import { insertIfActive, rowOf } from "./rows.ts";
+import {
+  limitsBody,
+  mergeLimits,
+  mergeSelfService,
+  presentLimits,
+  presentSelfService,
+  refreshOrganization,
+  selfServiceBody,
+} from "./limits.ts";
+import { insertIfActive, isWithin, rowOf } from "./rows.ts";
+import { noOrganization, type Scope } from "./scope.ts";
 
 type Organization = typeof organizations.$inferSelect;
 type Member = typeof members.$inferSelect;
@@ -26,12 +35,14 @@ export const newOrganizationBody = z.object({
   jurisdiction: optional(z.enum(["eu", "us"])),
   region: optional(z.enum(REGIONS)),
   limits: optional(limitsBody),
+  selfService: optional(selfServiceBody),
 });
 
 /** The body of `PATCH /organizations/{id}`. */
 export const organizationPatch = z.object({
   name: z.optional(requiredText(MAX_NAME)),
   limits: z.nullish(limitsBody),
+  selfService: z.nullish(selfServiceBody),
 });
 
 /** Creates an organization and its first member. An organization always has a member. */
@@ -43,6 +54,7 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
     jurisdiction: body.jurisdiction ?? null,
     region: body.region ?? null,
     limits: mergeLimits({}, body.limits ?? {}),
+    selfService: body.selfService ? mergeSelfService(null, body.selfService) : null,
     createdAt,
     erasingAt: null,
   };
@@ -54,34 +66,41 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
   return { organization: presentOrganization(organization), member: presentMember(member) };
 }
 
-/** Changes an organization. Absent fields and limits stay as they are. */
+/** Changes an organization, for the operator. Absent fields and limits stay as they are. */
 export async function patchOrganization(env: Env, id: string, patch: z.output<typeof organizationPatch>) {
   const db = directory(env);
-  const before = await activeOrganization(db, id);
+  const before = await activeOrganization(db, "any", id);
   const name = patch.name ?? before.name;
   const limits = patch.limits === undefined ? before.limits : mergeLimits(before.limits, patch.limits);
-  await db.update(organizations).set({ name, limits }).where(eq(organizations.id, id));
+  const selfService =
+    patch.selfService === undefined ? before.selfService : mergeSelfService(before.selfService, patch.selfService);
+  await db.update(organizations).set({ name, limits, selfService }).where(eq(organizations.id, id));
   await refreshOrganization(env, id);
-  return presentOrganization({ ...before, name, limits });
+  return presentOrganization({ ...before, name, limits, selfService });
 }
 
 /** An organization, even while it is being erased. */
-export function organizationOf(env: Env, id: string): Promise<Organization> {
-  return rowOf(directory(env), organizations, id, "organization_not_found");
+export function findOrganization(env: Env, scope: Scope, id: string): Promise<Organization> {
+  return rowOf(directory(env), scope, organizations, id, noOrganization(scope));
 }
 
-/** An organization that is not being erased. @throws ApiError `organization_not_found` */
-export async function activeOrganization(db: Directory, id: string): Promise<Organization> {
-  const organization = await rowOf(db, organizations, id, "organization_not_found");
-  if (organization.erasingAt !== null) throw new ApiError("organization_not_found");
+/** An organization that is not being erased. @throws ApiError as `noOrganization` */
+export async function activeOrganization(db: Directory, scope: Scope, id: string): Promise<Organization> {
+  const organization = await rowOf(db, scope, organizations, id, noOrganization(scope));
+  if (organization.erasingAt !== null) throw new ApiError(noOrganization(scope));
   return organization;
 }
 
 /** Adds a member to an organization. */
-export async function createMember(env: Env, organizationId: string, body: z.output<typeof newMemberBody>) {
+export async function createMember(
+  env: Env,
+  scope: Scope,
+  organizationId: string,
+  body: z.output<typeof newMemberBody>,
+) {
   const db = directory(env);
-  const member = newMember(await activeOrganization(db, organizationId), body, Date.now());
-  await insertIfActive(db, members, member);
+  const member = newMember(await activeOrganization(db, scope, organizationId), body, Date.now());
+  await insertIfActive(db, scope, members, member);
   return presentMember(member);
 }
 
@@ -90,27 +109,28 @@ export async function createMember(env: Env, organizationId: string, body: z.out
  * when their objects read the directory again.
  * @throws ApiError `member_not_found`, `last_member`
  */
-export async function deleteMember(env: Env, id: string) {
+export async function deleteMember(env: Env, scope: Scope, id: string) {
   const db = directory(env);
-  const member = await rowOf(db, members, id, "member_not_found");
+  const member = await rowOf(db, scope, members, id, "member_not_found");
   const ofOrganization = eq(members.organizationId, member.organizationId);
   const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
   const [deleted] = await db
     .delete(members)
-    .where(and(eq(members.id, id), sql`${others} > 0`))
+    .where(and(eq(members.id, id), isWithin(members, scope), sql`${others} > 0`))
     .returning();
   if (deleted) return presentMember(deleted);
-  await rowOf(db, members, id, "member_not_found");
+  await rowOf(db, scope, members, id, "member_not_found");
   throw new ApiError("last_member");
 }
 
-export function presentOrganization({ id, name, jurisdiction, region, limits, createdAt }: Organization) {
+export function presentOrganization({ id, name, jurisdiction, region, limits, selfService, createdAt }: Organization) {
   return {
     id,
     name,
     jurisdiction,
     region,
     limits: presentLimits(limits),
+    selfService: selfService && presentSelfService(selfService),
     createdAt: new Date(createdAt).toISOString(),
   };
 }

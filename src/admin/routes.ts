@@ -2,13 +2,16 @@ import { Hono } from "hono";
 import { needs } from "../config.ts";
 import { blockStrangers } from "../http/abuse-limit.ts";
 import { refusePreflight } from "../http/preflight.ts";
-import { channelRoutes } from "./channel-routes.ts";
-import { operatorChatRoutes } from "./chat-routes.ts";
+import { operatorAccess } from "./access.ts";
+import { channelRoutesFor } from "./channel-routes.ts";
+import { chatErasureRoutesFor, operatorChatRoutes } from "./chat-routes.ts";
 import { type AdminEnv, auditFailures, authenticateOperator } from "./guard.ts";
-import { keyRoutes } from "./key-routes.ts";
+import { keyRoutesFor } from "./key-routes.ts";
+import { memberRoutesFor } from "./member-routes.ts";
 import { organizationRoutes } from "./organization-routes.ts";
+import { resealRoutes } from "./reseal-routes.ts";
 import { statsRoutes } from "./stats-routes.ts";
-import { templateRoutes } from "./template-routes.ts";
+import { templateRoutesFor } from "./template-routes.ts";
 import { operatorWebhookRoutes } from "./webhook-routes.ts";
 
 /** The operator's routes. Each write leaves one `audit` line. */
@@ -26,10 +29,13 @@ adminRoutes.on("POST", ["/organizations/:id/keys", "/keys/:id/rotate"], needs("K
 adminRoutes.use(blockStrangers(), refusePreflight(), authenticateOperator(), auditFailures());
 
 adminRoutes.route("/", organizationRoutes);
-adminRoutes.route("/", channelRoutes);
-adminRoutes.route("/", templateRoutes);
+adminRoutes.route("/", memberRoutesFor(operatorAccess));
+adminRoutes.route("/", channelRoutesFor(operatorAccess));
+adminRoutes.route("/", resealRoutes);
+adminRoutes.route("/", templateRoutesFor(operatorAccess));
 adminRoutes.route("/", operatorChatRoutes);
-adminRoutes.route("/", keyRoutes);
+adminRoutes.route("/", chatErasureRoutesFor(operatorAccess));
+adminRoutes.route("/", keyRoutesFor(operatorAccess));
 adminRoutes.route("/", operatorWebhookRoutes);
 adminRoutes.route("/", statsRoutes);
 adminRoutes.all("/*", (c) => c.notFound());

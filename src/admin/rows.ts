@@ -4,17 +4,26 @@ import type { Directory } from "../db/client.ts";
 import { organizations } from "../db/schema.ts";
 import { ApiError, type ErrorCode } from "../http/errors.ts";
 import { type Pagination, pagination } from "../http/pagination.ts";
+import { noOrganization, type Scope } from "./scope.ts";
 
-type ListedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
+/** The table of organizations, or one whose rows belong to an organization. */
+type ScopedTable = SQLiteTable & { id: SQLiteColumn; organizationId?: SQLiteColumn };
+type ListedTable = ScopedTable & { createdAt: SQLiteColumn };
 
-/** A page of a table's rows, oldest first, in one round trip. */
+/** A condition: the row is in the scope. Undefined if all rows are. */
+export function isWithin(table: ScopedTable, scope: Scope): SQL | undefined {
+  return scope === "any" ? undefined : eq(table.organizationId ?? table.id, scope.organizationId);
+}
+
+/** A page of a table's rows in the scope, oldest first, in one round trip. */
 export async function listRows<T extends ListedTable>(
   db: Directory,
+  scope: Scope,
   table: T,
-  where: SQL | undefined,
   { page, limit }: { page: number; limit: number },
 ): Promise<{ rows: T["$inferSelect"][]; pagination: Pagination }> {
   const listed: ListedTable = table;
+  const where = isWithin(table, scope);
   const [rows, [counted]] = await db.batch([
     db
       .select()
@@ -30,27 +39,36 @@ export async function listRows<T extends ListedTable>(
 
 /**
  * A page of an organization's rows in one table, oldest first.
- * @throws ApiError `organization_not_found`
+ * @throws ApiError as `noOrganization`
  */
 export async function listOf<T extends ListedTable & { organizationId: SQLiteColumn }>(
   db: Directory,
+  scope: Scope,
   table: T,
   organizationId: string,
   query: { page: number; limit: number },
 ): Promise<{ rows: T["$inferSelect"][]; pagination: Pagination }> {
-  await rowOf(db, organizations, organizationId, "organization_not_found");
-  return listRows(db, table, eq(table.organizationId, organizationId), query);
+  await rowOf(db, scope, organizations, organizationId, noOrganization(scope));
+  return listRows(db, { organizationId }, table, query);
 }
 
-/** The row with an id. @throws ApiError with `code` if it doesn't exist */
-export async function rowOf<T extends SQLiteTable & { id: SQLiteColumn }>(
+/**
+ * The row with an id. A row outside the scope is not found, as if it did not exist.
+ * @throws ApiError with `code` if it doesn't exist
+ */
+export async function rowOf<T extends ScopedTable>(
   db: Directory,
+  scope: Scope,
   table: T,
   id: string,
   code: ErrorCode,
 ): Promise<T["$inferSelect"]> {
-  const listed: SQLiteTable & { id: SQLiteColumn } = table;
-  const row = await db.select().from(listed).where(eq(listed.id, id)).get();
+  const listed: ScopedTable = table;
+  const row = await db
+    .select()
+    .from(listed)
+    .where(and(eq(listed.id, id), isWithin(listed, scope)))
+    .get();
   if (!row) throw new ApiError(code);
   return row as T["$inferSelect"];
 }
@@ -58,14 +76,15 @@ export async function rowOf<T extends SQLiteTable & { id: SQLiteColumn }>(
 /**
  * Inserts a row of an organization, unless the organization is being erased. One statement checks and inserts, so an
  * erasure can't start in between.
- * @throws ApiError `organization_not_found`
+ * @throws ApiError as `noOrganization`
  */
 export async function insertIfActive<T extends SQLiteTable & { organizationId: SQLiteColumn }>(
   db: Directory,
+  scope: Scope,
   table: T,
   row: T["$inferSelect"] & { organizationId: string },
 ): Promise<void> {
-  if (!(await insertIf(db, table, row))) throw new ApiError("organization_not_found");
+  if (!(await insertIf(db, table, row))) throw new ApiError(noOrganization(scope));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { AdminEnv } from "./guard.ts";
 import { readStats, statsQuery } from "./stats.ts";
 
 /** Statistics for the operator. */
-export const statsRoutes = new Hono<AdminEnv>().get("/stats", validQuery(statsQuery), async (c) =>
-  c.json(await readStats(c.env, c.req.valid("query"))),
-);
+export const statsRoutes = new Hono<AdminEnv>().get("/stats", validQuery(statsQuery), async (c) => {
+  const { organization, ...page } = c.req.valid("query");
+  return c.json(await readStats(c.env, "any", organization, page));
+});

@@ -1,4 +1,3 @@
-import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { directory } from "../db/client.ts";
 import { apiKeys, channels, organizations } from "../db/schema.ts";
@@ -9,6 +8,7 @@ import type { KeyNumbers } from "../organizations/key-table.ts";
 import type { ChannelNumbers } from "../organizations/rpc.ts";
 import { presentHealth } from "./channels.ts";
 import { listRows, rowOf } from "./rows.ts";
+import { noOrganization, type Scope } from "./scope.ts";
 
 /** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */
 export const statsQuery = z.extend(pageQuery, { organization: z.string().check(notEmpty, ...atMost(64)) });
@@ -19,14 +19,15 @@ const NO_REFUSALS = { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 
 /**
  * The numbers of an organization's channels and keys, oldest first, in one call of its object. `page` and `limit` apply
  * to both lists, and `pagination` describes the longer one.
- * @throws ApiError `organization_not_found`
+ * @throws ApiError as `noOrganization`
  */
-export async function readStats(env: Env, { organization: id, ...page }: z.output<typeof statsQuery>) {
+export async function readStats(env: Env, scope: Scope, id: string, page: z.output<typeof pageQuery>) {
   const db = directory(env);
-  await rowOf(db, organizations, id, "organization_not_found");
+  await rowOf(db, scope, organizations, id, noOrganization(scope));
+  const ofOrganization = { organizationId: id };
   const [ofChannels, ofKeys] = await Promise.all([
-    listRows(db, channels, eq(channels.organizationId, id), page),
-    listRows(db, apiKeys, eq(apiKeys.organizationId, id), page),
+    listRows(db, ofOrganization, channels, page),
+    listRows(db, ofOrganization, apiKeys, page),
   ]);
   const [channelIds, keyIds] = [ofChannels, ofKeys].map(({ rows }) => rows.map((row) => row.id)) as [
     string[],

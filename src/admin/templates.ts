@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { MAX_CONTENT } from "../chats/message.ts";
 import { placeholdersOf } from "../chats/template.ts";
@@ -8,7 +8,8 @@ import { ApiError } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
 import { activeOrganization } from "./organizations.ts";
-import { insertIfActive, rowOf } from "./rows.ts";
+import { insertIfActive, isWithin, rowOf } from "./rows.ts";
+import type { Scope } from "./scope.ts";
 
 type Template = typeof templates.$inferSelect;
 
@@ -34,36 +35,44 @@ export const templatePatch = z.object({
 });
 
 /** Adds a template to an organization. */
-export async function createTemplate(env: Env, organizationId: string, body: z.output<typeof newTemplateBody>) {
+export async function createTemplate(
+  env: Env,
+  scope: Scope,
+  organizationId: string,
+  body: z.output<typeof newTemplateBody>,
+) {
   const db = directory(env);
-  const organization = await activeOrganization(db, organizationId);
+  const organization = await activeOrganization(db, scope, organizationId);
   const now = Date.now();
   const id = newId("tpl", organization.jurisdiction);
   const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
-  await insertIfActive(db, templates, template);
+  await insertIfActive(db, scope, templates, template);
   return presentTemplate(template);
 }
 
 /** Changes a template. Messages that were sent with it don't change. */
-export async function patchTemplate(env: Env, id: string, patch: z.output<typeof templatePatch>) {
+export async function patchTemplate(env: Env, scope: Scope, id: string, patch: z.output<typeof templatePatch>) {
   const [template] = await directory(env)
     .update(templates)
     .set({ ...patch, updatedAt: Date.now() })
-    .where(eq(templates.id, id))
+    .where(and(eq(templates.id, id), isWithin(templates, scope)))
     .returning();
   if (!template) throw new ApiError("template_not_found");
   return presentTemplate(template);
 }
 
 /** Deletes a template. Waiting messages keep its name, language and parameters. */
-export async function deleteTemplate(env: Env, id: string) {
-  const [template] = await directory(env).delete(templates).where(eq(templates.id, id)).returning();
+export async function deleteTemplate(env: Env, scope: Scope, id: string) {
+  const [template] = await directory(env)
+    .delete(templates)
+    .where(and(eq(templates.id, id), isWithin(templates, scope)))
+    .returning();
   if (!template) throw new ApiError("template_not_found");
   return presentTemplate(template);
 }
 
-export async function readTemplate(env: Env, id: string) {
-  return presentTemplate(await rowOf(directory(env), templates, id, "template_not_found"));
+export async function readTemplate(env: Env, scope: Scope, id: string) {
+  return presentTemplate(await rowOf(directory(env), scope, templates, id, "template_not_found"));
 }
 
 export function presentTemplate({ id, organizationId, name, language, body, createdAt, updatedAt }: Template) {

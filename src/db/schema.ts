@@ -20,6 +20,16 @@ export interface Limits {
   chats?: number | undefined;
 }
 
+/** What keys that manage keys may give to an organization's keys. An absent ceiling is no ceiling. */
+export interface SelfService {
+  /** How many keys there may be that are not revoked. */
+  maxKeys?: number | undefined;
+  /** How many requests in a second the rate limit of a key may allow, on average over its window. */
+  maxPerSecond?: number | undefined;
+  /** What the monthly quotas of all keys may add up to. */
+  monthlyQuota?: number | undefined;
+}
+
 /** The client's own key-value pairs. */
 export type Metadata = Record<string, string>;
 
@@ -29,6 +39,8 @@ export const organizations = sqliteTable("organizations", {
   jurisdiction: text().$type<Jurisdiction>(),
   region: text().$type<Region>(),
   limits: text({ mode: "json" }).$type<Limits>().notNull().default(sql`'{}'`),
+  /** Null: only the operator manages the keys. */
+  selfService: text({ mode: "json" }).$type<SelfService>(),
   createdAt: integer().notNull(),
   erasingAt: integer(),
 });
@@ -118,8 +130,13 @@ export const apiKeys = sqliteTable(
     rateLimit: integer().notNull(),
     windowSeconds: integer().notNull(),
     monthlyQuota: integer(),
+    /** The highest quota of a month in which the quota changed, and when that month ends. It may be used already. */
+    quotaPeak: integer(),
+    quotaPeakUntil: integer(),
     expiresAt: integer(),
     revokedAt: integer(),
+    /** The id of the key that created it, or `operator`. */
+    createdBy: text().notNull().default("operator"),
     createdAt: integer().notNull(),
   },
   // Lists an organization's keys.

@@ -5,14 +5,14 @@ import { callObject } from "../platform/call-object.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { Admission, Caller } from "./key-object.ts";
 import type { WindowState } from "./limits.ts";
-import type { Permission } from "./permissions.ts";
+import type { Need } from "./permissions.ts";
 import { countRefusal, takeRefusals } from "./refusal-counts.ts";
 import type { WellFormedKey } from "./well-formed-key.ts";
 
 /** One request that needs admission. */
 export interface AdmissionQuery extends WellFormedKey {
   address: string | null;
-  permission: Permission | null;
+  permission: Need | null;
 }
 
 export type RefusedAdmission = Admission & { outcome: "refused" };

@@ -26,6 +26,19 @@ export function addressMatcher(rules: readonly string[]): (address: string | nul
   };
 }
 
+/** Whether one of `rules` matches every address that `rule` matches. */
+export function isRuleWithin(rule: string, rules: readonly string[]): boolean {
+  const inner = rangeOf(rule);
+  return inner !== null && rules.some((each) => isRangeWithin(rangeOf(each), inner));
+}
+
+function isRangeWithin(outer: Range | null, inner: Range): boolean {
+  // A range wider than all of IPv4 contains no IPv4 address, so it contains another wide range by its prefix alone.
+  if (outer === null || outer.free < inner.free) return false;
+  if (inner.free > 32n) return inner.prefix >> (outer.free - inner.free) === outer.prefix;
+  return isWithin(outer, inner.prefix << inner.free);
+}
+
 /** A range wider than all of IPv4, such as `::/0`, contains only IPv6 addresses. */
 function isWithin({ prefix, free }: Range, value: bigint): boolean {
   if (free > 32n && value >> 32n === IPV4_IN_IPV6 >> 32n) return false;

@@ -8,7 +8,7 @@ import {
   type WindowState,
   windowState,
 } from "./limits.ts";
-import { neededPermissions, type Permission } from "./permissions.ts";
+import { type Need, neededPermissions, type Permission } from "./permissions.ts";
 
 /** The rules that a key's requests are checked against. Times are Unix milliseconds. */
 export interface KeyRules extends KeyLimits {
@@ -23,7 +23,7 @@ export interface KeyRules extends KeyLimits {
 export interface AdmissionCheck {
   /** SHA-256 of the key text in the request. */
   hash: string;
-  permission: Permission | null;
+  permission: Need | null;
   addressAllowed: boolean;
   /** The number of requests in the batch. */
   units: number;
@@ -92,7 +92,7 @@ export function reasonToRefuse(
   return null;
 }
 
-function isPermitted({ permissions }: KeyRules, permission: Permission | null): boolean {
+function isPermitted({ permissions }: KeyRules, permission: Need | null): boolean {
   return permission === null || neededPermissions(permission).every((needed) => permissions.includes(needed));
 }
 

@@ -7,7 +7,7 @@ import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./key-object.ts";
 import type { WindowState } from "./limits.ts";
-import { neededPermissions, type Permission } from "./permissions.ts";
+import { type Need, neededPermissions, type Permission } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** The context variables of a guarded route. */
@@ -43,7 +43,7 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
  * @param meanwhile starts work during that call; its result must not reach the client unless the key is admitted
  */
 export function requirePermission<E extends KeyEnv>(
-  permission: Permission | null,
+  permission: Need | null,
   meanwhile?: (c: Context<E>) => void,
 ): MiddlewareHandler<E> {
   return async function permitKey(c, next) {
@@ -65,7 +65,7 @@ export function requirePermission<E extends KeyEnv>(
 /** The error for a refused client. */
 export function refusal(
   { reason, window }: Pick<RefusedAdmission, "reason" | "window">,
-  permission: Permission | null,
+  permission: Need | null,
   address: string | null,
 ): ErrorReply {
   const headers = window && reason !== "invalid_api_key" ? limitHeaders(window) : {};
@@ -83,11 +83,15 @@ export function refusal(
   }
 }
 
-function lackText(permission: Permission | null): string {
+function lackText(permission: Need | null): string {
   const needed = permission === null ? [] : neededPermissions(permission);
   return needed.length > 1
-    ? `The API key lacks one of the permissions ${needed.join(" and ")}`
+    ? `The API key lacks one of the permissions ${listed(needed)}`
     : `The API key lacks the permission ${permission}`;
+}
+
+function listed(permissions: readonly Permission[]): string {
+  return `${permissions.slice(0, -1).join(", ")} and ${permissions.at(-1)}`;
 }
 
 /**

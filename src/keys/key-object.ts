@@ -9,7 +9,7 @@ import { decide, type RefusalReason, reasonToRefuse } from "./decide.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
 import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./key-stats.ts";
 import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf, type WindowState } from "./limits.ts";
-import type { Permission } from "./permissions.ts";
+import type { Need, Permission } from "./permissions.ts";
 
 /** A batch of requests that need admission. `hash` is that of the key text. */
 export interface AdmissionRequest {
@@ -17,7 +17,7 @@ export interface AdmissionRequest {
   call: string;
   hash: string;
   address: string | null;
-  permission: Permission | null;
+  permission: Need | null;
   /** The number of requests in the batch, at least 1. */
   units: number;
   /** Requests that the calling isolate refused from its cache since its last report. */

@@ -9,6 +9,8 @@ export interface KeyRecord extends KeyRules {
   organizationId: string;
   name: string;
   ipAllowlist: string[];
+  /** Absent in a record that was stored before keys had it. The operator had created all keys then. */
+  createdBy?: string;
   createdAt: number;
   /** The organization's first member: the sender of messages that name no sender. */
   defaultSenderId: string;
@@ -43,6 +45,7 @@ export function presentKey(key: Omit<KeyRecord, "defaultSenderId" | "region">, n
     expiresAt: timeOrNull(key.expiresAt),
     revokedAt: timeOrNull(key.revokedAt),
     previousSecretExpiresAt: previousLives ? timeOrNull(key.previousUntil) : null,
+    createdBy: key.createdBy ?? "operator",
     createdAt: new Date(key.createdAt).toISOString(),
   };
 }

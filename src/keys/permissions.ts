@@ -2,11 +2,23 @@
 export const PERMISSIONS = [
   "chats:read",
   "chats:write",
+  "chats:erase",
   "messages:read",
   "messages:send",
   "events:read",
   "webhooks:read",
   "webhooks:write",
+  "keys:read",
+  "keys:write",
+  "channels:read",
+  "channels:write",
+  "templates:read",
+  "templates:write",
+  "members:read",
+  "members:write",
+  "stats:read",
+  "audit:read",
+  "data:export",
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -18,10 +30,21 @@ export const DEFAULT_PERMISSIONS: readonly Permission[] = [
   "messages:send",
 ];
 
-/**
- * The permissions that a route with `permission` needs. A key that configures webhooks needs `events:read` too, because
- * it can send all events to itself.
- */
-export function neededPermissions(permission: Permission): readonly Permission[] {
-  return permission === "webhooks:write" ? ["webhooks:write", "events:read"] : [permission];
+/** What needs more than one permission. */
+const COMBINED = {
+  // A key that configures webhooks can send all events to itself.
+  "webhooks:write": ["webhooks:write", "events:read"],
+  // A channel takes its chats with it.
+  "channels:delete": ["channels:write", "chats:erase"],
+  // Who knows an identity secret can read and write as a visitor.
+  "channels:identity": ["channels:write", "messages:read", "messages:send"],
+} as const satisfies Record<string, readonly Permission[]>;
+
+/** What a route needs: one permission, or the name of several. */
+export type Need = Permission | keyof typeof COMBINED;
+
+/** The permissions that a route needs. */
+export function neededPermissions(need: Need): readonly Permission[] {
+  const combined: Partial<Record<Need, readonly Permission[]>> = COMBINED;
+  return combined[need] ?? [need as Permission];
 }

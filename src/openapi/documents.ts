@@ -4,12 +4,15 @@ import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { HEADERS, type HeaderName } from "./headers.ts";
 import { MESSAGE_OPERATIONS } from "./message-operations.ts";
 import { type Components, type GroupDefaults, type OperationSpec, writeOperation } from "./operation.ts";
-import { channelOperations } from "./operator/channels.ts";
-import { chatOperations } from "./operator/chats.ts";
+import { channelOperations, resealOperations } from "./operator/channels.ts";
+import { chatOperations, erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
+import { memberOperations } from "./operator/members.ts";
 import { organizationOperations } from "./operator/organizations.ts";
+import { OPERATOR_SIDE } from "./operator/side.ts";
 import { statsOperations } from "./operator/stats.ts";
 import { templateOperations } from "./operator/templates.ts";
+import { OWN_OPERATIONS } from "./own-operations.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedule-operations.ts";
 import { ROOT_DEFAULTS, ROOT_OPERATIONS, WEB_DEFAULTS, WEB_OPERATIONS } from "./web-operations.ts";
@@ -64,6 +67,12 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     Events: "What happened in an organization, in order.",
     Webhooks: "URLs that the service calls with events.",
     Key: "The API key of the request.",
+    Organization: "The customer that the key belongs to.",
+    Keys: "The API keys of the organization.",
+    Channels: "The connections to networks, and their secrets.",
+    Templates: "Texts with placeholders.",
+    Members: "The people in the organization. Outbound messages have a member as their sender.",
+    Statistics: "Counts of deliveries and requests.",
     "Web chat": "The page where a site's visitors write.",
     Service: "The service itself.",
   },
@@ -75,6 +84,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
         ...MESSAGE_OPERATIONS,
         ...EVENT_OPERATIONS,
         ...ownWebhookOperations,
+        ...OWN_OPERATIONS,
       ],
       defaults: {
         limited: true,
@@ -120,12 +130,15 @@ Every request that changes something leaves one \`audit\` line in the log. If th
     {
       operations: [
         ...organizationOperations,
-        ...channelOperations,
-        ...templateOperations,
+        ...memberOperations(OPERATOR_SIDE),
+        ...channelOperations(OPERATOR_SIDE),
+        ...resealOperations,
+        ...templateOperations(OPERATOR_SIDE),
         ...chatOperations,
-        ...keyOperations,
+        ...erasureOperations(OPERATOR_SIDE),
+        ...keyOperations(OPERATOR_SIDE),
         ...operatorWebhookOperations,
-        ...statsOperations,
+        ...statsOperations(OPERATOR_SIDE),
       ],
       defaults: {
         limited: false,

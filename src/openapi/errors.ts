@@ -11,13 +11,14 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   webhook_not_genuine: { when: "A webhook is not signed by the channel's network." },
   handshake_refused: { when: "A webhook's handshake does not have the channel's verify token." },
   permission_denied: {
-    when: "The key lacks the permission that the text names.",
+    when: "The key lacks the permission that the text names, or would give another key more than it has itself.",
     text: "The API key lacks the permission messages:send",
   },
   ip_not_allowed: {
     when: "The key's allow-list does not contain the client's address.",
     text: "The address 198.51.100.7 is not allowed",
   },
+  self_service_off: { when: "The operator has not allowed the organization's keys to manage keys." },
   quota_exceeded: { when: "The key's quota for this calendar month (UTC) is used up." },
   rate_limited: {
     when: "The key's window is used up, or one address failed to authenticate too often. Wait `Retry-After` seconds.",
@@ -59,6 +60,13 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   redacted: { when: "The message was redacted, so nothing is left to send." },
   chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
   last_member: { when: "An organization must keep at least one member." },
+  last_manager: {
+    when: "The key is the organization's last live one with `keys:write`. Create another one first. If its secret leaked, rotate it.",
+  },
+  key_limit: {
+    when: "The organization's `selfService` allows no more keys, or no higher quotas in this month. The text says which.",
+    text: "The organization already has 10 keys, and may have 10",
+  },
   key_revoked: { when: "A revoked or expired key can't get a new secret." },
   webhook_exists: {
     when: "Another webhook of the organization has this URL. The text names its id.",

@@ -76,6 +76,7 @@ const organization: Example<typeof operator.organizationSchema> = {
   jurisdiction: null,
   region: "weur",
   limits: { chats: null },
+  selfService: { maxKeys: 10, maxPerSecond: 100, monthlyQuota: 1_000_000 },
   createdAt: at,
 };
 
@@ -98,6 +99,7 @@ const key: Example<typeof resources.keySchema> = {
   expiresAt: null,
   revokedAt: null,
   previousSecretExpiresAt: null,
+  createdBy: "operator",
   createdAt: at,
 };
 

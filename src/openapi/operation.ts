@@ -2,7 +2,7 @@ import * as z from "zod";
 import type * as core from "zod/v4/core";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
-import { neededPermissions, type Permission } from "../keys/permissions.ts";
+import { type Need, neededPermissions } from "../keys/permissions.ts";
 import { errorContent, errorDescription, pascalCase } from "./errors.ts";
 import { examples } from "./examples.ts";
 import { always, type HeaderName, LIMIT_HEADERS, sometimes } from "./headers.ts";
@@ -19,7 +19,7 @@ export interface OperationSpec {
   summary: string;
   description: string;
   /** The permission that a key needs. Null: none. Undefined: a route without an API key. */
-  permission?: Permission | null;
+  permission?: Need | null;
   query?: Query;
   /** Headers that a client can send. */
   headers?: readonly RequestHeader[];
@@ -124,9 +124,10 @@ export function writeOperation(operation: OperationSpec, defaults: GroupDefaults
   };
 }
 
-function needText(permission: Permission): string {
+function needText(permission: Need): string {
   const needed = neededPermissions(permission).map((each) => `\`${each}\``);
-  return `The key needs the ${needed.length > 1 ? "permissions" : "permission"} ${needed.join(" and ")}.`;
+  if (needed.length === 1) return `The key needs the permission ${needed[0]}.`;
+  return `The key needs the permissions ${needed.slice(0, -1).join(", ")} and ${needed.at(-1)}.`;
 }
 
 /** Every error that an operation can return. */

@@ -171,6 +171,7 @@ export const keySchema = resource<ReturnType<typeof presentKey>>()(
     previousSecretExpiresAt: timeOrNull(
       "When the secret before the last rotation stops working. Null: only one secret works",
     ),
+    createdBy: z.string().describe("The id of the key that created it, or `operator`"),
     createdAt: time("When it was created"),
   }),
 );

@@ -137,7 +137,11 @@ export const ownWebhookRoutes = webhookRoutesFor({
   list: "/webhooks",
   reads: requirePermission("webhooks:read") as MiddlewareHandler,
   writes: requirePermission("webhooks:write") as MiddlewareHandler,
-  scopeOf: (c) => ({ organizationId: callerOf(c).organizationId, actor: callerOf(c).keyId, ownHost: ownHostOf(c) }),
+  scopeOf: (c) => ({
+    scope: { organizationId: callerOf(c).organizationId },
+    actor: callerOf(c).keyId,
+    ownHost: ownHostOf(c),
+  }),
   organizationOf: (c) => callerOf(c).organizationId,
   onChange: () => {},
 });

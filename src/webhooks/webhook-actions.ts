@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { OPERATOR } from "../admin/scope.ts";
 import { callChat } from "../chats/call-chat.ts";
 import type { EventType } from "../events/event.ts";
 import { findEvent } from "../events/ports.ts";
@@ -11,7 +12,7 @@ import type { attemptsQuery, enableBody } from "./fields.ts";
 import type { LineDescription } from "./line.ts";
 import { presentAttempt, presentLine } from "./present-webhook.ts";
 import type { ReplayProgress, ReplayRequest } from "./rpc.ts";
-import { findActiveWebhook, findWebhook, OPERATOR, type WebhookRow, type WebhookScope } from "./webhook-rows.ts";
+import { findActiveWebhook, findWebhook, type WebhookRow, type WebhookScope } from "./webhook-rows.ts";
 import { describeWebhook } from "./webhooks.ts";
 
 /** What the clients of a webhook do with it, besides changing its settings. */

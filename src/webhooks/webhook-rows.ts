@@ -1,5 +1,6 @@
 import { and, count, eq, isNull, ne, notExists, type SQL, sql } from "drizzle-orm";
 import { rowOf } from "../admin/rows.ts";
+import { noOrganization, type Scope } from "../admin/scope.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { channels, webhooks } from "../db/schema.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
@@ -10,16 +11,12 @@ export type WebhookRow = typeof webhooks.$inferSelect;
 
 /** On whose behalf a request acts. */
 export interface WebhookScope {
-  /** Null: the operator, who sees the webhooks of all organizations. */
-  organizationId: string | null;
+  scope: Scope;
   /** The id of the key, or `OPERATOR`. */
   actor: string;
   /** The host of this service, which no webhook may call. */
   ownHost: string;
 }
-
-/** The `actor` of the operator's requests. */
-export const OPERATOR = "operator";
 
 const MAX_WEBHOOKS = 10;
 const MAX_TRIES = 10;
@@ -28,11 +25,9 @@ const MAX_TRIES = 10;
  * A webhook's row. Another organization's webhook is not found, as if there were none.
  * @throws ApiError `webhook_not_found`
  */
-export async function findWebhook(env: Env, { organizationId }: WebhookScope, id: string): Promise<WebhookRow> {
+export async function findWebhook(env: Env, { scope }: WebhookScope, id: string): Promise<WebhookRow> {
   if (!isId("whk", id)) throw new ApiError("webhook_not_found");
-  const row = await rowOf(directory(env), webhooks, id, "webhook_not_found");
-  if (organizationId !== null && row.organizationId !== organizationId) throw new ApiError("webhook_not_found");
-  return row;
+  return rowOf(directory(env), scope, webhooks, id, "webhook_not_found");
 }
 
 /** A webhook that is not being deleted. @throws ApiError `webhook_not_found` */
@@ -86,13 +81,12 @@ export function hasRoomFor(db: Directory, row: WebhookRow): SQL | undefined {
 }
 
 /** Why an organization can't get a new webhook. */
-export async function whyNotInserted(db: Directory, { actor }: WebhookScope, row: WebhookRow): Promise<ApiError> {
+export async function whyNotInserted(db: Directory, { scope }: WebhookScope, row: WebhookRow): Promise<ApiError> {
   const same = await findSameUrl(db, row);
   if (same) return webhookExists(same.id);
   const all = await db.$count(webhooks, eq(webhooks.organizationId, row.organizationId));
   if (all >= MAX_WEBHOOKS) return new ApiError("webhook_limit");
-  // The key of an organization that is being deleted is about to stop working.
-  return new ApiError(actor === OPERATOR ? "organization_not_found" : "invalid_api_key");
+  return new ApiError(noOrganization(scope));
 }
 
 /** @throws ApiError `webhook_exists` if another webhook of the organization has this URL */

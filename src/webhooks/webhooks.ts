@@ -28,7 +28,6 @@ import {
   findWebhook,
   hasRoomFor,
   isChanged,
-  OPERATOR,
   updateWebhook,
   type WebhookRow,
   type WebhookScope,
@@ -92,12 +91,12 @@ export async function createWebhook(
 /** A page of an organization's webhooks, oldest first. @throws ApiError `validation_failed` for an unknown cursor */
 export async function listWebhooks(
   env: Env,
-  { actor }: WebhookScope,
+  { scope }: WebhookScope,
   organizationId: string,
   { limit, after }: z.output<typeof webhooksQuery>,
 ): Promise<{ webhooks: ReturnType<typeof presentWebhook>[]; pagination: WalkPagination }> {
   const db = directory(env);
-  if (actor === OPERATOR) await rowOf(db, organizations, organizationId, "organization_not_found");
+  if (scope === "any") await rowOf(db, scope, organizations, organizationId, "organization_not_found");
   // There are few of them, so one query reads them all.
   const rows = await db
     .select()

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { omit } from "zod/mini";
 import { channelPatch, newChannelBody } from "../../admin/channels.ts";
 import { overlapBody } from "../../admin/overlap.ts";
 import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
@@ -7,6 +8,7 @@ import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
 import { jsonResponse, type OperationSpec, type RequestBodySpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
 import { channelSchema, registrationSchema, resealedSchema } from "./resources.ts";
+import type { Side } from "./side.ts";
 
 const { channel } = examples;
 const tag = "Channels";
@@ -60,140 +62,158 @@ export const overlap: RequestBodySpec = {
 };
 
 /** Channels and their secrets. */
-export const channelOperations: readonly OperationSpec[] = [
-  {
-    method: "post",
-    path: "/organizations/{id}/channels",
-    id: "createChannel",
-    tag,
-    summary: "Create a channel",
-    description:
-      "Creates a channel in an organization. Credentials are encrypted at rest. The API shows only their last four characters.",
-    body: {
-      name: "NewChannel",
-      description: "The channel to create.",
-      schema: newChannelBody,
-      descriptions: {
-        kind: "The kind of channel. Never changes.",
-        name: "The channel's name. Visitors of a web chat see it.",
-        credentials: `The credentials for the network: ${credentials}.`,
-        settings: `The settings: ${settings}.`,
-        limits: "What the channel may have at most.",
-        "limits.chats": "The maximum number of chats. Null: no limit.",
+export function channelOperations(side: Side): readonly OperationSpec[] {
+  const { isOperator, prefix, needs, ofOrganization, whose } = side;
+  return [
+    {
+      method: "post",
+      path: `${prefix}/channels`,
+      id: "createChannel",
+      tag,
+      ...needs("channels:write"),
+      summary: "Create a channel",
+      description:
+        "Creates a channel. Credentials are encrypted at rest. The API shows only their last four characters.",
+      body: {
+        name: "NewChannel",
+        description: "The channel to create.",
+        schema: isOperator ? newChannelBody : omit(newChannelBody, { limits: true }),
+        descriptions: {
+          kind: "The kind of channel. Never changes.",
+          name: "The channel's name. Visitors of a web chat see it.",
+          credentials: `The credentials for the network: ${credentials}.`,
+          settings: `The settings: ${settings}.`,
+          ...(isOperator && {
+            limits: "What the channel may have at most.",
+            "limits.chats": "The maximum number of chats. Null: no limit.",
+          }),
+        },
+        keywords: ofKinds,
+        example: {
+          kind: "whatsapp",
+          name: "Support",
+          credentials: { phoneNumberId: "15550001111", accessToken: "EAAG...wxyz", appSecret: "0d6c...9f3a" },
+        },
       },
-      keywords: ofKinds,
-      example: {
-        kind: "whatsapp",
-        name: "Support",
-        credentials: { phoneNumberId: "15550001111", accessToken: "EAAG...wxyz", appSecret: "0d6c...9f3a" },
-      },
+      responses: [
+        jsonResponse(
+          201,
+          "The channel. For a web channel also its identity secret, which is shown only once.",
+          z.object({
+            channel: channelSchema,
+            identitySecret: z
+              .string()
+              .exactOptional()
+              .describe("web: the secret that signs the ids of a site's own users"),
+          }),
+          { channel },
+        ),
+      ],
+      errors: ["missing_field", ...ofOrganization],
     },
-    responses: [
-      jsonResponse(
-        201,
-        "The channel. For a web channel also its identity secret, which is shown only once.",
-        z.object({
-          channel: channelSchema,
-          identitySecret: z
-            .string()
-            .exactOptional()
-            .describe("web: the secret that signs the ids of a site's own users"),
+    {
+      method: "get",
+      path: `${prefix}/channels`,
+      id: "listChannels",
+      tag,
+      ...needs("channels:read"),
+      summary: "List channels",
+      description: `Lists ${whose} channels, oldest first.`,
+      query: pages,
+      responses: listResponse("channels", channelSchema, channel),
+      errors: [...ofOrganization],
+    },
+    {
+      method: "get",
+      path: "/channels/{id}",
+      id: "readChannel",
+      tag,
+      ...needs("channels:read"),
+      summary: "Read a channel",
+      description: `Returns one channel, with its health and the webhook to enter at the network.${isOperator ? "" : " The `verifyToken` is only for keys that may change channels."}`,
+      responses: [jsonResponse(200, "The channel.", oneChannel, { channel })],
+      errors: ["channel_not_found"],
+    },
+    {
+      method: "patch",
+      path: "/channels/{id}",
+      id: "changeChannel",
+      tag,
+      ...needs("channels:write"),
+      summary: "Change a channel",
+      description:
+        "Changes the fields that the body has. Other fields, credentials and settings stay. With new credentials, a broken channel is tried again at once.",
+      body: {
+        name: "ChannelPatch",
+        description: "The fields to change.",
+        schema: isOperator ? channelPatch : omit(channelPatch, { limits: true }),
+        descriptions: {
+          name: "The channel's name.",
+          credentials: `The credentials to change: ${credentials}.`,
+          settings: `The settings to change: ${settings}. Null restores a default.`,
+          ...(isOperator && {
+            limits: "The limits to change. Null removes them all.",
+            "limits.chats": "The maximum number of chats. Null: no limit.",
+          }),
+        },
+        keywords: ofKinds,
+        example: { credentials: { accessToken: "EAAG...uvst" } },
+      },
+      responses: [jsonResponse(200, "The changed channel.", oneChannel, { channel })],
+      errors: ["missing_field", "channel_not_found"],
+    },
+    {
+      method: "delete",
+      path: "/channels/{id}",
+      id: "deleteChannel",
+      tag,
+      ...needs("channels:delete"),
+      summary: "Delete a channel",
+      description:
+        "Deletes a channel with its chats and their waiting messages. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
+      responses: [jsonResponse(200, "The deleted channel.", oneChannel, { channel })],
+      errors: ["channel_not_found"],
+    },
+    {
+      method: "post",
+      path: "/channels/{id}/webhook",
+      id: "registerWebhook",
+      tag,
+      ...needs("channels:write"),
+      summary: "Register a webhook",
+      description:
+        "Registers this service at Telegram as the webhook of the channel. Other kinds of channels are a 400: enter their webhook at the network.",
+      responses: [
+        jsonResponse(200, "The network's response.", z.object({ webhook: registrationSchema }), {
+          webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },
         }),
-        { channel },
-      ),
-    ],
-    errors: ["missing_field", "organization_not_found"],
-  },
-  {
-    method: "get",
-    path: "/organizations/{id}/channels",
-    id: "listChannels",
-    tag,
-    summary: "List channels",
-    description: "Lists an organization's channels, oldest first.",
-    query: pages,
-    responses: listResponse("channels", channelSchema, channel),
-    errors: ["organization_not_found"],
-  },
-  {
-    method: "get",
-    path: "/channels/{id}",
-    id: "readChannel",
-    tag,
-    summary: "Read a channel",
-    description: "Returns one channel, with its health and the webhook to enter at the network.",
-    responses: [jsonResponse(200, "The channel.", oneChannel, { channel })],
-    errors: ["channel_not_found"],
-  },
-  {
-    method: "patch",
-    path: "/channels/{id}",
-    id: "changeChannel",
-    tag,
-    summary: "Change a channel",
-    description:
-      "Changes the fields that the body has. Other fields, credentials and settings stay. With new credentials, a broken channel is tried again at once.",
-    body: {
-      name: "ChannelPatch",
-      description: "The fields to change.",
-      schema: channelPatch,
-      descriptions: {
-        name: "The channel's name.",
-        credentials: `The credentials to change: ${credentials}.`,
-        settings: `The settings to change: ${settings}. Null restores a default.`,
-        limits: "The limits to change. Null removes them all.",
-        "limits.chats": "The maximum number of chats. Null: no limit.",
-      },
-      keywords: ofKinds,
-      example: { credentials: { accessToken: "EAAG...uvst" } },
+      ],
+      errors: ["channel_not_found"],
     },
-    responses: [jsonResponse(200, "The changed channel.", oneChannel, { channel })],
-    errors: ["missing_field", "channel_not_found"],
-  },
-  {
-    method: "delete",
-    path: "/channels/{id}",
-    id: "deleteChannel",
-    tag,
-    summary: "Delete a channel",
-    description:
-      "Deletes a channel with its chats and their waiting messages. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
-    responses: [jsonResponse(200, "The deleted channel.", oneChannel, { channel })],
-    errors: ["channel_not_found"],
-  },
-  {
-    method: "post",
-    path: "/channels/{id}/webhook",
-    id: "registerWebhook",
-    tag,
-    summary: "Register a webhook",
-    description:
-      "Registers this service at Telegram as the webhook of the channel. Other kinds of channels are a 400: enter their webhook at the network.",
-    responses: [
-      jsonResponse(200, "The network's response.", z.object({ webhook: registrationSchema }), {
-        webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },
-      }),
-    ],
-    errors: ["channel_not_found"],
-  },
-  {
-    method: "post",
-    path: "/channels/{id}/identity-secret",
-    id: "rotateIdentitySecret",
-    tag,
-    summary: "Rotate an identity secret",
-    description: "Creates a new identity secret for a web channel. It signs the ids of a site's own users.",
-    body: overlap,
-    responses: [
-      jsonResponse(
-        201,
-        "The new secret. It is shown only once.",
-        z.object({ identitySecret: z.string().describe("The secret that signs the ids of a site's own users") }),
-        { identitySecret: "w9k3Xw0aYb81LmQzTk3Xw0aYb81LmQzT" },
-      ),
-    ],
-    errors: ["channel_not_found"],
-  },
+    {
+      method: "post",
+      path: "/channels/{id}/identity-secret",
+      id: "rotateIdentitySecret",
+      tag,
+      ...needs("channels:identity"),
+      summary: "Rotate an identity secret",
+      description: "Creates a new identity secret for a web channel. It signs the ids of a site's own users.",
+      body: overlap,
+      responses: [
+        jsonResponse(
+          201,
+          "The new secret. It is shown only once.",
+          z.object({ identitySecret: z.string().describe("The secret that signs the ids of a site's own users") }),
+          { identitySecret: "w9k3Xw0aYb81LmQzTk3Xw0aYb81LmQzT" },
+        ),
+      ],
+      errors: ["channel_not_found"],
+    },
+  ];
+}
+
+/** The secrets of all channels, for the operator. */
+export const resealOperations: readonly OperationSpec[] = [
   {
     method: "post",
     path: "/reseal",

@@ -5,12 +5,13 @@ import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { chatSchema, cursorPaginationSchema, messageSchema, paginationSchema } from "../resources.ts";
 import { walkPaginationSchema } from "../webhook-resources.ts";
 import { queueSchema } from "./resources.ts";
+import type { Side } from "./side.ts";
 
 const { chat, message, pagination } = examples;
 const tag = "Chats";
 const oneChat = z.object({ chat: chatSchema });
 
-/** Chats of all organizations. */
+/** Chats of all organizations, for the operator. */
 export const chatOperations: readonly OperationSpec[] = [
   {
     method: "post",
@@ -62,30 +63,38 @@ export const chatOperations: readonly OperationSpec[] = [
     ],
     errors: ["chat_not_found"],
   },
-  {
-    method: "delete",
-    path: "/chats/{id}",
-    id: "deleteChat",
-    tag,
-    summary: "Delete a chat",
-    description:
-      "Deletes a chat with its messages. After a 503, repeat the request: until it succeeds, the address gets no new chat. After the 200, another request is a 404.",
-    responses: [jsonResponse(200, "The deleted chat.", oneChat, { chat })],
-    errors: ["chat_not_found"],
-  },
-  {
-    method: "post",
-    path: "/chats/{id}/messages/{messageId}/redact",
-    id: "redactMessage",
-    tag,
-    summary: "Redact a message",
-    description:
-      "Removes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
-    responses: [
-      jsonResponse(200, "The redacted message.", z.object({ message: messageSchema }), {
-        message: { ...message, content: "", text: "", status: "DELIVERED" },
-      }),
-    ],
-    errors: ["chat_not_found", "message_not_found"],
-  },
 ];
+
+/** What erases chats and messages. */
+export function erasureOperations({ isOperator, needs }: Side): readonly OperationSpec[] {
+  return [
+    {
+      method: "delete",
+      path: "/chats/{id}",
+      id: "deleteChat",
+      tag,
+      ...needs("chats:erase"),
+      summary: "Delete a chat",
+      description:
+        "Deletes a chat with its messages. After a 503, repeat the request: until it succeeds, the address gets no new chat. After the 200, another request is a 404.",
+      responses: [jsonResponse(200, "The deleted chat.", oneChat, { chat })],
+      errors: ["chat_not_found"],
+    },
+    {
+      method: "post",
+      path: "/chats/{id}/messages/{messageId}/redact",
+      id: "redactMessage",
+      tag: isOperator ? tag : "Messages",
+      ...needs("chats:erase"),
+      summary: "Redact a message",
+      description:
+        "Removes `content`, `text`, `variables`, `mediaUrl`, `metadata` and the network's error text from a message. Its id, `seq` and times stay. A message that still waits becomes `FAILED` with the code `redacted`.",
+      responses: [
+        jsonResponse(200, "The redacted message.", z.object({ message: messageSchema }), {
+          message: { ...message, content: "", text: "", status: "DELIVERED" },
+        }),
+      ],
+      errors: ["chat_not_found", "message_not_found"],
+    },
+  ];
+}

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { keyPatch, MAX_PER_SECOND, newKeyBody } from "../../admin/keys.ts";
+import type { ErrorCode } from "../../http/errors.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../../keys/permissions.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { keySchema, usageSchema } from "../resources.ts";
 import { overlap } from "./channels.ts";
 import { listResponse, pages } from "./lists.ts";
+import type { Side } from "./side.ts";
 
 const { key, usage, secret } = examples;
 const tag = "Keys";
@@ -27,94 +29,107 @@ const descriptions = {
 };
 const { name, monthlyQuota } = key;
 
+const WITHIN =
+  "A key can't give more than it has: the permissions, the end and the allowed addresses of the other key must be within its own.";
+const CEILINGS =
+  "The organization's `selfService` limits the number of keys, their rate limits and the sum of their quotas.";
+
 /** API keys. */
-export const keyOperations: readonly OperationSpec[] = [
-  {
-    method: "post",
-    path: "/organizations/{id}/keys",
-    id: "createKey",
-    tag,
-    summary: "Create a key",
-    description: "Creates an API key for an organization. The response is the only one that contains its `secret`.",
-    body: {
-      name: "NewKey",
-      description: "The key to create.",
-      schema: newKeyBody,
-      descriptions,
-      example: { name, permissions: ["messages:read", "messages:send"], monthlyQuota },
+export function keyOperations({ isOperator, prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
+  const byKey = (...codes: ErrorCode[]) => (isOperator ? [] : codes);
+  return [
+    {
+      method: "post",
+      path: `${prefix}/keys`,
+      id: "createKey",
+      tag,
+      ...needs("keys:write"),
+      summary: "Create a key",
+      description: `Creates an API key. The response is the only one that contains its \`secret\`.${isOperator ? "" : ` ${WITHIN} ${CEILINGS}`}`,
+      body: {
+        name: "NewKey",
+        description: "The key to create.",
+        schema: newKeyBody,
+        descriptions,
+        example: { name, permissions: ["messages:read", "messages:send"], monthlyQuota },
+      },
+      responses: [jsonResponse(201, "The key and its secret.", withSecret, { key, secret })],
+      errors: ["missing_field", ...ofOrganization, ...byKey("self_service_off", "key_limit")],
     },
-    responses: [jsonResponse(201, "The key and its secret.", withSecret, { key, secret })],
-    errors: ["missing_field", "organization_not_found"],
-  },
-  {
-    method: "get",
-    path: "/organizations/{id}/keys",
-    id: "listKeys",
-    tag,
-    summary: "List keys",
-    description: "Lists an organization's keys, oldest first, including revoked ones.",
-    query: pages,
-    responses: listResponse("keys", keySchema, key),
-    errors: ["organization_not_found"],
-  },
-  {
-    method: "get",
-    path: "/keys/{id}",
-    id: "readKey",
-    tag,
-    summary: "Read a key",
-    description: "Returns one key without its secret.",
-    responses: [jsonResponse(200, "The key.", oneKey, { key })],
-    errors: ["key_not_found"],
-  },
-  {
-    method: "patch",
-    path: "/keys/{id}",
-    id: "changeKey",
-    tag,
-    summary: "Change a key",
-    description:
-      "Changes the fields that the body has. Null restores a default. The change takes effect with the key's next request. The current window keeps its start and its count.",
-    body: {
-      name: "KeyPatch",
-      description: "The fields to change.",
-      schema: keyPatch,
-      descriptions,
-      example: { rateLimit: { limit: 600, windowSeconds: 60 } },
+    {
+      method: "get",
+      path: `${prefix}/keys`,
+      id: "listKeys",
+      tag,
+      ...needs("keys:read"),
+      summary: "List keys",
+      description: `Lists ${whose} keys, oldest first, including revoked ones.`,
+      query: pages,
+      responses: listResponse("keys", keySchema, key),
+      errors: [...ofOrganization],
     },
-    responses: [jsonResponse(200, "The changed key.", oneKey, { key })],
-    errors: ["missing_field", "key_not_found"],
-  },
-  {
-    method: "delete",
-    path: "/keys/{id}",
-    id: "revokeKey",
-    tag,
-    summary: "Revoke a key",
-    description: "Revokes a key permanently, starting with its next request. Safe to repeat.",
-    responses: [jsonResponse(200, "The revoked key.", oneKey, { key: { ...key, revokedAt: key.createdAt } })],
-    errors: ["key_not_found"],
-  },
-  {
-    method: "post",
-    path: "/keys/{id}/rotate",
-    id: "rotateKey",
-    tag,
-    summary: "Rotate a key's secret",
-    description:
-      "Creates a new secret for the same key. Limits and counts stay. The old secret stays valid for the overlap, and at most two secrets are valid at a time. If the response is lost, repeat the rotation: it replaces a new secret that was never used, and the secret before it keeps the overlap of the first rotation.",
-    body: overlap,
-    responses: [jsonResponse(201, "The key and its new secret.", withSecret, { key, secret })],
-    errors: ["key_not_found", "key_revoked"],
-  },
-  {
-    method: "get",
-    path: "/keys/{id}/usage",
-    id: "readUsage",
-    tag,
-    summary: "Read a key's usage",
-    description: "Returns what a key has used this month and in its current window.",
-    responses: [jsonResponse(200, "The key's usage.", z.object({ usage: usageSchema }), { usage })],
-    errors: ["key_not_found"],
-  },
-];
+    {
+      method: "get",
+      path: "/keys/{id}",
+      id: "readKey",
+      tag,
+      ...needs("keys:read"),
+      summary: "Read a key",
+      description: "Returns one key without its secret.",
+      responses: [jsonResponse(200, "The key.", oneKey, { key })],
+      errors: ["key_not_found"],
+    },
+    {
+      method: "patch",
+      path: "/keys/{id}",
+      id: "changeKey",
+      tag,
+      ...needs("keys:write"),
+      summary: "Change a key",
+      description: `Changes the fields that the body has. Null restores a default. The change takes effect with the key's next request. The current window keeps its start and its count.${isOperator ? "" : ` ${WITHIN} ${CEILINGS}`}`,
+      body: {
+        name: "KeyPatch",
+        description: "The fields to change.",
+        schema: keyPatch,
+        descriptions,
+        example: { rateLimit: { limit: 600, windowSeconds: 60 } },
+      },
+      responses: [jsonResponse(200, "The changed key.", oneKey, { key })],
+      errors: ["missing_field", "key_not_found", ...byKey("self_service_off", "key_limit", "last_manager")],
+    },
+    {
+      method: "delete",
+      path: "/keys/{id}",
+      id: "revokeKey",
+      tag,
+      ...needs("keys:write"),
+      summary: "Revoke a key",
+      description: `Revokes a key permanently, starting with its next request. Safe to repeat.${isOperator ? "" : " Any key can be revoked, except the last one that can manage keys."}`,
+      responses: [jsonResponse(200, "The revoked key.", oneKey, { key: { ...key, revokedAt: key.createdAt } })],
+      errors: ["key_not_found", ...byKey("last_manager")],
+    },
+    {
+      method: "post",
+      path: "/keys/{id}/rotate",
+      id: "rotateKey",
+      tag,
+      ...needs("keys:write"),
+      summary: "Rotate a key's secret",
+      description: `Creates a new secret for the same key. Limits and counts stay. The old secret stays valid for the overlap, and at most two secrets are valid at a time. If the response is lost, repeat the rotation: it replaces a new secret that was never used, and the secret before it keeps the overlap of the first rotation.${isOperator ? "" : ` ${WITHIN}`}`,
+      body: overlap,
+      responses: [jsonResponse(201, "The key and its new secret.", withSecret, { key, secret })],
+      errors: ["key_not_found", "key_revoked", ...byKey("self_service_off")],
+    },
+    {
+      method: "get",
+      path: "/keys/{id}/usage",
+      id: "readUsage",
+      tag,
+      ...needs("keys:read"),
+      summary: "Read a key's usage",
+      description: "Returns what a key has used this month and in its current window.",
+      responses: [jsonResponse(200, "The key's usage.", z.object({ usage: usageSchema }), { usage })],
+      errors: ["key_not_found"],
+    },
+  ];
+}

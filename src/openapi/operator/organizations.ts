@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { newMemberBody, newOrganizationBody, organizationPatch } from "../../admin/organizations.ts";
+import { newOrganizationBody, organizationPatch } from "../../admin/organizations.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
@@ -9,9 +9,8 @@ const { organization, member } = examples;
 const tag = "Organizations";
 const chatLimit = "The maximum number of chats. Null: no limit. Messages from a network are always accepted.";
 const oneOrganization = z.object({ organization: organizationSchema });
-const oneMember = z.object({ member: memberSchema });
 
-/** Organizations and their members. */
+/** Organizations, for the operator. */
 export const organizationOperations: readonly OperationSpec[] = [
   {
     method: "post",
@@ -33,6 +32,13 @@ export const organizationOperations: readonly OperationSpec[] = [
         region: "A hint where its chats should be stored.",
         limits: "What the organization may have at most.",
         "limits.chats": chatLimit,
+        selfService:
+          "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Default: only the operator manages keys.",
+        "selfService.maxKeys": "The maximum number of keys that are not revoked. Null: no ceiling.",
+        "selfService.maxPerSecond":
+          "The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling.",
+        "selfService.monthlyQuota":
+          "The maximum sum of the quotas of all keys, including those revoked this month. Null: no ceiling.",
       },
       example: { name: "Acme", owner: { name: "Ada", email: "ada@acme.example" }, region: "weur" },
     },
@@ -81,6 +87,13 @@ export const organizationOperations: readonly OperationSpec[] = [
         name: "The organization's name.",
         limits: "The limits to change. Null removes them all.",
         "limits.chats": chatLimit,
+        selfService:
+          "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Null: only the operator manages keys. Keys that are beyond a lowered ceiling stay as they are.",
+        "selfService.maxKeys": "The maximum number of keys that are not revoked. Null: no ceiling.",
+        "selfService.maxPerSecond":
+          "The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling.",
+        "selfService.monthlyQuota":
+          "The maximum sum of the quotas of all keys, including those revoked this month. Null: no ceiling.",
       },
       example: { limits: { chats: 100_000 } },
     },
@@ -97,45 +110,5 @@ export const organizationOperations: readonly OperationSpec[] = [
       "Deletes an organization with everything in it, keys first. One request deletes up to 500 objects. A 503 means that more is left: repeat the request. After the 200, another request is a 404.",
     responses: [jsonResponse(200, "The deleted organization.", oneOrganization, { organization })],
     errors: ["organization_not_found"],
-  },
-  {
-    method: "post",
-    path: "/organizations/{id}/members",
-    id: "createMember",
-    tag: "Members",
-    summary: "Add a member",
-    description: "Adds a member to an organization.",
-    body: {
-      name: "NewMember",
-      description: "The member to add.",
-      schema: newMemberBody,
-      descriptions: { name: "The member's name.", email: "The member's email address." },
-      example: { name: "Ada", email: "ada@acme.example" },
-    },
-    responses: [jsonResponse(201, "The member.", oneMember, { member })],
-    errors: ["missing_field", "organization_not_found"],
-  },
-  {
-    method: "get",
-    path: "/organizations/{id}/members",
-    id: "listMembers",
-    tag: "Members",
-    summary: "List members",
-    description:
-      "Lists an organization's members, oldest first. The first one is the sender of messages without a `senderId`.",
-    query: pages,
-    responses: listResponse("members", memberSchema, member),
-    errors: ["organization_not_found"],
-  },
-  {
-    method: "delete",
-    path: "/members/{id}",
-    id: "deleteMember",
-    tag: "Members",
-    summary: "Remove a member",
-    description:
-      "Removes a member, unless it is the organization's last one. Within 10 seconds the member can no longer send.",
-    responses: [jsonResponse(200, "The removed member.", oneMember, { member })],
-    errors: ["member_not_found", "last_member"],
   },
 ];

@@ -27,6 +27,17 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
       .describe("Where the organization's Durable Objects must run and store their data. Never changes"),
     region: z.enum(REGIONS).nullable().describe("A hint where its chats should be stored"),
     limits,
+    selfService: z
+      .object({
+        maxKeys: z.number().nullable().describe("The maximum number of keys that are not revoked. Null: no ceiling"),
+        maxPerSecond: z
+          .number()
+          .nullable()
+          .describe("The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling"),
+        monthlyQuota: z.number().nullable().describe("The maximum sum of the keys' monthly quotas. Null: no ceiling"),
+      })
+      .nullable()
+      .describe("What keys with `keys:write` may give to keys. Null: only the operator manages keys"),
     createdAt: time("When it was created"),
   }),
 );

@@ -69,6 +69,39 @@ function webhookShapes(prefix: string, list: string, ids: string[]): Record<stri
   };
 }
 
+/**
+ * The routes that the operator and keys have.
+ * @param list comes before the paths of an organization's lists, with the ids in it
+ */
+function managementShapes(prefix: string, list: string, organization: string[]): Record<string, Shape> {
+  return {
+    [`POST ${prefix}${list}/members`]: { ids: organization, body: newMemberBody },
+    [`GET ${prefix}${list}/members`]: { ids: organization, query: pageQuery },
+    [`DELETE ${prefix}/members/:id`]: { ids: ["mbr"], ends: true },
+    [`POST ${prefix}${list}/channels`]: { ids: organization, body: newChannelBody, weight: 3 },
+    [`GET ${prefix}${list}/channels`]: { ids: organization, query: pageQuery },
+    [`GET ${prefix}/channels/:id`]: { ids: channel },
+    [`PATCH ${prefix}/channels/:id`]: { ids: channel, body: channelPatch, ends: true, weight: 3 },
+    [`DELETE ${prefix}/channels/:id`]: { ids: channel, ends: true },
+    [`POST ${prefix}/channels/:id/webhook`]: { ids: channel },
+    [`POST ${prefix}/channels/:id/identity-secret`]: { ids: channel, body: overlapBody, ends: true },
+    [`POST ${prefix}${list}/templates`]: { ids: organization, body: newTemplateBody, weight: 3 },
+    [`GET ${prefix}${list}/templates`]: { ids: organization, query: pageQuery },
+    [`GET ${prefix}/templates/:id`]: { ids: ["tpl"] },
+    [`PATCH ${prefix}/templates/:id`]: { ids: ["tpl"], body: templatePatch },
+    [`DELETE ${prefix}/templates/:id`]: { ids: ["tpl"], ends: true },
+    [`DELETE ${prefix}/chats/:id`]: { ids: chat, ends: true },
+    [`POST ${prefix}/chats/:id/messages/:messageId/redact`]: { ids: message },
+    [`POST ${prefix}${list}/keys`]: { ids: organization, body: newKeyBody, weight: 3 },
+    [`GET ${prefix}${list}/keys`]: { ids: organization, query: pageQuery },
+    [`GET ${prefix}/keys/:id`]: { ids: ["key"] },
+    [`PATCH ${prefix}/keys/:id`]: { ids: ["key"], body: keyPatch, ends: true, weight: 3 },
+    [`DELETE ${prefix}/keys/:id`]: { ids: ["key"], ends: true },
+    [`POST ${prefix}/keys/:id/rotate`]: { ids: ["key"], body: overlapBody, ends: true },
+    [`GET ${prefix}/keys/:id/usage`]: { ids: ["key"] },
+  };
+}
+
 /** Every route with a method of its own; `requests.test.ts` wants each that is registered to be here. */
 export const SHAPES: Record<string, Shape> = {
   "GET /": {},
@@ -93,42 +126,22 @@ export const SHAPES: Record<string, Shape> = {
   "GET /api/v1/events/:id": { ids: ["evt"] },
   "GET /api/v1/chats/:id/events": { ids: chat, query: chatEventsQuery, weight: 2 },
   ...webhookShapes("/api/v1", "/webhooks", []),
+  ...managementShapes("/api/v1", "", []),
+  ...managementShapes("/admin/v1", "/organizations/:id", organization),
+  "GET /api/v1/organization": {},
+  "GET /api/v1/stats": { query: pageQuery },
   ...webhookShapes("/admin/v1", "/organizations/:id/webhooks", organization),
   "POST /admin/v1/organizations": { body: newOrganizationBody },
   "GET /admin/v1/organizations": { query: pageQuery },
   "GET /admin/v1/organizations/:id": { ids: organization },
   "PATCH /admin/v1/organizations/:id": { ids: organization, body: organizationPatch, ends: true },
   "DELETE /admin/v1/organizations/:id": { ids: organization, ends: true },
-  "POST /admin/v1/organizations/:id/members": { ids: organization, body: newMemberBody },
-  "GET /admin/v1/organizations/:id/members": { ids: organization, query: pageQuery },
-  "DELETE /admin/v1/members/:id": { ids: ["mbr"], ends: true },
-  "POST /admin/v1/organizations/:id/channels": { ids: organization, body: newChannelBody, weight: 3 },
-  "GET /admin/v1/organizations/:id/channels": { ids: organization, query: pageQuery },
-  "GET /admin/v1/channels/:id": { ids: channel },
-  "PATCH /admin/v1/channels/:id": { ids: channel, body: channelPatch, ends: true, weight: 3 },
-  "DELETE /admin/v1/channels/:id": { ids: channel, ends: true },
-  "POST /admin/v1/channels/:id/webhook": { ids: channel },
-  "POST /admin/v1/channels/:id/identity-secret": { ids: channel, body: overlapBody, ends: true },
   // It opens all that is sealed.
   "POST /admin/v1/reseal": { weight: 0.02 },
   "GET /admin/v1/stats": { query: statsQuery },
-  "POST /admin/v1/organizations/:id/templates": { ids: organization, body: newTemplateBody, weight: 3 },
-  "GET /admin/v1/organizations/:id/templates": { ids: organization, query: pageQuery },
-  "GET /admin/v1/templates/:id": { ids: ["tpl"] },
-  "PATCH /admin/v1/templates/:id": { ids: ["tpl"], body: templatePatch },
-  "DELETE /admin/v1/templates/:id": { ids: ["tpl"], ends: true },
   "POST /admin/v1/organizations/:id/chats": { ids: organization, body: newChatBody, weight: 3 },
   "GET /admin/v1/organizations/:id/chats": { ids: organization, query: chatsQuery },
   "GET /admin/v1/chats/:id": { ids: chat },
-  "DELETE /admin/v1/chats/:id": { ids: chat, ends: true },
-  "POST /admin/v1/chats/:id/messages/:messageId/redact": { ids: message },
-  "POST /admin/v1/organizations/:id/keys": { ids: organization, body: newKeyBody, weight: 3 },
-  "GET /admin/v1/organizations/:id/keys": { ids: organization, query: pageQuery },
-  "GET /admin/v1/keys/:id": { ids: ["key"] },
-  "PATCH /admin/v1/keys/:id": { ids: ["key"], body: keyPatch, ends: true, weight: 3 },
-  "DELETE /admin/v1/keys/:id": { ids: ["key"], ends: true },
-  "POST /admin/v1/keys/:id/rotate": { ids: ["key"], body: overlapBody, ends: true },
-  "GET /admin/v1/keys/:id/usage": { ids: ["key"] },
   "POST /hooks/telegram/:channelId": { ids: ["tgm"], weight: 6 },
   "POST /hooks/whatsapp/:channelId": { ids: ["wap"], weight: 6 },
   "GET /hooks/whatsapp/:channelId": { ids: ["wap"] },

@@ -34,6 +34,7 @@ test("a key with only a name has the default permissions, any address, the defau
       expiresAt: null,
       revokedAt: null,
       previousSecretExpiresAt: null,
+      createdBy: "operator",
       createdAt: TIME,
     },
     secret: expect.stringMatching(/^ply_/),

@@ -16,6 +16,7 @@ test("an organization is created with its first member, and returned with all it
       jurisdiction: "eu",
       region: "weur",
       limits: { chats: null },
+      selfService: null,
       createdAt: TIME,
     },
     member: {

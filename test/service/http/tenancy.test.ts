@@ -68,7 +68,7 @@ afterAll(() => {
 /** A request with an id that belongs to the other organization, or that doesn't exist. */
 interface Swap {
   id: "chat" | "coldChat" | "message" | "sender" | "template" | "channel" | "address";
-  method?: "GET" | "HEAD" | "POST" | "PATCH";
+  method?: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
   path: (id: string) => string;
   body?: (id: string) => object;
   headers?: Record<string, string>;
@@ -110,6 +110,19 @@ const SWAPS: Record<string, Swap> = {
     status: 400,
   },
   "a chat as answered": { id: "chat", method: "POST", path: (id) => `/chats/${id}/answered`, status: 404 },
+  "a deletion of a chat": { id: "chat", method: "DELETE", path: (id) => `/chats/${id}`, status: 404 },
+  "a redaction in a chat": {
+    id: "chat",
+    method: "POST",
+    path: (id) => `/chats/${id}/messages/${theirs.message}/redact`,
+    status: 404,
+  },
+  "a redaction in our chat": {
+    id: "message",
+    method: "POST",
+    path: (id) => ofOurs(`/${id}/redact`),
+    status: 404,
+  },
   "its messages": { id: "chat", path: (id) => `/chats/${id}/messages`, status: 404 },
   "its messages, if it was never used": { id: "coldChat", path: (id) => `/chats/${id}/messages`, status: 404 },
   "its second page": { id: "chat", path: (id) => `/chats/${id}/messages?page=2&limit=1`, status: 404 },
@@ -293,8 +306,11 @@ test("the requests cover every route with an id in its path, and every field wit
       .replace(/(?<=(chats|events)\/)[^/]+/, ":id");
     return { route: `${method} /api/v1${asked}`, body: JSON.stringify(body?.("x") ?? {}) };
   });
-  // Those of webhooks have the same test in service/webhooks/ownership.test.ts.
-  const routes = app.routes.filter(({ method, path }) => method !== "ALL" && /^\/api\/v1\/(?!webhooks).*:/.test(path));
+  // Those of webhooks have the same test in service/webhooks/ownership.test.ts, and those of the other resources in
+  // service/management/routes.test.ts.
+  const routes = app.routes.filter(
+    ({ method, path }) => method !== "ALL" && /^\/api\/v1\/(chats|events)\/.*:/.test(path),
+  );
   expect(routes.length).toBeGreaterThan(4);
   for (const { method, path } of routes) expect(text.map(({ route }) => route)).toContain(`${method} ${path}`);
   const ids = [sendBody, newChatBody].flatMap(({ shape }) =>

@@ -152,7 +152,7 @@ export class Clients {
     if (chatId === undefined) return;
     this.#request("DELETE chat", async ({ env }) => {
       this.#judge.asked.add(chatId);
-      await this.#service.eraseChat(env, chatId);
+      await this.#service.eraseChat(env, "any", chatId);
       if (this.#world.random() < 0.5) this.#world.after(0, then);
       return true;
     });
@@ -162,7 +162,7 @@ export class Clients {
   deleteChannel({ id }: Channel): void {
     this.#request("DELETE channel", async ({ env }) => {
       this.#judge.asked.add(id);
-      await this.#service.eraseChannel(env, ORIGIN, id, () => {});
+      await this.#service.eraseChannel(env, { scope: "any", origin: ORIGIN, hasTokens: true }, id, () => {});
       this.#judge.channelErased(id);
       return true;
     });

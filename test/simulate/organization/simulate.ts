@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { Outcome } from "../../../src/channels/adapter.ts";
 import { Calls, Directory } from "../objects/calls.ts";
+import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import { Party } from "../objects/party.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
@@ -22,9 +22,8 @@ const CHANNELS = [
   { id: "chn_gweb000000000000", kind: "web" },
 ] as const;
 
-const migration = readFileSync(`${import.meta.dirname}/../../../migrations/0000_directory.sql`, "utf8");
 const tables = new Database();
-tables.run(migration);
+tables.run(MIGRATIONS);
 
 /** Runs the objects of one organization and its chats, while clients call them and the faults of this seed happen. */
 export async function simulateOrganization(service: Service, seed: number, isTraced = false): Promise<ObjectRun> {

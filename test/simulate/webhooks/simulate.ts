@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { WebhookPermitAnswer } from "../../../src/webhooks/rpc.ts";
 import { Calls, Directory } from "../objects/calls.ts";
+import { MIGRATIONS } from "../objects/migrations.ts";
 import { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
 import { type ObjectRun, runSeed } from "../objects/scenario.ts";
@@ -19,7 +19,7 @@ const OPERATIONS = 30;
 const DAY = 86_400_000;
 
 const tables = new Database();
-tables.run(readFileSync(`${import.meta.dirname}/../../../migrations/0000_directory.sql`, "utf8"));
+tables.run(MIGRATIONS);
 
 /** Runs chats that send their events to webhooks, while the faults of this seed happen. */
 export async function simulateWebhooks(service: Service, seed: number, isTraced = false): Promise<ObjectRun> {

@@ -1,0 +1,58 @@
+import type { Context, MiddlewareHandler } from "hono";
+import type { RequestVariables } from "../http/request-log.ts";
+import { type KeyVariables, requirePermission } from "../keys/guard.ts";
+import type { Need, Permission } from "../keys/permissions.ts";
+import { audit } from "./guard.ts";
+import { type Actor, OPERATOR } from "./scope.ts";
+
+/** The context of the management routes. `caller` is absent in the operator's routes. */
+export type ManagementEnv = {
+  Bindings: Env;
+  Variables: RequestVariables & Partial<KeyVariables> & { isAudited?: boolean };
+};
+
+type ManagementContext = Context<ManagementEnv>;
+
+/** What differs between the operator's routes and those of an organization's keys. */
+export interface Access {
+  /** Comes before the paths of an organization's lists. */
+  prefix: "" | "/organizations/:id";
+  /** The permission line of a route. */
+  needs: (need: Need | null) => MiddlewareHandler<ManagementEnv>;
+  actorOf: (c: ManagementContext) => Actor;
+  /** The organization of a request to one of its lists. */
+  organizationOf: (c: ManagementContext) => string;
+  /** Whether the client has a permission. The operator has all. */
+  isAllowed: (c: ManagementContext, permission: Permission) => boolean;
+  /** Called after a change, with the id of the changed resource. */
+  onChange: (c: ManagementContext, id: string) => void;
+}
+
+/** `authenticateOperator` runs before all of the operator's routes. */
+const proceed: MiddlewareHandler = (_c, next) => next();
+
+/** The operator, who manages all organizations. */
+export const operatorAccess: Access = {
+  prefix: "/organizations/:id",
+  needs: () => proceed,
+  actorOf: () => ({ scope: "any", id: OPERATOR }),
+  organizationOf: (c) => c.req.param("id") ?? "",
+  isAllowed: () => true,
+  onChange: audit,
+};
+
+/** The API keys that manage their own organization. */
+export const keyAccess: Access = {
+  prefix: "",
+  needs: (need) => requirePermission(need) as MiddlewareHandler,
+  actorOf: (c) => ({ scope: { organizationId: callerOf(c).organizationId }, id: callerOf(c).keyId }),
+  organizationOf: (c) => callerOf(c).organizationId,
+  isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
+  onChange: () => {},
+};
+
+function callerOf(c: ManagementContext): KeyVariables["caller"] {
+  const { caller } = c.var;
+  if (!caller) throw new Error("a management route has no permission line");
+  return caller;
+}

@@ -1,0 +1,39 @@
+import { isRuleWithin } from "./allowlist.ts";
+import type { Permission } from "./permissions.ts";
+
+/**
+ * What a key that manages keys can give to another key, or to itself: at most what it has. Otherwise a key could get
+ * permissions, time or addresses through a key that it creates, changes or rotates.
+ */
+
+/** What a key may do, until when (Unix milliseconds; null: without end) and from where (empty: from anywhere). */
+export interface Power {
+  permissions: readonly Permission[];
+  expiresAt: number | null;
+  ipAllowlist: readonly string[];
+}
+
+/** Why a key with the power `own` can't give `other` to a key, as the client reads it; null if it can. */
+export function whyBeyond(own: Power, other: Power): string | null {
+  const lack = whyLacking(own, other.permissions);
+  if (lack !== null) return lack;
+  const livesLonger = own.expiresAt !== null && (other.expiresAt === null || other.expiresAt > own.expiresAt);
+  if (livesLonger) return "The other key would expire after the API key of this request";
+  const isFree = own.ipAllowlist.length > 0 && other.ipAllowlist.length === 0;
+  if (isFree || !other.ipAllowlist.every((rule) => isAllowedBy(own, rule))) {
+    return "The other key would allow addresses that the API key of this request does not allow";
+  }
+  return null;
+}
+
+/** Why a key with the power `own` can't manage a key with these permissions; null if it can. */
+export function whyLacking(own: Power, permissions: readonly Permission[]): string | null {
+  const lacked = permissions.filter((permission) => !own.permissions.includes(permission));
+  if (lacked.length === 0) return null;
+  const what = lacked.length > 1 ? "the permissions" : "the permission";
+  return `The API key lacks ${what} ${lacked.join(", ")} of the other key`;
+}
+
+function isAllowedBy({ ipAllowlist }: Power, rule: string): boolean {
+  return ipAllowlist.length === 0 || isRuleWithin(rule, ipAllowlist);
+}
