@@ -140,7 +140,8 @@ export class ScheduledMessages {
   }
 
   /**
-   * Changes when a message is sent. It takes its place at once if its new time is now or in the past.
+   * Changes when a message is sent. It takes its place at once if its new time is now or in the past. A due message that
+   * waits keeps its turn if only its expiry changes.
    * @returns `not_scheduled` if no scheduled message has this id
    */
   move(id: string, change: MoveBody): Exclude<MoveAnswer, Unknown | { outcome: "no_message" }> {
@@ -161,7 +162,8 @@ export class ScheduledMessages {
       scheduledAt: scheduledAt === null ? undefined : new Date(scheduledAt).toISOString(),
       expiresAt: expiresAt === null ? undefined : new Date(expiresAt).toISOString(),
     };
-    if (scheduledAt === null || this.#decisions.isDue(scheduledAt, now)) {
+    const isMoved = scheduledAt !== before.scheduledAt;
+    if (scheduledAt === null || (isMoved && this.#decisions.isDue(scheduledAt, now))) {
       const limit = this.#host.limit();
       if (limit) return { outcome: "refused", code: limit };
       return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };

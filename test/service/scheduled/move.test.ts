@@ -53,6 +53,28 @@ test.each([
   expectError(await patch(id, { scheduledAt }), 409, "not_scheduled", "The message is not scheduled");
 });
 
+test("a due message that waits keeps its turn if only its expiry changes", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const { schedule, patch, messages, ringIn, object } = await scheduledPlace();
+  await schedule(MINUTE, { content: "first" });
+  const second = await schedule(MINUTE + 1, { content: "second" });
+  await runInDurableObject(object(), (_object, { storage }) => {
+    const exec = storage.sql.exec.bind(storage.sql);
+    let inserts = 0;
+    storage.sql.exec = ((query: string, ...values: never[]) => {
+      if (query.includes("insert into messages") && ++inserts === 1) throw new Error("SQLITE_IOERR");
+      return exec(query, ...values);
+    }) as typeof exec;
+  });
+  await ringIn(2 * MINUTE);
+  const expiresAt = inFuture(DAY);
+  const { status, body } = await patch(second.id, { expiresAt });
+  expect([status, body.message]).toEqual([200, { ...second, expiresAt, updatedAt: new Date().toISOString() }]);
+  expect(await messages()).toEqual([]);
+  await ringIn(30_000);
+  expect((await messages()).map(({ text }) => text)).toEqual(["first", "second"]);
+});
+
 test("a message that is sent now is delivered by its network", async () => {
   const calls = fakeNetworks();
   const { schedule, patch, message } = await scheduledPlace("whatsapp");
