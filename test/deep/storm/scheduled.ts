@@ -53,7 +53,9 @@ export async function scheduled(force: Force, { server, telegram }: Ground): Pro
     const { messages, total } = await parley.messages(chatId);
     const heard = telegram.heard.get(addresses[at] ?? "") ?? [];
     const own = planned.filter((one) => one.chatId === chatId);
-    const said = await Promise.all(own.filter(({ isCanceled }) => !isCanceled).map((one) => asSaid(parley, one)));
+    // Those that are due together were accepted together, so each counts as a sender of its own.
+    const left = own.filter(({ isCanceled }) => !isCanceled);
+    const said = await Promise.all(left.map((one, n) => asSaid(parley, one, -1 - n)));
     // Cancels of messages that had their place already.
     const delivered = messages.filter(({ status }) => status !== "CANCELED");
     const canceled = messages.length - delivered.length;
@@ -170,13 +172,13 @@ async function isOver(parley: Parley, chats: string[]): Promise<boolean> {
   return left.every((count) => count === 0) && (await parley.isIdle(chats));
 }
 
-async function asSaid(parley: Parley, { chatId, content, id }: Planned): Promise<Said> {
+async function asSaid(parley: Parley, { chatId, content, id }: Planned, sender: number): Promise<Said> {
   const { message } = wanted(200, await parley.api("GET", `/chats/${chatId}/messages/${id}`));
-  return { chatId, content, sender: -1, keyed: true, answer: { id, seq: message.seq } };
+  return { chatId, content, sender, keyed: true, answer: { id, seq: message.seq } };
 }
 
 function canceledSaid({ content }: { content: string }): Said {
-  return { chatId: "", content, sender: -2, keyed: true, answer: null };
+  return { chatId: "", content, sender: 0, keyed: true, answer: null };
 }
 
 function plannedFaults(planned: Planned[], heard: { content: string; at: number }[]): string[] {
