@@ -111,7 +111,7 @@ test("a path outside all prefixes is a 404 without a key", async () => {
 
 test.each([
   ["/chats", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
-  ["/chats/:chat", "GET, HEAD, PATCH", ["POST", "PUT", "DELETE", "OPTIONS"]],
+  ["/chats/:chat", "GET, HEAD, PATCH, DELETE", ["POST", "PUT", "OPTIONS"]],
   ["/chats/:chat/messages", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
   ["/chats/:chat/messages/msg_1", "GET, HEAD, PATCH", ["POST", "PUT", "DELETE", "OPTIONS"]],
   ["/key", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
