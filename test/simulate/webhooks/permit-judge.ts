@@ -180,6 +180,8 @@ export class PermitJudge {
 
   /** A report was applied and committed. */
   #applied(webhook: SimulatedObject, report: WebhookAttempt, arrivedAt: number): void {
+    // Without a configuration, the object ignores reports.
+    if (this.#book.webhooks.get(webhook.name)?.isBeingDeleted) return;
     const known = this.#of(webhook.name);
     const { permit, number, lineId, replayId, retryAfterMs, outcome } = report;
     if (outcome === "accepted") {
