@@ -101,7 +101,7 @@ export function slotsOf({ name, probes, pausedUntil }: WebhookState, concurrency
 
 /** Whether a granted start is still valid after the wait in memory. */
 export function isStartValid(granted: WebhookState, state: WebhookState, at: number): boolean {
-  const mayCall = (state.probes === null || granted.probes !== null) && state.pausedUntil <= at;
+  const mayCall = (state.probes === null || state.probes.probeAt <= at) && state.pausedUntil <= at;
   return state.epoch === granted.epoch && state.skipBefore === granted.skipBefore && mayCall;
 }
 

@@ -246,16 +246,20 @@ export class WebhookPermits {
   /** Takes a slot and waits for the start. @returns null if the webhook changed in the meantime */
   async #grant(lineId: string, { at, isProbe }: PermitDecision & { outcome: "granted" }): Promise<HeldPermit | null> {
     const { clock, waiting } = this.#ports;
-    const { state, tally } = this.#known();
+    const { state } = this.#known();
     const id = `${state.epoch}.${isProbe ? "probe" : "call"}.${++this.#grants}.${clock.now().toString(36)}`;
     const permit = this.#slots.take(lineId, id, at, waiting.numberOf(lineId));
-    // Not stored: after an eviction, the same line may make the next probe.
-    if (state.probes) this.#webhook = { state: { ...state, probes: { ...state.probes, lastLine: lineId } }, tally };
     if (at > clock.now()) await clock.wait(at - clock.now());
     // Without the permit, everything was erased.
-    if (this.#slots.held(lineId, id) && this.#decisions.isStartValid(state, this.#known().state, at)) return permit;
-    this.#release(lineId, id);
-    return null;
+    if (!this.#slots.held(lineId, id)) return null;
+    const { state: latest, tally } = this.#known();
+    if (!this.#decisions.isStartValid(state, latest, at)) {
+      this.#release(lineId, id);
+      return null;
+    }
+    // Not stored: after an eviction, the same line may make the next probe.
+    if (latest.probes) this.#webhook = { state: { ...latest, probes: { ...latest.probes, lastLine: lineId } }, tally };
+    return permit;
   }
 
   async #granted({ id }: HeldPermit, config: WebhookConfig): Promise<WebhookPermitAnswer> {

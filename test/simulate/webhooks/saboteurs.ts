@@ -146,11 +146,8 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a waiting row is deleted when a permit is granted": {
     file: permits,
-    right: "this.#decisions.isStartValid(state, this.#known().state, at)) return permit;",
-    wrong: `this.#decisions.isStartValid(state, this.#known().state, at)) {
-      waiting.remove(lineId);
-      return permit;
-    }`,
+    right: "    return permit;\n",
+    wrong: "    waiting.remove(lineId);\n    return permit;\n",
   },
   "a call starts although its chat was deleted": {
     file: sender,

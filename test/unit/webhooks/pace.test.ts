@@ -100,7 +100,9 @@ test("a granted start is void once the webhook changed", () => {
   expect(isStartValid(ok, { ...ok, epoch: 2 }, NOW)).toBe(false);
   expect(isStartValid(ok, { ...ok, skipBefore: NOW }, NOW)).toBe(false);
   expect(isStartValid(ok, failing, NOW)).toBe(false);
-  expect(isStartValid(failing, failing, NOW)).toBe(true);
+  expect(isStartValid(failing, failing, NOW + 5 * SECOND)).toBe(true);
+  // Another probe failed, and the next one comes later.
+  expect(isStartValid(failing, failing, NOW + 5 * SECOND - 1)).toBe(false);
   expect(isStartValid(failing, ok, NOW)).toBe(true);
   expect(isStartValid(ok, { ...ok, pausedUntil: NOW + 1 }, NOW)).toBe(false);
 });

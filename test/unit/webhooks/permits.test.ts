@@ -200,6 +200,35 @@ test("an evicted object keeps its state, and wakes its lines when the breaker le
   expect(lines.pending).toBe(0);
 });
 
+test("a line that waits for the start of its probe makes no probe if another line's probe fails first", async () => {
+  const { webhook } = await working({ perSecond: 1 });
+  const { clock, permits } = webhook;
+  for (let failures = 0; failures < 5; failures++) {
+    await clock.pass(SECOND);
+    await permits.report(attemptBy("a", await permitOf(webhook, "a"), 503, clock.now()));
+  }
+  await webhook.ask("b");
+  const woken: string[] = [];
+  const answers: unknown[] = [];
+  webhook.onWake = (lineId) => {
+    woken.push(lineId);
+    void webhook.permit(lineId).then((answer) => answers.push(answer));
+  };
+  await clock.pass(5 * SECOND);
+  const probe = await permitOf(webhook, "old");
+  webhook.evict();
+  const unused = await permitOf(webhook, "a");
+  await webhook.ask("a", { unused });
+  expect(woken).toEqual(["b"]);
+  await webhook.permits.report(attemptBy("old", probe, 503, clock.now()));
+  await clock.pass(SECOND);
+  expect(answers).toMatchObject([{ outcome: "later", isWaiting: true }]);
+  // `a` had the permit for the last probe, so `b` is woken again.
+  await webhook.run(15 * SECOND);
+  expect(woken).toEqual(["b", "b"]);
+  expect(answers).toMatchObject([{ outcome: "later" }, { outcome: "granted" }]);
+});
+
 test("a healthy webhook's calls store nothing but the attempts", async () => {
   const { webhook, lines } = await working();
   const { writes } = webhook;
