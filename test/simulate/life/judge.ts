@@ -34,7 +34,11 @@ export class LifeJudge {
     const known = this.#books.get(chat.name);
     const book = known?.life === life ? known : new Book(life);
     this.#books.set(chat.name, book);
+    const [waiting] = book.soonest();
+    const hasWaited = waiting && dueAt(waiting) <= book.latest;
     book.latest = Math.max(book.latest, chat.now);
+    // Even if it ends or moves in this commit: the others rest because of it.
+    if (hasWaited) book.restsUntil = book.latest + REST_MS;
     book.justFailed = 0;
     const before = book.rows;
     const rows = book.read(chat.storage);
