@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { needs } from "../config.ts";
+import { operatorExportRoutes } from "../export/routes.ts";
 import { blockStrangers } from "../http/abuse-limit.ts";
 import { refusePreflight } from "../http/preflight.ts";
 import { operatorAccess } from "./access.ts";
@@ -34,6 +35,7 @@ adminRoutes.route("/", channelRoutesFor(operatorAccess));
 adminRoutes.route("/", resealRoutes);
 adminRoutes.route("/", templateRoutesFor(operatorAccess));
 adminRoutes.route("/", operatorChatRoutes);
+adminRoutes.route("/", operatorExportRoutes);
 adminRoutes.route("/", chatErasureRoutesFor(operatorAccess));
 adminRoutes.route("/", keyRoutesFor(operatorAccess));
 adminRoutes.route("/", operatorWebhookRoutes);

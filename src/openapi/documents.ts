@@ -1,6 +1,7 @@
 import { ERRORS } from "../http/errors.ts";
 import type { UNMATCHED_CODES } from "./errors.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";
+import { EXPORT_OPERATIONS, operatorExportOperations } from "./export-operations.ts";
 import { HEADERS, type HeaderName } from "./headers.ts";
 import { MESSAGE_OPERATIONS } from "./message-operations.ts";
 import { type Components, type GroupDefaults, type OperationSpec, writeOperation } from "./operation.ts";
@@ -65,6 +66,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     Chats: "A chat is a conversation with one contact on one channel.",
     Messages: "The messages of a chat, inbound and outbound.",
     Events: "What happened in an organization, in order.",
+    Export: "Chats and their messages as lines of JSON.",
     Webhooks: "URLs that the service calls with events.",
     Key: "The API key of the request.",
     Organization: "The customer that the key belongs to.",
@@ -83,6 +85,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
         ...SCHEDULE_OPERATIONS,
         ...MESSAGE_OPERATIONS,
         ...EVENT_OPERATIONS,
+        ...EXPORT_OPERATIONS,
         ...ownWebhookOperations,
         ...OWN_OPERATIONS,
       ],
@@ -135,6 +138,7 @@ Every request that changes something leaves one \`audit\` line in the log. If th
         ...resealOperations,
         ...templateOperations(OPERATOR_SIDE),
         ...chatOperations,
+        ...operatorExportOperations,
         ...erasureOperations(OPERATOR_SIDE),
         ...keyOperations(OPERATOR_SIDE),
         ...operatorWebhookOperations,

@@ -4,7 +4,7 @@ import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { parseContactPlace, parseSearch, printContactPlace } from "./contact-search.ts";
 import type { ContactTable } from "./contact-table.ts";
-import type { ChatFilter, ChatPosition, KnownChannel, WaitingPosition } from "./rpc.ts";
+import type { ChatFilter, ChatPosition, ExportedChat, KnownChannel, WaitingPosition } from "./rpc.ts";
 import { parsePlace, WaitingList } from "./waiting-list.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
@@ -82,6 +82,21 @@ export class ChatList {
     const cursor = next && printContactPlace(next);
     const pagination = { limit, hasMore: cursor !== null, cursor };
     return ok(this.#print(rows, hasLastMessage), pagination, "");
+  }
+
+  /** Up to `limit` chats with greater ids than `id`, in the order of their ids. @param only only this one; null for all */
+  after(id: string, limit: number, only: string | null): ExportedChat[] {
+    const rows = this.#sql.exec<ChatRow>(
+      `select ${CHAT_COLUMNS} from chats where id > ? and state <> 'deleting' ${only === null ? "" : "and id = ?"}
+       and channel_id in (select id from channels where closed = 0) order by id limit ?`,
+      id,
+      ...(only === null ? [] : [only]),
+      limit,
+    );
+    return [...rows].flatMap((row) => {
+      const channel = this.#channels.get(row.channel_id);
+      return channel ? [{ id: row.id, life: row.life, doc: printChat(row, channel, true) }] : [];
+    });
   }
 
   /** A page of the chats that wait. The cursor of a chat stays valid if the chat waits no longer. */

@@ -25,6 +25,7 @@ import type {
   ChatFilter,
   ChatPosition,
   ChatReport,
+  ExportedChat,
   FeedAnswer,
   FeedPointer,
   KnownChannel,
@@ -148,6 +149,11 @@ export class OrganizationObject extends DurableObject<Env> {
       return this.#list.search(filter, position, hasLastMessage, () => this.#isReady());
     }
     return this.#list.read(filter, position, hasLastMessage, have);
+  }
+
+  /** Chats for an export; see `ChatList.after`. */
+  chatsAfter(id: string, limit: number, only: string | null): ExportedChat[] {
+    return this.#isReady() ? this.#list.after(id, limit, only) : [];
   }
 
   /** Stores what a chat reports of itself. */

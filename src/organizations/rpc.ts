@@ -59,6 +59,13 @@ export interface WaitingPosition {
   limit: number;
 }
 
+/** A chat for an export, as JSON. */
+export interface ExportedChat {
+  id: string;
+  life: number;
+  doc: string;
+}
+
 /** How many attempts ended with each outcome, named as in the log line `attempt`. */
 export type AttemptCounts = Counts<Outcome["outcome"]>;
 

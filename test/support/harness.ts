@@ -41,7 +41,7 @@ export async function call(method: string, path: string, { body, headers = {}, b
     : await exports.default.fetch(request);
   const text = await response.text();
   lookInto(`${method} ${path} ${response.status}`, `${JSON.stringify([...response.headers])} ${text}`);
-  const isJson = response.headers.get("Content-Type")?.includes("json");
+  const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
   const received = isJson && text ? JSON.parse(text) : null;
   compareToDocuments({ method, path, requestHeaders: headers, sent: body, response, text, received });
   return { status: response.status, headers: response.headers, text, body: received };

@@ -15,6 +15,7 @@ import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { scheduledQuery } from "../../../src/chats/scheduled/list-scheduled.ts";
 import { messagePatch } from "../../../src/chats/scheduled/move-message.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
+import { exportQuery } from "../../../src/export/routes.ts";
 import { pageQuery } from "../../../src/http/pagination.ts";
 import {
   attemptsQuery,
@@ -121,6 +122,9 @@ export const SHAPES: Record<string, Shape> = {
   "POST /api/v1/chats/:id/messages/:messageId/resend": { ids: message, body: resendBody, weight: 3 },
   "GET /api/v1/chats/:id/messages/:messageId/attempts": { ids: message, weight: 3 },
   "GET /api/v1/chats/:id/scheduled": { ids: chat, query: scheduledQuery, weight: 3 },
+  "GET /api/v1/chats/:id/export": { ids: chat, query: exportQuery },
+  "GET /api/v1/export": { query: exportQuery },
+  "GET /admin/v1/chats/:id/export": { ids: chat, query: exportQuery },
   "GET /api/v1/events": { query: eventsQuery, weight: 3 },
   "GET /api/v1/events/stream": { query: streamQuery },
   "GET /api/v1/events/:id": { ids: ["evt"] },
@@ -141,6 +145,7 @@ export const SHAPES: Record<string, Shape> = {
   "GET /admin/v1/stats": { query: statsQuery },
   "POST /admin/v1/organizations/:id/chats": { ids: organization, body: newChatBody, weight: 3 },
   "GET /admin/v1/organizations/:id/chats": { ids: organization, query: chatsQuery },
+  "GET /admin/v1/organizations/:id/export": { ids: organization, query: exportQuery },
   "GET /admin/v1/chats/:id": { ids: chat },
   "POST /hooks/telegram/:channelId": { ids: ["tgm"], weight: 6 },
   "POST /hooks/whatsapp/:channelId": { ids: ["wap"], weight: 6 },

@@ -1,0 +1,46 @@
+import { exportQuery } from "../export/routes.ts";
+import type { OperationSpec } from "./operation.ts";
+
+const LINES =
+  "Each line is a JSON object with a `type`. `chat`: a `chat`. `message`: a `message`, oldest first. `chat_deleted`: the chat `chatId` was deleted during its export, and nothing more of it follows. `checkpoint`: `next` continues after the lines so far. The last line is `end`: `lastSeq` is the `seq` of the last message, and `next` continues the export; null if it is complete. If the last line is missing, the connection was cut: drop what follows the last `checkpoint`, and continue with its `next`.";
+
+const query = {
+  schema: exportQuery,
+  descriptions: { after: "The `next` of an earlier response. Default: the beginning." },
+};
+
+const responses = [
+  { status: 200, description: "The lines, as a stream.", contentType: "application/x-ndjson" },
+] as const;
+
+const ofOrganization = {
+  method: "get",
+  id: "exportOrganization",
+  summary: "Export all chats",
+  description: `Exports all chats with their messages, in no particular order of the chats. Each chat is exported up to its newest message when its turn comes. Scheduled messages are not exported. ${LINES}`,
+  query,
+  responses,
+} as const;
+
+const ofChat = {
+  method: "get",
+  path: "/chats/{id}/export",
+  id: "exportChat",
+  summary: "Export a chat",
+  description: `Exports a chat with its messages, up to the newest message when the export began. Scheduled messages are not exported. ${LINES}`,
+  query,
+  responses,
+  errors: ["chat_not_found"],
+} as const;
+
+/** The exports of the public API. */
+export const EXPORT_OPERATIONS: readonly OperationSpec[] = [
+  { ...ofOrganization, path: "/export", tag: "Export", permission: "data:export" },
+  { ...ofChat, tag: "Export", permission: "data:export" },
+];
+
+/** The exports of the operator's API. */
+export const operatorExportOperations: readonly OperationSpec[] = [
+  { ...ofOrganization, path: "/organizations/{id}/export", tag: "Chats", errors: ["organization_not_found"] },
+  { ...ofChat, tag: "Chats" },
+];
