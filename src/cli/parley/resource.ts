@@ -14,17 +14,17 @@ export interface Field extends Option {
   read?: (given: never, flag: string) => unknown;
 }
 
-/** A resource of the operator's API. Its commands are made from this description. */
+/** A resource of the API. Its commands are made from this description. */
 export interface Resource {
   /** The plural: the group of commands, and the name in the API's paths and lists. */
   name: string;
   /** The singular: the name of an id, and of a record in the API's answers. */
   one: string;
   /**
-   * `service` and `organization` need the operator's token. `clients`: lists and creates with an API key if there is one.
-   * `either`: everything with the operator's token if there is one, else with an API key.
+   * `service` needs the operator's token. `clients`: lists and creates with an API key if there is one. The rest of
+   * `clients`, and all of `either`: with the operator's token if there is one, else with an API key.
    */
-  scope: "service" | "organization" | "clients" | "either";
+  scope: "service" | "clients" | "either";
   /** Whether the list has pages; true by default. */
   hasPages?: false;
   columns: Columns;
@@ -40,7 +40,7 @@ export interface Resource {
   change?: Verb & { fixed?: string[]; options?: Record<string, Option> };
   /** `word`: the command, if not `delete`. `loss`: what is deleted with it, for the confirmation. */
   delete: Verb & { word?: string; loss?: string };
-  /** Adds values from other routes to a list's rows. */
+  /** Adds values from other routes to a list's rows. `query` has no organization if an API key lists them. */
   complete?: (rows: JsonObject[], service: Service, query: Query) => Promise<void>;
   /** More fields of the request body, by path, that no single option sets. */
   more?: (options: Options, verb: "create" | "change") => Promise<Record<string, unknown>>;
@@ -76,7 +76,7 @@ export function commandsOf(resource: Resource): Command[] {
   const organization: Record<string, Option> = scope === "service" ? {} : ORGANIZATION_OPTION;
   const listOptions: Record<string, Option> = { ...filters, ...(resource.hasPages !== false && PAGE_OPTIONS) };
   const callRecord = (service: Service, method: string, path: string, request?: ServiceRequest) =>
-    scope === "either" ? service.asOperatorOrClient(method, path, request) : service.asOperator(method, path, request);
+    scope === "service" ? service.asOperator(method, path, request) : service.asOperatorOrClient(method, path, request);
   const recordOf = ({ [one]: record, ...more }: JsonObject) => ({ ...(record as JsonObject | undefined), ...more });
   const commands = [
     command({
@@ -88,8 +88,9 @@ export function commandsOf(resource: Resource): Command[] {
         const names = Object.keys(listOptions);
         const query = Object.fromEntries(names.map((option) => [option, queryValue(options[option])]));
         const { body } = await call("GET", { query });
-        if (owner && !out.json)
-          await complete?.(body[name] as JsonObject[], service, { organization: owner, ...query });
+        if (!out.json) {
+          await complete?.(body[name] as JsonObject[], service, { ...(owner && { organization: owner }), ...query });
+        }
         out.list(body, name, columns);
         out.tellCursor(body, "--after");
         const { cursor } = (body.pagination ?? {}) as { cursor?: string | null };
@@ -110,9 +111,7 @@ export function commandsOf(resource: Resource): Command[] {
   ];
   if (show) {
     const run: Command["run"] = async ({ operands, service, out }) => {
-      const path = `/${name}/${operands[one]}`;
-      const isPublic = scope === "clients";
-      const { body } = await (isPublic ? service.asOperatorOrClient("GET", path) : callRecord(service, "GET", path));
+      const { body } = await callRecord(service, "GET", `/${name}/${operands[one]}`);
       out.record(body, recordOf(body));
       return undefined;
     };

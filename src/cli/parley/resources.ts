@@ -3,13 +3,15 @@ import { CommandError } from "../command-error.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { credentialsOf, replaced } from "./credentials.ts";
 import { field, listField, type Resource } from "./resource.ts";
-import type { JsonObject } from "./service.ts";
+import { type JsonObject, type Query, type Service, ServiceFault } from "./service.ts";
 
 const WHOSE_CHATS =
   "Uses the API key, which belongs to one organization. With --organization, uses the operator's token.";
 
 const WHOSE_WEBHOOKS =
   "Uses the operator's token if it is known, else the API key, which needs webhooks:read or webhooks:write.";
+
+const WHOSE = "Uses the operator's token if it is known, else the API key, which needs the permission to manage them.";
 
 const SECRETS = `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_ACCESS_TOKEN and PARLEY_APP_SECRET (whatsapp).
 If a variable is not set, the command asks for the secret or reads a line of standard input.`;
@@ -30,14 +32,38 @@ export const RESOURCES = {
       jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay, for good"),
       region: field("region", "region", "Where the data should be, for example weur"),
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
+      "self-service": field(
+        "on|off",
+        "selfService",
+        "Whether keys with keys:write manage keys; off by default",
+        onOrOff,
+      ),
+      "max-keys": field(
+        "n",
+        "selfService.maxKeys",
+        "With self-service: the maximum number of keys",
+        orNull(wholeNumber),
+      ),
+      "max-per-second": field(
+        "n",
+        "selfService.maxPerSecond",
+        "With self-service: the maximum rate limit of a key",
+        orNull(wholeNumber),
+      ),
+      "max-quota": field(
+        "n",
+        "selfService.monthlyQuota",
+        "With self-service: the maximum sum of the keys' monthly quotas",
+        orNull(wholeNumber),
+      ),
     },
     required: ["name", "owner"],
     list: { about: "List all organizations, oldest first" },
     create: { about: "Create an organization and its first member" },
     show: { about: "Show an organization" },
     change: {
-      about: "Change an organization's name or limit",
-      details: NO_LIMIT,
+      about: "Change an organization's name, limit or self-service",
+      details: `${NO_LIMIT} So do --max-keys, --max-per-second and --max-quota, which turn the self-service on.`,
       fixed: ["owner", "owner-email", "jurisdiction", "region"],
     },
     delete: {
@@ -49,21 +75,21 @@ export const RESOURCES = {
   members: {
     name: "members",
     one: "member",
-    scope: "organization",
+    scope: "either",
     columns: { ID: "id", NAME: "name", EMAIL: "email", CREATED: "createdAt" },
     fields: {
       name: field("name", "name", "The member's name"),
       email: field("address", "email", "The member's e-mail address"),
     },
     required: ["name"],
-    list: { about: "List members, oldest first; the first one sends messages that name no sender" },
+    list: { about: "List members, oldest first; the first one sends messages that name no sender", details: WHOSE },
     create: { about: "Create a member" },
     delete: { about: "Delete a member, unless it is the last one" },
   },
   channels: {
     name: "channels",
     one: "channel",
-    scope: "organization",
+    scope: "either",
     columns: {
       ID: "id",
       KIND: "kind",
@@ -81,7 +107,7 @@ export const RESOURCES = {
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
     },
     required: ["kind", "name"],
-    list: { about: "List an organization's channels and their health, oldest first" },
+    list: { about: "List an organization's channels and their health, oldest first", details: WHOSE },
     create: {
       about: "Create a channel",
       details: `${SECRETS}\nThe identity secret of a web channel is shown only once, in the output of this command.`,
@@ -102,7 +128,7 @@ export const RESOURCES = {
   templates: {
     name: "templates",
     one: "template",
-    scope: "organization",
+    scope: "either",
     columns: { ID: "id", NAME: "name", LANGUAGE: "language", VARIABLES: "variables", CHANGED: "updatedAt" },
     fields: {
       name: field("name", "name", "The name; for WhatsApp, the name that Meta approved"),
@@ -110,7 +136,7 @@ export const RESOURCES = {
       body: field("text", "body", "The text with {{placeholders}}; - reads it from standard input", textOf),
     },
     required: ["name", "language", "body"],
-    list: { about: "List an organization's templates, oldest first" },
+    list: { about: "List an organization's templates, oldest first", details: WHOSE },
     create: { about: "Create a template" },
     show: { about: "Show a template" },
     change: { about: "Change a template; messages sent with it stay as they are" },
@@ -157,7 +183,7 @@ export const RESOURCES = {
   keys: {
     name: "keys",
     one: "key",
-    scope: "organization",
+    scope: "either",
     columns: {
       ID: "id",
       NAME: "name",
@@ -195,9 +221,9 @@ export const RESOURCES = {
     required: ["name"],
     list: {
       about: "List an organization's API keys, oldest first",
-      details: "LAST USED can be about a minute late, and refused requests count too.",
+      details: `${WHOSE}\nLAST USED can be about a minute late, and refused requests count too. With an API key, it needs stats:read.`,
     },
-    create: { about: "Create an API key; its secret is shown only once" },
+    create: { about: "Create an API key; its secret is shown only once", details: WHOSE },
     show: { about: "Show an API key" },
     change: {
       about: "Change an API key from its next request on",
@@ -206,8 +232,7 @@ export const RESOURCES = {
     delete: { word: "revoke", about: "Revoke an API key for good, from its next request on" },
     async complete(rows, service, query) {
       // Both lists have the same order and pages.
-      const { body } = await service.asOperator("GET", "/stats", { query });
-      const used = new Map((body.keys as JsonObject[]).map(({ id, updatedAt }) => [id, updatedAt]));
+      const used = new Map((await statsOfKeys(service, query)).map(({ id, updatedAt }) => [id, updatedAt]));
       for (const row of rows) row.lastUsedAt = used.get(row.id);
     },
   },
@@ -250,6 +275,20 @@ pending events go there.`,
   },
 } satisfies Record<string, Resource>;
 
+/** The statistics of keys; none if the API key lacks `stats:read`. */
+async function statsOfKeys(service: Service, query: Query): Promise<JsonObject[]> {
+  try {
+    const isOwn = query.organization === undefined;
+    const { body } = await (isOwn
+      ? service.asClient("GET", "/stats", { query })
+      : service.asOperator("GET", "/stats", { query }));
+    return body.keys as JsonObject[];
+  } catch (error) {
+    if (error instanceof ServiceFault && error.code === "permission_denied") return [];
+    throw error;
+  }
+}
+
 async function textOf(given: string): Promise<string> {
   return given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given;
 }
@@ -257,6 +296,13 @@ async function textOf(given: string): Promise<string> {
 /** Null restores an option's default. */
 function listOrNull(texts: string[]): string[] | null {
   return texts.length === 1 && texts[0] === "default" ? null : texts;
+}
+
+/** On: without changing the ceilings. */
+function onOrOff(given: string): object | null {
+  if (given === "on") return {};
+  if (given === "off") return null;
+  throw new CommandError("--self-service must be on or off.", 2);
 }
 
 function orNull<T>(read: (given: string, flag: string) => T): (given: string, flag: string) => T | null {

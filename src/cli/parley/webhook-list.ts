@@ -14,17 +14,23 @@ export interface ListedWebhook {
 /** More than an organization can have. */
 const LIMIT = 100;
 
-/** The answer with an organization's webhooks. It has none if the organization was deleted meanwhile. */
+/**
+ * The answer with an organization's webhooks. It has none if the organization was deleted meanwhile, or if the API key may
+ * not read them.
+ * @param organization null: the API key's own
+ */
 export async function webhooksOf(
   service: Service,
-  organization: string,
+  organization: string | null,
 ): Promise<JsonObject & { webhooks: ListedWebhook[] }> {
   try {
-    const path = `/organizations/${organization}/webhooks`;
-    const { body } = await service.asOperator("GET", path, { query: { limit: LIMIT } });
+    const request = { query: { limit: LIMIT } };
+    const { body } = await (organization === null
+      ? service.asClient("GET", "/webhooks", request)
+      : service.asOperator("GET", `/organizations/${organization}/webhooks`, request));
     return { ...body, webhooks: body.webhooks as ListedWebhook[] };
   } catch (error) {
-    if (error instanceof ServiceFault && error.status === 404) return { webhooks: [] };
+    if (error instanceof ServiceFault && (error.status === 404 || error.status === 403)) return { webhooks: [] };
     throw error;
   }
 }

@@ -9,7 +9,7 @@ export const channelCommands = [
     about: "Register a telegram channel's webhook and show Telegram's answer",
     operands: ["channel"],
     async run({ operands, service, out }) {
-      const { body } = await service.asOperator("POST", `/channels/${operands.channel}/webhook`);
+      const { body } = await service.asOperatorOrClient("POST", `/channels/${operands.channel}/webhook`);
       out.record(body, body.webhook);
       return (body.webhook as { ok?: unknown } | undefined)?.ok === true ? 0 : 1;
     },
@@ -22,7 +22,7 @@ export const channelCommands = [
       overlap: { type: "string", value: "seconds", about: "How long the old secret still works; 0 by default" },
     },
     async run({ operands, options: { overlap }, service, out }) {
-      const { body } = await service.asOperator("POST", `/channels/${operands.channel}/identity-secret`, {
+      const { body } = await service.asOperatorOrClient("POST", `/channels/${operands.channel}/identity-secret`, {
         body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
         optionOf: { overlapSeconds: "--overlap" },
       });

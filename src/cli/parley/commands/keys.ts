@@ -12,7 +12,7 @@ export const keyCommands = [
       overlap: { type: "string", value: "seconds", about: "How long the old secret still works; 0 by default" },
     },
     async run({ operands, options: { overlap }, service, out }) {
-      const { body } = await service.asOperator("POST", `/keys/${operands.key}/rotate`, {
+      const { body } = await service.asOperatorOrClient("POST", `/keys/${operands.key}/rotate`, {
         body: { overlapSeconds: overlap && wholeNumber(overlap, "overlap") },
         optionOf: { overlapSeconds: "--overlap" },
       });
@@ -26,7 +26,7 @@ export const keyCommands = [
     operands: ["[key]"],
     async run({ operands, service, out }) {
       const { body } = operands.key
-        ? await service.asOperator("GET", `/keys/${operands.key}/usage`)
+        ? await service.asOperatorOrClient("GET", `/keys/${operands.key}/usage`)
         : await service.asClient("GET", "/key");
       const { id, name } = (body.key ?? {}) as Record<string, unknown>;
       out.record(body, { ...(id !== undefined && { id, name }), ...(body.usage as object) });

@@ -96,12 +96,15 @@ doesn't answer.`,
   }),
   command({
     name: "redact",
-    about: "Redact a message for good (as the operator)",
+    about: "Redact a message for good",
     operands: ["chat", "message"],
     options: YES_OPTION,
     async run({ operands, options, service, out }) {
       await confirm(`redact message ${operands.message}`, options.yes);
-      const { body } = await service.asOperator("POST", `/chats/${operands.chat}/messages/${operands.message}/redact`);
+      const { body } = await service.asOperatorOrClient(
+        "POST",
+        `/chats/${operands.chat}/messages/${operands.message}/redact`,
+      );
       out.record(body, body.message);
     },
   }),

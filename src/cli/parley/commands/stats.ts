@@ -10,8 +10,13 @@ export const statsCommands = [
     about: "Show an organization's numbers: its channels' queues, its keys' requests, its webhooks' backlog",
     options: { ...PAGE_OPTIONS, ...ORGANIZATION_OPTION },
     async run({ options: { page, limit, ...options }, service, out }) {
-      const organization = await service.organization(options.organization);
-      const { body } = await service.asOperator("GET", "/stats", { query: { organization, page, limit } });
+      const { adminToken, apiKey } = service.connection;
+      const usesKey = adminToken === null && apiKey !== null && options.organization === undefined;
+      const organization = usesKey ? null : await service.organization(options.organization);
+      const query = { ...(organization !== null && { organization }), page, limit };
+      const { body } = await (usesKey
+        ? service.asClient("GET", "/stats", { query })
+        : service.asOperator("GET", "/stats", { query }));
       if (out.json) {
         out.document(body);
         return;
@@ -48,7 +53,7 @@ export const statsCommands = [
 ];
 
 /** The webhooks, if there are any. */
-async function showWebhooks(service: Service, organization: string, out: Output): Promise<void> {
+async function showWebhooks(service: Service, organization: string | null, out: Output): Promise<void> {
   const list = await webhooksOf(service, organization);
   if (list.webhooks.length === 0) return;
   out.list(list, "webhooks", {
