@@ -3,6 +3,7 @@ import { channelCommands } from "./commands/channels.ts";
 import { chatCommands } from "./commands/chats.ts";
 import { doctorCommands } from "./commands/doctor.ts";
 import { eventCommands } from "./commands/events.ts";
+import { exportCommands } from "./commands/export.ts";
 import { keyCommands } from "./commands/keys.ts";
 import { listenCommands } from "./commands/listen.ts";
 import { loginCommands } from "./commands/login.ts";
@@ -32,6 +33,7 @@ export const COMMANDS: Command[] = [
   ...webhookCommands,
   ...eventCommands,
   ...listenCommands,
+  ...exportCommands,
   ...statsCommands,
   ...doctorCommands,
   ...loginCommands,

@@ -3,6 +3,7 @@ import type { Secret, ServiceConnection } from "./connection.ts";
 import { printable } from "./table.ts";
 
 const TIMEOUT_MS = 60_000;
+const LINES_TIMEOUT_MS = 600_000;
 /** The most organizations that an error lists. */
 const MAX_CANDIDATES = 10;
 
@@ -88,6 +89,30 @@ export class Service {
     return this.#call(method, path, {}, null);
   }
 
+  /** The lines of a response as they arrive. @throws ServiceFault, Unreachable, CommandError; Unreachable if it is cut */
+  async *lines(isOperator: boolean, path: string, query: Query): AsyncGenerator<string, void, undefined> {
+    const { adminToken } = this.connection;
+    if (isOperator && !adminToken) throw missing("the operator's token", "PARLEY_ADMIN_TOKEN", this.connection);
+    const secret = isOperator ? adminToken : this.requireApiKey();
+    const whole = `${isOperator ? "/admin/v1" : "/api/v1"}${path}`;
+    const response = await this.#send("GET", whole, { query }, secret, LINES_TIMEOUT_MS);
+    if (!response.ok) {
+      const { status, headers } = response;
+      throw faultOf({ status, headers, body: parsed(await response.text()) }, secret, {});
+    }
+    const decoder = new TextDecoder();
+    let rest = "";
+    try {
+      for await (const bytes of response.body ?? []) {
+        const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+        rest = lines.pop() ?? "";
+        yield* lines;
+      }
+    } catch (error) {
+      throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
+    }
+  }
+
   /** The given id, or the id of the only organization. @throws CommandError with exit code 2, naming the candidates */
   async organization(given: string | undefined): Promise<string> {
     if (given !== undefined) return given;
@@ -103,25 +128,35 @@ export class Service {
   }
 
   async #call(method: string, path: string, request: ServiceRequest, secret: Secret | null): Promise<ServiceResponse> {
+    const response = await this.#send(method, path, request, secret, TIMEOUT_MS);
+    const text = await response.text().catch((error: unknown) => {
+      throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
+    });
+    const answer = { status: response.status, body: parsed(text), headers: response.headers };
+    if (response.ok || response.status === 304) return answer;
+    throw faultOf(answer, secret, request.optionOf ?? {});
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    request: ServiceRequest,
+    secret: Secret | null,
+    timeoutMs: number,
+  ): Promise<Response> {
     const url = new URL(path, this.connection.url);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     const headers = { ...(secret && { Authorization: `Bearer ${secret.value}` }), ...request.headers };
     const body = request.body === undefined ? null : JSON.stringify(request.body);
-    let response: Response;
-    let text: string;
     try {
       // A redirect is not followed, because it would send the secret to another server.
-      const init = { method, headers, body, redirect: "manual" as const, signal: AbortSignal.timeout(TIMEOUT_MS) };
-      response = await fetch(url, init);
-      text = await response.text();
+      const init = { method, headers, body, redirect: "manual" as const, signal: AbortSignal.timeout(timeoutMs) };
+      return await fetch(url, init);
     } catch (error) {
       throw new Unreachable(this.connection.url, causeIn(error), this.#adviceOnSilence());
     }
-    const answer = { status: response.status, body: parsed(text), headers: response.headers };
-    if (response.ok || response.status === 304) return answer;
-    throw faultOf(answer, secret, request.optionOf ?? {});
   }
 
   #adviceOnSilence(): string {

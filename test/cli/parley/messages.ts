@@ -47,6 +47,27 @@ export function messageTests(placeOf: () => Place): void {
     expect(removal.chat).toMatchObject({ contact: { name: null }, metadata: { b: "2" } });
   });
 
+  test("a chat is searched, and exported line by line, from the start and from a cursor", async () => {
+    const place = placeOf();
+    const { chatId, env } = await newChat(place);
+    for (const text of ["one", "two", "three"]) await place.run(["send", chatId, text], env);
+    const found = await place.run(["list", chatId, "--search", "TWO"], env);
+    expect(found.stdout.trimEnd().split("\n").slice(1)).toEqual([expect.stringMatching(/^2 .* two$/)]);
+    const more = await place.run(["list", chatId, "--search", "o", "--limit", "1"], env);
+    expect(more.code).toBe(1);
+    const exported = await place.run(["export", chatId]);
+    expect(exported.stderr).toBe("");
+    const lines = exported.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ type }) => type)).toEqual(["chat", "message", "message", "message", "end"]);
+    expect(lines.slice(1, 4).map(({ message }) => message.text)).toEqual(["one", "two", "three"]);
+    const wrong = await place.run(["export", chatId, "--after", "nonsense"]);
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toMatch(/after: is not a cursor of this export/);
+  });
+
   test("the same idempotency key sends once", async () => {
     const place = placeOf();
     const { chatId, env } = await newChat(place);
