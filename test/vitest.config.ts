@@ -70,7 +70,7 @@ export default defineConfig({
       node("page", ["test/page/**/*.test.ts"]),
       node("browser", ["test/browser/**/*.test.ts"], ["test/browser/server.ts"]),
       node("cli", ["test/{cli,client,wire}/**/*.test.ts"]),
-      service("deep-service", ["test/deep/{failing-steps,models,fuzz,flood}/**/*.test.ts"]),
+      service("deep-service", ["test/deep/{failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
       node("deep-browser", ["test/deep/browser/**/*.test.ts"], ["test/browser/server.ts"]),
       node("deep-simulate", ["test/simulate/**/*.test.ts"]),
       node("deep-node", ["test/{bench,deep/storm,deep/cli}/**/*.test.ts"]),
