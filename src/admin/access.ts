@@ -1,24 +1,17 @@
 import type { Context, MiddlewareHandler } from "hono";
-import type { RequestVariables } from "../http/request-log.ts";
 import { type KeyVariables, requirePermission } from "../keys/guard.ts";
 import type { Need, Permission } from "../keys/permissions.ts";
-import { audit } from "./guard.ts";
+import { type AdminEnv, audit } from "./guard.ts";
 import { type Actor, OPERATOR } from "./scope.ts";
 
-/** The context of the management routes. `caller` is absent in the operator's routes. */
-export type ManagementEnv = {
-  Bindings: Env;
-  Variables: RequestVariables & Partial<KeyVariables> & { isAudited?: boolean };
-};
-
-type ManagementContext = Context<ManagementEnv>;
+type ManagementContext = Context<AdminEnv>;
 
 /** What differs between the operator's routes and those of an organization's keys. */
 export interface Access {
   /** Comes before the paths of an organization's lists. */
   prefix: "" | "/organizations/:id";
   /** The permission line of a route. */
-  needs: (need: Need | null) => MiddlewareHandler<ManagementEnv>;
+  needs: (need: Need | null) => MiddlewareHandler<AdminEnv>;
   actorOf: (c: ManagementContext) => Actor;
   /** The organization of a request to one of its lists. */
   organizationOf: (c: ManagementContext) => string;
@@ -48,7 +41,7 @@ export const keyAccess: Access = {
   actorOf: (c) => ({ scope: { organizationId: callerOf(c).organizationId }, id: callerOf(c).keyId }),
   organizationOf: (c) => callerOf(c).organizationId,
   isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
-  onChange: () => {},
+  onChange: audit,
 };
 
 function callerOf(c: ManagementContext): KeyVariables["caller"] {

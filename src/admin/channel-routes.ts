@@ -5,7 +5,7 @@ import { ApiError } from "../http/errors.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
-import type { Access, ManagementEnv } from "./access.ts";
+import type { Access } from "./access.ts";
 import {
   type ChannelView,
   channelPatch,
@@ -17,21 +17,22 @@ import {
   rotateIdentitySecret,
 } from "./channels.ts";
 import { eraseChannel } from "./erase.ts";
+import type { AdminEnv } from "./guard.ts";
 import { overlapBody } from "./overlap.ts";
 import { registerChannel } from "./register-webhook.ts";
 import { listOf } from "./rows.ts";
 import type { Actor } from "./scope.ts";
 
 /** Channels and their secrets. */
-export function channelRoutesFor(access: Access): Hono<ManagementEnv> {
+export function channelRoutesFor(access: Access): Hono<AdminEnv> {
   const { prefix, needs, actorOf, organizationOf, isAllowed, onChange } = access;
   const [reads, writes] = [needs("channels:read"), needs("channels:write")];
-  const viewOf = (c: Context<ManagementEnv>): ChannelView => ({
+  const viewOf = (c: Context<AdminEnv>): ChannelView => ({
     scope: actorOf(c).scope,
     origin: new URL(c.req.url).origin,
     hasTokens: isAllowed(c, "channels:write"),
   });
-  return new Hono<ManagementEnv>()
+  return new Hono<AdminEnv>()
     .post(`${prefix}/channels`, writes, noQuery, validBody(newChannelBody), async (c) => {
       const body = c.req.valid("json");
       checkLimits(actorOf(c), body.limits ?? undefined);
@@ -81,7 +82,7 @@ export function channelRoutesFor(access: Access): Hono<ManagementEnv> {
         onChange(c, c.req.param("id"));
         return c.json(created, 201);
       },
-    ) as Hono<ManagementEnv>;
+    ) as Hono<AdminEnv>;
 }
 
 /** The limits of a channel are the operator's. Null would remove them. @throws ApiError `permission_denied` */

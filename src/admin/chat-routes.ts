@@ -8,7 +8,7 @@ import { directory } from "../db/client.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { json } from "../http/etag.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
-import type { Access, ManagementEnv } from "./access.ts";
+import type { Access } from "./access.ts";
 import { chatOwnerOf, eraseChat } from "./erase.ts";
 import { type AdminEnv, audit } from "./guard.ts";
 import { activeOrganization, findOrganization } from "./organizations.ts";
@@ -31,9 +31,9 @@ export const operatorChatRoutes = new Hono<AdminEnv>()
   });
 
 /** What erases chats and messages. */
-export function chatErasureRoutesFor({ needs, actorOf, isAllowed, onChange }: Access): Hono<ManagementEnv> {
+export function chatErasureRoutesFor({ needs, actorOf, isAllowed, onChange }: Access): Hono<AdminEnv> {
   const erases = needs("chats:erase");
-  return new Hono<ManagementEnv>()
+  return new Hono<AdminEnv>()
     .delete("/chats/:id", erases, noQuery, async (c) => {
       const id = c.req.param("id");
       const chat = await eraseChat(c.env, actorOf(c).scope, id);
@@ -52,5 +52,5 @@ export function chatErasureRoutesFor({ needs, actorOf, isAllowed, onChange }: Ac
       }
       onChange(c, messageId);
       return c.json({ message: JSON.parse(answer.doc) });
-    }) as Hono<ManagementEnv>;
+    }) as Hono<AdminEnv>;
 }

@@ -4,9 +4,14 @@ import { configured } from "../config.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { ApiError } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
+import type { KeyVariables } from "../keys/guard.ts";
 import { isSameSecret } from "../secrets/compare.ts";
 
-export type AdminEnv = { Bindings: Env; Variables: RequestVariables & { isAudited?: boolean } };
+/** `caller` is absent in the operator's routes. */
+export type AdminEnv = {
+  Bindings: Env;
+  Variables: RequestVariables & Partial<KeyVariables> & { isAudited?: boolean };
+};
 
 /** Middleware for the whole prefix: checks the operator's token in constant time. */
 export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
@@ -17,7 +22,7 @@ export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
   };
 }
 
-/** Logs the operator's write: its route and the id of the changed resource. Each write has one such line. */
+/** Logs a write of the operator or of a key: its route and the id of the changed resource. Each write has one such line. */
 export function audit(c: Context<AdminEnv>, id: string | null): void {
   writeLine(c, id);
   c.set("isAudited", true);
@@ -38,6 +43,7 @@ export function auditFailures(): MiddlewareHandler<AdminEnv> {
 
 function writeLine(c: Context<AdminEnv>, id: string | null, outcome?: "unknown"): void {
   const { requestId } = c.var;
-  const line = { event: "audit", requestId, method: c.req.method, route: routePath(c), id };
+  const keyId = c.var.caller?.keyId;
+  const line = { event: "audit", requestId, method: c.req.method, route: routePath(c), id, ...(keyId && { keyId }) };
   console.log(outcome ? { ...line, outcome } : line);
 }

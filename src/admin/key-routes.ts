@@ -4,15 +4,16 @@ import { apiKeys } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { presentKey } from "../keys/key-record.ts";
-import type { Access, ManagementEnv } from "./access.ts";
+import type { Access } from "./access.ts";
+import type { AdminEnv } from "./guard.ts";
 import { createKey, keyPatch, newKeyBody, patchKey, readKey, readUsage, revokeKey, rotateKey } from "./keys.ts";
 import { overlapBody } from "./overlap.ts";
 import { listOf } from "./rows.ts";
 
 /** API keys. */
-export function keyRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<ManagementEnv> {
+export function keyRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<AdminEnv> {
   const [reads, writes] = [needs("keys:read"), needs("keys:write")];
-  return new Hono<ManagementEnv>()
+  return new Hono<AdminEnv>()
     .post(`${prefix}/keys`, writes, noQuery, validBody(newKeyBody), async (c) => {
       const created = await createKey(c.env, actorOf(c), organizationOf(c), c.req.valid("json"));
       onChange(c, created.key.id);
@@ -43,5 +44,5 @@ export function keyRoutesFor({ prefix, needs, actorOf, organizationOf, onChange 
     })
     .get("/keys/:id/usage", reads, noQuery, async (c) => {
       return c.json({ usage: await readUsage(c.env, actorOf(c).scope, c.req.param("id")) });
-    }) as Hono<ManagementEnv>;
+    }) as Hono<AdminEnv>;
 }

@@ -3,14 +3,15 @@ import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
-import type { Access, ManagementEnv } from "./access.ts";
+import type { Access } from "./access.ts";
+import type { AdminEnv } from "./guard.ts";
 import { createMember, deleteMember, newMemberBody, presentMember } from "./organizations.ts";
 import { listOf } from "./rows.ts";
 
 /** Members. */
-export function memberRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<ManagementEnv> {
+export function memberRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<AdminEnv> {
   const [reads, writes] = [needs("members:read"), needs("members:write")];
-  return new Hono<ManagementEnv>()
+  return new Hono<AdminEnv>()
     .post(`${prefix}/members`, writes, noQuery, validBody(newMemberBody), async (c) => {
       const member = await createMember(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("json"));
       onChange(c, member.id);
@@ -25,5 +26,5 @@ export function memberRoutesFor({ prefix, needs, actorOf, organizationOf, onChan
       const member = await deleteMember(c.env, actorOf(c).scope, c.req.param("id"));
       onChange(c, member.id);
       return c.json({ member });
-    }) as Hono<ManagementEnv>;
+    }) as Hono<AdminEnv>;
 }

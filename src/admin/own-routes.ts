@@ -1,9 +1,10 @@
 import { Hono } from "hono";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
-import { keyAccess, type ManagementEnv } from "./access.ts";
+import { keyAccess } from "./access.ts";
 import { channelRoutesFor } from "./channel-routes.ts";
 import { chatErasureRoutesFor } from "./chat-routes.ts";
+import type { AdminEnv } from "./guard.ts";
 import { keyRoutesFor } from "./key-routes.ts";
 import { memberRoutesFor } from "./member-routes.ts";
 import { findOrganization, presentOrganization } from "./organizations.ts";
@@ -13,7 +14,7 @@ import { templateRoutesFor } from "./template-routes.ts";
 const { needs, actorOf, organizationOf } = keyAccess;
 
 /** The routes of keys that manage their organization. The operator has the same under `/admin/v1`. */
-export const ownManagementRoutes = new Hono<ManagementEnv>()
+export const ownManagementRoutes = new Hono<AdminEnv>()
   .get("/organization", needs(null), noQuery, async (c) => {
     const organization = await findOrganization(c.env, actorOf(c).scope, organizationOf(c));
     return c.json({ organization: presentOrganization(organization) });

@@ -3,7 +3,8 @@ import { directory } from "../db/client.ts";
 import { templates } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
-import type { Access, ManagementEnv } from "./access.ts";
+import type { Access } from "./access.ts";
+import type { AdminEnv } from "./guard.ts";
 import { listOf } from "./rows.ts";
 import {
   createTemplate,
@@ -16,9 +17,9 @@ import {
 } from "./templates.ts";
 
 /** Templates. */
-export function templateRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<ManagementEnv> {
+export function templateRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<AdminEnv> {
   const [reads, writes] = [needs("templates:read"), needs("templates:write")];
-  return new Hono<ManagementEnv>()
+  return new Hono<AdminEnv>()
     .post(`${prefix}/templates`, writes, noQuery, validBody(newTemplateBody), async (c) => {
       const template = await createTemplate(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("json"));
       onChange(c, template.id);
@@ -41,5 +42,5 @@ export function templateRoutesFor({ prefix, needs, actorOf, organizationOf, onCh
       const template = await deleteTemplate(c.env, actorOf(c).scope, c.req.param("id"));
       onChange(c, template.id);
       return c.json({ template });
-    }) as Hono<ManagementEnv>;
+    }) as Hono<AdminEnv>;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { writeProfiles } from "../../src/cli/parley/profiles.ts";
 import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "./fake-service.ts";
 
 const KEY = { id: "key_g1", name: "Shop", permissions: ["chats:read"] };
@@ -7,7 +8,10 @@ const LISTS = { keys: [KEY], channels: [], webhooks: [], templates: [], members:
 /** The requests that a command makes, as a client or as the operator. */
 async function requestsOf(argv: readonly string[], tokens: Record<string, string>) {
   const { url, asked } = await fakeService({ ...LISTS, key: KEY, secret: "ply_x", usage: { used: 1 } });
-  const ran = await run([...argv], { PARLEY_URL: url, XDG_CONFIG_HOME: await newHome(), ...tokens });
+  const home = await newHome();
+  // With a profile, the secrets of the checkout's own service don't count.
+  await writeProfiles(`${home}/parley/profiles.json`, { default: { url, apiKey: API_KEY } });
+  const ran = await run([...argv], { PARLEY_URL: url, XDG_CONFIG_HOME: home, ...tokens });
   return { ...ran, asked: asked.map(({ method, path, body, token }) => [method, path, body, token]) };
 }
 
