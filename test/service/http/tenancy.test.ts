@@ -182,6 +182,7 @@ const SWAPS: Record<string, Swap> = {
     path: (id) => ofOurs(`/${id}/attempts`),
     status: 404,
   },
+  "its export": { id: "chat", path: (id) => `/chats/${id}/export`, status: 404 },
   "its events": { id: "chat", path: (id) => `/chats/${id}/events`, status: 404 },
   "its first event": { id: "chat", path: (id) => `/events/evt_${id.slice(4)}0VbhEuzN1`, status: 404 },
   "its message": { id: "chat", path: (id) => `/chats/${id}/messages/${theirs.message}`, status: 404 },
