@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../src/cli/local/port.ts";
-import { copyCheckout } from "../support/world/checkout.ts";
+import { freePort } from "../../../src/cli/local/port.ts";
+import { copyCheckout } from "../../support/world/checkout.ts";
 
 const PATIENCE_MS = 120_000;
 
