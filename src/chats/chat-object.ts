@@ -94,8 +94,7 @@ export class ChatObject extends DurableObject<Env> {
     const answers = drafts.map((draft) => this.#parts.store.outbound(identity, draft, isRepeat));
     if (answers.every(({ outcome }) => outcome === "refused")) return answers;
     // Even if nothing is new: the first call may have stored the messages and lost the alarm.
-    if (identity.channelKind !== "web") this.#parts.queue.start();
-    await this.#parts.announce();
+    await this.#parts.startDelivery(identity);
     return answers;
   }
 
@@ -111,7 +110,7 @@ export class ChatObject extends DurableObject<Env> {
   }
 
   /**
-   * Changes a scheduled message's times; see `ScheduledMessages.move`.
+   * Changes a scheduled message's times; see `MessageActions.move`.
    * @param isRepeat an earlier call failed, and may have changed them
    */
   async move(
@@ -124,17 +123,9 @@ export class ChatObject extends DurableObject<Env> {
     await this.#parts.alarm.standing();
     const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
     if (!identity) return UNKNOWN;
-    const answer = this.#parts.scheduled.move(messageId, change);
-    if (answer.outcome === "not_scheduled") {
-      const doc = this.#parts.messageById(messageId);
-      if (doc === null) return { outcome: "no_message" };
-      // The first call gave it its place.
-      if (!isRepeat || change.scheduledAt !== null || !this.#parts.log.byId(messageId)) return answer;
-      return { outcome: "ok", doc };
-    }
-    if (answer.outcome === "refused") return answer;
-    if (identity.channelKind !== "web") this.#parts.queue.start();
-    await this.#parts.announce();
+    const answer = this.#parts.actions.move(messageId, change, isRepeat);
+    if (answer.outcome !== "ok") return answer;
+    await this.#parts.startDelivery(identity);
     return answer;
   }
 
@@ -165,8 +156,7 @@ export class ChatObject extends DurableObject<Env> {
     this.#parts.scheduled.placeDue();
     const answer = this.#parts.actions.resend(identity, request, isRepeat);
     if (answer.outcome === "refused") return answer;
-    if (identity.channelKind !== "web") this.#parts.queue.start();
-    await this.#parts.announce();
+    await this.#parts.startDelivery(identity);
     return answer;
   }
 
@@ -335,10 +325,7 @@ export class ChatObject extends DurableObject<Env> {
     // Before the first await: an attempt under way must find no chat when it returns.
     const until = Date.now() + TOMBSTONE_MS;
     this.#parts.adoption.bury({ organizationId, life, until });
-    this.#parts.report.forget();
-    this.#parts.lines.forget();
-    this.#parts.scheduled.forget();
-    this.#parts.log.forget();
+    this.#parts.forget();
     await this.#parts.alarm.set(until);
   }
 

@@ -8,7 +8,7 @@ import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
 import { EventLines } from "./event-lines.ts";
-import { Adoption } from "./identity.ts";
+import { Adoption, type ChatIdentity } from "./identity.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
 import { limitReached } from "./log/limits.ts";
 import { MessageLog } from "./log/message-log.ts";
@@ -168,6 +168,20 @@ export class ChatParts {
   otherWorkAt(now: number): number | null {
     const addressesAt = this.contact.hasPending ? now + AGAIN_AFTER_MS : null;
     return earliest([addressesAt, this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)]);
+  }
+
+  /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */
+  startDelivery({ channelKind }: ChatIdentity): Promise<void> {
+    if (channelKind !== "web") this.queue.start();
+    return this.announce();
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.report.forget();
+    this.lines.forget();
+    this.scheduled.forget();
+    this.log.forget();
   }
 
   /** The JSON of a message, with or without a place in the chat; null if there is none. */

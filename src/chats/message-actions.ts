@@ -7,6 +7,8 @@ import type { Message, ShownMessage } from "./message.ts";
 import type {
   AttemptsAnswer,
   CancelAnswer,
+  MoveAnswer,
+  MoveBody,
   Prepared,
   RefusedDraft,
   ResendRequest,
@@ -21,7 +23,7 @@ interface ActionHost {
   log: MessageLog;
   deliveries: Pick<DeliveryLog, "delivered">;
   queue: Pick<DeliveryQueue, "attemptsOf" | "cancel">;
-  scheduled: Pick<ScheduledMessages, "cancel" | "find">;
+  scheduled: Pick<ScheduledMessages, "cancel" | "find" | "move">;
   store: Pick<MessageStore, "outbound">;
 }
 
@@ -32,12 +34,25 @@ interface Original {
   isRedacted: boolean;
 }
 
-/** What clients do with a message that is stored: cancel it, send it again after it failed, and read its attempts. */
+/** What clients do with a message that is stored: move it, cancel it, send it again after it failed, and read its attempts. */
 export class MessageActions {
   readonly #host: ActionHost;
 
   constructor(host: ActionHost) {
     this.#host = host;
+  }
+
+  /**
+   * Changes a scheduled message's times; see `ScheduledMessages.move`.
+   * @param isRepeat an earlier call failed, and may have given the message its place
+   */
+  move(id: string, change: MoveBody, isRepeat: boolean): Exclude<MoveAnswer, Unknown> {
+    const { log, scheduled } = this.#host;
+    const answer = scheduled.move(id, change);
+    if (answer.outcome !== "not_scheduled") return answer;
+    const placed = log.byId(id);
+    if (!placed && !scheduled.find(id)) return { outcome: "no_message" };
+    return placed && isRepeat && change.scheduledAt === null ? { outcome: "ok", doc: placed.doc } : answer;
   }
 
   /** Cancels a scheduled or queued message. Repeating the call changes nothing. */

@@ -29,3 +29,9 @@ export async function adoptChats(
     }),
   );
 }
+
+/** When chats must be adopted next, but not before `notBefore`; null if none waits. Unix milliseconds. */
+export function adoptionDueAt(chats: Pick<ChatTable, "oldestCreated">, notBefore: number): number | null {
+  const createdAt = chats.oldestCreated();
+  return createdAt === null ? null : Math.max(createdAt + ADOPT_AFTER_MS, notBefore);
+}

@@ -135,14 +135,17 @@ export class ChannelTable {
     );
   }
 
-  /** Stores a health report, unless a later one is stored. @returns whether the channel broke or recovered */
-  reportHealth(id: string, health: ChannelHealth): boolean {
+  /** Stores a health report, unless a later one is stored. @returns what changed, for an event; null if nothing did */
+  reportHealth(id: string, health: ChannelHealth): Record<string, unknown> | null {
     const [row] = this.#sql.exec<{ health: string | null }>("select health from channels where id = ?", id);
-    if (!row) return false;
+    if (!row) return null;
     const before = row.health === null ? null : (JSON.parse(row.health) as ChannelHealth);
-    if (before && before.number >= health.number) return false;
+    if (before && before.number >= health.number) return null;
     this.#sql.exec("update channels set health = ? where id = ?", JSON.stringify(health), id);
-    return health.state !== (before?.state ?? "ok");
+    const { state, reason, since } = health;
+    if (state === (before?.state ?? "ok")) return null;
+    const channelKind = this.get(id)?.kind ?? null;
+    return { channelId: id, channelKind, state, reason, since: new Date(since).toISOString() };
   }
 
   numbers(ids: string[]): ChannelNumbers[] {

@@ -7,7 +7,7 @@ import type { RequestCounts } from "../keys/key-stats.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { EventRange } from "../webhooks/rpc.ts";
-import { ADOPT_AFTER_MS, adoptChats } from "./adoptions.ts";
+import { ADOPT_AFTER_MS, adoptChats, adoptionDueAt } from "./adoptions.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
@@ -231,11 +231,8 @@ export class OrganizationObject extends DurableObject<Env> {
     await this.#alarm.standing();
     if (!this.#isReady()) return;
     this.#feed.commit(() => {
-      if (!this.#channels.reportHealth(channelId, health)) return;
-      const { state, reason, since } = health;
-      const channelKind = this.#channels.get(channelId)?.kind ?? null;
-      const note = { channelId, channelKind, state, reason, since: new Date(since).toISOString() };
-      this.#feed.append("channel.health", note, null, Date.now());
+      const note = this.#channels.reportHealth(channelId, health);
+      if (note) this.#feed.append("channel.health", note, null, Date.now());
     });
   }
 
@@ -325,8 +322,7 @@ export class OrganizationObject extends DurableObject<Env> {
     await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);
     const deleteAt = await this.#deletions.resume(Date.now());
     if (!this.#isReady()) return;
-    const createdAt = this.#chats.oldestCreated();
-    const adoptAt = createdAt === null ? null : Math.max(createdAt + ADOPT_AFTER_MS, Date.now() + AGAIN_AFTER_MS);
+    const adoptAt = adoptionDueAt(this.#chats, Date.now() + AGAIN_AFTER_MS);
     const due = [deleteAt, adoptAt, this.#lines.dueAt(Date.now())].filter((at) => at !== null);
     await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
   }

@@ -4,53 +4,10 @@ import { app } from "../../../src/app.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
 import { sendBody } from "../../../src/chats/message.ts";
 import { type IdPrefix, newId } from "../../../src/ids.ts";
-import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { countHops } from "../../support/faults.ts";
-import {
-  type Answer,
-  type Client,
-  client,
-  newChat,
-  newKey,
-  newOrganization,
-  newTemplate,
-  send,
-} from "../../support/harness.ts";
+import type { Answer } from "../../support/harness.ts";
 import { heldBy, NOTHING, storedBy } from "../../support/stored.ts";
-
-interface Tenant {
-  api: Client;
-  organizationId: string;
-  channel: string;
-  /** A chat with messages, and a chat without any. */
-  chat: string;
-  coldChat: string;
-  message: string;
-  sender: string;
-  template: string;
-  address: string;
-}
-
-const IDEMPOTENCY = { "Idempotency-Key": "order-7" };
-
-async function newTenant(): Promise<Tenant> {
-  const { organizationId, ownerId, channelId } = await newOrganization();
-  const api = client((await newKey(organizationId, { permissions: [...PERMISSIONS] })).secret);
-  const chat = await newChat(api, channelId);
-  const first = await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, IDEMPOTENCY);
-  await send(api, chat.id, { content: "Hello again" });
-  return {
-    api,
-    organizationId,
-    channel: channelId,
-    chat: chat.id,
-    coldChat: (await newChat(api, channelId)).id,
-    message: first.body.message.id,
-    sender: ownerId,
-    template: await newTemplate(organizationId, "Hi {{name}}"),
-    address: chat.contact.address,
-  };
-}
+import { IDEMPOTENCY, newTenant, type Tenant } from "./tenant.ts";
 
 /** Two similar organizations: `ours` makes the requests, and `theirs` owns the resources that they ask for. */
 let ours: Tenant;

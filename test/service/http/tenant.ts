@@ -1,0 +1,37 @@
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { type Client, client, newChat, newKey, newOrganization, newTemplate, send } from "../../support/harness.ts";
+
+/** An organization with one of each resource that a client can name. */
+export interface Tenant {
+  api: Client;
+  organizationId: string;
+  channel: string;
+  /** A chat with messages, and a chat without any. */
+  chat: string;
+  coldChat: string;
+  message: string;
+  sender: string;
+  template: string;
+  address: string;
+}
+
+export const IDEMPOTENCY = { "Idempotency-Key": "order-7" };
+
+export async function newTenant(): Promise<Tenant> {
+  const { organizationId, ownerId, channelId } = await newOrganization();
+  const api = client((await newKey(organizationId, { permissions: [...PERMISSIONS] })).secret);
+  const chat = await newChat(api, channelId);
+  const first = await api("POST", `/chats/${chat.id}/messages`, { content: "Hello" }, IDEMPOTENCY);
+  await send(api, chat.id, { content: "Hello again" });
+  return {
+    api,
+    organizationId,
+    channel: channelId,
+    chat: chat.id,
+    coldChat: (await newChat(api, channelId)).id,
+    message: first.body.message.id,
+    sender: ownerId,
+    template: await newTemplate(organizationId, "Hi {{name}}"),
+    address: chat.contact.address,
+  };
+}
