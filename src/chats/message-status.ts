@@ -11,7 +11,7 @@ const TIMES = { SENT: "sentAt", DELIVERED: "deliveredAt", READ: "readAt", FAILED
 
 /**
  * The message with a new status, and the time of it. `updatedAt` never runs backwards, even if the clock does. A network
- * may skip a status: then its time stays null.
+ * may skip a status: then its time is absent.
  */
 export function withStatus<Shown extends ShownMessage>(message: Shown, { status, error, at }: StatusChange): Shown {
   const updatedAt = new Date(Math.max(at, Date.parse(message.updatedAt))).toISOString();

@@ -59,6 +59,10 @@ const DELIVERY = {
   status: "",
   error: null,
   updatedAt: "",
+  sentAt: undefined,
+  deliveredAt: undefined,
+  readAt: undefined,
+  failedAt: undefined,
 };
 
 /** What was stored must be read as it was answered, but for what delivery has made of it since. */

@@ -153,8 +153,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "return rest ? Math.max(dueAt, rest.until + 86_400_000) : dueAt;",
   },
   "a deleted chat's scheduled messages stay in memory": {
-    file: chat,
-    right: "    this.#parts.scheduled.forget();\n",
+    file: chatParts,
+    right: "    this.scheduled.forget();\n",
     wrong: "",
   },
   "an instance does not notice that a message ended without a place": {
