@@ -28,7 +28,7 @@ const proceed: MiddlewareHandler = (_c, next) => next();
 export const operatorAccess: Access = {
   prefix: "/organizations/:id",
   needs: () => proceed,
-  actorOf: () => ({ scope: "any", id: OPERATOR }),
+  actorOf: () => ({ scope: "any", type: "operator", id: OPERATOR, name: "Operator" }),
   organizationOf: (c) => c.req.param("id") ?? "",
   isAllowed: () => true,
   onChange: audit,
@@ -38,7 +38,7 @@ export const operatorAccess: Access = {
 export const keyAccess: Access = {
   prefix: "",
   needs: (need) => requirePermission(need) as MiddlewareHandler,
-  actorOf: (c) => ({ scope: { organizationId: callerOf(c).organizationId }, id: callerOf(c).keyId }),
+  actorOf: (c) => ({ scope: { organizationId: callerOf(c).organizationId }, ...callerOf(c).principal }),
   organizationOf: (c) => callerOf(c).organizationId,
   isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
   onChange: audit,

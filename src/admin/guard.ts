@@ -43,7 +43,7 @@ export function auditFailures(): MiddlewareHandler<AdminEnv> {
 
 function writeLine(c: Context<AdminEnv>, id: string | null, outcome?: "unknown"): void {
   const { requestId } = c.var;
-  const keyId = c.var.caller?.keyId;
+  const keyId = c.var.caller?.principal.id;
   const line = { event: "audit", requestId, method: c.req.method, route: routePath(c), id, ...(keyId && { keyId }) };
   console.log(outcome ? { ...line, outcome } : line);
 }

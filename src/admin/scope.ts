@@ -1,13 +1,12 @@
 import type { ErrorCode } from "../http/errors.ts";
+import type { Principal } from "../keys/caller.ts";
 
 /** Whose resources a request can reach: those of one organization, or those of any, for the operator. */
 export type Scope = { organizationId: string } | "any";
 
 /** Who makes a request, and what it can reach. */
-export interface Actor {
+export interface Actor extends Principal {
   scope: Scope;
-  /** The id of the API key, or `OPERATOR`. */
-  id: string;
 }
 
 /** The `id` of the operator, and `createdBy` of what the operator created. */

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
-import type { Caller } from "../keys/key-object.ts";
+import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
 import type { resendBody } from "./message.ts";
 import { timeFaults } from "./message-times.ts";

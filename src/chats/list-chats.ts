@@ -6,7 +6,7 @@ import { atMost, queryText } from "../http/fields.ts";
 import { positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
 import { isId } from "../ids.ts";
-import type { Caller } from "../keys/key-object.ts";
+import type { Caller } from "../keys/caller.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { MAX_PLACE, parseSearch } from "../organizations/contact-search.ts";
 import type { ChatPosition, Waiting, WaitingPosition } from "../organizations/rpc.ts";

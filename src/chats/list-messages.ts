@@ -4,7 +4,7 @@ import { type JsonWithETag, withETag } from "../http/etag.ts";
 import { atMost, notEmpty } from "../http/fields.ts";
 import { type ListPosition, positionOf, positionParameters } from "../http/pagination.ts";
 import { fault, readQuery } from "../http/validation.ts";
-import type { Caller } from "../keys/key-object.ts";
+import type { Caller } from "../keys/caller.ts";
 import { SingleFlight } from "../platform/batched-calls.ts";
 import { folded } from "../platform/folding.ts";
 import { perIsolate } from "../platform/per-isolate.ts";

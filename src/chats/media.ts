@@ -1,7 +1,7 @@
 import { channelRecord } from "../channels/record.ts";
 import { ADAPTERS, networkOf } from "../channels/registry.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
-import type { Caller } from "../keys/key-object.ts";
+import type { Caller } from "../keys/caller.ts";
 import { callChat } from "./call-chat.ts";
 
 const MAX_NAME = 255;

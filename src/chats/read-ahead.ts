@@ -1,5 +1,5 @@
 import type { JsonWithETag } from "../http/etag.ts";
-import type { Caller } from "../keys/key-object.ts";
+import type { Caller } from "../keys/caller.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";

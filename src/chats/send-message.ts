@@ -1,6 +1,6 @@
 import { ApiError } from "../http/errors.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
-import type { Caller } from "../keys/key-object.ts";
+import type { Caller } from "../keys/caller.ts";
 import { BatchedCalls } from "../platform/batched-calls.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import { callChat } from "./call-chat.ts";

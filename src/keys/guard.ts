@@ -5,7 +5,7 @@ import { bearerToken } from "../http/bearer.ts";
 import { type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
-import type { Caller } from "./key-object.ts";
+import type { Caller } from "./caller.ts";
 import type { WindowState } from "./limits.ts";
 import { type Need, neededPermissions, type Permission } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";

@@ -1,15 +1,15 @@
 import { DurableObject } from "cloudflare:workers";
 import { directory } from "../db/client.ts";
-import type { Region } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { addCounts, type Counts } from "../platform/counts.ts";
 import { addressMatcher } from "./allowlist.ts";
+import type { Caller } from "./caller.ts";
 import { decide, type RefusalReason, reasonToRefuse } from "./decide.ts";
 import { type KeyRecord, presentKey, readKeyRecord } from "./key-record.ts";
 import { KeyStatsBuffer, type RequestCounts, type StoredStats } from "./key-stats.ts";
 import { type Counters, NO_COUNTERS, NO_RESERVATION, releaseReservation, usageOf, type WindowState } from "./limits.ts";
-import type { Need, Permission } from "./permissions.ts";
+import type { Need } from "./permissions.ts";
 
 /** A batch of requests that need admission. `hash` is that of the key text. */
 export interface AdmissionRequest {
@@ -22,15 +22,6 @@ export interface AdmissionRequest {
   units: number;
   /** Requests that the calling isolate refused from its cache since its last report. */
   refused?: Counts<RefusalReason>;
-}
-
-/** On whose behalf an admitted request acts. */
-export interface Caller {
-  keyId: string;
-  organizationId: string;
-  permissions: readonly Permission[];
-  defaultSenderId: string;
-  region: Region | null;
 }
 
 /** `window` is null if the key doesn't exist. */
@@ -156,11 +147,11 @@ export class KeyObject extends DurableObject<Env> {
     if (isFirstUse) this.#admittedHash = asked.hash;
     // The output gate holds the response until this is on disk.
     if (decision.write || isFirstUse) this.#store();
-    const { organizationId, permissions, defaultSenderId, region } = record;
+    const { name, organizationId, permissions, defaultSenderId, region } = record;
     return {
       outcome: "admitted",
       granted: decision.granted,
-      caller: { keyId: id, organizationId, permissions, defaultSenderId, region },
+      caller: { principal: { type: "key", id, name }, organizationId, permissions, defaultSenderId, region },
       window: decision.window,
     };
   }

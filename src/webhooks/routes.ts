@@ -139,7 +139,7 @@ export const ownWebhookRoutes = webhookRoutesFor({
   writes: requirePermission("webhooks:write") as MiddlewareHandler,
   scopeOf: (c) => ({
     scope: { organizationId: callerOf(c).organizationId },
-    actor: callerOf(c).keyId,
+    actor: callerOf(c).principal.id,
     ownHost: ownHostOf(c),
   }),
   organizationOf: (c) => callerOf(c).organizationId,

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { afterQuery } from "../../http/pagination.ts";
 import { fault } from "../../http/validation.ts";
-import type { Caller } from "../../keys/key-object.ts";
+import type { Caller } from "../../keys/caller.ts";
 import { callChat } from "../call-chat.ts";
 import { parseScheduleCursor } from "./cursor.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { ApiError } from "../../http/errors.ts";
 import { instant } from "../../http/fields.ts";
-import type { Caller } from "../../keys/key-object.ts";
+import type { Caller } from "../../keys/caller.ts";
 import { callChat } from "../call-chat.ts";
 
 /** The body of `PATCH /chats/{id}/messages/{messageId}`. Absent times don't change. Null is now, or never. */

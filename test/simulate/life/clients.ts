@@ -1,6 +1,6 @@
 import type { SendBody } from "../../../src/chats/message.ts";
 import type { MoveBody } from "../../../src/chats/rpc.ts";
-import type { Caller } from "../../../src/keys/key-object.ts";
+import type { Caller } from "../../../src/keys/caller.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import type { Party } from "../objects/party.ts";
 import type { Service } from "./load-service.ts";
@@ -20,7 +20,7 @@ interface SendRequest {
 
 export const ORGANIZATION_ID = "org_g000000000000000";
 const CALLER = {
-  keyId: "key",
+  principal: { type: "key", id: "key", name: "Key" },
   organizationId: ORGANIZATION_ID,
   defaultSenderId: "member",
   region: null,

@@ -70,7 +70,7 @@ export class Clients {
     const content = this.#name("text");
     this.#request("send", async ({ env }) => {
       const caller = {
-        keyId: "key",
+        principal: { type: "key" as const, id: "key", name: "Key" },
         organizationId: this.#organizationId,
         permissions: [],
         defaultSenderId: "member",

@@ -1,0 +1,21 @@
+import type { Region } from "../db/schema.ts";
+import type { Permission } from "./permissions.ts";
+
+/** Who makes a request. */
+export interface Principal {
+  /** `member` has a session of the console. */
+  type: "operator" | "key" | "member";
+  /** The id of the key or of the member, or `OPERATOR`. */
+  id: string;
+  /** The name of the key or of the member. */
+  name: string;
+}
+
+/** Who makes a request within an organization, and what it may do there. */
+export interface Caller {
+  principal: Principal;
+  organizationId: string;
+  permissions: readonly Permission[];
+  defaultSenderId: string;
+  region: Region | null;
+}
