@@ -17,7 +17,6 @@ import { webhookRoutes } from "./inbound/routes.ts";
 import { authenticate, type KeyVariables, requirePermission } from "./keys/guard.ts";
 import { ownKeyRoutes } from "./keys/routes.ts";
 import { causeOf } from "./log.ts";
-import { ownWebhookRoutes } from "./webhooks/routes.ts";
 
 type AppEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
@@ -39,7 +38,6 @@ app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
 app.route("/api/v1", eventRoutes);
 app.route("/api/v1", exportRoutes);
-app.route("/api/v1", ownWebhookRoutes);
 app.route("/api/v1", ownManagementRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
+import { webhookRoutesFor } from "../webhooks/routes.ts";
 import { keyAccess } from "./access.ts";
 import { channelRoutesFor } from "./channel-routes.ts";
 import { chatErasureRoutesFor } from "./chat-routes.ts";
@@ -26,4 +27,5 @@ export const ownManagementRoutes = new Hono<AdminEnv>()
   .route("/", channelRoutesFor(keyAccess))
   .route("/", templateRoutesFor(keyAccess))
   .route("/", memberRoutesFor(keyAccess))
-  .route("/", chatErasureRoutesFor(keyAccess));
+  .route("/", chatErasureRoutesFor(keyAccess))
+  .route("/", webhookRoutesFor(keyAccess));

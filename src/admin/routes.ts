@@ -3,6 +3,7 @@ import { needs } from "../config.ts";
 import { operatorExportRoutes } from "../export/routes.ts";
 import { blockStrangers } from "../http/abuse-limit.ts";
 import { refusePreflight } from "../http/preflight.ts";
+import { webhookRoutesFor } from "../webhooks/routes.ts";
 import { operatorAccess } from "./access.ts";
 import { channelRoutesFor } from "./channel-routes.ts";
 import { chatErasureRoutesFor, operatorChatRoutes } from "./chat-routes.ts";
@@ -13,7 +14,6 @@ import { organizationRoutes } from "./organization-routes.ts";
 import { resealRoutes } from "./reseal-routes.ts";
 import { statsRoutes } from "./stats-routes.ts";
 import { templateRoutesFor } from "./template-routes.ts";
-import { operatorWebhookRoutes } from "./webhook-routes.ts";
 
 /** The operator's routes. Each write leaves one `audit` line. */
 export const adminRoutes = new Hono<AdminEnv>();
@@ -38,6 +38,6 @@ adminRoutes.route("/", operatorChatRoutes);
 adminRoutes.route("/", operatorExportRoutes);
 adminRoutes.route("/", chatErasureRoutesFor(operatorAccess));
 adminRoutes.route("/", keyRoutesFor(operatorAccess));
-adminRoutes.route("/", operatorWebhookRoutes);
+adminRoutes.route("/", webhookRoutesFor(operatorAccess));
 adminRoutes.route("/", statsRoutes);
 adminRoutes.all("/*", (c) => c.notFound());

@@ -1,7 +1,7 @@
-import { type Context, Hono, type MiddlewareHandler } from "hono";
-import type { RequestVariables } from "../http/request-log.ts";
+import { type Context, Hono } from "hono";
+import type { Access } from "../admin/access.ts";
+import type { AdminEnv } from "../admin/guard.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
-import { type KeyVariables, requirePermission } from "../keys/guard.ts";
 import {
   attemptsQuery,
   enableBody,
@@ -34,31 +34,16 @@ import {
   rotateWebhook,
 } from "./webhooks.ts";
 
-/** The context of the routes of webhooks. `caller` is absent in the operator's routes. */
-export type WebhookEnv = {
-  Bindings: Env;
-  Variables: RequestVariables & Partial<KeyVariables> & { isAudited?: boolean };
-};
-
-type WebhookContext = Context<WebhookEnv>;
-
-/** What differs between the routes of keys and those of the operator. */
-export interface WebhookAccess {
-  /** The path of the list of an organization's webhooks. */
-  list: "/webhooks" | "/organizations/:id/webhooks";
-  reads: MiddlewareHandler<WebhookEnv>;
-  writes: MiddlewareHandler<WebhookEnv>;
-  scopeOf: (c: WebhookContext) => WebhookScope;
-  /** The organization of a request to `list`. */
-  organizationOf: (c: WebhookContext) => string;
-  /** Called after a change, with the id of the webhook. */
-  onChange: (c: WebhookContext, id: string) => void;
-}
-
-/** The routes of webhooks, for keys or for the operator. */
-export function webhookRoutesFor(access: WebhookAccess): Hono<WebhookEnv> {
-  const { list, reads, writes, scopeOf, organizationOf, onChange } = access;
-  return new Hono<WebhookEnv>()
+/** The webhooks of an organization. */
+export function webhookRoutesFor(access: Access): Hono<AdminEnv> {
+  const { prefix, needs, actorOf, organizationOf, onChange } = access;
+  const [reads, writes] = [needs("webhooks:read"), needs("webhooks:write")];
+  const list = `${prefix}/webhooks` as const;
+  const scopeOf = (c: Context<AdminEnv>): WebhookScope => {
+    const { scope, id } = actorOf(c);
+    return { scope, actor: id, ownHost: new URL(c.req.url).host };
+  };
+  return new Hono<AdminEnv>()
     .post(list, writes, noQuery, validBody(newWebhookBody), async (c) => {
       const created = await createWebhook(c.env, scopeOf(c), organizationOf(c), c.req.valid("json"));
       onChange(c, created.webhook.id);
@@ -124,30 +109,5 @@ export function webhookRoutesFor(access: WebhookAccess): Hono<WebhookEnv> {
     })
     .get("/webhooks/:id/replays/:replayId", reads, noQuery, async (c) => {
       return c.json({ replay: await readReplay(c.env, scopeOf(c), c.req.param("id"), c.req.param("replayId")) });
-    }) as Hono<WebhookEnv>;
-}
-
-/** The host of this service, as the client called it. */
-export function ownHostOf(c: WebhookContext): string {
-  return new URL(c.req.url).host;
-}
-
-/** The routes of webhooks for the clients of an organization. */
-export const ownWebhookRoutes = webhookRoutesFor({
-  list: "/webhooks",
-  reads: requirePermission("webhooks:read") as MiddlewareHandler,
-  writes: requirePermission("webhooks:write") as MiddlewareHandler,
-  scopeOf: (c) => ({
-    scope: { organizationId: callerOf(c).organizationId },
-    actor: callerOf(c).principal.id,
-    ownHost: ownHostOf(c),
-  }),
-  organizationOf: (c) => callerOf(c).organizationId,
-  onChange: () => {},
-});
-
-function callerOf(c: WebhookContext): KeyVariables["caller"] {
-  const { caller } = c.var;
-  if (!caller) throw new Error("a route of webhooks has no permission line");
-  return caller;
+    }) as Hono<AdminEnv>;
 }
