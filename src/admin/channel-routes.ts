@@ -20,6 +20,7 @@ import { eraseChannel } from "./erase.ts";
 import type { AdminEnv } from "./guard.ts";
 import { overlapBody } from "./overlap.ts";
 import { registerChannel } from "./register-webhook.ts";
+import { checkRetention } from "./retention.ts";
 import { listOf } from "./rows.ts";
 import type { Actor } from "./scope.ts";
 
@@ -36,6 +37,7 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
     .post(`${prefix}/channels`, writes, noQuery, validBody(newChannelBody), async (c) => {
       const body = c.req.valid("json");
       checkLimits(actorOf(c), body.limits ?? undefined);
+      checkRetention(actorOf(c), isAllowed(c, "chats:erase"), body.retentionDays ?? undefined);
       const created = await createChannel(c.env, viewOf(c), organizationOf(c), body);
       onChange(c, created.channel.id);
       return c.json(created, 201);
@@ -57,6 +59,7 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
     .patch("/channels/:id", writes, noQuery, validBody(channelPatch), async (c) => {
       const patch = c.req.valid("json");
       checkLimits(actorOf(c), patch.limits);
+      checkRetention(actorOf(c), isAllowed(c, "chats:erase"), patch.retentionDays);
       const channel = await patchChannel(c.env, viewOf(c), c.req.param("id"), patch);
       onChange(c, channel.id);
       return c.json({ channel });

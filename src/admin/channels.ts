@@ -16,6 +16,7 @@ import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./limits.ts";
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
+import { retentionDays, startRetention } from "./retention.ts";
 import { insertIfActive, rowOf } from "./rows.ts";
 import type { Scope } from "./scope.ts";
 
@@ -43,6 +44,7 @@ export const newChannelBody = z.object({
   credentials: z.nullish(object),
   settings: z.nullish(object),
   limits: z.nullish(limitsBody),
+  retentionDays,
 });
 
 /** The body of `PATCH /channels/{id}`. Absent credentials and settings don't change. Null resets a setting. */
@@ -51,6 +53,7 @@ export const channelPatch = z.object({
   credentials: z.optional(object),
   settings: z.nullish(object),
   limits: z.nullish(limitsBody),
+  retentionDays,
 });
 
 /** Creates a channel. For a web channel it also returns the identity secret, which no other response contains. */
@@ -77,6 +80,7 @@ export async function createChannel(
     name,
     settings,
     limits: mergeLimits({}, body.limits ?? {}),
+    retentionDays: body.retentionDays ?? null,
     credentials: isWeb ? null : await seal(keys, { id, column: "credentials" }, JSON.stringify(credentials)),
     account: KINDS[kind].accountOf?.(credentials) ?? null,
     credentialHints: hintsOf(credentials),
@@ -99,12 +103,14 @@ export async function readChannel(env: Env, view: ChannelView, id: string) {
 /**
  * Changes a channel. Absent fields, credentials and settings stay as they are. The result has the health after the
  * change.
- * @throws ApiError `unavailable` if the new credentials are stored but the channel's object does not respond: repeat it
+ * @throws ApiError `unavailable` if the change is stored, but an object that must learn of new credentials or of another
+ *   retention does not respond: repeat it
  */
 export async function patchChannel(env: Env, view: ChannelView, id: string, patch: z.output<typeof channelPatch>) {
   const channel = await updateChannel(env, view.scope, id, async (before) => ({
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.limits !== undefined && { limits: mergeLimits(before.limits, patch.limits) }),
+    ...(patch.retentionDays !== undefined && { retentionDays: patch.retentionDays }),
     ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings) }),
     ...(patch.credentials && (await withNewCredentials(env, before, patch.credentials))),
   }));
@@ -112,7 +118,10 @@ export async function patchChannel(env: Env, view: ChannelView, id: string, patc
   // Without this call, a broken channel would stay broken until its next probe.
   if (hasCredentials) await reloadChannel(env, id);
   else if (patch.settings !== undefined) await tryToReloadChannel(env, id);
-  if (patch.name !== undefined || patch.limits !== undefined) await refreshOrganization(env, channel.organizationId);
+  if (patch.retentionDays !== undefined) await startRetention(env, channel.organizationId);
+  else if (patch.name !== undefined || patch.limits !== undefined) {
+    await refreshOrganization(env, channel.organizationId);
+  }
   // With new credentials, the object has now reset the channel's health.
   return presentChannel(env, view, channel, await healthOf(env, channel));
 }
@@ -183,7 +192,7 @@ export async function presentChannel(
   channel: Channel,
   health: ChannelHealth | null,
 ) {
-  const { id, organizationId, kind, name, settings, limits, createdAt } = channel;
+  const { id, organizationId, kind, name, settings, limits, retentionDays, createdAt } = channel;
   return {
     id,
     organizationId,
@@ -191,6 +200,7 @@ export async function presentChannel(
     name,
     settings: { ...KINDS[kind].defaults, ...settings },
     limits: presentLimits(limits),
+    retentionDays,
     ...(channel.verifyToken && {
       credentials: channel.credentialHints,
       webhook: {

@@ -72,6 +72,8 @@ export const channels = sqliteTable(
     name: text().notNull(),
     settings: text({ mode: "json" }).$type<ChannelSettings>().notNull(),
     limits: text({ mode: "json" }).$type<Limits>().notNull().default(sql`'{}'`),
+    /** After how many days messages are deleted; null for never. */
+    retentionDays: integer(),
     /** Sealed JSON of the credentials; null for a web channel. */
     credentials: text(),
     /** The network's id of the channel's account; null if each account has its own webhook address. */

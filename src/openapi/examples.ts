@@ -120,6 +120,7 @@ const channel: Example<typeof operator.channelSchema> = {
   name: "Support",
   settings: { perSecond: 80 },
   limits: { chats: null },
+  retentionDays: null,
   credentials: { phoneNumberId: "1111", accessToken: "wxyz", appSecret: "9f3a" },
   webhook: {
     url: `https://parley.example/hooks/whatsapp/${chat.channel.id}`,

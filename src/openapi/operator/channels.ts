@@ -64,6 +64,7 @@ export const overlap: RequestBodySpec = {
 /** Channels and their secrets. */
 export function channelOperations(side: Side): readonly OperationSpec[] {
   const { isOperator, prefix, needs, ofOrganization, whose } = side;
+  const eraseToo = isOperator ? "" : " Setting it also needs `chats:erase`.";
   return [
     {
       method: "post",
@@ -83,6 +84,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           name: "The channel's name. Visitors of a web chat see it.",
           credentials: `The credentials for the network: ${credentials}.`,
           settings: `The settings: ${settings}.`,
+          retentionDays: `After how many days messages are deleted. Null: never.${eraseToo}`,
           ...(isOperator && {
             limits: "What the channel may have at most.",
             "limits.chats": "The maximum number of chats. Null: no limit.",
@@ -151,6 +153,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           name: "The channel's name.",
           credentials: `The credentials to change: ${credentials}.`,
           settings: `The settings to change: ${settings}. Null restores a default.`,
+          retentionDays: `After how many days messages are deleted. It also applies to the messages that are stored already. Null: never.${eraseToo}`,
           ...(isOperator && {
             limits: "The limits to change. Null removes them all.",
             "limits.chats": "The maximum number of chats. Null: no limit.",

@@ -83,6 +83,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
       })
       .describe("The settings, with their defaults"),
     limits,
+    retentionDays: count.nullable().describe("After how many days messages are deleted. Null: never"),
     credentials: z
       .record(z.string(), z.string())
       .exactOptional()

@@ -41,6 +41,7 @@ test.each([
         name: "Support",
         settings,
         limits: { chats: null },
+        retentionDays: null,
         credentials: ends,
         webhook: {
           url: `https://parley.test/hooks/${kind}/${channel.id}`,
@@ -66,6 +67,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
       name: "Site",
       settings: { allowedOrigins: [] },
       limits: { chats: null },
+      retentionDays: null,
       health: { state: "ok", reason: null, since: TIME },
       createdAt: TIME,
     },
