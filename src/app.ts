@@ -5,6 +5,7 @@ import { adminRoutes } from "./admin/routes.ts";
 import { webRoutes } from "./channels/web/routes.ts";
 import { chatRoutes } from "./chats/routes.ts";
 import { needs } from "./config.ts";
+import { consoleRoutes } from "./console/routes.ts";
 import { isOutage } from "./db/client.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { exportRoutes } from "./export/routes.ts";
@@ -42,6 +43,7 @@ app.route("/api/v1", ownManagementRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 
 app.route("/admin/v1", adminRoutes);
+app.route("/console", consoleRoutes);
 app.route("/hooks", webhookRoutes);
 app.route("/web", webRoutes);
 

@@ -34,7 +34,7 @@ export const operatorAccess: Access = {
   onChange: audit,
 };
 
-/** The API keys that manage their own organization. */
+/** The API keys that manage their own organization, and the sessions of the console. */
 export const keyAccess: Access = {
   prefix: "",
   needs: (need) => requirePermission(need) as MiddlewareHandler,

@@ -22,7 +22,7 @@ export function authenticateOperator(): MiddlewareHandler<AdminEnv> {
   };
 }
 
-/** Logs a write of the operator or of a key: its route and the id of the changed resource. Each write has one such line. */
+/** Logs a write of the operator, of a key or of a member: its route and the id of the changed resource. Each write has one such line. */
 export function audit(c: Context<AdminEnv>, id: string | null): void {
   writeLine(c, id);
   c.set("isAudited", true);
@@ -43,7 +43,8 @@ export function auditFailures(): MiddlewareHandler<AdminEnv> {
 
 function writeLine(c: Context<AdminEnv>, id: string | null, outcome?: "unknown"): void {
   const { requestId } = c.var;
-  const keyId = c.var.caller?.principal.id;
-  const line = { event: "audit", requestId, method: c.req.method, route: routePath(c), id, ...(keyId && { keyId }) };
+  const { type, id: who } = c.var.caller?.principal ?? {};
+  const maker = { ...(type === "key" && { keyId: who }), ...(type === "member" && { memberId: who }) };
+  const line = { event: "audit", requestId, method: c.req.method, route: routePath(c), id, ...maker };
   console.log(outcome ? { ...line, outcome } : line);
 }

@@ -1,33 +1,66 @@
 import { and, eq, exists, isNull, type SQL, sql } from "drizzle-orm";
 import type { Directory } from "../db/client.ts";
-import { apiKeys, organizations, type SelfService } from "../db/schema.ts";
+import { apiKeys, members, organizations, type SelfService } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
 import { type Power, whyBeyond, whyLacking } from "../keys/escalation.ts";
 import type { Actor } from "./scope.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
+type Member = typeof members.$inferSelect;
 
-/** The key that manages other keys, and the ceilings that the operator set; null if there is no self-service. */
+/** Who manages keys within an organization: a key or a member. */
 export interface Authority {
-  maker: ApiKey;
+  organizationId: string;
+  power: Power;
+  /** The ceilings that the operator set; null if there is no self-service. */
   selfService: SelfService | null;
+  /**
+   * A condition: the key or the member is as it was read, so that a change of it applies to what it has not finished
+   * yet. A key that is being revoked can't leave another key behind.
+   */
+  isAsRead: SQL;
 }
 
 /**
- * The authority of the key that makes a request; null for the operator, who needs none.
- * @throws ApiError `invalid_api_key` if the key was revoked or deleted meanwhile
+ * The authority of the key or member that makes a request; null for the operator, who needs none.
+ * @throws ApiError `invalid_api_key`, `not_signed_in` if the key was revoked or the member removed meanwhile
  */
-export async function authorityOf(db: Directory, { scope, id }: Actor): Promise<Authority | null> {
-  if (scope === "any") return null;
+export async function authorityOf(db: Directory, { scope, type, id }: Actor): Promise<Authority | null> {
+  if (type === "operator" || scope === "any") return null;
+  return type === "key" ? keyAuthority(db, scope.organizationId, id) : memberAuthority(db, scope.organizationId, id);
+}
+
+async function keyAuthority(db: Directory, organizationId: string, id: string): Promise<Authority> {
   const row = await db
     .select({ maker: apiKeys, selfService: organizations.selfService })
     .from(apiKeys)
     .innerJoin(organizations, eq(organizations.id, apiKeys.organizationId))
-    .where(and(eq(apiKeys.id, id), eq(organizations.id, scope.organizationId), isNull(organizations.erasingAt)))
+    .where(and(eq(apiKeys.id, id), eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
     .get();
   if (!row || row.maker.revokedAt !== null) throw new ApiError("invalid_api_key");
-  return row;
+  const { maker: power, selfService } = row;
+  const isAsRead = exists(db.select({ id: apiKeys.id }).from(apiKeys).where(isKeyAsRead(power)));
+  return { organizationId, power, selfService, isAsRead };
+}
+
+async function memberAuthority(db: Directory, organizationId: string, id: string): Promise<Authority> {
+  const row = await db
+    .select({ permissions: members.permissions, selfService: organizations.selfService })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .where(and(eq(members.id, id), eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
+    .get();
+  if (!row) throw new ApiError("not_signed_in");
+  const { permissions, selfService } = row;
+  const isAsRead = exists(db.select({ id: members.id }).from(members).where(isMemberAsRead({ id, permissions })));
+  return { organizationId, power: { permissions, expiresAt: null, ipAllowlist: [] }, selfService, isAsRead };
+}
+
+/** A condition: the row is this member, and its permissions have not changed. */
+export function isMemberAsRead({ id, permissions }: Pick<Member, "id" | "permissions">): SQL | undefined {
+  const stored = sql`json(${members.permissions}) is json(${sql.param(permissions, members.permissions)})`;
+  return and(eq(members.id, id), stored);
 }
 
 /** The ceilings. @throws ApiError `self_service_off` */
@@ -41,8 +74,8 @@ export function ceilingsOf({ selfService }: Authority): SelfService {
  * @param before the key as it is; null for a new one
  * @throws ApiError `permission_denied`
  */
-export function checkPower({ maker }: Authority, before: Power | null, after: Power): void {
-  const why = (before && whyLacking(maker, before.permissions)) ?? whyBeyond(maker, after);
+export function checkPower({ power }: Authority, before: Power | null, after: Power): void {
+  const why = (before && whyLacking(power, before.permissions)) ?? whyBeyond(power, after);
   if (why !== null) throw new ApiError("permission_denied", { text: why });
 }
 
@@ -56,14 +89,6 @@ export function checkRate({ maxPerSecond }: SelfService, rate: { rateLimit: numb
 export function checkQuota({ monthlyQuota: ceiling }: SelfService, monthlyQuota: number | null): void {
   if (ceiling === undefined || monthlyQuota !== null) return;
   throw fault("monthlyQuota", "must be a number, because the organization has a ceiling for the sum of quotas");
-}
-
-/**
- * A condition: the key that makes the request is as it was read, so that a change of it applies to what it has not
- * finished yet. A key that is being revoked can't leave another key behind.
- */
-export function isMakerAsRead(db: Directory, { maker }: Authority): SQL {
-  return exists(db.select({ id: apiKeys.id }).from(apiKeys).where(isKeyAsRead(maker)));
 }
 
 /** A condition: the row is this key, and what the rules of escalation depend on has not changed. */
@@ -81,8 +106,8 @@ export function isKeyAsRead(key: ApiKey): SQL | undefined {
 }
 
 /** A condition: the ceilings of the organization are as they were read. */
-export function areCeilingsAsRead(db: Directory, { maker, selfService }: Authority): SQL {
+export function areCeilingsAsRead(db: Directory, { organizationId, selfService }: Authority): SQL {
   const stored = sql`json(${organizations.selfService}) is json(${sql.param(selfService, organizations.selfService)})`;
-  const same = and(eq(organizations.id, maker.organizationId), stored);
+  const same = and(eq(organizations.id, organizationId), stored);
   return exists(db.select({ id: organizations.id }).from(organizations).where(same));
 }

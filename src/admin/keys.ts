@@ -21,7 +21,6 @@ import {
   checkQuota,
   checkRate,
   isKeyAsRead,
-  isMakerAsRead,
 } from "./key-authority.ts";
 import {
   hasOtherManager,
@@ -128,7 +127,7 @@ async function insertByKey(db: Directory, authority: Authority, key: ApiKey, now
   checkRate(ceilings, key);
   checkQuota(ceilings, key.monthlyQuota);
   const condition = and(
-    isMakerAsRead(db, authority),
+    authority.isAsRead,
     areCeilingsAsRead(db, authority),
     hasRoomForKey(key.organizationId, ceilings),
     hasRoomForQuota(key.organizationId, key.id, ceilings, quota, now),
@@ -184,7 +183,7 @@ function changeByKey(db: Directory, authority: Authority, before: ApiKey, change
   const { id, organizationId } = before;
   return and(
     isKeyAsRead(before),
-    isMakerAsRead(db, authority),
+    authority.isAsRead,
     areCeilingsAsRead(db, authority),
     quota > quotaHeld(before, now) ? hasRoomForQuota(organizationId, id, ceilings, quota, now) : undefined,
     isManager(before, now) && !isManager(after, now) ? hasOtherManager(organizationId, id, now) : undefined,
@@ -204,7 +203,7 @@ export async function revokeKey(env: Env, actor: Actor, id: string) {
     const condition = and(
       eq(apiKeys.id, id),
       isWithin(apiKeys, actor.scope),
-      authority ? isMakerAsRead(db, authority) : undefined,
+      authority ? authority.isAsRead : undefined,
       // Without self-service, no key manages keys, and a leaked key must be stopped.
       authority?.selfService && isManager(before, now)
         ? or(hasOtherManager(before.organizationId, id, now), sql`${apiKeys.revokedAt} is not null`)
@@ -258,7 +257,7 @@ export async function rotateKey(env: Env, actor: Actor, id: string, { overlapSec
     if (before.revokedAt !== null || (before.expiresAt !== null && before.expiresAt <= now)) {
       throw new ApiError("key_revoked");
     }
-    const asRead = authority && [isKeyAsRead(before), isMakerAsRead(db, authority), areCeilingsAsRead(db, authority)];
+    const asRead = authority && [isKeyAsRead(before), authority.isAsRead, areCeilingsAsRead(db, authority)];
     const condition = and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt), ...(asRead ?? []));
     const [key] = await changeKeys(env, [id], async () => {
       const admittedHash = await callObject(env.KEYS, id, (object) => object.admittedHash());

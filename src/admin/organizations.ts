@@ -5,6 +5,7 @@ import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
+import { DEFAULT_PERMISSIONS } from "../keys/permissions.ts";
 import {
   limitsBody,
   mergeLimits,
@@ -145,6 +146,10 @@ function newMember(organization: Organization, body: z.output<typeof newMemberBo
     organizationId: organization.id,
     name: body.name,
     email: body.email ?? null,
+    permissions: [...DEFAULT_PERMISSIONS],
+    sessionsSince: 0,
+    signInHash: null,
+    signInUntil: null,
     createdAt,
   };
 }

@@ -6,6 +6,7 @@ import { callChat } from "./call-chat.ts";
 import type { resendBody } from "./message.ts";
 import { timeFaults } from "./message-times.ts";
 import type { ResendRequest, ShownHistory } from "./rpc.ts";
+import { senderFor } from "./sender.ts";
 import { findSenderAndTemplate } from "./senders-and-templates.ts";
 
 /** A message of a chat. */
@@ -58,15 +59,18 @@ export async function resendMessage(
 async function senderOf(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
-  { organizationId }: Caller,
+  caller: Caller,
   body: z.output<typeof resendBody>,
 ): Promise<ResendRequest["sender"]> {
   const { senderId } = body;
-  const found = await findSenderAndTemplate(env, ctx, organizationId, { senderId });
+  const found = await findSenderAndTemplate(env, ctx, caller.organizationId, { senderId });
   const faults = timeFaults(body, Date.now());
   if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
   if (senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
-  return { outcome: "found", senderId: senderId ?? null };
+  const isMember = caller.principal.type === "member";
+  if (senderId === undefined && !isMember) return { outcome: "found", senderId: null };
+  const chosen = senderFor(caller, senderId);
+  return "outcome" in chosen ? chosen : { outcome: "found", senderId: chosen.senderId };
 }
 
 /**

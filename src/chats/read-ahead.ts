@@ -1,5 +1,6 @@
 import type { JsonWithETag } from "../http/etag.ts";
 import type { Caller } from "../keys/caller.ts";
+import type { WellFormedKey } from "../keys/well-formed-key.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
 import { perIsolate } from "../platform/per-isolate.ts";
 import type { ChatsContext } from "./context.ts";
@@ -11,7 +12,7 @@ type Read = (caller: Caller) => Promise<JsonWithETag>;
 
 /** Starts to read a resource that the key has read here before. The read and the check of the key run in parallel. */
 export function startReadAhead(c: ChatsContext, resource: string, read: Read): void {
-  const caller = readers(c.env).get(nameOf(c, resource));
+  const caller = readers(c.env).get(nameOf(c.get("key"), resource));
   if (!caller) return;
   const answer = read(caller);
   // `finishReadAhead` reports a failure. If the key is refused, nobody does.
@@ -25,10 +26,11 @@ export async function finishReadAhead(c: ChatsContext, resource: string, read: R
   const readAhead = c.get("readAhead");
   const isSame = readAhead?.permissions.join() === caller.permissions.join();
   const answer = await (readAhead && isSame ? readAhead.answer : read(caller));
-  readers(c.env).set(nameOf(c, resource), caller);
+  const key = c.get("key");
+  if (key) readers(c.env).set(nameOf(key, resource), caller);
   return answer;
 }
 
-function nameOf(c: ChatsContext, resource: string): string {
-  return JSON.stringify([c.get("key").hash, resource]);
+function nameOf(key: WellFormedKey | undefined, resource: string): string {
+  return JSON.stringify([key?.hash, resource]);
 }

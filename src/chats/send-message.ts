@@ -8,6 +8,7 @@ import { fingerprintOf, idempotencyHashOf } from "./idempotency.ts";
 import { MAX_CONTENT, type SendBody, typeOf } from "./message.ts";
 import { timeFaults } from "./message-times.ts";
 import type { Draft, Prepared, RefusedDraft, SendAnswer } from "./rpc.ts";
+import { senderFor } from "./sender.ts";
 import { findSenderAndTemplate, type SendData } from "./senders-and-templates.ts";
 import { fillTemplate } from "./template.ts";
 
@@ -56,7 +57,9 @@ function prepare(caller: Caller, body: SendBody, found: SendData | null): Prepar
   const faults = timeFaults(body, Date.now());
   if (faults.length > 0) return { outcome: "refused", code: "validation_failed", faults };
   if (body.senderId !== undefined && !found?.sender) return { outcome: "refused", code: "sender_not_found" };
-  const senderId = body.senderId ?? caller.defaultSenderId;
+  const chosen = senderFor(caller, body.senderId);
+  if ("outcome" in chosen) return chosen;
+  const { senderId } = chosen;
   if (body.templateId === undefined) return { outcome: "prepared", senderId, text: body.content, template: null };
   if (!found?.template) return { outcome: "refused", code: "template_not_found" };
   const { name, language } = found.template;

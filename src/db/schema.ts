@@ -57,6 +57,16 @@ export const members = sqliteTable(
     organizationId: organizationId(),
     name: text().notNull(),
     email: text(),
+    /** What the member may do in the console. */
+    permissions: text({ mode: "json" })
+      .$type<Permission[]>()
+      .notNull()
+      .default(sql`'["chats:read","chats:write","messages:read","messages:send"]'`),
+    /** Sessions of the console that began earlier have ended. */
+    sessionsSince: integer().notNull().default(0),
+    /** SHA-256 of the code of the member's sign-in link, in hex; null if there is none. The code is never stored. */
+    signInHash: text(),
+    signInUntil: integer(),
     createdAt: integer().notNull(),
   },
   // Finds an organization's first member, and lists its members.
@@ -137,7 +147,7 @@ export const apiKeys = sqliteTable(
     quotaPeakUntil: integer(),
     expiresAt: integer(),
     revokedAt: integer(),
-    /** The id of the key that created it, or `operator`. */
+    /** The id of the key or member that created it, or `operator`. */
     createdBy: text().notNull().default("operator"),
     createdAt: integer().notNull(),
   },
@@ -166,7 +176,7 @@ export const webhooks = sqliteTable(
     concurrency: integer().notNull(),
     /** Grows with each change of the settings, but not with a rotation of the secret. */
     version: integer().notNull(),
-    /** The id of the key that created it, or `operator`. */
+    /** The id of the key or member that created it, or `operator`. */
     createdBy: text().notNull(),
     createdAt: integer().notNull(),
     erasingAt: integer(),
@@ -174,3 +184,10 @@ export const webhooks = sqliteTable(
   // Lists an organization's webhooks, and finds one by its URL.
   (table) => [index("webhooks_by_organization").on(table.organizationId, table.createdAt, table.id)],
 );
+
+/** The one-time codes that signed the operator in. A row is deleted once its code has expired. */
+export const usedCodes = sqliteTable("used_codes", {
+  /** SHA-256 of the code, in hex. */
+  hash: text().primaryKey(),
+  until: integer().notNull(),
+});

@@ -3,7 +3,7 @@ import { json } from "../http/etag.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { fault, noQuery, validQuery } from "../http/validation.ts";
 import { type KeyVariables, requirePermission } from "../keys/guard.ts";
-import { type KeyWatch, watchKey } from "../keys/key-watch.ts";
+import { KeyWatch, watchKey } from "../keys/key-watch.ts";
 import { causeOf } from "../log.ts";
 import { MAX_STREAM_MS } from "../organizations/doorbells.ts";
 import { SYSTEM_CLOCK } from "../platform/clock.ts";
@@ -122,8 +122,11 @@ async function* continued(first: IteratorResult<EventPage, void>, rest: AsyncGen
 }
 
 function watchedKey(c: EventsContext): KeyWatch {
+  const { key, session } = c.var;
+  if (session) return new KeyWatch(() => session.check(PERMISSION), SYSTEM_CLOCK);
+  if (!key) throw new Error("a route of events has no guard");
   const address = c.req.header("CF-Connecting-IP") ?? null;
-  return watchKey(c.env, { ...c.get("key"), address, permission: PERMISSION }, SYSTEM_CLOCK);
+  return watchKey(c.env, { ...key, address, permission: PERMISSION }, SYSTEM_CLOCK);
 }
 
 function portsOf(c: EventsContext, reader: EventReader, { signal }: KeyWatch, listener: Listener): FollowPorts {

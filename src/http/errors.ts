@@ -7,6 +7,10 @@ import { createJsonResponse, type ResponseHeaders } from "./response.ts";
 export const ERRORS = {
   missing_authorization: { status: 401, shape: "message", text: "Missing or invalid Authorization header" },
   invalid_api_key: { status: 401, shape: "message", text: "Invalid or expired API key" },
+  not_signed_in: { status: 401, shape: "message", text: "Not signed in, or the session has ended" },
+  wrong_token: { status: 401, shape: "message", text: "The token is wrong" },
+  link_invalid: { status: 401, shape: "message", text: "The sign-in link has expired or was used" },
+  cross_site: { status: 403, shape: "message", text: "Only the console's own pages can make this request" },
   webhook_not_genuine: { status: 401, shape: "message", text: "The call is not from the network" },
   handshake_refused: { status: 403, shape: "message", text: "The handshake does not have the channel's verify token" },
   permission_denied: { status: 403, shape: "message", text: "The API key lacks a permission" },

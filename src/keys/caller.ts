@@ -16,6 +16,7 @@ export interface Caller {
   principal: Principal;
   organizationId: string;
   permissions: readonly Permission[];
-  defaultSenderId: string;
+  /** The member who sends a message if the request names none. Null: the request must name one. */
+  defaultSenderId: string | null;
   region: Region | null;
 }

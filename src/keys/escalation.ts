@@ -3,7 +3,8 @@ import type { Permission } from "./permissions.ts";
 
 /**
  * What a key that manages keys can give to another key, or to itself: at most what it has. Otherwise a key could get
- * permissions, time or addresses through a key that it creates, changes or rotates.
+ * permissions, time or addresses through a key that it creates, changes or rotates. Members who manage keys are held to
+ * the same rule.
  */
 
 /** What a key may do, until when (Unix milliseconds; null: without end) and from where (empty: from anywhere). */

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { refuseStranger } from "../http/abuse-limit.ts";
 import { bearerToken } from "../http/bearer.ts";
-import { type ErrorReply, errorResponse } from "../http/errors.ts";
+import { ApiError, type ErrorReply, errorResponse } from "../http/errors.ts";
 import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./caller.ts";
@@ -10,9 +10,17 @@ import type { WindowState } from "./limits.ts";
 import { type Need, neededPermissions, type Permission } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
-/** The context variables of a guarded route. */
+/** What a person with a session of the console may do in one organization. It takes the place of a key. */
+export interface Session {
+  caller: Caller;
+  /** Why the session may no longer make a request that needs `permission`, read anew; null if it may. */
+  check: (permission: Need | null) => Promise<ApiError | null>;
+}
+
+/** The context variables of a guarded route. A request has either a key or a session. */
 export interface KeyVariables {
-  key: WellFormedKey;
+  key?: WellFormedKey;
+  session?: Session;
   caller: Caller;
 }
 
@@ -37,7 +45,7 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
 
 /**
  * Middleware for one route: asks the key's object to admit the request. All later responses, errors too, have the
- * key's rate limit headers.
+ * key's rate limit headers. A session needs only the permission, and no key counts its requests.
  *
  * @param permission null: any valid key may call the route
  * @param meanwhile starts work during that call; its result must not reach the client unless the key is admitted
@@ -47,9 +55,17 @@ export function requirePermission<E extends KeyEnv>(
   meanwhile?: (c: Context<E>) => void,
 ): MiddlewareHandler<E> {
   return async function permitKey(c, next) {
+    const { key, session } = c.var;
+    if (session) {
+      const error = lackOf(session.caller, permission);
+      if (error) throw error;
+      c.set("caller", session.caller);
+      return next();
+    }
+    if (!key) throw new Error(`${routePath(c)} has no guard`);
     // On Cloudflare's network a client can't set this header.
     const address = c.req.header("CF-Connecting-IP") ?? null;
-    const asking = { ...c.get("key"), address, permission };
+    const asking = { ...key, address, permission };
     const admission = await admit(c.env, c.executionCtx, asking, meanwhile && (() => meanwhile(c)));
     if (admission.outcome === "refused") {
       const error = refusal(admission, permission, address);
@@ -81,6 +97,13 @@ export function refusal(
     default:
       return { code: reason, headers };
   }
+}
+
+/** The error for a session without the permission; null if it has it. */
+export function lackOf({ permissions }: Pick<Caller, "permissions">, need: Need | null): ApiError | null {
+  const lacked = need === null ? [] : neededPermissions(need).filter((each) => !permissions.includes(each));
+  if (lacked.length === 0) return null;
+  return new ApiError("permission_denied", { text: `You lack the permission ${lacked.join(" and ")}` });
 }
 
 function lackText(permission: Need | null): string {

@@ -11,7 +11,7 @@ export const ownKeyRoutes = new Hono<{ Bindings: Env; Variables: RequestVariable
   requirePermission(null),
   noQuery,
   async (c) => {
-    const { id } = c.var.key;
+    const { id } = c.var.caller.principal;
     const described = await callObject(c.env.KEYS, id, (key) => key.describe(id));
     if (!described) throw new ApiError("invalid_api_key");
     return c.json(described);

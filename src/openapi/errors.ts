@@ -8,6 +8,10 @@ import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
 const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   missing_authorization: { when: "There is no `Authorization: Bearer` header." },
   invalid_api_key: { when: "The key or token is unknown, mistyped, revoked or expired." },
+  not_signed_in: { when: "Console: there is no session, or it has ended." },
+  wrong_token: { when: "Console: the operator's token is wrong." },
+  link_invalid: { when: "Console: the sign-in link is unknown, has expired or was used." },
+  cross_site: { when: "Console: no page of the console made the request." },
   webhook_not_genuine: { when: "A webhook is not signed by the channel's network." },
   handshake_refused: { when: "A webhook's handshake does not have the channel's verify token." },
   permission_denied: {

@@ -12,7 +12,7 @@ export type WebhookRow = typeof webhooks.$inferSelect;
 /** On whose behalf a request acts. */
 export interface WebhookScope {
   scope: Scope;
-  /** The id of the key, or `OPERATOR`. */
+  /** The id of the key or of the member, or `OPERATOR`. */
   actor: string;
   /** The host of this service, which no webhook may call. */
   ownHost: string;

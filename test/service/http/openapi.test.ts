@@ -53,7 +53,8 @@ test.each([
 test("each error is on an operation, except those of requests without an operation", () => {
   const described = new Set<string>(OPERATIONS.flatMap(({ name }) => codesOf(name)));
   const ofWebhooks = ["webhook_not_genuine", "handshake_refused"];
-  expect([...described, ...UNMATCHED_CODES, ...ofWebhooks].sort()).toEqual(Object.keys(ERRORS).sort());
+  const ofConsole = ["not_signed_in", "wrong_token", "link_invalid", "cross_site"];
+  expect([...described, ...UNMATCHED_CODES, ...ofWebhooks, ...ofConsole].sort()).toEqual(Object.keys(ERRORS).sort());
 });
 
 test("a code that a route throws is on its operation", () => {

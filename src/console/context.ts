@@ -1,0 +1,11 @@
+import type { Context } from "hono";
+import type { AdminEnv } from "../admin/guard.ts";
+import type { Claims } from "./claims.ts";
+import type { Person } from "./people.ts";
+
+/** The context of the console's routes. `claims` and `person` are set below `/console/api` alone. */
+export type ConsoleEnv = {
+  Bindings: Env;
+  Variables: AdminEnv["Variables"] & { claims: Claims; person: Person };
+};
+export type ConsoleContext = Context<ConsoleEnv>;

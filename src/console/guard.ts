@@ -1,0 +1,94 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
+import { OPERATOR } from "../admin/scope.ts";
+import { directory } from "../db/client.ts";
+import { ApiError } from "../http/errors.ts";
+import type { Caller } from "../keys/caller.ts";
+import { lackOf } from "../keys/guard.ts";
+import { PERMISSIONS } from "../keys/permissions.ts";
+import type { ConsoleEnv } from "./context.ts";
+import { findActiveOrganization, type Person, personOf } from "./people.ts";
+import { isCurrent, keepSession, readSession } from "./session.ts";
+
+/**
+ * Middleware: refuses a request that no page of this service made. The browser says so, whatever the method and the type
+ * of the body, and a page can't change it.
+ * @see https://www.w3.org/TR/fetch-metadata/
+ */
+export function refuseOtherSites(): MiddlewareHandler {
+  return async function refuseOtherSite(c, next) {
+    checkSite(c);
+    await next();
+  };
+}
+
+/** Middleware for `/console/api`: requires a session, whose person `c.var.person` is. No other route reads the cookie. */
+export function requireSession(): MiddlewareHandler<ConsoleEnv> {
+  return async function checkSession(c, next) {
+    const claims = await readSession(c);
+    if (!claims) throw new ApiError("not_signed_in");
+    checkSite(c);
+    const person = await personOf(c.env, claims);
+    if (!person) throw new ApiError("not_signed_in");
+    c.set("claims", claims);
+    c.set("person", person);
+    await next();
+    await keepSession(c, claims);
+  };
+}
+
+/** Middleware for the routes about organizations as such. */
+export function requireOperator(): MiddlewareHandler<ConsoleEnv> {
+  return async function checkOperator(c, next) {
+    if (c.var.person.kind !== "operator") {
+      throw new ApiError("permission_denied", { text: "Only the operator can do this" });
+    }
+    await next();
+  };
+}
+
+/**
+ * Middleware for the routes of one organization, which are those of its keys: gives them the session in place of a key.
+ * To a member, other organizations don't exist.
+ */
+export function enterOrganization(): MiddlewareHandler<ConsoleEnv> {
+  return async function checkOrganization(c, next) {
+    const { env } = c;
+    const { claims, person } = c.var;
+    const organizationId = c.req.param("organizationId") ?? "";
+    const caller = await callerIn(env, person, organizationId);
+    if (!caller) throw new ApiError("organization_not_found");
+    c.set("session", {
+      caller,
+      async check(permission) {
+        const now = isCurrent(claims, Date.now()) ? await personOf(env, claims) : null;
+        const current = now && (await callerIn(env, now, organizationId));
+        return current ? lackOf(current, permission) : new ApiError("not_signed_in");
+      },
+    });
+    await next();
+    if (!c.get("caller") && c.res.ok) {
+      throw new Error(`${c.req.method} ${routePath(c)} answered without a permission line`);
+    }
+  };
+}
+
+/** What a person may do in an organization; null if the organization does not exist for this person. */
+async function callerIn(env: Env, person: Person, organizationId: string): Promise<Caller | null> {
+  if (person.kind === "member") {
+    const { member, organization } = person;
+    if (organization.id !== organizationId) return null;
+    const { id, name, permissions } = member;
+    const { region } = organization;
+    return { principal: { type: "member", id, name }, organizationId, permissions, defaultSenderId: id, region };
+  }
+  const organization = await findActiveOrganization(directory(env), organizationId);
+  if (!organization) return null;
+  const principal = { type: "operator", id: OPERATOR, name: "Operator" } as const;
+  const { region } = organization;
+  return { principal, organizationId, permissions: PERMISSIONS, defaultSenderId: null, region };
+}
+
+function checkSite(c: Context): void {
+  if (c.req.header("Sec-Fetch-Site") !== "same-origin") throw new ApiError("cross_site");
+}

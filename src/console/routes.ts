@@ -1,0 +1,65 @@
+import { Hono } from "hono";
+import { auditFailures } from "../admin/guard.ts";
+import { organizationRoutes } from "../admin/organization-routes.ts";
+import { presentMember, presentOrganization } from "../admin/organizations.ts";
+import { ownManagementRoutes } from "../admin/own-routes.ts";
+import { chatRoutes } from "../chats/routes.ts";
+import { needs } from "../config.ts";
+import { eventRoutes } from "../events/routes.ts";
+import { exportRoutes } from "../export/routes.ts";
+import { blockStrangers } from "../http/abuse-limit.ts";
+import { noQuery, validBody } from "../http/validation.ts";
+import { PERMISSIONS } from "../keys/permissions.ts";
+import type { ConsoleEnv } from "./context.ts";
+import { enterOrganization, refuseOtherSites, requireOperator, requireSession } from "./guard.ts";
+import { endSession } from "./session.ts";
+import { signIn, signInBody } from "./sign-in.ts";
+
+const ORGANIZATION = "/api/organizations/:organizationId";
+const needsSealing = needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS");
+
+/**
+ * The console, under `/console`. Its API has the routes of an organization's keys below `organizations/{id}`, for people
+ * with a session. Only these routes read the cookie.
+ */
+export const consoleRoutes = new Hono<ConsoleEnv>();
+
+consoleRoutes.on(["POST", "DELETE"], "/session", needs("ADMIN_TOKEN"), blockStrangers(), refuseOtherSites());
+consoleRoutes.post("/session", noQuery, validBody(signInBody), async (c) => {
+  await signIn(c, c.req.valid("json"));
+  return c.body(null, 204);
+});
+consoleRoutes.delete("/session", noQuery, (c) => {
+  endSession(c);
+  return c.body(null, 204);
+});
+
+consoleRoutes.use("/api/*", needs("ADMIN_TOKEN"));
+consoleRoutes.use(`${ORGANIZATION}/channels/*`, needsSealing);
+consoleRoutes.use(`${ORGANIZATION}/webhooks/*`, needsSealing);
+consoleRoutes.on("POST", [`${ORGANIZATION}/keys`, `${ORGANIZATION}/keys/:id/rotate`], needs("KEY_SECRET"));
+consoleRoutes.use("/api/*", blockStrangers(), requireSession(), auditFailures());
+
+consoleRoutes.get("/api/session", noQuery, (c) => {
+  const { claims, person } = c.var;
+  const isMember = person.kind === "member";
+  return c.json({
+    session: {
+      type: person.kind,
+      expiresAt: new Date(claims.exp).toISOString(),
+      permissions: isMember ? person.member.permissions : PERMISSIONS,
+      member: isMember ? presentMember(person.member) : null,
+      organization: isMember ? presentOrganization(person.organization) : null,
+    },
+  });
+});
+
+consoleRoutes.use("/api/organizations", requireOperator());
+consoleRoutes.use("/api/organizations/:id", requireOperator());
+consoleRoutes.route("/api", organizationRoutes as unknown as Hono<ConsoleEnv>);
+
+consoleRoutes.use(`${ORGANIZATION}/*`, enterOrganization());
+for (const routes of [chatRoutes, eventRoutes, exportRoutes, ownManagementRoutes]) {
+  consoleRoutes.route(ORGANIZATION, routes as unknown as Hono<ConsoleEnv>);
+}
+consoleRoutes.all("/api/*", (c) => c.notFound());

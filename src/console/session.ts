@@ -1,0 +1,88 @@
+import { getSignedCookie, setCookie, setSignedCookie } from "hono/cookie";
+import type { CookieOptions } from "hono/utils/cookie";
+import { configured } from "../config.ts";
+import { type Claims, claims, type Subject } from "./claims.ts";
+import type { ConsoleContext } from "./context.ts";
+
+/**
+ * The session of a person who uses the console: a signed cookie. It names the person, and grants nothing by itself:
+ * `guard.ts` says which requests it counts for, and what its person may do.
+ */
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const OPERATOR_LASTS_MS = 12 * HOUR_MS;
+const MEMBER_LASTS_MS = 30 * DAY_MS;
+/** A member's session that is not used for so long ends. */
+const MEMBER_IDLE_MS = 7 * DAY_MS;
+/** The cookie says when the session was used, this exactly. */
+const SEEN_EVERY_MS = HOUR_MS;
+
+const NAME = "console";
+/** Over plain HTTP on the same machine, where not every browser keeps a `Secure` cookie. */
+const LOCAL_NAME = "console-local";
+const LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Begins a session. Each has an id of its own, and none is taken from the request. */
+export async function beginSession(c: ConsoleContext, subject: Subject): Promise<void> {
+  const now = Date.now();
+  // Cloudflare Access may no longer let a person in after some hours.
+  const isShort = subject.kind === "operator" || subject.email !== null;
+  const exp = now + (isShort ? OPERATOR_LASTS_MS : MEMBER_LASTS_MS);
+  await write(c, { ...subject, jti: crypto.randomUUID(), iat: now, seenAt: now, exp });
+}
+
+/** Prolongs the idle time of a member's session that is being used. */
+export async function keepSession(c: ConsoleContext, session: Claims): Promise<void> {
+  const now = Date.now();
+  if (session.kind === "member" && now - session.seenAt >= SEEN_EVERY_MS) await write(c, { ...session, seenAt: now });
+}
+
+/** Makes the browser forget the session. */
+export function endSession(c: ConsoleContext): void {
+  const { name, options } = cookieFor(c);
+  setCookie(c, name, "", { ...options, maxAge: 0 });
+}
+
+/** The session of the request's cookie; null if there is none, or if it is over or not genuine. */
+export async function readSession(c: ConsoleContext): Promise<Claims | null> {
+  const { name, options } = cookieFor(c);
+  if (c.req.header("Cookie") === undefined) return null;
+  const text = await getSignedCookie(c, await signingKey(c.env), name, options.prefix);
+  if (!text) return null;
+  const session = claims.safeParse(JSON.parse(text));
+  return session.success && isCurrent(session.data, Date.now()) ? session.data : null;
+}
+
+/** Whether a session is neither over nor idle for too long. */
+export function isCurrent({ kind, seenAt, exp }: Claims, now: number): boolean {
+  return now < exp && (kind === "operator" || now < seenAt + MEMBER_IDLE_MS);
+}
+
+async function write(c: ConsoleContext, session: Claims): Promise<void> {
+  const { name, options } = cookieFor(c);
+  const maxAge = Math.max(0, Math.floor((session.exp - Date.now()) / 1_000));
+  await setSignedCookie(c, name, JSON.stringify(session), await signingKey(c.env), { ...options, maxAge });
+}
+
+/** A rotation of the operator's token ends all sessions. */
+async function signingKey(env: Env): Promise<ArrayBuffer> {
+  return macOf(configured(env, "ADMIN_TOKEN"), "console");
+}
+
+/** HMAC-SHA-256 of `text` under `key`. */
+export async function macOf(key: string, text: string): Promise<ArrayBuffer> {
+  const encoder = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const imported = await crypto.subtle.importKey("raw", encoder.encode(key), algorithm, false, ["sign"]);
+  return crypto.subtle.sign("HMAC", imported, encoder.encode(text));
+}
+
+function cookieFor(c: ConsoleContext): { name: string; options: CookieOptions } {
+  const { protocol, hostname } = new URL(c.req.url);
+  const options: CookieOptions = { path: "/", httpOnly: true, sameSite: "Strict" };
+  const isLocal = protocol === "http:" && LOCAL_HOSTS.includes(hostname);
+  if (isLocal) return { name: LOCAL_NAME, options };
+  return { name: NAME, options: { ...options, prefix: "host", secure: true } };
+}

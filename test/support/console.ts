@@ -1,0 +1,26 @@
+import { env } from "cloudflare:workers";
+import { expect } from "vitest";
+import { type Answer, type Call, call } from "./harness.ts";
+
+/** The headers of a request that a page of the console makes. */
+export const OWN_PAGE = { "Sec-Fetch-Site": "same-origin" };
+
+/** The cookie that a response sets, as the browser returns it; an empty string if it sets none. */
+export function cookieOf({ headers }: Answer): string {
+  return headers.get("Set-Cookie")?.split(";")[0] ?? "";
+}
+
+/** Signs in with the body of `POST /console/session`. Returns the session's cookie. */
+export async function signIn(body: object = { token: env.ADMIN_TOKEN }): Promise<string> {
+  const answer = await call("POST", "/console/session", { body, headers: OWN_PAGE });
+  expect(answer.status, answer.text).toBe(204);
+  return cookieOf(answer);
+}
+
+/** A browser on a page of the console, with a session's cookie. `path` is below /console/api. */
+export function browser(cookie: string) {
+  return (method: string, path: string, body?: unknown, { headers = {}, ...rest }: Call = {}): Promise<Answer> =>
+    call(method, `/console/api${path}`, { body, headers: { ...OWN_PAGE, Cookie: cookie, ...headers }, ...rest });
+}
+
+export type Browser = ReturnType<typeof browser>;
