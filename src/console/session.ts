@@ -62,7 +62,7 @@ export function isCurrent({ kind, seenAt, exp }: Claims, now: number): boolean {
 
 async function write(c: ConsoleContext, session: Claims): Promise<void> {
   const { name, options } = cookieFor(c);
-  const maxAge = Math.max(0, Math.floor((session.exp - Date.now()) / 1_000));
+  const maxAge = Math.max(0, Math.ceil((session.exp - Date.now()) / 1_000));
   await setSignedCookie(c, name, JSON.stringify(session), await signingKey(c.env), { ...options, maxAge });
 }
 
