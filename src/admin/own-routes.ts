@@ -10,6 +10,7 @@ import { keyRoutesFor } from "./key-routes.ts";
 import { memberRoutesFor } from "./member-routes.ts";
 import { findOrganization, presentOrganization } from "./organizations.ts";
 import { readStats } from "./stats.ts";
+import { historyRoutesFor } from "./stats-routes.ts";
 import { templateRoutesFor } from "./template-routes.ts";
 
 const { needs, actorOf, organizationOf } = keyAccess;
@@ -23,6 +24,7 @@ export const ownManagementRoutes = new Hono<AdminEnv>()
   .get("/stats", needs("stats:read"), validQuery(pageQuery), async (c) => {
     return c.json(await readStats(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("query")));
   })
+  .route("/", historyRoutesFor(keyAccess))
   .route("/", keyRoutesFor(keyAccess))
   .route("/", channelRoutesFor(keyAccess))
   .route("/", templateRoutesFor(keyAccess))

@@ -12,7 +12,7 @@ import { keyRoutesFor } from "./key-routes.ts";
 import { memberRoutesFor } from "./member-routes.ts";
 import { organizationRoutes } from "./organization-routes.ts";
 import { resealRoutes } from "./reseal-routes.ts";
-import { statsRoutes } from "./stats-routes.ts";
+import { historyRoutesFor, statsRoutes } from "./stats-routes.ts";
 import { templateRoutesFor } from "./template-routes.ts";
 
 /** The operator's routes. Each write leaves one `audit` line. */
@@ -40,4 +40,5 @@ adminRoutes.route("/", chatErasureRoutesFor(operatorAccess));
 adminRoutes.route("/", keyRoutesFor(operatorAccess));
 adminRoutes.route("/", webhookRoutesFor(operatorAccess));
 adminRoutes.route("/", statsRoutes);
+adminRoutes.route("/", historyRoutesFor(operatorAccess));
 adminRoutes.all("/*", (c) => c.notFound());

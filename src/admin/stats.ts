@@ -13,8 +13,14 @@ import { noOrganization, type Scope } from "./scope.ts";
 /** The query of `GET /stats`. The numbers are in the objects of organizations, so it names one. */
 export const statsQuery = z.extend(pageQuery, { organization: z.string().check(notEmpty, ...atMost(64)) });
 
-const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
-const NO_REFUSALS = { invalid_api_key: 0, ip_not_allowed: 0, permission_denied: 0, rate_limited: 0, quota_exceeded: 0 };
+export const NO_ATTEMPTS = { sent: 0, retry: 0, failed: 0, unknown: 0, moved: 0, channel_broken: 0 };
+export const NO_REFUSALS = {
+  invalid_api_key: 0,
+  ip_not_allowed: 0,
+  permission_denied: 0,
+  rate_limited: 0,
+  quota_exceeded: 0,
+};
 
 /**
  * The numbers of an organization's channels and keys, oldest first, in one call of its object. `page` and `limit` apply

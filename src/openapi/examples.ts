@@ -168,6 +168,14 @@ const keyStats: Example<typeof operator.keyStatsSchema> = {
   updatedAt: "2026-11-20T10:00:05.002Z",
 };
 
+const keyHistory: Example<typeof operator.keyHistorySchema> = {
+  id: key.id,
+  organizationId: organization.id,
+  name: key.name,
+  by: "day",
+  buckets: [{ start: "2026-11-20T00:00:00.000Z", admitted: 1_877, refused: { ...keyStats.refused, rate_limited: 4 } }],
+};
+
 export const examples = {
   chat,
   message,
@@ -184,4 +192,5 @@ export const examples = {
   queue,
   channelStats,
   keyStats,
+  keyHistory,
 };

@@ -1,6 +1,7 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Limits } from "../db/schema.ts";
 import { addCounts } from "../platform/counts.ts";
+import { addToHistory, type History } from "./history.ts";
 import type { AttemptCounts, ChannelHealth, ChannelNumbers, KnownChannel, Waiting } from "./rpc.ts";
 
 /** A channel's row in D1. */
@@ -121,15 +122,19 @@ export class ChannelTable {
     const { depth, unanswered, scheduled } = changes;
     const hasCounts = [depth, ...Object.values(attempts)].some((count) => count !== 0);
     if (!hasCounts && unanswered === 0 && scheduled === 0) return;
-    const [row] = this.#sql.exec<{ attempts: string }>("select attempts from channels where id = ?", id);
+    const [row] = this.#sql.exec<{ attempts: string; history: string | null }>(
+      "select attempts, history from channels where id = ?",
+      id,
+    );
     if (!row) return;
     this.#sql.exec(
       `update channels set depth = depth + ?, unanswered = unanswered + ?, scheduled = scheduled + ?, attempts = ?,
-         counted_at = coalesce(?, counted_at) where id = ?`,
+         history = ?, counted_at = coalesce(?, counted_at) where id = ?`,
       depth,
       unanswered,
       scheduled,
       JSON.stringify(addCounts(JSON.parse(row.attempts) as AttemptCounts, attempts)),
+      addToHistory(row.history, attempts, now),
       hasCounts ? now : null,
       id,
     );
@@ -146,6 +151,12 @@ export class ChannelTable {
     if (state === (before?.state ?? "ok")) return null;
     const channelKind = this.get(id)?.kind ?? null;
     return { channelId: id, channelKind, state, reason, since: new Date(since).toISOString() };
+  }
+
+  /** How a channel's attempts ended, by the time of the report; null if none did. */
+  history(id: string): History | null {
+    const [row] = this.#sql.exec<{ history: string | null }>("select history from channels where id = ?", id);
+    return row?.history ? (JSON.parse(row.history) as History) : null;
   }
 
   numbers(ids: string[]): ChannelNumbers[] {

@@ -1,7 +1,7 @@
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
-import { addCounts } from "../platform/counts.ts";
+import { subtractCounts } from "../platform/counts.ts";
 import type { ChannelTable } from "./channel-table.ts";
 import type { ContactTable } from "./contact-table.ts";
 import type { Feed } from "./feed.ts";
@@ -118,6 +118,14 @@ export class ChatTable {
     return { ...row, others };
   }
 
+  /** The contact of a known address has a new one. @returns the id of the contact's chat, or null */
+  addAddress(channelId: string, known: string, added: string): string | null {
+    const row = this.byAddress(channelId, [known]);
+    if (!row || row.state === "deleting") return null;
+    this.learn(row, [added]);
+    return row.id;
+  }
+
   /** Its object has adopted the chat. */
   adopted(id: string, life: number): void {
     this.#sql.exec("update chats set state = 'adopted' where id = ? and life = ? and state = 'created'", id, life);
@@ -182,7 +190,7 @@ export class ChatTable {
       unanswered: Number(unansweredSince !== null) - Number(row.unanswered_since !== null),
       scheduled: Number(nextScheduledAt !== null) - Number(row.next_scheduled_at !== null),
     };
-    this.#channels.count(row.channel_id, changes, addCounts(attempts, negative(before)), now);
+    this.#channels.count(row.channel_id, changes, subtractCounts(attempts, before), now);
   }
 
   /** Takes a chat off the lists. Its addresses stay until it is deleted. */
@@ -293,8 +301,4 @@ function timeAsJson(at: number | null): string {
 
 function othersOf({ others }: ChatRow): string[] {
   return others === null ? [] : (JSON.parse(others) as string[]);
-}
-
-function negative(counts: AttemptCounts): AttemptCounts {
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, -count]));
 }

@@ -1,4 +1,6 @@
 import type { RequestCounts } from "../keys/key-stats.ts";
+import { type Counts, subtractCounts } from "../platform/counts.ts";
+import { addToHistory, type History } from "./history.ts";
 
 /** A key's counts since it was created. `at`: when they changed last, Unix milliseconds. */
 export type KeyNumbers = RequestCounts & { id: string; at: number };
@@ -13,15 +15,28 @@ export class KeyTable {
 
   /** Stores a key's counts, unless greater ones are stored: a count never falls. */
   report(id: string, counts: RequestCounts, now: number): void {
-    const [stored] = this.#sql.exec<{ counts: string }>("select counts from keys where id = ?", id);
-    if (stored && sum(JSON.parse(stored.counts) as RequestCounts) >= sum(counts)) return;
+    const [stored] = this.#sql.exec<{ counts: string; history: string | null }>(
+      "select counts, history from keys where id = ?",
+      id,
+    );
+    const before = stored ? flat(JSON.parse(stored.counts) as RequestCounts) : {};
+    const after = flat(counts);
+    if (stored && sum(before) >= sum(after)) return;
+    const history = addToHistory(stored?.history ?? null, subtractCounts(after, before), now);
     this.#sql.exec(
-      `insert into keys (id, counts, at) values (?, ?, ?)
-       on conflict (id) do update set counts = excluded.counts, at = excluded.at`,
+      `insert into keys (id, counts, history, at) values (?, ?, ?, ?)
+       on conflict (id) do update set counts = excluded.counts, history = excluded.history, at = excluded.at`,
       id,
       JSON.stringify(counts),
+      history,
       now,
     );
+  }
+
+  /** A key's requests, accepted and refused, by the time of the report; null if there were none. */
+  history(id: string): History | null {
+    const [row] = this.#sql.exec<{ history: string | null }>("select history from keys where id = ?", id);
+    return row?.history ? (JSON.parse(row.history) as History) : null;
   }
 
   numbers(ids: string[]): KeyNumbers[] {
@@ -33,6 +48,11 @@ export class KeyTable {
   }
 }
 
-function sum({ admitted, refused }: RequestCounts): number {
-  return Object.values(refused).reduce((total, count) => total + count, admitted);
+/** The counts without levels. No reason to refuse a request is named `admitted`. */
+function flat({ admitted, refused }: RequestCounts): Counts<string> {
+  return { admitted, ...refused };
+}
+
+function sum(counts: Counts<string>): number {
+  return Object.values(counts).reduce<number>((total, count) => total + (count ?? 0), 0);
 }

@@ -16,6 +16,7 @@ import { Deletions } from "./deletions.ts";
 import { Doorbells } from "./doorbells.ts";
 import { Existence } from "./existence.ts";
 import { Feed } from "./feed.ts";
+import type { History } from "./history.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
 import { OwnLines } from "./own-lines.ts";
 import { ReportPace } from "./report-pace.ts";
@@ -130,10 +131,7 @@ export class OrganizationObject extends DurableObject<Env> {
 
   /** A contact has a new address. @returns the id of the contact's chat, or null */
   addAddress(channelId: string, known: string, added: string): string | null {
-    const row = this.#isReady() ? this.#chats.byAddress(channelId, [known]) : undefined;
-    if (!row || row.state === "deleting") return null;
-    this.#chats.learn(row, [added]);
-    return row.id;
+    return this.#isReady() ? this.#chats.addAddress(channelId, known, added) : null;
   }
 
   /** A page of the chats; see `ChatList.read`. */
@@ -247,6 +245,11 @@ export class OrganizationObject extends DurableObject<Env> {
     return { channels: this.#channels.numbers(channelIds), keys: this.#keys.numbers(keyIds) };
   }
 
+  /** The history of a channel or a key; null if it has none. */
+  history(id: string): History | null {
+    return this.#isReady() ? (this.#channels.history(id) ?? this.#keys.history(id)) : null;
+  }
+
   /** The operator changed a name or a limit. @throws if D1 does not answer */
   async refresh(): Promise<void> {
     if (this.#isReady()) await this.#settings.read(this.#existence.id ?? "", () => this.#isReady());
@@ -290,10 +293,7 @@ export class OrganizationObject extends DurableObject<Env> {
     await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
   }
 
-  /**
-   * Deletes up to `limit` chats of closed channels, newest first.
-   * @returns how many it deleted; fewer than `limit` if none is left
-   */
+  /** Deletes up to `limit` chats of closed channels, newest first. @returns how many; fewer if none is left */
   async deleteClosed(limit: number): Promise<number> {
     return this.#isReady() ? this.#deletions.deleteClosed(limit) : 0;
   }

@@ -111,4 +111,7 @@ export const ORGANIZATION_SCHEMA = [
    -- The last chat whose terms are filled in. It has a row only after an upgrade, until all are.
    create table contact_fill (after text not null);
    insert into contact_fill (after) select '' where exists (select 1 from chats);`,
+  `-- History as JSON: the attempts of a channel and the requests of a key, by hour and by day.
+   alter table channels add column history text;
+   alter table keys add column history text;`,
 ];

@@ -7,3 +7,10 @@ export function addCounts<Name extends string>(counts: Counts<Name>, more: Count
   for (const name of Object.keys(more) as Name[]) both[name] = (both[name] ?? 0) + (more[name] ?? 0);
   return both;
 }
+
+/** What is in `counts` beyond `less`, by name. Negative if `less` is greater. */
+export function subtractCounts<Name extends string>(counts: Counts<Name>, less: Counts<Name>): Counts<Name> {
+  const rest = { ...counts };
+  for (const name of Object.keys(less) as Name[]) rest[name] = (rest[name] ?? 0) - (less[name] ?? 0);
+  return rest;
+}

@@ -4,6 +4,7 @@ import type { presentMember, presentOrganization } from "../../admin/organizatio
 import type { registerChannel } from "../../admin/register-webhook.ts";
 import type { Resealed } from "../../admin/reseal.ts";
 import type { channelStats, keyStats } from "../../admin/stats.ts";
+import type { channelHistory, keyHistory } from "../../admin/stats-history.ts";
 import type { presentTemplate } from "../../admin/templates.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
 import type { Queue } from "../../chats/rpc.ts";
@@ -103,6 +104,27 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
   }),
 );
 
+const attempts = z
+  .object({
+    sent: count.describe("The network accepted the message"),
+    retry: count.describe("The network did not accept the message, and the service tries again"),
+    failed: count.describe("The network refused the message for good"),
+    unknown: count.describe("The network did not respond, so the outcome is unknown"),
+    moved: count.describe("The contact has another address, which is tried next"),
+    channel_broken: count.describe("The network refused the channel itself"),
+  })
+  .describe("How delivery attempts ended, with the names that the log uses");
+
+const refused = z
+  .object({
+    invalid_api_key: count.describe("The key was revoked or expired, or its secret was replaced"),
+    ip_not_allowed: count.describe("The allow-list does not contain the client's address"),
+    permission_denied: count.describe("The key lacked the permission"),
+    rate_limited: count.describe("The window was used up"),
+    quota_exceeded: count.describe("The month's quota was used up"),
+  })
+  .describe("The number of refused requests by error code");
+
 export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
   "ChannelStats",
   "How a channel delivers. Counts start when the channel is created, and never fall.",
@@ -121,16 +143,7 @@ export const channelStatsSchema = resource<ReturnType<typeof channelStats>>()(
         ageSeconds: count.nullable().describe("The age of that message in seconds"),
       })
       .describe("The messages that wait for delivery"),
-    attempts: z
-      .object({
-        sent: count.describe("The network accepted the message"),
-        retry: count.describe("The network did not accept the message, and the service tries again"),
-        failed: count.describe("The network refused the message for good"),
-        unknown: count.describe("The network did not respond, so the outcome is unknown"),
-        moved: count.describe("The contact has another address, which is tried next"),
-        channel_broken: count.describe("The network refused the channel itself"),
-      })
-      .describe("How delivery attempts ended, with the names that the log uses"),
+    attempts,
     updatedAt: timeOrNull("When these numbers were written. Null before the first delivery, and for web channels"),
   }),
 );
@@ -143,16 +156,43 @@ export const keyStatsSchema = resource<ReturnType<typeof keyStats>>()(
     organizationId: id("organization"),
     name: z.string().describe("The key's name"),
     admitted: count.describe("The number of accepted requests, whatever their response"),
-    refused: z
-      .object({
-        invalid_api_key: count.describe("The key was revoked or expired, or its secret was replaced"),
-        ip_not_allowed: count.describe("The allow-list does not contain the client's address"),
-        permission_denied: count.describe("The key lacked the permission"),
-        rate_limited: count.describe("The window was used up"),
-        quota_exceeded: count.describe("The month's quota was used up"),
-      })
-      .describe("The number of refused requests by error code"),
+    refused,
     updatedAt: timeOrNull("When these numbers were written. Null before the first request"),
+  }),
+);
+
+const start = time("When the bucket starts");
+const by = z.enum(["hour", "day"]).describe("How long a bucket is, in UTC");
+
+export const channelHistorySchema = resource<ReturnType<typeof channelHistory>>()(
+  "ChannelHistory",
+  "How a channel's attempts ended, by the hour or the day.",
+  z.object({
+    id: id("channel"),
+    organizationId: id("organization"),
+    name: z.string().describe("The channel's name"),
+    by,
+    buckets: z.array(z.object({ start, attempts })).describe("Every hour or day of the window, oldest first"),
+  }),
+);
+
+export const keyHistorySchema = resource<ReturnType<typeof keyHistory>>()(
+  "KeyHistory",
+  "How often a key was used, by the hour or the day.",
+  z.object({
+    id: id("key"),
+    organizationId: id("organization"),
+    name: z.string().describe("The key's name"),
+    by,
+    buckets: z
+      .array(
+        z.object({
+          start,
+          admitted: count.describe("The number of accepted requests, whatever their response"),
+          refused,
+        }),
+      )
+      .describe("Every hour or day of the window, oldest first"),
   }),
 );
 

@@ -1,13 +1,14 @@
 import * as z from "zod";
 import { statsQuery } from "../../admin/stats.ts";
+import { historyQuery } from "../../admin/stats-history.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { paginationSchema } from "../resources.ts";
 import { pages } from "./lists.ts";
-import { channelStatsSchema, keyStatsSchema } from "./resources.ts";
+import { channelHistorySchema, channelStatsSchema, keyHistorySchema, keyStatsSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
-const { channelStats, keyStats, pagination } = examples;
+const { channelStats, keyHistory, keyStats, pagination } = examples;
 
 /** The statistics. */
 export function statsOperations({ isOperator, needs, whose }: Side): readonly OperationSpec[] {
@@ -36,6 +37,29 @@ export function statsOperations({ isOperator, needs, whose }: Side): readonly Op
         ),
       ],
       errors: isOperator ? ["missing_field", "organization_not_found"] : [],
+    },
+    {
+      method: "get",
+      path: "/stats/history",
+      id: "readStatsHistory",
+      tag: "Statistics",
+      ...needs("stats:read"),
+      summary: "Read statistics over time",
+      description:
+        "Returns the accepted and refused requests of a key, or the delivery attempts of a channel, for each of the last 48 hours or 92 days, with zeros if nothing happened. Hours and days are in UTC, and the last one is not over. Numbers count in the bucket in which they were reported: up to a minute after they happened, or later if the service was disturbed. The counts have the names that `GET /stats` uses.",
+      query: {
+        schema: historyQuery,
+        descriptions: { of: "The id of a key or of a channel.", by: "The length of a bucket: `hour` or `day`." },
+      },
+      responses: [
+        jsonResponse(
+          200,
+          "The numbers over time.",
+          z.object({ history: z.union([keyHistorySchema, channelHistorySchema]) }),
+          { history: keyHistory },
+        ),
+      ],
+      errors: ["missing_field", "key_not_found", "channel_not_found"],
     },
   ];
 }

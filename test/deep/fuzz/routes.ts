@@ -6,6 +6,7 @@ import { keyPatch, newKeyBody } from "../../../src/admin/keys.ts";
 import { newMemberBody, newOrganizationBody, organizationPatch } from "../../../src/admin/organizations.ts";
 import { overlapBody } from "../../../src/admin/overlap.ts";
 import { statsQuery } from "../../../src/admin/stats.ts";
+import { historyQuery } from "../../../src/admin/stats-history.ts";
 import { newTemplateBody, templatePatch } from "../../../src/admin/templates.ts";
 import { chatPatch } from "../../../src/chats/change-chat.ts";
 import { newChatBody } from "../../../src/chats/create-chat.ts";
@@ -134,6 +135,7 @@ export const SHAPES: Record<string, Shape> = {
   ...managementShapes("/admin/v1", "/organizations/:id", organization),
   "GET /api/v1/organization": {},
   "GET /api/v1/stats": { query: pageQuery },
+  "GET /api/v1/stats/history": { query: historyQuery },
   ...webhookShapes("/admin/v1", "/organizations/:id/webhooks", organization),
   "POST /admin/v1/organizations": { body: newOrganizationBody },
   "GET /admin/v1/organizations": { query: pageQuery },
@@ -143,6 +145,7 @@ export const SHAPES: Record<string, Shape> = {
   // It opens all that is sealed.
   "POST /admin/v1/reseal": { weight: 0.02 },
   "GET /admin/v1/stats": { query: statsQuery },
+  "GET /admin/v1/stats/history": { query: historyQuery },
   "POST /admin/v1/organizations/:id/chats": { ids: organization, body: newChatBody, weight: 3 },
   "GET /admin/v1/organizations/:id/chats": { ids: organization, query: chatsQuery },
   "GET /admin/v1/organizations/:id/export": { ids: organization, query: exportQuery },

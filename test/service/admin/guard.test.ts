@@ -48,6 +48,7 @@ const CONTRACT = [
   "POST /keys/:id/rotate",
   "GET /keys/:id/usage",
   "GET /stats",
+  "GET /stats/history",
   "POST /organizations/:id/webhooks",
   "GET /organizations/:id/webhooks",
   "GET /webhooks/:id",

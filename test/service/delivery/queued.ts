@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { vi } from "vitest";
 import { client, newKey } from "../../support/harness.ts";
-import { type Conversation, conversation, type Kind } from "./conversation.ts";
+import { conversation, type Kind } from "./conversation.ts";
 
 export const MINUTE = 60_000;
 
@@ -31,8 +31,8 @@ export async function queuePlace(kind: Kind) {
   };
 }
 
-/** The rows that a chat's object writes in its tables and as values while `work` runs. */
-export async function rowsWrittenBy({ object }: Pick<Conversation, "object">, work: () => Promise<unknown>) {
+/** The rows that an object writes in its tables and as values while `work` runs. */
+export async function rowsWrittenBy({ object }: { object: () => DurableObjectStub }, work: () => Promise<unknown>) {
   const counts = { rows: 0, values: 0 };
   await runInDurableObject(object(), (_object, { storage }) => {
     const exec = storage.sql.exec.bind(storage.sql);

@@ -72,6 +72,9 @@ test.each([
   ["/api/v1/events/stream", "from=oldest", "from"],
   ["/api/v1/chats/cht_gaaaaaaaaaaaaaaa/events", "after=one", "after"],
   ["/admin/v1/stats", "organization=", "organization"],
+  ["/admin/v1/stats/history", "of=", "of"],
+  ["/admin/v1/stats/history", "of=org_gaaaaaaaaaaaaaaa", "of"],
+  ["/admin/v1/stats/history", "of=key_gaaaaaaaaaaaaaaa&by=week", "by"],
   ["/admin/v1/organizations", "page=1&page=2", "page"],
 ])("GET %s?%s is refused for %s", async (path, query, name) => {
   expectFaults(await ask("GET", `${path}?${query}`), name);

@@ -64,6 +64,7 @@ const NEEDS: Record<string, Need | null> = {
   "POST /api/v1/chats/:id/messages/:messageId/redact": "chats:erase",
   "GET /api/v1/organization": null,
   "GET /api/v1/stats": "stats:read",
+  "GET /api/v1/stats/history": "stats:read",
   "GET /api/v1/keys": "keys:read",
   "POST /api/v1/keys": "keys:write",
   "GET /api/v1/keys/:id": "keys:read",

@@ -3,6 +3,22 @@ import type { Output } from "../output.ts";
 import type { Service } from "../service.ts";
 import { webhooksOf } from "../webhook-list.ts";
 
+const OF_ATTEMPTS = {
+  SENT: "attempts.sent",
+  RETRY: "attempts.retry",
+  FAILED: "attempts.failed",
+  UNKNOWN: "attempts.unknown",
+};
+
+const OF_REQUESTS = {
+  ADMITTED: "admitted",
+  "RATE LIMITED": "refused.rate_limited",
+  "OVER QUOTA": "refused.quota_exceeded",
+  "NO PERMISSION": "refused.permission_denied",
+  ADDRESS: "refused.ip_not_allowed",
+  INVALID: "refused.invalid_api_key",
+};
+
 /** The statistics of an organization's channels and keys. */
 export const statsCommands = [
   command({
@@ -29,25 +45,39 @@ export const statsCommands = [
         HEALTH: "health.state",
         WAITING: "queue.depth",
         OLDEST: "queue.oldest",
-        SENT: "attempts.sent",
-        RETRY: "attempts.retry",
-        FAILED: "attempts.failed",
-        UNKNOWN: "attempts.unknown",
+        ...OF_ATTEMPTS,
       });
       out.list(lists, "keys", {
         KEY: "id",
         NAME: "name",
-        ADMITTED: "admitted",
-        "RATE LIMITED": "refused.rate_limited",
-        "OVER QUOTA": "refused.quota_exceeded",
-        "NO PERMISSION": "refused.permission_denied",
-        ADDRESS: "refused.ip_not_allowed",
-        INVALID: "refused.invalid_api_key",
+        ...OF_REQUESTS,
       });
       await showWebhooks(service, organization, out);
       // One note for both lists, without a total: the service counts the longer list only.
       const { page: current, totalPages } = pagination as { page: number; totalPages: number };
       if (totalPages > 1) out.note(`Page ${current} of ${totalPages}.`);
+    },
+  }),
+  command({
+    name: "stats history",
+    about: "Show a key's requests or a channel's attempts for each of the last 48 hours or 92 days",
+    details: "Uses the operator's token if it is known, else the API key, which needs stats:read. Times are in UTC.",
+    operands: ["id"],
+    options: { by: { type: "string", value: "hour|day", about: "The length of a row; hour by default" } },
+    async run({ operands, options: { by }, service, out }) {
+      const { body } = await service.asOperatorOrClient("GET", "/stats/history", { query: { of: operands.id, by } });
+      if (out.json) {
+        out.document(body);
+        return;
+      }
+      const history = body.history as { by: string; buckets: { start: string; attempts?: object }[] };
+      const isByDay = history.by === "day";
+      const rows = history.buckets.map(({ start, ...counts }) => ({
+        start: isByDay ? start.slice(0, 10) : start.slice(0, 16).replace("T", " "),
+        ...counts,
+      }));
+      const counts = history.buckets[0]?.attempts ? OF_ATTEMPTS : OF_REQUESTS;
+      out.list({ buckets: rows }, "buckets", { [isByDay ? "DAY" : "HOUR"]: "start", ...counts });
     },
   }),
 ];
