@@ -29,10 +29,16 @@ const searchText = z.string().check(
   z.refine((text) => folded(text).trim() !== "", "must have a visible character"),
 );
 
+/** A scheduled message has no place in the chat, so it is in no list of the chat's messages. */
+const listedStatus = z.enum(
+  MESSAGE_STATUSES.filter((status) => status !== "SCHEDULED"),
+  { error: ({ input }) => (input === "SCHEDULED" ? "can't be SCHEDULED; read /chats/{id}/scheduled" : undefined) },
+);
+
 /** The query of `GET /chats/{id}/messages`. */
 export const messagesQuery = z.object({
   ...positionParameters,
-  status: z.optional(z.enum(MESSAGE_STATUSES)),
+  status: z.optional(listedStatus),
   direction: z.optional(z.enum(DIRECTIONS)),
   type: z.optional(z.enum(MESSAGE_TYPES)),
   search: z.optional(searchText),

@@ -44,7 +44,7 @@ export const messagesQueryParameters = {
     before: "A message's id. Lists older messages than this one. Can't be combined with `page` or `after`.",
     after:
       "A message's id. Lists the oldest `limit` messages that follow this one, newest first, so that a client can catch up without a gap. Can't be combined with `page` or `before`.",
-    status: `Lists only the messages with this status. ${FILTERED}`,
+    status: `Lists only the messages with this status. Scheduled messages have a list of their own, \`/chats/{id}/scheduled\`. ${FILTERED}`,
     direction: `Lists only the messages in this direction: OUTBOUND (sent through this API) or INBOUND (from the contact). ${FILTERED}`,
     type: `Lists only the messages of this type. ${FILTERED}`,
     search: `Lists only the messages whose \`text\` contains these 2 to 100 characters. Case and compatibility forms make no difference: \`strasse\` finds \`Straße\`. \`%\` and \`_\` are ordinary characters. ${FILTERED}`,

@@ -36,7 +36,7 @@ test.each([
   ["type=TEXT&direction=OUTBOUND", [0]],
   ["type=TEXT&direction=INBOUND&status=RECEIVED", [3, 1]],
   ["status=FAILED", []],
-  ["status=SCHEDULED", []],
+  ["status=CANCELED", []],
   ["type=DOCUMENT&direction=INBOUND", []],
 ])("GET /chats/{id}/messages?%s lists the messages with these values, newest first", async (query, expected) => {
   const { ids, list } = await place();
@@ -79,6 +79,13 @@ test.each([
 ])("GET /chats/{id}/messages?%s is a 400 that names %s", async (query, path) => {
   const { ids, list } = await place();
   expectFaults(await list(query.replace(":id", ids[0] as string)), path);
+});
+
+test("GET /chats/{id}/messages?status=SCHEDULED is a 400 that names the list of scheduled messages", async () => {
+  const { list } = await place();
+  const answer = await list("status=SCHEDULED");
+  expectFaults(answer, "status");
+  expect(answer.body.errors[0].message).toBe("can't be SCHEDULED; read /chats/{id}/scheduled");
 });
 
 test("a filter does not list the messages of another organization's chat", async () => {
