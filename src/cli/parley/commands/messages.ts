@@ -19,13 +19,14 @@ export const messageCommands = [
       after: { type: "string", value: "msg_…", about: "Instead of a page: the next messages after this one" },
       status: { type: "string", value: "status", about: "Only messages with this status, for example FAILED" },
       direction: { type: "string", value: "direction", about: "Only OUTBOUND or only INBOUND messages" },
+      type: { type: "string", value: "type", about: "Only messages of this type, for example IMAGE" },
       search: { type: "string", value: "text", about: "Only messages whose text contains this" },
       limit: { type: "string", value: "n", about: "Rows on a page, 1 to 100; 20 by default" },
     },
     async run({ operands, options, service, out }) {
-      const { page, before, after, limit, status, direction, search } = options;
+      const { page, before, after, limit, status, direction, type, search } = options;
       const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, {
-        query: { page, before, after, limit, status, direction, search },
+        query: { page, before, after, limit, status, direction, type, search },
       });
       out.list(body, "messages", {
         SEQ: "seq",
