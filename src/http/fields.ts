@@ -51,7 +51,7 @@ export const instant = z.pipe(
     // In UTC, the date may be outside the years that RFC 3339 allows.
     z.refine(
       (text) => !(Date.parse(text) < 0 || Date.parse(text) >= Date.UTC(10_000)),
-      "must be before the year 10000",
+      "must be in the years 1970 to 9999",
     ),
   ),
   z.transform((text) => Date.parse(text)),

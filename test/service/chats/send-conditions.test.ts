@@ -35,6 +35,8 @@ test("a repeated request with ifSeq gets its first message", async () => {
 
 test.each([
   ["scheduledAt", "2026-11-20T10:00:00"],
+  ["scheduledAt", "2027-02-30T10:00:00Z"],
+  ["scheduledAt", 1_800_000_000],
   ["expiresAt", "tomorrow"],
   ["ifSeq", -1],
   ["ifSeq", 1.5],
@@ -43,8 +45,8 @@ test.each([
   expectFaults(await post({ [path]: value }), path);
 });
 
-test("a time beyond a year, in the past, or in the wrong order is refused", async () => {
-  const { post } = await place();
+test("a time beyond a year, in the past, or in the wrong order is refused, and nothing is stored", async () => {
+  const { api, chatId, post } = await place();
   const day = 86_400_000;
   const faultsOf = async (body: object) => (await post(body)).body.errors;
   expect(await faultsOf({ scheduledAt: inFuture(367 * day) })).toEqual([
@@ -56,6 +58,17 @@ test("a time beyond a year, in the past, or in the wrong order is refused", asyn
   expect(await faultsOf({ scheduledAt: inFuture(2 * day), expiresAt: inFuture(day) })).toEqual([
     { path: "expiresAt", message: "must be later than scheduledAt" },
   ]);
+  const same = inFuture(day);
+  expect(await faultsOf({ scheduledAt: same, expiresAt: same })).toEqual([
+    { path: "expiresAt", message: "must be later than scheduledAt" },
+  ]);
+  for (const time of ["1969-12-31T23:59:59Z", "9999-12-31T23:59:59-01:00"]) {
+    expect(await faultsOf({ scheduledAt: time })).toEqual([
+      { path: "scheduledAt", message: "must be in the years 1970 to 9999" },
+    ]);
+  }
+  expect((await api("GET", `/chats/${chatId}/messages`)).body.messages).toEqual([]);
+  expect((await api("GET", `/chats/${chatId}/scheduled`)).body.messages).toEqual([]);
 });
 
 test("a request that is repeated after its message expired gets that message", async () => {
