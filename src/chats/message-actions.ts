@@ -44,7 +44,7 @@ export class MessageActions {
 
   /**
    * Changes a scheduled message's times; see `ScheduledMessages.move`.
-   * @param isRepeat an earlier call failed, and may have given the message its place
+   * @param isRepeat an earlier call failed, and may have changed them; the message may have its place since
    */
   move(id: string, change: MoveBody, isRepeat: boolean): Exclude<MoveAnswer, Unknown> {
     const { log, scheduled } = this.#host;
@@ -52,7 +52,8 @@ export class MessageActions {
     if (answer.outcome !== "not_scheduled") return answer;
     const placed = log.byId(id);
     if (!placed && !scheduled.find(id)) return { outcome: "no_message" };
-    return placed && isRepeat && change.scheduledAt === null ? { outcome: "ok", doc: placed.doc } : answer;
+    const isDone = placed !== null && isRepeat && hasTimes(JSON.parse(placed.doc) as Message, change);
+    return isDone ? { outcome: "ok", doc: placed.doc } : answer;
   }
 
   /** Cancels a scheduled or queued message. Repeating the call changes nothing. */
@@ -122,4 +123,11 @@ export class MessageActions {
     const unplaced = scheduled.find(id);
     return unplaced && { ...unplaced, isRedacted: unplaced.redactedBy !== null };
   }
+}
+
+/** Whether a message has the times that a change gives it. */
+function hasTimes(message: Message, change: MoveBody): boolean {
+  const isSame = (changed: number | null | undefined, time: string | undefined) =>
+    changed === undefined || changed === (time === undefined ? null : Date.parse(time));
+  return isSame(change.scheduledAt, message.scheduledAt) && isSame(change.expiresAt, message.expiresAt);
 }

@@ -56,6 +56,8 @@ function fail(code: string, message: string): DueStep {
 export interface Rest {
   since: number;
   until: number;
+  /** They wait because the queue is full, and not because of a fault. */
+  isForRoom: boolean;
 }
 
 /** When the alarm must ring for the message that is due first. */
@@ -69,7 +71,7 @@ function purgeAt(endedAt: number): number {
 }
 
 /** A message's times; null for now and for never. */
-interface Times {
+export interface Times {
   scheduledAt: number | null;
   expiresAt: number | null;
 }
@@ -79,6 +81,7 @@ function changedTimes(before: Times, change: MoveBody, now: number): Times | { f
   const { scheduledAt = before.scheduledAt, expiresAt = before.expiresAt } = change;
   const faults = timeFaults({ scheduledAt, expiresAt }, now);
   if (faults.length === 0) return { scheduledAt, expiresAt };
+  // The path must be a field of the change.
   if (change.expiresAt !== undefined || faults.some(({ path }) => path !== "expiresAt")) return { faults };
   return { faults: [{ path: "scheduledAt", message: "must be earlier than expiresAt" }] };
 }

@@ -3,6 +3,7 @@ import { ApiError } from "../../http/errors.ts";
 import { instant } from "../../http/fields.ts";
 import type { Caller } from "../../keys/caller.ts";
 import { callChat } from "../call-chat.ts";
+import { timeFaults } from "../message-times.ts";
 
 /** The body of `PATCH /chats/{id}/messages/{messageId}`. Absent times don't change. Null is now, or never. */
 export const messagePatch = z.object({ scheduledAt: z.nullish(instant), expiresAt: z.nullish(instant) });
@@ -19,6 +20,8 @@ export async function moveMessage(
   { chatId, messageId }: { chatId: string; messageId: string },
   change: z.output<typeof messagePatch>,
 ): Promise<string> {
+  const faults = timeFaults(change, Date.now());
+  if (faults.length > 0) throw new ApiError("validation_failed", { faults });
   const answer = await callChat(env, caller, chatId, (chat, knownIdentity, isRepeat) =>
     chat.move(caller.organizationId, messageId, change, knownIdentity, isRepeat),
   );

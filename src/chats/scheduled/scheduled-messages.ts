@@ -10,7 +10,14 @@ import type { UnplacedMessage } from "../message.ts";
 import { withStatus } from "../message-status.ts";
 import type { Draft, MessageAnswer, MoveAnswer, MoveBody, Prepared, RefusedDraft, Unknown } from "../rpc.ts";
 import { scheduleCursor } from "./cursor.ts";
-import { type Due, MAX_SCHEDULED, type Rest, SCHEDULING_DECISIONS, type SchedulingDecisions } from "./decisions.ts";
+import {
+  type Due,
+  MAX_SCHEDULED,
+  type Rest,
+  SCHEDULING_DECISIONS,
+  type SchedulingDecisions,
+  type Times,
+} from "./decisions.ts";
 import { type EndedRow, EndedRows } from "./ended-rows.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
 
@@ -82,23 +89,23 @@ export class ScheduledMessages {
     if (isFull(this.#host.log)) return { outcome: "refused", code: "chat_full" };
     const at = new Date(Math.max(this.#host.clock.now(), createdAt)).toISOString();
     const message = scheduledMessage(draft, prepared, { chatId, at });
-    const { fingerprint } = draft;
-    this.#commit([scheduledEvent(message)], () =>
-      this.#rows.insert({ message, dedupe, fingerprint, template: prepared.template }, dueAt),
-    );
+    const row = { message, dedupe, fingerprint: draft.fingerprint, template: prepared.template };
+    // The number of its event. No other message ever gets the same turn, so a cursor stays exact.
+    const turn = this.#host.log.events.newest + 1;
+    this.#commit([scheduledEvent(message)], () => this.#rows.insert(row, { dueAt, turn }));
     return JSON.stringify(message);
   }
 
   /** A message without a place, scheduled or ended; null if there is none. */
   find(id: string): EndedRow | null {
-    const scheduled = this.#rows.entry(id) && this.#rows.read(id);
+    const scheduled = this.#rows.byId(id);
     return scheduled ? { ...scheduled, redactedBy: null } : this.#ended.byId(id);
   }
 
   /** The message without a place that a call or an idempotency key stored first. */
   byDedupe(dedupe: string): { doc: string; fingerprint: string | null } | null {
     const entry = this.#rows.entries().find((each) => each.dedupe === dedupe);
-    const row = entry ? this.#rows.read(entry.id) : this.#ended.byDedupe(dedupe);
+    const row = entry ? this.#rows.read(entry) : this.#ended.byDedupe(dedupe);
     return row && { doc: JSON.stringify(row.message), fingerprint: row.fingerprint };
   }
 
@@ -112,14 +119,14 @@ export class ScheduledMessages {
     const page = following.slice(0, limit);
     const last = page.at(-1);
     const cursor = last && following.length > limit ? scheduleCursor(last) : null;
-    const documents = page.map(({ id }) => JSON.stringify(this.#rows.read(id)?.message));
+    const documents = page.map((entry) => JSON.stringify(this.#rows.read(entry).message));
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
     return `{"messages":[${documents.join(",")}],"pagination":${pagination}}`;
   }
 
   /**
    * Gives each due message its place, in order, or ends it. Messages that ended long ago are removed. Never throws: after
-   * a fault, the alarm rings again.
+   * a fault, the alarm rings again. Each send calls this first, so that it takes no room for which due messages wait.
    */
   placeDue(): void {
     const now = this.#host.clock.now();
@@ -127,6 +134,7 @@ export class ScheduledMessages {
     if (!identity) return;
     const { bySoonest, isDue, placeAt, purgeAt } = this.#decisions;
     try {
+      if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
       if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
       this.#ended.purge((endedAt) => purgeAt(endedAt) > now);
       const due = this.#rows.entries().filter(({ dueAt }) => isDue(placeAt(dueAt, this.#rest, now), now));
@@ -134,7 +142,7 @@ export class ScheduledMessages {
       this.#rest = null;
     } catch (error) {
       this.#forgetRows();
-      this.#rest = { since: now, until: now + AGAIN_AFTER_MS };
+      this.#rest = { since: now, until: now + AGAIN_AFTER_MS, isForRoom: false };
       this.#host.logger.error({ event: "scheduled_not_placed", chatId: identity.chatId, error: causeOf(error) });
     }
   }
@@ -148,7 +156,7 @@ export class ScheduledMessages {
     this.placeDue();
     const now = this.#host.clock.now();
     const identity = this.#host.identity();
-    const row = this.#rows.entry(id) && this.#rows.read(id);
+    const row = this.#rows.byId(id);
     if (!identity || !row) return { outcome: "not_scheduled" };
     const { message } = row;
     const before = { scheduledAt: timeOf(message.scheduledAt), expiresAt: timeOf(message.expiresAt) };
@@ -156,12 +164,7 @@ export class ScheduledMessages {
     if ("faults" in times) return { outcome: "refused", code: "validation_failed", faults: times.faults };
     const { scheduledAt, expiresAt } = times;
     if (scheduledAt === before.scheduledAt && expiresAt === before.expiresAt) return ok(message);
-    const moved = {
-      ...message,
-      updatedAt: new Date(Math.max(now, Date.parse(message.updatedAt))).toISOString(),
-      scheduledAt: scheduledAt === null ? undefined : new Date(scheduledAt).toISOString(),
-      expiresAt: expiresAt === null ? undefined : new Date(expiresAt).toISOString(),
-    };
+    const moved = withTimes(message, times, now);
     const isMoved = scheduledAt !== before.scheduledAt;
     if (scheduledAt === null || (isMoved && this.#decisions.isDue(scheduledAt, now))) {
       const limit = this.#host.limit();
@@ -174,12 +177,11 @@ export class ScheduledMessages {
 
   /** Cancels a scheduled message. @returns its JSON, also if it was canceled before; null if it is not scheduled */
   cancel(id: string): string | null {
-    const ended = this.#rows.entry(id) ? null : this.#ended.byId(id);
-    if (ended) return ended.message.status === "CANCELED" ? JSON.stringify(ended.message) : null;
-    const row = this.#rows.entry(id) && this.#rows.read(id);
-    if (!row) return null;
+    const row = this.find(id);
+    if (row?.message.status === "CANCELED") return JSON.stringify(row.message);
+    if (row?.message.status !== "SCHEDULED") return null;
     const message = withStatus(row.message, { status: "CANCELED", error: null, at: this.#host.clock.now() });
-    this.#end({ ...row, message, redactedBy: null }, []);
+    this.#end({ ...row, message }, []);
     return JSON.stringify(message);
   }
 
@@ -189,14 +191,13 @@ export class ScheduledMessages {
    */
   redact(id: string, call: string): Exclude<MessageAnswer, Unknown> {
     const at = this.#host.clock.now();
-    const scheduled = this.#rows.entry(id) && this.#rows.read(id);
-    const row = scheduled ? { ...scheduled, redactedBy: null } : this.#ended.byId(id);
+    const row = this.find(id);
     if (!row) return { outcome: "no_message" };
     if (row.redactedBy !== null) return row.redactedBy === call ? ok(row.message) : { outcome: "no_message" };
     const message = redacted(row.message, at);
     this.#host.log.redactions++;
     const event: NewEvent = { type: "message.redacted", seq: null, note: { messageId: id }, at };
-    if (scheduled) {
+    if (row.message.status === "SCHEDULED") {
       this.#end({ ...row, message, fingerprint: null, template: null, redactedBy: call }, [event]);
     } else this.#commit([event], () => this.#ended.redact(message, call));
     return ok(message);
@@ -210,12 +211,11 @@ export class ScheduledMessages {
 
   /** @returns whether the next message may follow */
   #placeOne(identity: ChatIdentity, entry: ScheduledEntry, now: number): boolean {
-    const row = this.#rows.read(entry.id);
-    if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
+    const row = this.#rows.read(entry);
     const expiresAt = timeOf(row.message.expiresAt);
     const next = this.#decisions.dueStep({ dueAt: entry.dueAt, expiresAt }, this.#host.limit(), now);
     if (next.step === "wait") {
-      this.#rest = { since: now, until: next.until };
+      this.#rest = { since: now, until: next.until, isForRoom: true };
       return false;
     }
     if (next.step === "place") this.#place(identity, row);
@@ -236,7 +236,7 @@ export class ScheduledMessages {
   }
 
   /** Moves a message from the scheduled ones to those that ended. @param events after the event of its status */
-  #end(row: UnplacedRow & { redactedBy: string | null }, events: NewEvent[]): void {
+  #end(row: EndedRow, events: NewEvent[]): void {
     const { id, status, error, updatedAt } = row.message;
     const at = Date.parse(updatedAt);
     const note = { messageId: id, status, ...(error && { code: error.code }) };
@@ -259,6 +259,16 @@ export class ScheduledMessages {
     this.#rows.forget();
     this.#ended.forget();
   }
+}
+
+function withTimes(message: UnplacedMessage, { scheduledAt, expiresAt }: Times, now: number): UnplacedMessage {
+  const updatedAt = Math.max(now, Date.parse(message.updatedAt));
+  return {
+    ...message,
+    updatedAt: new Date(updatedAt).toISOString(),
+    scheduledAt: scheduledAt === null ? undefined : new Date(scheduledAt).toISOString(),
+    expiresAt: expiresAt === null ? undefined : new Date(expiresAt).toISOString(),
+  };
 }
 
 function scheduledEvent({ id, scheduledAt, updatedAt }: UnplacedMessage): NewEvent {

@@ -39,19 +39,20 @@ export class ScheduledRows {
     return this.#entries().size;
   }
 
-  entry(id: string): ScheduledEntry | undefined {
-    return this.#entries().get(id);
+  /** A scheduled message; null if there is none with this id. */
+  byId(id: string): UnplacedRow | null {
+    const entry = this.#entries().get(id);
+    return entry ? this.read(entry) : null;
   }
 
-  read(id: string): UnplacedRow | null {
+  read({ id }: ScheduledEntry): UnplacedRow {
     const [row] = this.#sql.exec<Columns>("select doc, dedupe, fingerprint, template from scheduled where id = ?", id);
-    return row ? unplacedRow(row) : null;
+    if (!row) throw new Error("A scheduled message is missing: SQLITE_CORRUPT");
+    return unplacedRow(row);
   }
 
-  insert(row: UnplacedRow, dueAt: number): void {
-    const { message, dedupe, fingerprint, template } = row;
+  insert({ message, dedupe, fingerprint, template }: UnplacedRow, { dueAt, turn }: Due): void {
     const { id } = message;
-    const turn = this.entries().reduce((last, entry) => Math.max(last, entry.turn), 0) + 1;
     this.#sql.exec(
       "insert into scheduled (id, doc, due_at, turn, dedupe, fingerprint, template) values (?, ?, ?, ?, ?, ?, ?)",
       id,
@@ -69,7 +70,7 @@ export class ScheduledRows {
   move(message: UnplacedMessage, dueAt: number): void {
     const { id } = message;
     this.#sql.exec("update scheduled set doc = ?, due_at = ? where id = ?", JSON.stringify(message), dueAt, id);
-    const entry = this.entry(id);
+    const entry = this.#entries().get(id);
     if (entry) this.#entries().set(id, { ...entry, dueAt });
   }
 

@@ -58,6 +58,15 @@ test("the list of scheduled messages continues after a cursor, even if its messa
   expect(three.pagination).toEqual({ limit: 2, hasMore: false, cursor: null });
 });
 
+test("a cursor of a message that is gone skips no message that was scheduled since", async () => {
+  const { schedule, list, redact } = await scheduledPlace();
+  const [, second, third] = [await schedule(MINUTE), await schedule(MINUTE), await schedule(MINUTE)];
+  const { cursor } = (await list("?limit=2")).body.pagination;
+  for (const { id } of [second, third]) await redact(id);
+  const added = await schedule(MINUTE);
+  expect((await list(`?after=${cursor}`)).body.messages).toEqual([added]);
+});
+
 test.each([["after=x"], ["after=0_1"], ["after=msg_gaaaaaaaaaaaaaaa"], ["after=1_"], ["after="]])(
   "a list of scheduled messages with %s is a 400",
   async (query) => {

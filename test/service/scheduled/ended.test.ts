@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { admin, created, expectError, newChat } from "../../support/harness.ts";
+import { fakeNetworks } from "../../support/networks.ts";
 import { storedBy } from "../../support/stored.ts";
 import { alarmOf, stopTheClock } from "../delivery/conversation.ts";
 import { chatPlace, DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
@@ -58,6 +59,19 @@ test("a used key returns the redacted message whatever the body", async () => {
   }
 });
 
+test("a used key returns the canceled message", async () => {
+  const { post, cancel, evict, waiting } = await scheduledPlace();
+  const headers = { "Idempotency-Key": "one" };
+  const body = { scheduledAt: inFuture(MINUTE) };
+  const { message } = created(await post(body, headers));
+  const canceled = await cancel(message.id);
+  await evict();
+  const again = await post(body, headers);
+  expect([again.status, again.body, again.headers.get("Idempotent-Replayed")]).toEqual([201, canceled.body, "true"]);
+  expectError(await post({}, headers), 422, "idempotency_mismatch");
+  expect(await waiting()).toEqual([]);
+});
+
 test("a message that failed without a place can be redacted, and keeps the code of its error", async () => {
   const { schedule, redact, message, object, ringIn } = await scheduledPlace();
   const { id } = await schedule(MINUTE, { ...REVEALING, expiresAt: inFuture(2 * MINUTE) });
@@ -109,6 +123,17 @@ test("a deleted chat keeps nothing of its scheduled messages, and a new one has 
   await again.schedule(MINUTE);
   await again.ringIn(MINUTE);
   expect((await again.messages()).map(({ seq, text }) => [seq, text])).toEqual([[1, "Later"]]);
+});
+
+test("a deleted channel takes its scheduled messages with it, and none is sent", async () => {
+  const calls = fakeNetworks();
+  const { schedule, read, list, channelId, object, ringIn } = await scheduledPlace("telegram");
+  const { id } = await schedule(MINUTE, REVEALING);
+  expect((await admin("DELETE", `/channels/${channelId}`)).status).toBe(200);
+  expectError(await read(id), 404, "chat_not_found");
+  expectError(await list(), 404, "chat_not_found");
+  await ringIn(MINUTE);
+  expect([calls, await storedBy(object())]).toEqual([[], expect.not.stringContaining(SECRET)]);
 });
 
 test("a chat with the schema before scheduling gets its tables, and keeps its messages", async () => {

@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
+import type { MoveBody } from "../../../src/chats/rpc.ts";
 import { client, expectError, expectFaults, newKey, send } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
@@ -153,6 +154,16 @@ test("a move is held to the rules of a send, and changes nothing if it breaks th
   expect(await message(scheduled.id)).toEqual(scheduled);
 });
 
+test("a move to a wrong time is a 400, whatever became of the message", async () => {
+  const { patch, api, chatId } = await scheduledPlace();
+  const sent = await send(api, chatId);
+  for (const id of [sent.id, "msg_gaaaaaaaaaaaaaaa"]) {
+    expectFaults(await patch(id, { scheduledAt: inFuture(367 * DAY) }), "scheduledAt");
+    expectFaults(await patch(id, { expiresAt: inFuture(-1) }), "expiresAt");
+    expectFaults(await patch(id, { scheduledAt: inFuture(DAY), expiresAt: inFuture(DAY) }), "expiresAt");
+  }
+});
+
 test("only scheduled messages can be moved", async () => {
   const { schedule, patch, redact, api, chatId } = await scheduledPlace();
   const sent = await send(api, chatId);
@@ -181,6 +192,19 @@ test("a message stays scheduled if a full chat can't send it now", async () => {
   expectError(await patch(scheduled.id, { scheduledAt: null }), 409, "chat_full");
   expect(await message(scheduled.id)).toEqual(scheduled);
   expect((await patch(scheduled.id, { scheduledAt: inFuture(DAY) })).status).toBe(200);
+});
+
+test("a repeated call gets the message that the first call moved, although its time has come since", async () => {
+  const { schedule, object, organizationId, ringIn, message } = await scheduledPlace();
+  const { id } = await schedule(DAY);
+  const change = { scheduledAt: Date.now() + MINUTE, expiresAt: Date.now() + DAY };
+  const move = (change: MoveBody) => object().move(organizationId, id, change, null, true);
+  expect(await move(change)).toMatchObject({ outcome: "ok" });
+  await ringIn(MINUTE);
+  expect(await move(change)).toEqual({ outcome: "ok", doc: JSON.stringify(await message(id)) });
+  for (const other of [{ scheduledAt: null }, { scheduledAt: Date.now() - 1 }, { expiresAt: null }]) {
+    expect(await move(other)).toEqual({ outcome: "not_scheduled" });
+  }
 });
 
 test("a repeated call that sends a message now gets the message that the first call sent", async () => {

@@ -30,6 +30,7 @@ export function chatPlace(api: Client, chatId: string) {
     schedule: async (ms: number, body: object = {}): Promise<ShownMessage> =>
       created(await post({ scheduledAt: inFuture(ms), ...body })).message,
     patch: (id: string, body: object) => api("PATCH", `${path}/${id}`, body),
+    cancel: (id: string) => api("POST", `${path}/${id}/cancel`),
     read: (id: string) => api("GET", `${path}/${id}`),
     message: async (id: string): Promise<ShownMessage> => (await api("GET", `${path}/${id}`)).body.message,
     /** The messages with a place, in their order. */

@@ -211,6 +211,18 @@ test("a due message that finds a full queue tries again each minute, and takes i
   expect(await message(scheduled.id)).toMatchObject({ seq: 10_001, status: "QUEUED" });
 });
 
+test("a send never takes the room in the queue for which a due message waits", async () => {
+  const { api, chatId, post, ringIn, object, scheduled, message } = await fullQueue();
+  await ringIn(MINUTE);
+  expectError(await post(), 409, "chat_backlog");
+  expect(await message(scheduled.id)).toEqual(scheduled);
+  await runInDurableObject(object(), (_object, { storage }) => {
+    storage.sql.exec("update messages set doc = json_set(doc, '$.status', 'SENT') where seq < 10000");
+  });
+  expect((await send(api, chatId)).seq).toBe(10_002);
+  expect(await message(scheduled.id)).toMatchObject({ seq: 10_001, status: "QUEUED" });
+});
+
 test("a message that finds a full queue for a day is FAILED", async () => {
   const { scheduled, message, ringIn } = await fullQueue();
   await ringIn(MINUTE + DAY - 1_000);

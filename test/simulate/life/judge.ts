@@ -145,6 +145,7 @@ export class LifeJudge {
     if (table === "messages") {
       world.check("once", columns.scheduled_id === null, () => `${id} was scheduled and took its place at once`);
       this.#placed(chat, row);
+      if (message.direction === "OUTBOUND") this.#checkOvertaken(chat, book, message);
       if (message.status === "FAILED") book.justFailed++;
     } else {
       book.scheduled.add(id);
@@ -220,6 +221,13 @@ export class LifeJudge {
     this.#world.check("turn", isSorted, () => `due messages took the places ${places.join()}`);
     const isFirst = !next || bySoonest(last, next) < 0;
     this.#world.check("turn", isFirst, () => `${last.message.id} took its place before ${next?.message.id}`);
+  }
+
+  /** A plain message takes no place while a due message waits for one. */
+  #checkOvertaken({ now }: SimulatedObject, book: Book, { id, createdAt }: ShownMessage): void {
+    const [next] = book.soonest();
+    const isOvertaken = next !== undefined && dueAt(next) <= Math.min(now, Date.parse(createdAt));
+    this.#world.check("turn", !isOvertaken, () => `${id} took its place before ${next?.message.id}, which was due`);
   }
 
   #trackHead({ losses, clockChanges }: SimulatedObject, book: Book): void {

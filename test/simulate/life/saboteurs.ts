@@ -124,8 +124,8 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
   },
   "a redaction leaves the message scheduled": {
     file: scheduled,
-    right: "    if (scheduled) {\n      this.#end(",
-    wrong: "    if (scheduled) {\n      if (message.expiresAt === undefined) this.#end(",
+    right: '    if (row.message.status === "SCHEDULED") {\n      this.#end(',
+    wrong: '    if (row.message.status === "SCHEDULED") {\n      if (message.expiresAt === undefined) this.#end(',
   },
   "a due message fails at once if the queue has no room": {
     file: decisions,
@@ -166,6 +166,11 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
 
 /** These take up to 1,000 seeds, so `npm run test:deep` leaves them out. */
 const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
+  "a send takes the room for which a due message waits": {
+    file: scheduled,
+    right: `if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;`,
+    wrong: "",
+  },
   "a long delivery delays due messages": {
     file: chat,
     right: "await this.#parts.alarm.by(this.#parts.scheduled.alarmAt(Date.now()));",

@@ -57,7 +57,7 @@ test.each([
 });
 
 test("due messages wait while they rest, and no longer if the clock is set back", () => {
-  const rest = { since: NOW, until: NOW + MINUTE };
+  const rest = { since: NOW, until: NOW + MINUTE, isForRoom: false };
   expect(placeAt(NOW - 1, null, NOW)).toBe(NOW - 1);
   expect(placeAt(NOW - 1, rest, NOW)).toBe(NOW + MINUTE);
   expect(placeAt(NOW + DAY, rest, NOW)).toBe(NOW + DAY);
