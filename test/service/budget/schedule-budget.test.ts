@@ -65,6 +65,17 @@ test("a move writes the message and its event", async () => {
   expect(await rowsOf(place, () => place.patch(id, { expiresAt: null }))).toBe(ALARM);
 });
 
+test("a cancellation of a scheduled message writes it among those that ended, and its event", async () => {
+  const place = await quietPlace();
+  const { id } = await place.schedule(DAY);
+  await place.settle();
+  // It leaves the schedule: that row, the ended message with the index of its id, and its event.
+  expect(await rowsOf(place, () => place.cancel(id))).toBe(4 + ALARM);
+  await place.settle();
+  // The alarm of an earlier call may be lost.
+  expect(await rowsOf(place, () => place.cancel(id))).toBe(ALARM);
+});
+
 test("a message that is moved to now costs what it costs when it is due", async () => {
   const place = await quietPlace();
   const { id } = await place.schedule(DAY);

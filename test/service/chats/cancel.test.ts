@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { breakObjects, replaceMethod } from "../../support/faults.ts";
-import { client, expectError, newKey, send, sendMany } from "../../support/harness.ts";
+import { client, expectError, newChat, newKey, newOrganization, send, sendMany } from "../../support/harness.ts";
 import {
   accept,
   fakeNetworks,
@@ -14,6 +14,7 @@ import {
 } from "../../support/networks.ts";
 import { chatOf, pass, runNext, stopTheClock } from "../delivery/conversation.ts";
 import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "../delivery/queued.ts";
+import { writeAsContact } from "./inbound.ts";
 
 stopTheClock();
 
@@ -95,6 +96,13 @@ test("messages that ended, of the contact, or of a web chat can't be canceled", 
   expectError(await chat.cancel(failed?.id ?? ""), 409, "not_cancelable");
   expectError(await chat.cancel("msg_gaaaaaaaaaaaaaaa9"), 404, "message_not_found");
   expectError(await chat.cancel("nothing"), 404, "message_not_found");
+  const written = await writeAsContact(chat.organizationId, chat.chatId);
+  expectError(await chat.cancel(written.id), 409, "not_cancelable");
+  const { api, channelId } = await newOrganization();
+  const { id } = await newChat(api, channelId);
+  const path = `/chats/${id}/messages/${(await send(api, id)).id}`;
+  expectError(await api("POST", `${path}/cancel`), 409, "not_cancelable");
+  expect((await api("GET", path)).body.message.status).toBe("SENT");
 });
 
 test("a scheduled message can be canceled, and one that expired without a place can't", async () => {
@@ -104,8 +112,12 @@ test("a scheduled message can be canceled, and one that expired without a place 
   const canceled = await chat.cancel(message.id);
   expect(canceled.body.message).toMatchObject({ id: message.id, seq: null, status: "CANCELED" });
   expect((await chat.cancel(message.id)).body).toEqual(canceled.body);
+  const body = { scheduledAt: inFuture(MINUTE), expiresAt: inFuture(90_000) };
+  const { id } = await send(chat.api, chat.chatId, body);
   pass(2 * MINUTE);
   await chat.run();
+  expectError(await chat.cancel(id), 409, "not_cancelable");
+  expect(await chat.message(id)).toMatchObject({ seq: null, status: "FAILED", error: { code: "expired" } });
   expect(calls).toEqual([]);
 });
 

@@ -193,6 +193,32 @@ test("a resend is refused with a wrong body, times or sender", async () => {
   expect(created(await resend(failed.id, { senderId: null })).message.resendOf).toBe(failed.id);
 });
 
+test("a resend for later is a 409 if a thousand messages are scheduled, and can be repeated at once", async () => {
+  const { failed, resend, object, messages, api, chatId } = await failedPlace();
+  const { id } = await send(api, chatId, { scheduledAt: inFuture(MINUTE) });
+  await runInDurableObject(object(), (_object, { storage }) => {
+    storage.sql.exec(
+      `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < 1000)
+       insert into scheduled (id, doc, due_at, turn)
+       select id || n, json_set(doc, '$.id', id || n), due_at, 1000 + n from numbers, scheduled where id = ?`,
+      id,
+    );
+  });
+  await evictDurableObject(object());
+  expectError(await resend(failed.id, { scheduledAt: inFuture(MINUTE) }), 409, "schedule_full");
+  expect(await messages()).toHaveLength(1);
+  expect(created(await resend(failed.id)).message).toMatchObject({ seq: 2, resendOf: failed.id });
+});
+
+test("a resend that is canceled stays the only one", async () => {
+  const { failed, resend, cancel, message } = await failedPlace();
+  const { id } = created(await resend(failed.id, { scheduledAt: inFuture(MINUTE) })).message;
+  expect((await cancel(id)).body.message.status).toBe("CANCELED");
+  const again = await resend(failed.id);
+  expect([again.headers.get("Idempotent-Replayed"), again.body.message]).toEqual(["true", await message(id)]);
+  expectError(await resend(id), 409, "not_failed");
+});
+
 test("a resend meets the limits of a send", async () => {
   const { failed, resend, object } = await failedPlace();
   breakObjects("CHANNELS", "permit");
