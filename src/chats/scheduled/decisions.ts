@@ -3,7 +3,7 @@ import { timeFaults } from "../message-times.ts";
 import type { MoveBody } from "../rpc.ts";
 
 /**
- * The decisions about scheduled messages. Pure functions of a message's row, the state of its chat and the time. Times
+ * The decisions about scheduled messages. Pure functions of a message's row, the state of its chat and the time. ScheduleTimes
  * are Unix milliseconds.
  */
 
@@ -71,13 +71,13 @@ function purgeAt(endedAt: number): number {
 }
 
 /** A message's times; null for now and for never. */
-export interface Times {
+export interface ScheduleTimes {
   scheduledAt: number | null;
   expiresAt: number | null;
 }
 
 /** The times of a message after a change, or what is wrong with them. */
-function changedTimes(before: Times, change: MoveBody, now: number): Times | { faults: Fault[] } {
+function changedTimes(before: ScheduleTimes, change: MoveBody, now: number): ScheduleTimes | { faults: Fault[] } {
   const { scheduledAt = before.scheduledAt, expiresAt = before.expiresAt } = change;
   const faults = timeFaults({ scheduledAt, expiresAt }, now);
   if (faults.length === 0) return { scheduledAt, expiresAt };

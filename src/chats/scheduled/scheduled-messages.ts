@@ -15,8 +15,8 @@ import {
   MAX_SCHEDULED,
   type Rest,
   SCHEDULING_DECISIONS,
+  type ScheduleTimes,
   type SchedulingDecisions,
-  type Times,
 } from "./decisions.ts";
 import { type EndedRow, EndedRows } from "./ended-rows.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
@@ -261,7 +261,7 @@ export class ScheduledMessages {
   }
 }
 
-function withTimes(message: UnplacedMessage, { scheduledAt, expiresAt }: Times, now: number): UnplacedMessage {
+function withTimes(message: UnplacedMessage, { scheduledAt, expiresAt }: ScheduleTimes, now: number): UnplacedMessage {
   const updatedAt = Math.max(now, Date.parse(message.updatedAt));
   return {
     ...message,
