@@ -3,8 +3,8 @@ import { type Directory, directory } from "../db/client.ts";
 import { members, organizations } from "../db/schema.ts";
 import type { Claims } from "./claims.ts";
 
-export type Member = typeof members.$inferSelect;
-export type Organization = typeof organizations.$inferSelect;
+type Member = typeof members.$inferSelect;
+type Organization = typeof organizations.$inferSelect;
 
 /** Who is signed in. */
 export type Person = { kind: "operator" } | { kind: "member"; member: Member; organization: Organization };

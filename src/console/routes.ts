@@ -13,7 +13,8 @@ import { PERMISSIONS } from "../keys/permissions.ts";
 import type { ConsoleEnv } from "./context.ts";
 import { enterOrganization, refuseOtherSites, requireOperator, requireSession } from "./guard.ts";
 import { endSession } from "./session.ts";
-import { signIn, signInBody } from "./sign-in.ts";
+import { SHELL, SHELL_HEADERS } from "./shell.ts";
+import { signInBody, startSession } from "./sign-in.ts";
 
 const ORGANIZATION = "/api/organizations/:organizationId";
 const needsSealing = needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS");
@@ -26,7 +27,7 @@ export const consoleRoutes = new Hono<ConsoleEnv>();
 
 consoleRoutes.on(["POST", "DELETE"], "/session", needs("ADMIN_TOKEN"), blockStrangers(), refuseOtherSites());
 consoleRoutes.post("/session", noQuery, validBody(signInBody), async (c) => {
-  await signIn(c, c.req.valid("json"));
+  await startSession(c, c.req.valid("json"));
   return c.body(null, 204);
 });
 consoleRoutes.delete("/session", noQuery, (c) => {
@@ -63,3 +64,7 @@ for (const routes of [chatRoutes, eventRoutes, exportRoutes, ownManagementRoutes
   consoleRoutes.route(ORGANIZATION, routes as unknown as Hono<ConsoleEnv>);
 }
 consoleRoutes.all("/api/*", (c) => c.notFound());
+
+// After the API: every other path is a screen of the page.
+consoleRoutes.get("/", (c) => c.body(SHELL, 200, SHELL_HEADERS));
+consoleRoutes.get("/*", (c) => c.body(SHELL, 200, SHELL_HEADERS));

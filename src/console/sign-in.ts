@@ -10,7 +10,7 @@ import { beginSession } from "./session.ts";
 export const signInBody = z.object({ token: z.string().check(...atMost(1_000)) });
 
 /** Begins a session. @throws ApiError `wrong_token` */
-export async function signIn(c: ConsoleContext, { token }: z.output<typeof signInBody>): Promise<void> {
+export async function startSession(c: ConsoleContext, { token }: z.output<typeof signInBody>): Promise<void> {
   if (!(await isSameSecret(token, configured(c.env, "ADMIN_TOKEN")))) throw new ApiError("wrong_token");
   await beginSession(c, { kind: "operator", email: null });
 }

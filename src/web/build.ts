@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -54,13 +54,15 @@ function headersFile(): string {
     .join("");
 }
 
+const TARGET = ["chrome111", "firefox115", "safari16.4"];
+
 /** The languages that the chat page fetches if needed. English is part of its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr };
 
 /**
- * Builds all static assets: the chat page, the widget and the documentation. A server may read `out` during a build, and
+ * Builds all static assets: the chat page, the widget, the console and the documentation. A server may read `out` during a build, and
  * builds may run at the same time.
- * @returns the gzipped bytes of the scripts and styles that visitors load, by path
+ * @returns the gzipped bytes of the scripts and styles that browsers load, by path
  */
 export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   return publish(out, writeAll);
@@ -79,7 +81,22 @@ async function writeAll(out: string): Promise<Record<string, number>> {
     minify: true,
     // A classic script, because a module can't find its own script tag.
     format: "iife",
-    target: ["chrome111", "firefox115", "safari16.4"],
+    target: TARGET,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  await build({
+    entryPoints: { page: join(source, "console/page.tsx") },
+    outdir: join(out, "web-assets/console"),
+    bundle: true,
+    minify: true,
+    format: "esm",
+    // A screen can be fetched when it is opened. A chunk's name changes with its content.
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+    target: TARGET,
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
@@ -88,12 +105,13 @@ async function writeAll(out: string): Promise<Record<string, number>> {
   await build({
     entryPoints: {
       "web-assets/chat": join(source, "visitor/chat.css"),
+      "web-assets/console/page": join(source, "console/style/page.css"),
       "web-assets/docs": join(source, "docs/docs.css"),
     },
     outdir: out,
     bundle: true,
     minify: true,
-    target: ["chrome111", "firefox115", "safari16.4"],
+    target: TARGET,
     logLevel: "warning",
   });
   for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
@@ -102,7 +120,8 @@ async function writeAll(out: string): Promise<Record<string, number>> {
   await writeDocs(out);
   await writeFile(join(out, "_headers"), headersFile());
   const sizes: Record<string, number> = {};
-  for (const path of ["widget.js", "web-assets/chat.js", "web-assets/chat.css"]) {
+  const ofConsole = (await readdir(join(out, "web-assets/console"))).map((name) => `web-assets/console/${name}`);
+  for (const path of ["widget.js", "web-assets/chat.js", "web-assets/chat.css", ...ofConsole]) {
     sizes[path] = gzipSync(await readFile(join(out, path)), { level: 9 }).length;
   }
   return sizes;

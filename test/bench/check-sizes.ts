@@ -28,6 +28,12 @@ async function measure(folder: string): Promise<Measured[]> {
       limit: 20,
       unit: "KiB",
     },
+    {
+      what: "the console",
+      size: bytes(...Object.keys(web).filter((path) => path.startsWith("web-assets/console/"))),
+      limit: 60,
+      unit: "KiB",
+    },
     { what: "README.md", size: readme.trimEnd().split("\n").length, limit: 200, unit: "lines" },
   ];
 }

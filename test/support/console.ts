@@ -22,5 +22,3 @@ export function browser(cookie: string) {
   return (method: string, path: string, body?: unknown, { headers = {}, ...rest }: Call = {}): Promise<Answer> =>
     call(method, `/console/api${path}`, { body, headers: { ...OWN_PAGE, Cookie: cookie, ...headers }, ...rest });
 }
-
-export type Browser = ReturnType<typeof browser>;

@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { followScheme } from "../shared/scheme.ts";
 import { ChatView } from "./components/chat.tsx";
 import type { Words } from "./components/words.ts";
 import { hostFrame } from "./host-frame.ts";
@@ -103,17 +104,6 @@ function closeByEscape(close: () => void): void {
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.isComposing) close();
   });
-}
-
-/** Sets `data-scheme` for the style sheet. The site's choice overrides the device's. */
-function followScheme(requested: string | null): void {
-  const device = matchMedia("(prefers-color-scheme: dark)");
-  const apply = () => {
-    const dark = requested === "dark" || (requested !== "light" && device.matches);
-    document.documentElement.dataset.scheme = dark ? "dark" : "light";
-  };
-  device.addEventListener("change", apply);
-  apply();
 }
 
 /** Fits the page to the visible area, because some phones show the keyboard over the page. */

@@ -15,6 +15,9 @@ const PUBLIC = [
   // A page of the console sends the token in the body.
   "POST /console/session",
   "DELETE /console/session",
+  // The page. It has nothing of anybody.
+  "GET /console",
+  "GET /console/*",
   "ALL /hooks/*",
   "GET /hooks/whatsapp/:channelId",
   "GET /web/:channelId",
@@ -201,7 +204,9 @@ test("under both prefixes, every method on any path needs a key or a token", asy
 const STRANGE: Record<string, Record<string, number>> = {
   "/": { GET: 200, HEAD: 200 },
   "/healthz": { GET: 200, HEAD: 200 },
-  "/console/session": { POST: 403, DELETE: 403 },
+  "/console": { GET: 200, HEAD: 200 },
+  "/console/*": { GET: 200, HEAD: 200 },
+  "/console/session": { GET: 200, HEAD: 200, POST: 403, DELETE: 403 },
   "/hooks/telegram/:channelId": { POST: 401 },
   "/hooks/whatsapp/:channelId": { GET: 403, HEAD: 403, POST: 401 },
   "/web/:channelId": { GET: 404, HEAD: 404 },
