@@ -75,26 +75,18 @@ export class MessageActions {
    * of the first call.
    */
   resend(identity: ChatIdentity, request: ResendRequest, isRepeat: boolean): SendAnswer {
-    const { id, calledAt, messageId, scheduledAt, expiresAt, sender } = request;
+    const { messageId, sender, ...call } = request;
     const original = this.#find(messageId);
     if (!original) return sender.outcome === "refused" ? sender : { outcome: "refused", code: "message_not_found" };
-    const { message, template } = original;
+    const { message } = original;
     const { type, content, mediaUrl, templateId, variables, metadata } = message;
-    const draft = { id, calledAt, type, content, mediaUrl, templateId, variables, metadata, scheduledAt, expiresAt };
-    const prepared = prepareAgain(original, sender);
+    const same = { type, content, mediaUrl, templateId, variables, metadata, resendOf: message.id };
+    const prepared = preparedAgain(original, sender);
     return this.#host.store.outbound(
       identity,
-      { ...draft, resendOf: message.id, idempotencyHash: null, fingerprint: null, prepared },
+      { ...call, ...same, idempotencyHash: null, fingerprint: null, prepared },
       isRepeat,
     );
-
-    function prepareAgain({ isRedacted }: Original, found: ResendRequest["sender"]): Prepared | RefusedDraft {
-      if (found.outcome === "refused") return found;
-      if (message.status !== "FAILED") return { outcome: "refused", code: "not_failed" };
-      if (isRedacted) return { outcome: "refused", code: "redacted" };
-      const senderId = found.senderId ?? message.senderId ?? "";
-      return { outcome: "prepared", senderId, text: message.text, template };
-    }
   }
 
   /** The attempts of a message. A message that no network delivers has none. */
@@ -123,6 +115,18 @@ export class MessageActions {
     const unplaced = scheduled.find(id);
     return unplaced && { ...unplaced, isRedacted: unplaced.redactedBy !== null };
   }
+}
+
+/** The sender and the text of a message that is sent again, or the first reason to refuse. */
+function preparedAgain(
+  { message, template, isRedacted }: Original,
+  sender: ResendRequest["sender"],
+): Prepared | RefusedDraft {
+  if (sender.outcome === "refused") return sender;
+  if (message.status !== "FAILED") return { outcome: "refused", code: "not_failed" };
+  if (isRedacted) return { outcome: "refused", code: "redacted" };
+  const senderId = sender.senderId ?? message.senderId ?? "";
+  return { outcome: "prepared", senderId, text: message.text, template };
 }
 
 /** Whether a message has the times that a change gives it. */

@@ -3,7 +3,7 @@ import { timeFaults } from "../message-times.ts";
 import type { MoveBody } from "../rpc.ts";
 
 /**
- * The decisions about scheduled messages. Pure functions of a message's row, the state of its chat and the time. ScheduleTimes
+ * The decisions about scheduled messages. Pure functions of a message's row, the state of its chat and the time. Times
  * are Unix milliseconds.
  */
 

@@ -1,7 +1,16 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { draft } from "../../support/drafts.ts";
-import { client, created, expectError, expectFaults, newKey, newOrganization, send } from "../../support/harness.ts";
+import {
+  admin,
+  client,
+  created,
+  expectError,
+  expectFaults,
+  newKey,
+  newOrganization,
+  send,
+} from "../../support/harness.ts";
 import { alarmOf, pass, stopTheClock } from "../delivery/conversation.ts";
 import { DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
 
@@ -155,6 +164,19 @@ test("ifSeq counts when a message is scheduled, and not when it is due", async (
   await send(api, chatId);
   await ringIn(MINUTE);
   expect((await messages()).map(({ text }) => text)).toEqual(["Hello", "Later"]);
+});
+
+test("the request counts when a message is scheduled, and a key that is revoked since undoes nothing", async () => {
+  const { organizationId, chatId, ringIn, message } = await scheduledPlace();
+  const { key, secret } = await newKey(organizationId);
+  const used = async () => (await admin("GET", `/keys/${key.id}/usage`)).body.usage.used;
+  const body = { content: "Later", scheduledAt: inFuture(MINUTE) };
+  const { id } = created(await client(secret)("POST", `/chats/${chatId}/messages`, body)).message;
+  expect(await used()).toBe(1);
+  expect((await admin("DELETE", `/keys/${key.id}`)).status).toBe(200);
+  await ringIn(MINUTE);
+  expect(await message(id)).toMatchObject({ seq: 1, status: "SENT" });
+  expect(await used()).toBe(1);
 });
 
 test("a scheduled message is an event, with the message as it is now", async () => {
