@@ -19,12 +19,14 @@ import {
   fakeNetworks,
   hanging,
   inTurn,
+  lost,
   type NetworkCall,
   refuse,
   type Script,
 } from "../../support/networks.ts";
 import { pass, stopTheClock } from "../delivery/conversation.ts";
 import { inFuture, MINUTE, queuePlace, rowsWrittenBy } from "../delivery/queued.ts";
+import { taken, tellStatus } from "../inbound/webhook-calls.ts";
 
 stopTheClock();
 
@@ -208,6 +210,23 @@ test("a resend for later is a 409 if a thousand messages are scheduled, and can 
   expectError(await resend(failed.id, { scheduledAt: inFuture(MINUTE) }), 409, "schedule_full");
   expect(await messages()).toHaveLength(1);
   expect(created(await resend(failed.id)).message).toMatchObject({ seq: 2, resendOf: failed.id });
+});
+
+test("a message that came through after it was sent again keeps its resend", async () => {
+  const hang = hanging(lost);
+  fakeNetworks(inTurn(hang.script));
+  const chat = await queuePlace("whatsapp");
+  const { id } = await send(chat.api, chat.chatId, { expiresAt: inFuture(MINUTE) });
+  await hang.reached();
+  hang.letGo();
+  await chat.run();
+  pass(MINUTE);
+  await chat.run();
+  const again = created(await chat.resend(id, { scheduledAt: inFuture(MINUTE) })).message;
+  taken(await tellStatus(chat, id, "delivered", { id: "wamid.1" }));
+  expect(await chat.message(id)).toMatchObject({ status: "DELIVERED", error: null });
+  expect((await chat.resend(id)).body.message).toEqual(again);
+  expect((await chat.cancel(again.id)).body.message.status).toBe("CANCELED");
 });
 
 test("a resend that is canceled stays the only one", async () => {

@@ -74,6 +74,37 @@ test.each([
   expect(message.calls.map((call) => call.text)).toEqual(["Hello", "Next"]);
 });
 
+const TIMES = ["sentAt", "deliveredAt", "readAt", "failedAt"] as const;
+
+test.each<[string[], (number | undefined)[]]>([
+  [[], [0]],
+  [
+    ["delivered", "read", "read"],
+    [0, 1, 2],
+  ],
+  [
+    ["read", "delivered"],
+    [0, undefined, 1],
+  ],
+  [
+    ["failed", "delivered"],
+    [0, 2, undefined, 1],
+  ],
+])("after %j a message shows when it got each status", async (statuses, seconds) => {
+  const message = await sentMessage();
+  const start = Date.now();
+  await message.run();
+  for (const status of statuses) {
+    pass(1_000);
+    await message.tell(status, status === "failed" ? FAILED : {});
+  }
+  const shown = await message.message(message.id);
+  const expected = TIMES.map((_, n) => seconds[n]).map((at) =>
+    at === undefined ? at : new Date(start + at * 1_000).toISOString(),
+  );
+  expect(TIMES.map((field) => shown[field])).toEqual(expected);
+});
+
 test("a status in place of an answer that got lost ends the wait, and nothing is sent twice", async () => {
   const message = await sentMessage(inTurn(lost));
   await message.run();
