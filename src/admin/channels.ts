@@ -192,15 +192,10 @@ export async function presentChannel(
   channel: Channel,
   health: ChannelHealth | null,
 ) {
-  const { id, organizationId, kind, name, settings, limits, retentionDays, createdAt } = channel;
+  const { createdAt, ...settings } = presentSettings(channel);
+  const { id, kind } = settings;
   return {
-    id,
-    organizationId,
-    kind,
-    name,
-    settings: { ...KINDS[kind].defaults, ...settings },
-    limits: presentLimits(limits),
-    retentionDays,
+    ...settings,
     ...(channel.verifyToken && {
       credentials: channel.credentialHints,
       webhook: {
@@ -209,6 +204,29 @@ export async function presentChannel(
       },
     }),
     health: presentHealth(channel, health),
+    createdAt,
+  };
+}
+
+/** What was set in a channel, without anything of its credentials. */
+export function presentSettings({
+  id,
+  organizationId,
+  kind,
+  name,
+  settings,
+  limits,
+  retentionDays,
+  createdAt,
+}: Channel) {
+  return {
+    id,
+    organizationId,
+    kind,
+    name,
+    settings: { ...KINDS[kind].defaults, ...settings },
+    limits: presentLimits(limits),
+    retentionDays,
     createdAt: new Date(createdAt).toISOString(),
   };
 }

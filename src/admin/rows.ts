@@ -37,6 +37,31 @@ export async function listRows<T extends ListedTable>(
   return { rows: rows as T["$inferSelect"][], pagination: pagination({ page, limit, total: counted?.total ?? 0 }) };
 }
 
+/** A place in a list of rows, oldest first: behind this one. */
+export interface RowPosition {
+  createdAt: number;
+  id: string;
+}
+
+/** An organization's rows behind a place, oldest first. A row that is created or deleted meanwhile moves no other. */
+export async function rowsAfter<T extends ListedTable & { organizationId: SQLiteColumn }>(
+  db: Directory,
+  table: T,
+  organizationId: string,
+  { createdAt, id }: RowPosition,
+  limit: number,
+): Promise<T["$inferSelect"][]> {
+  const listed: ListedTable & { organizationId: SQLiteColumn } = table;
+  const isBehind = sql`(${listed.createdAt}, ${listed.id}) > (${createdAt}, ${id})`;
+  const rows = await db
+    .select()
+    .from(listed)
+    .where(and(eq(listed.organizationId, organizationId), isBehind))
+    .orderBy(asc(listed.createdAt), asc(listed.id))
+    .limit(limit);
+  return rows as T["$inferSelect"][];
+}
+
 /**
  * A page of an organization's rows in one table, oldest first.
  * @throws ApiError as `noOrganization`

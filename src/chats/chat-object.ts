@@ -4,7 +4,7 @@ import type { EventRange } from "../webhooks/rpc.ts";
 import { ChatParts } from "./chat-parts.ts";
 import { describeQueue } from "./delivery/queue.ts";
 import type { ChatIdentity } from "./identity.ts";
-import { exportedLines } from "./log/exported-lines.ts";
+import { exportedPage } from "./log/exported-lines.ts";
 import type * as rpc from "./rpc.ts";
 import type { Due } from "./scheduled/decisions.ts";
 
@@ -60,12 +60,12 @@ export class ChatObject extends DurableObject<Env> {
     return this.#parts.filteredPages.read(filter, before, limit);
   }
 
-  /** Returns messages for an export; see `exportedLines`. */
+  /** Returns messages for an export; see `exportedPage`. */
   exportPage(organizationId: string, asked: rpc.ExportAsked, knownIdentity: ChatIdentity | null): rpc.ExportAnswer {
     const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
     if (!identity || (asked.life !== null && asked.life !== identity.life)) return UNKNOWN;
-    const upTo = Math.min(asked.upTo ?? Number.MAX_SAFE_INTEGER, this.#parts.log.newest().seq);
-    return { outcome: "ok", life: identity.life, upTo, ...exportedLines(this.ctx.storage.sql, asked.seq, upTo) };
+    const page = exportedPage(this.ctx.storage.sql, asked, this.#parts.log.newest().seq);
+    return { outcome: "ok", life: identity.life, ...page };
   }
 
   get(organizationId: string, messageId: string, knownIdentity: ChatIdentity | null): rpc.MessageAnswer {

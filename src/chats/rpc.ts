@@ -131,15 +131,24 @@ export type ReadEventsAnswer =
   | { outcome: "ok"; events: { number: number; type: EventType; doc: string }[]; upTo: number; newest: number }
   | Unknown;
 
-/** Messages after `seq` up to `upTo`, or up to the newest one if that is null. `life`: only if the chat has this life. */
+/**
+ * Messages after `seq` up to `upTo`. If `upTo` is null: first the messages without a place whose id is greater than
+ * `unplacedAfter`, then those up to the newest one. `life`: only if the chat has this life.
+ */
 export interface ExportAsked {
   seq: number;
   upTo: number | null;
+  unplacedAfter: string;
   life: number | null;
 }
 
-/** Lines of JSON in UTF-8, the seq of the last message in them, and the seq up to which the export goes. */
-export type ExportAnswer = { outcome: "ok"; lines: Uint8Array; seq: number; upTo: number; life: number } | Unknown;
+/**
+ * Lines of JSON in UTF-8, and how to go on: the seq of the last message in them, and the seq up to which the export goes;
+ * null while messages without a place follow those up to the id `unplacedAfter`.
+ */
+export type ExportAnswer =
+  | { outcome: "ok"; lines: Uint8Array; seq: number; upTo: number | null; unplacedAfter: string; life: number }
+  | Unknown;
 
 /** Only the messages with these values. `search`: the text contains it, as `folded` compares texts. */
 export interface MessageFilter {

@@ -3,38 +3,99 @@ import type { Region } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { ExportedChat } from "../organizations/rpc.ts";
-import { type ExportPlace, type ExportScope, writeExportCursor } from "./cursor.ts";
+import {
+  type ChatPlace,
+  type ExportPlace,
+  type ExportScope,
+  LISTS,
+  type ListPlace,
+  writeExportCursor,
+} from "./cursor.ts";
+import { listLines } from "./list-lines.ts";
 
-/** The most calls of objects in one response. The free plan of the platform allows 50 subrequests in a request. */
+/** The most calls of objects and of D1 in one response. The free plan of the platform allows 50 subrequests in a request. */
 const MAX_CALLS = 40;
 /** A call of a chat that its object has not adopted makes two more. */
 const CALLS_A_PAGE = 3;
 const CHATS_AT_ONCE = 100;
 
-/** What to read next of a chat. Null for a time or a seq that is not known yet. */
-type Asked = Omit<ExportPlace, "life" | "upTo"> & { life: number | null; upTo: number | null };
+type Scope = ExportScope & { region?: Region | null };
+
+/** What to read next of a chat. Null for a life that is not known yet. */
+type Asked = Omit<ChatPlace, "life"> & { life: number | null };
 
 /**
- * Exports a chat, or all chats of an organization in the order of their ids: a line of JSON for each chat and for each of
- * its messages, oldest first, up to the newest message when the export of the chat began. Each part ends with a line that
- * says how to go on, so that a client whose connection is cut repeats nothing.
+ * Exports a chat, or everything of an organization: its members, channels and templates, and then its chats in the order
+ * of their ids. There is a line of JSON for each, and for each message of a chat, oldest first, up to the newest message
+ * when the export of the chat began. Each part ends with a line that says how to go on, so that a client whose connection
+ * is cut repeats nothing.
  * @param from where an earlier response ended; null for the start
  * @throws ApiError `chat_not_found` before the first part, if the one chat does not exist
  */
 export async function* exportParts(
   env: Env,
-  scope: ExportScope & { region?: Region | null },
+  scope: Scope,
   from: ExportPlace | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const calls = { count: 0 };
+  if (from && !("list" in from)) {
+    yield* chatParts(env, scope, from, calls);
+    return;
+  }
+  const lists = scope.chatId === null ? yield* listParts(env, scope, from, calls) : NO_LISTS;
+  if (lists.isComplete) yield* chatParts(env, scope, null, calls, lists.place);
+  else yield endPart(scope, 0, lists.place);
+}
+
+interface ListsRead {
+  place: ListPlace | null;
+  /** False if the response must end, because it may make no more calls. */
+  isComplete: boolean;
+}
+
+const NO_LISTS: ListsRead = { place: null, isComplete: true };
+
+/** The lists of an organization. */
+async function* listParts(
+  env: Env,
+  scope: Scope,
+  from: ListPlace | null,
+  calls: { count: number },
+): AsyncGenerator<Uint8Array, ListsRead, undefined> {
+  let place = from;
+  for (const list of LISTS.slice(from ? LISTS.indexOf(from.list) : 0)) {
+    for (let isComplete = false; !isComplete; ) {
+      if (calls.count >= MAX_CALLS - CALLS_A_PAGE) return { place, isComplete: false };
+      calls.count++;
+      const page = await listLines(env, scope.organizationId, list, place?.list === list ? place : null);
+      ({ isComplete } = page);
+      if (!page.place) continue;
+      place = page.place;
+      yield part(page.lines, null, { type: "checkpoint", next: writeExportCursor(scope, place) });
+    }
+  }
+  return { place, isComplete: true };
+}
+
+/**
+ * The one chat, or all chats, and the last line.
+ * @param before where to go on if no chat could be read
+ */
+async function* chatParts(
+  env: Env,
+  scope: Scope,
+  from: ChatPlace | null,
+  calls: { count: number },
+  before: ListPlace | null = null,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { organizationId, chatId, region = null } = scope;
   let place = from;
-  let calls = 0;
   let waiting: ExportedChat[] = [];
   let isLast = chatId !== null && from !== null;
   let hasBegun = false;
 
   const readChats = async (): Promise<void> => {
-    calls++;
+    calls.count++;
     const after = place?.chatId ?? "";
     waiting = await callOrganization(
       env,
@@ -50,7 +111,7 @@ export async function* exportParts(
   const readPage = async (asked: Asked) => {
     try {
       return await callChat(env, { organizationId, region }, asked.chatId, (chat, knownIdentity) => {
-        calls += knownIdentity ? 2 : 1;
+        calls.count += knownIdentity ? 2 : 1;
         return chat.exportPage(organizationId, asked, knownIdentity);
       });
     } catch (error) {
@@ -61,34 +122,46 @@ export async function* exportParts(
   };
 
   for (;;) {
-    const current = place && place.seq < place.upTo ? place : null;
-    if (!current && waiting.length === 0 && !isLast && calls < MAX_CALLS) await readChats();
-    if (calls > MAX_CALLS - CALLS_A_PAGE) break;
+    const current = place && !isAtEnd(place) ? place : null;
+    if (!current && waiting.length === 0 && !isLast && calls.count < MAX_CALLS) await readChats();
+    if (calls.count > MAX_CALLS - CALLS_A_PAGE) break;
     const chat = current ? undefined : waiting.shift();
-    const asked: Asked | null = current ?? (chat ? { chatId: chat.id, life: chat.life, seq: 0, upTo: null } : null);
+    const asked: Asked | null = current ?? (chat ? startOf(chat) : null);
     if (!asked) break;
     const page = await readPage(asked);
     hasBegun = true;
     // A chat that was deleted before its line is left out.
-    let before = chat && page ? `{"type":"chat","chat":${chat.doc}}\n` : "";
-    if (current && !page) before = `${JSON.stringify({ type: "chat_deleted", chatId: current.chatId })}\n`;
-    const { seq, life, upTo } = page ?? { seq: asked.seq, life: asked.life ?? 0, upTo: asked.seq };
-    place = { chatId: asked.chatId, life, seq, upTo };
-    const checkpoint = { type: "checkpoint", next: writeExportCursor(scope, place) };
-    yield joined(before, page?.lines ?? new Uint8Array(), checkpoint);
+    let first = chat && page ? `{"type":"chat","chat":${chat.doc}}\n` : "";
+    if (current && !page) first = `${JSON.stringify({ type: "chat_deleted", chatId: current.chatId })}\n`;
+    const { seq, life, upTo, unplacedAfter } = page ?? { ...asked, life: asked.life ?? 0, upTo: asked.seq };
+    place = { chatId: asked.chatId, life, seq, upTo, unplacedAfter };
+    yield part(first, page?.lines ?? null, { type: "checkpoint", next: writeExportCursor(scope, place) });
   }
-  const isComplete = isLast && waiting.length === 0 && (!place || place.seq >= place.upTo);
-  const next = isComplete || !place ? null : writeExportCursor(scope, place);
-  yield joined("", new Uint8Array(), { type: "end", lastSeq: place?.seq ?? 0, next });
+  const isComplete = isLast && waiting.length === 0 && (!place || isAtEnd(place));
+  yield endPart(scope, place?.seq ?? 0, isComplete ? null : (place ?? before));
 }
 
-function joined(before: string, lines: Uint8Array, last: object): Uint8Array {
+function startOf({ id, life }: ExportedChat): Asked {
+  return { chatId: id, life, seq: 0, upTo: null, unplacedAfter: "" };
+}
+
+/** Whether a chat's export is complete. */
+function isAtEnd({ seq, upTo }: ChatPlace): boolean {
+  return upTo !== null && seq >= upTo;
+}
+
+/** @param place where the export goes on; null if it is complete */
+function endPart(scope: Scope, lastSeq: number, place: ExportPlace | null): Uint8Array {
+  return part("", null, { type: "end", lastSeq, next: place && writeExportCursor(scope, place) });
+}
+
+function part(before: string, lines: Uint8Array | null, last: object): Uint8Array {
   const encoder = new TextEncoder();
   const start = encoder.encode(before);
   const end = encoder.encode(`${JSON.stringify(last)}\n`);
-  const part = new Uint8Array(start.length + lines.length + end.length);
-  part.set(start);
-  part.set(lines, start.length);
-  part.set(end, start.length + lines.length);
-  return part;
+  const whole = new Uint8Array(start.length + (lines?.length ?? 0) + end.length);
+  whole.set(start);
+  if (lines) whole.set(lines, start.length);
+  whole.set(end, whole.length - end.length);
+  return whole;
 }

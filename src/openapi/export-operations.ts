@@ -2,7 +2,7 @@ import { exportQuery } from "../export/routes.ts";
 import type { OperationSpec } from "./operation.ts";
 
 const LINES =
-  "Each line is a JSON object with a `type`. `chat`: a `chat`. `message`: a `message`, oldest first. `chat_deleted`: the chat `chatId` was deleted during its export, and nothing more of it follows. `checkpoint`: `next` continues after the lines so far. The last line is `end`: `lastSeq` is the `seq` of the last message, and `next` continues the export; null if it is complete. If the last line is missing, the connection was cut: drop what follows the last `checkpoint`, and continue with its `next`.";
+  "Each line is a JSON object with a `type`. `chat`: a `chat`. `scheduled`: a `message` without a place in the chat, which waits for its time or ended before it. `message`: a `message`, oldest first. `chat_deleted`: the chat `chatId` was deleted during its export, and nothing more of it follows. `checkpoint`: `next` continues after the lines so far. The last line is `end`: `lastSeq` is the `seq` of the last message, and `next` continues the export; null if it is complete. If the last line is missing, the connection was cut: drop what follows the last `checkpoint`, and continue with its `next`.";
 
 const query = {
   schema: exportQuery,
@@ -16,8 +16,8 @@ const responses = [
 const ofOrganization = {
   method: "get",
   id: "exportOrganization",
-  summary: "Export all chats",
-  description: `Exports all chats with their messages, in no particular order of the chats. Each chat is exported up to its newest message when its turn comes. Scheduled messages are not exported. ${LINES}`,
+  summary: "Export an organization",
+  description: `Exports what an organization has, without secrets. First come its members, channels and templates, oldest first: lines of the types \`member\`, \`channel\` and \`template\`, each with a field of that name. A channel's line has no credentials. Then come all chats with their messages, in no particular order of the chats. Each chat is exported up to its newest message when its turn comes. ${LINES}`,
   query,
   responses,
 } as const;
@@ -27,7 +27,7 @@ const ofChat = {
   path: "/chats/{id}/export",
   id: "exportChat",
   summary: "Export a chat",
-  description: `Exports a chat with its messages, up to the newest message when the export began. Scheduled messages are not exported. ${LINES}`,
+  description: `Exports a chat with its messages, up to the newest message when the export began. ${LINES}`,
   query,
   responses,
   errors: ["chat_not_found"],

@@ -37,7 +37,8 @@ test("a guide lists each command", async () => {
   const listed = [...guide.matchAll(/^\| `parley (\w+)` \| (.*) \|$/gm)].flatMap(([, group = "", words = ""]) => {
     const actions = COMMANDS.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.split(" ")[1]);
     const named = [...words.matchAll(/`([a-z]+)`/g)].map(([, word = ""]) => word);
-    return actions.length > 0 ? named.map((word) => `${group} ${word}`) : [group];
+    const whole = COMMANDS.filter(({ name }) => name === group).map(({ name }) => name);
+    return [...whole, ...(actions.length > 0 ? named.map((word) => `${group} ${word}`) : [])];
   });
   expect(listed.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
 });

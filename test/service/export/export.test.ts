@@ -1,9 +1,9 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import type { Message } from "../../../src/chats/message.ts";
-import { messageId } from "../../../src/ids.ts";
+import { messageId, newId } from "../../../src/ids.ts";
 import {
   admin,
   client,
@@ -12,12 +12,17 @@ import {
   newChat,
   newKey,
   newOrganization,
+  newTemplate,
   send,
   sendMany,
 } from "../../support/harness.ts";
+import { BOT_TOKEN, newNetworkChannel } from "../delivery/conversation.ts";
 
 interface Line {
-  type: "chat" | "message" | "chat_deleted" | "checkpoint" | "end";
+  type: "member" | "channel" | "template" | "chat" | "scheduled" | "message" | "chat_deleted" | "checkpoint" | "end";
+  member?: { id: string };
+  channel?: { id: string };
+  template?: { id: string };
   chat?: Chat;
   message?: Message;
   chatId?: string;
@@ -104,10 +109,16 @@ async function firstPart(lines: AsyncGenerator<Line, void, undefined>): Promise<
 
 const linesOf = async (secret: string, path: string) => read(await open(secret, path));
 
-/** What a client keeps: chats and the messages of each. */
+/** What a client keeps of an organization's lists. */
+function listsOf(lines: Line[]): string[] {
+  return lines.flatMap(({ member, channel, template }) => (member ?? channel ?? template)?.id ?? []);
+}
+
+/** What a client keeps of chats: the chats and the messages of each. */
 function contentOf(lines: Line[]): string[] {
   return lines.flatMap(({ type, chat, message }) => {
     if (type === "chat") return [`chat ${chat?.id}`];
+    if (type === "scheduled") return [`scheduled ${message?.id}`];
     return type === "message" ? [`message ${message?.chatId} ${message?.seq}`] : [];
   });
 }
@@ -137,7 +148,9 @@ test("a chat is exported with its messages, oldest first, and ends with a line t
 
 test("an organization without chats and a chat without messages are exported", async () => {
   const nothing = await place();
-  expect(await linesOf(nothing.secret, "/export")).toEqual([{ type: "end", lastSeq: 0, next: null }]);
+  const ofNothing = await linesOf(nothing.secret, "/export");
+  expect(ofNothing.map(({ type }) => type)).toEqual(["member", "checkpoint", "channel", "checkpoint", "end"]);
+  expect(ofNothing.at(-1)).toEqual({ type: "end", lastSeq: 0, next: null });
   const { ids, secret } = await place([0]);
   const lines = await linesOf(secret, `/chats/${ids[0]}/export`);
   expect(lines.map(({ type }) => type)).toEqual(["chat", "checkpoint", "end"]);
@@ -161,6 +174,98 @@ test("all chats are exported, each with all of its messages, and the operator ge
   expect(ofChat.text).toContain('{"type":"end","lastSeq":3,"next":null}');
 });
 
+test("an organization's members, channels and templates come first, without secrets, oldest first", async () => {
+  const { organizationId, channelId, secret, ownerId } = await place([1]);
+  const { member } = (await admin("POST", `/organizations/${organizationId}/members`, { name: "Bea" })).body;
+  const telegram = await newNetworkChannel(organizationId, "telegram");
+  const template = await newTemplate(organizationId, "Hi {{name}}");
+  const lines = await linesOf(secret, "/export");
+  expect(listsOf(lines)).toEqual([ownerId, member.id, channelId, telegram.id, template]);
+  expect(lines.findIndex(({ type }) => type === "chat")).toBeGreaterThan(
+    lines.findIndex((line) => line.template?.id === template),
+  );
+  const { credentials, webhook, health, ...settings } = (await admin("GET", `/channels/${telegram.id}`)).body.channel;
+  expect(lines.find(({ channel }) => channel?.id === telegram.id)?.channel).toEqual(settings);
+  expect(lines.find((line) => line.member?.id === member.id)?.member).toEqual(member);
+  const shown = JSON.stringify(lines);
+  for (const hidden of [credentials.botToken, webhook.verifyToken, BOT_TOKEN]) expect(shown).not.toContain(hidden);
+  expect(health.state).toBe("ok");
+});
+
+test("lists longer than one query are exported whole, and go on where they were cut", async () => {
+  const { organizationId, secret } = await place();
+  const rows = Array.from({ length: 250 }, (_, n) => newId("tpl", null) + n);
+  await env.DB.batch(
+    rows.map((id) =>
+      env.DB.prepare(
+        "insert into templates (id, organization_id, name, language, body, created_at, updated_at) values (?, ?, 'a', 'en', 'Hi', ?, ?)",
+      ).bind(id, organizationId, 1_795_000_000_000 + (rows.indexOf(id) >> 3), 0),
+    ),
+  );
+  const whole = await linesOf(secret, "/export");
+  const expectedIds = listsOf(whole);
+  expect(expectedIds.slice(2).toSorted()).toEqual(rows.toSorted());
+  for (const [at, { next }] of whole.entries()) {
+    if (!next) continue;
+    const rest = await linesOf(secret, `/export?after=${next}`);
+    expect([...listsOf(whole.slice(0, at)), ...listsOf(rest)]).toEqual(expectedIds);
+    expect(rest.at(-1)).toEqual({ type: "end", lastSeq: 0, next: null });
+  }
+});
+
+test("messages without a place come before the others: scheduled ones, and those that were canceled", async () => {
+  const { api, ids, secret } = await place([2]);
+  const chatId = ids[0] as string;
+  const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+  const one = await send(api, chatId, { scheduledAt });
+  const other = await send(api, chatId, { scheduledAt });
+  await api("POST", `/chats/${chatId}/messages/${other.id}/cancel`);
+  const lines = await linesOf(secret, `/chats/${chatId}/export`);
+  expect(contentOf(lines)).toEqual([
+    `chat ${chatId}`,
+    ...[one.id, other.id].toSorted().map((id) => `scheduled ${id}`),
+    `message ${chatId} 1`,
+    `message ${chatId} 2`,
+  ]);
+  expect(lines.find(({ message }) => message?.id === one.id)?.message).toEqual(one);
+  expect(lines.find(({ message }) => message?.id === other.id)?.message).toMatchObject({
+    status: "CANCELED",
+    seq: null,
+  });
+});
+
+test("a message that takes its place between two parts of the scheduled ones is exported", async () => {
+  const { api, ids, secret } = await place([3]);
+  const chatId = ids[0] as string;
+  const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+  const first = await send(api, chatId, { scheduledAt });
+  const object = env.CHATS.getByName(chatId);
+  // More than one part, with ids behind the first one.
+  const planted = Array.from({ length: 900 }, (_, n) => `msg_zz${String(n).padStart(14, "0")}`);
+  await runInDurableObject(object, (_object, { storage }) => {
+    for (const id of planted) {
+      storage.sql.exec(
+        "insert into scheduled (id, doc, due_at, turn) values (?, ?, ?, 9)",
+        id,
+        JSON.stringify({ ...first, id }),
+        Date.parse(scheduledAt),
+      );
+    }
+  });
+  await evictDurableObject(object);
+  const part = await firstPart(eachLine(await open(secret, `/chats/${chatId}/export`)));
+  expect(contentOf(part)).toHaveLength(1 + 500);
+  const late = planted.at(-1) as string;
+  expect((await api("PATCH", `/chats/${chatId}/messages/${late}`, { scheduledAt: null })).status).toBe(200);
+  await runDurableObjectAlarm(object);
+  const rest = await linesOf(secret, `/chats/${chatId}/export?after=${part.at(-1)?.next}`);
+  const content = [...contentOf(part), ...contentOf(rest)];
+  expect(content).toContain(`message ${chatId} 4`);
+  expect(content).not.toContain(`scheduled ${late}`);
+  expect(content).toHaveLength(1 + 900 + 4);
+  expect(new Set(content).size).toBe(content.length);
+});
+
 test("messages after the beginning are not in the export, nor in its continuation", async () => {
   const { api, ids, secret } = await place([1_200]);
   const chatId = ids[0] as string;
@@ -173,7 +278,7 @@ test("messages after the beginning are not in the export, nor in its continuatio
 });
 
 test("exports that are cut at random places and continued have every line once", async () => {
-  const { ids, secret } = await place([700, 0, 1_300, 2, 999]);
+  const { ids, secret, ownerId, channelId } = await place([700, 0, 1_300, 2, 999]);
   const counts = Object.fromEntries(ids.map((id, at) => [id, [700, 0, 1_300, 2, 999][at] as number]));
   let seed = 7;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -190,6 +295,7 @@ test("exports that are cut at random places and continued have every line once",
       if (next) after = `?after=${next}`;
     }
     expect(contentOf(kept)).toEqual(expected(counts));
+    expect(listsOf(kept)).toEqual([ownerId, channelId]);
   }
 });
 
@@ -227,7 +333,8 @@ test("an export of all chats goes on behind a chat that is deleted meanwhile", a
   const { ids, secret } = await place([4_000, 4_000]);
   const [one, two] = ids.toSorted() as [string, string];
   const lines = eachLine(await open(secret, "/export"));
-  await firstPart(lines);
+  // The members, the channel and the beginning of the first chat.
+  for (let parts = 0; parts < 3; parts++) await firstPart(lines);
   expect((await admin("DELETE", `/chats/${one}`)).status).toBe(200);
   const rest = await Array.fromAsync(lines);
   const deleted = rest.findIndex(({ type }) => type === "chat_deleted");

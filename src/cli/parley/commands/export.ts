@@ -9,7 +9,7 @@ const MAX_FAILURES = 5;
 export const exportCommands = [
   command({
     name: "export",
-    about: "Export a chat, or all chats of an organization, as lines of JSON",
+    about: "Export a chat, or everything of an organization, as lines of JSON",
     details: `Uses the operator's token if it is known, else the API key, which needs data:export. Continues after lost connections.
 The last line has the type end. If it is missing, the command says how to continue: append with >> and --after.`,
     operands: ["[chat]"],
