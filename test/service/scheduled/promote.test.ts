@@ -11,44 +11,6 @@ import { DAY, inFuture, MINUTE, scheduledPlace } from "./place.ts";
 
 stopTheClock();
 
-type Place = Awaited<ReturnType<typeof scheduledPlace>>;
-
-/** Fills a chat's queue with copies of its first message, which wait for a long time. */
-async function fillQueue({ object, evict }: Place) {
-  await runInDurableObject(object(), (_object, { storage }) => {
-    storage.sql.exec(
-      "update messages set delivery = json_set(delivery, '$.firstAt', ?, '$.nextAt', ?, '$.startedAt', null)",
-      Date.now() + 10 * DAY,
-      Date.now() + 10 * DAY,
-    );
-    storage.sql.exec(
-      `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < 10000)
-       insert into messages (seq, doc, delivery, queued)
-       select n, json_set(doc, '$.seq', n, '$.id', 'msg_' || n), delivery, n from numbers, messages where seq = 1`,
-    );
-  });
-  await evict();
-}
-
-/** The messages of a full queue were sent, but for the last one. */
-async function emptyQueue({ object, evict }: Place) {
-  await runInDurableObject(object(), (_object, { storage }) => {
-    storage.sql.exec("update messages set doc = json_set(doc, '$.status', 'SENT') where seq < 10000");
-  });
-  await evict();
-}
-
-/** A chat whose queue is full, and a message in it that is due in a minute. */
-async function fullQueue(body: object = {}) {
-  const calls = fakeNetworks(status(503));
-  const place = await scheduledPlace("telegram");
-  await send(place.api, place.chatId);
-  const scheduled = await place.schedule(MINUTE, body);
-  await vi.waitUntil(() => calls.length === 1);
-  await fillQueue(place);
-  return { ...place, scheduled };
-}
-
 test("a due message takes the next seq, keeps its id, and is created when it takes its place", async () => {
   const { schedule, messages, message, api, chatId, ringIn, waiting, evict } = await scheduledPlace();
   const scheduled = await schedule(MINUTE, { metadata: { order: "7" } });
@@ -198,49 +160,6 @@ test("a due message that finds a full chat is FAILED, and keeps its time for 30 
   expect((await post({ scheduledAt: inFuture(MINUTE) }, headers)).body.message.id).not.toBe(scheduled.id);
 });
 
-test("a due message that finds a full queue tries again each minute, and takes its place when there is room", async () => {
-  const place = await fullQueue();
-  const { scheduled, message, ringIn, object } = place;
-  await ringIn(MINUTE);
-  expect(await message(scheduled.id)).toEqual(scheduled);
-  expect(await alarmOf(object())).toBeLessThanOrEqual(Date.now() + MINUTE);
-  await ringIn(MINUTE);
-  expect(await message(scheduled.id)).toEqual(scheduled);
-  await emptyQueue(place);
-  await ringIn(MINUTE);
-  expect(await message(scheduled.id)).toMatchObject({ seq: 10_001, status: "QUEUED" });
-});
-
-test("a send never takes the room in the queue for which a due message waits", async () => {
-  const { api, chatId, post, ringIn, object, scheduled, message } = await fullQueue();
-  await ringIn(MINUTE);
-  expectError(await post(), 409, "chat_backlog");
-  expect(await message(scheduled.id)).toEqual(scheduled);
-  await runInDurableObject(object(), (_object, { storage }) => {
-    storage.sql.exec("update messages set doc = json_set(doc, '$.status', 'SENT') where seq < 10000");
-  });
-  expect((await send(api, chatId)).seq).toBe(10_002);
-  expect(await message(scheduled.id)).toMatchObject({ seq: 10_001, status: "QUEUED" });
-});
-
-test("a message that finds a full queue for a day is FAILED", async () => {
-  const { scheduled, message, ringIn } = await fullQueue();
-  await ringIn(MINUTE + DAY - 1_000);
-  expect(await message(scheduled.id)).toEqual(scheduled);
-  await ringIn(MINUTE);
-  const error = { code: "chat_backlog", message: "Too many messages of this chat wait for delivery" };
-  expect(await message(scheduled.id)).toMatchObject({ seq: null, status: "FAILED", error });
-});
-
-test("a message that waits for room in the queue expires in time", async () => {
-  const { scheduled, message, ringIn, object } = await fullQueue({ expiresAt: inFuture(MINUTE + 10_000) });
-  await ringIn(MINUTE);
-  expect(await message(scheduled.id)).toEqual(scheduled);
-  expect(await alarmOf(object())).toBeLessThanOrEqual(Date.now() + 10_000);
-  await ringIn(10_000);
-  expect(await message(scheduled.id)).toMatchObject({ status: "FAILED", error: { code: "expired" } });
-});
-
 test("if the clock is set back, no message is early and no time runs backwards", async () => {
   const { schedule, messages, message, ringIn, api, chatId, evict } = await scheduledPlace();
   const first = await send(api, chatId);
@@ -258,18 +177,6 @@ test("if the clock is set back, no message is early and no time runs backwards",
   const times = (await messages()).map(({ createdAt }) => createdAt);
   expect(times).toEqual([first.createdAt, scheduledAt, scheduledAt]);
   expect((await message(late.id)).seq).toBe(3);
-});
-
-test("a message that waits out a full queue is not held up by a clock that is set back", async () => {
-  const place = await fullQueue();
-  const { api, chatId, ringIn, object, scheduled, message } = place;
-  await ringIn(MINUTE + 1);
-  await runInDurableObject(object(), (_object, { storage }) => {
-    storage.sql.exec("update messages set doc = json_set(doc, '$.status', 'SENT') where seq < 10000");
-  });
-  vi.setSystemTime(Date.now() - 1);
-  await send(api, chatId);
-  expect(await message(scheduled.id)).toMatchObject({ seq: 10_001, status: "QUEUED" });
 });
 
 test("an alarm that is lost at any step gives each message one place", async () => {
