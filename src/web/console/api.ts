@@ -1,129 +1,103 @@
-import { signal } from "@preact/signals";
 import createClient, { type Client } from "openapi-fetch";
-import type { components, paths } from "../../openapi/client/types.ts";
+import { ParleyError, responseError } from "../../client/error.ts";
+import type { EventSource } from "../../client/follow-events.ts";
+import { type ApiSchemas, dataOf } from "../../client/parley.ts";
+import { retryingFetch, unreachable } from "../../client/retry.ts";
+import type { paths } from "../../openapi/client/types.ts";
+import { learnClock } from "./service-clock.ts";
+import { sessionLost } from "./session.ts";
 
-/** The records of the API, by their names in the OpenAPI document. */
-export type ConsoleSchemas = components["schemas"];
-export type Organization = ConsoleSchemas["Organization"];
+/** Every route of one organization, typed by the public OpenAPI document. The session's cookie says who calls. */
+export type Api = Client<paths>;
+export type Schemas = ApiSchemas;
+export type Chat = Schemas["Chat"];
+export type Message = Schemas["Message"];
+export type Channel = Schemas["Channel"];
+export type Member = Schemas["Member"];
+export type Template = Schemas["Template"];
+export type Organization = Schemas["Organization"];
 
-/** Who is signed in. `member` and `organization` are null for the operator. */
-export interface SignedIn {
-  type: "operator" | "member";
-  expiresAt: string;
-  permissions: string[];
-  member: ConsoleSchemas["Member"] | null;
-  organization: Organization | null;
+export { dataOf, ParleyError };
+
+const ROOT = "/console/api";
+
+const fetchWithRetries = retryingFetch({ retries: 2, maxWaitMs: 5_000, timeoutMs: 30_000, fetch: watchedFetch });
+
+const apis = new Map<string, Api>();
+
+/** The API of an organization. */
+export function apiOf(organizationId: string): Api {
+  const known = apis.get(organizationId);
+  if (known) return known;
+  const api = createClient<paths>({ baseUrl: baseOf(organizationId), fetch: fetchWithRetries });
+  apis.set(organizationId, api);
+  return api;
 }
 
-/** The person who uses the page. `hasEnded`: a session ended while the page was open. */
-export type Viewer =
-  | { state: "unknown" }
-  | { state: "out"; hasEnded: boolean }
-  | { state: "in"; session: SignedIn }
-  | { state: "failed"; failure: Failure };
-
-/** Every screen can read it. A 401 of any request changes it. */
-export const viewer = signal<Viewer>({ state: "unknown" });
-
-/** Why a request failed, for people. `status` is 0 if there was no response. */
-export interface Failure {
-  status: number;
-  code: string;
-  text: string;
-  requestId: string | null;
-  /** After how many seconds it makes sense to try again; null if the service does not say. */
-  retryAfter: number | null;
+/** Where the organization's events come from, for `followEvents`. */
+export function eventsOf(organizationId: string): EventSource {
+  const requestOf = (path: string, query: Record<string, string>, signal: AbortSignal) =>
+    new Request(`${baseOf(organizationId)}${path}?${new URLSearchParams(query)}`, { signal });
+  return {
+    async page(query, signal) {
+      return bodyOf(await fetchWithRetries(requestOf("/events", query, signal)));
+    },
+    async stream(query, signal) {
+      const request = requestOf("/events/stream", query, signal);
+      return watchedFetch(request).catch((cause: unknown) => {
+        throw signal.aborted ? signal.reason : unreachable(request.url, cause);
+      });
+    },
+  };
 }
 
-export type Result<T> = { ok: true; data: T } | { ok: false; failure: Failure };
-
-const API = "/console/api";
+/** The address of a route of the organization, for links and downloads. */
+export function addressOf(organizationId: string, path: string): string {
+  return `${baseOf(organizationId)}${path}`;
+}
 
 /**
- * The routes of an organization's keys, typed by the OpenAPI document, for the person who is signed in. Pass an answer
- * to `resultOf`.
+ * Calls a route that the public document does not have. `path` begins below `/console/api`.
+ * @throws ParleyError
  */
-export function organizationApi(organizationId: string): Client<paths> {
-  const baseUrl = new URL(`${API}/organizations/${organizationId}`, location.origin).href;
-  const client = createClient<paths>({ baseUrl });
-  client.use({ onResponse: ({ response }) => noteSession(response) });
-  return client;
-}
-
-/** The result of a call of `organizationApi`. */
-export async function resultOf<T>(
-  call: Promise<{ data?: T | undefined; error?: unknown; response: Response }>,
-): Promise<Result<T>> {
-  try {
-    const { data, error, response } = await call;
-    if (response.ok) return { ok: true, data: data as T };
-    return { ok: false, failure: failureOf(response, error) };
-  } catch {
-    return { ok: false, failure: UNREACHABLE };
+export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const init: RequestInit = { method };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { "Content-Type": "application/json" };
   }
+  if (signal) init.signal = signal;
+  return bodyOf<T>(await fetchWithRetries(new Request(new URL(`${ROOT}${path}`, location.href), init)));
 }
 
-/** Asks who is signed in. */
-export async function readViewer(): Promise<void> {
-  const answer = await request<{ session: SignedIn }>("GET", `${API}/session`);
-  if (answer.ok) viewer.value = { state: "in", session: answer.data.session };
-  else if (answer.failure.status !== 401) viewer.value = { state: "failed", failure: answer.failure };
+/** What an error says to a person. */
+export function textOf(error: unknown): string {
+  if (!(error instanceof ParleyError)) return "Something went wrong on this page.";
+  if (error.code === "unreachable") return "The service can't be reached. Check your connection.";
+  const [fault] = error.errors;
+  return fault ? `${fault.path}: ${fault.message}` : error.message;
 }
 
-/** Signs in with the operator's token or the code of a sign-in link. */
-export async function signIn(proof: { token: string } | { code: string }): Promise<Result<void>> {
-  const answer = await request<void>("POST", "/console/session", proof);
-  if (answer.ok) await readViewer();
-  return answer;
+function baseOf(organizationId: string): string {
+  return new URL(`${ROOT}/organizations/${encodeURIComponent(organizationId)}`, location.href).href;
 }
 
-export async function signOut(): Promise<Result<void>> {
-  const answer = await request<void>("DELETE", "/console/session");
-  if (answer.ok) viewer.value = { state: "out", hasEnded: false };
-  return answer;
-}
-
-/** A page of all organizations, oldest first. Only for the operator. */
-export function listOrganizations(
-  page: number,
-): Promise<Result<{ organizations: Organization[]; pagination: ConsoleSchemas["Pagination"] }>> {
-  return request("GET", `${API}/organizations?page=${page}&limit=50`);
-}
-
-async function request<T>(method: string, path: string, body?: object): Promise<Result<T>> {
+async function bodyOf<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  let body: unknown = null;
   try {
-    const response = await fetch(path, { method, ...(body && { body: JSON.stringify(body) }) });
-    if (path.startsWith(API)) noteSession(response);
-    const received: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
-    if (response.ok) return { ok: true, data: received as T };
-    return { ok: false, failure: failureOf(response, received) };
+    body = text === "" ? null : JSON.parse(text);
   } catch {
-    return { ok: false, failure: UNREACHABLE };
+    // The error says that the response is not from the service.
   }
+  if (!response.ok) throw responseError(response, body);
+  return body as T;
 }
 
-function noteSession(response: Response): void {
-  if (response.status !== 401) return;
-  const { state } = viewer.peek();
-  if (state !== "out") viewer.value = { state: "out", hasEnded: state === "in" };
-}
-
-const UNREACHABLE: Failure = {
-  status: 0,
-  code: "unreachable",
-  text: "The server can’t be reached",
-  requestId: null,
-  retryAfter: null,
-};
-
-function failureOf(response: Response, body: unknown): Failure {
-  const { message, error, code } = (body ?? {}) as { message?: string; error?: string; code?: string };
-  const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
-  return {
-    status: response.status,
-    code: code ?? "unknown",
-    text: message ?? error ?? `The server answered ${response.status}`,
-    requestId: response.headers.get("X-Request-Id"),
-    retryAfter: Number.isFinite(retryAfter) ? retryAfter : null,
-  };
+/** Any request can find that the session is over. */
+async function watchedFetch(request: Request): Promise<Response> {
+  const response = await fetch(request);
+  learnClock(response);
+  if (response.status === 401) sessionLost();
+  return response;
 }

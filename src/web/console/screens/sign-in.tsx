@@ -1,76 +1,69 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { type Failure, type Result, signIn } from "../api.ts";
-import { WORDS } from "../words.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { ParleyError } from "../../../client/error.ts";
+import { Field, Form } from "../parts/dialog.tsx";
+import { signIn } from "../session.ts";
 
-/** What each error of a sign-in means for the person. */
-function textOf({ code, status, retryAfter, text }: Failure): string {
-  if (code === "wrong_token") return "This is not the operator’s token.";
-  if (code === "link_invalid") return "This link was used or has expired. Ask for a new one.";
-  if (status === 429) return `Too many attempts. Try again in ${retryAfter ?? 10} seconds.`;
-  if (status === 503) return "Nobody can sign in: the service has no ADMIN_TOKEN, or is down.";
-  return text;
-}
-
-interface SignInProps {
-  /** A session ended while the page was open. */
-  hasEnded: boolean;
-  /** The code of the link that was opened, or null. */
-  code: string | null;
+/** The first screen, if nobody is signed in. @param code that of the one-time link that opened the page, or null */
+export function SignIn({ code }: { code: string | null }): JSX.Element {
+  useEffect(() => {
+    document.title = "Sign in · Parley";
+  }, []);
+  return (
+    <main class="lone">
+      <div class="sign-in">
+        <h1>Parley</h1>
+        <SignInForm code={code} />
+        <p class="hint">Members sign in with a one-time link, which the operator or a colleague makes under Members.</p>
+      </div>
+    </main>
+  );
 }
 
 /** Signs in with the operator's token, or with the link that was opened. */
-export function SignInScreen({ hasEnded, code }: SignInProps): JSX.Element {
-  const isBusy = useSignal(false);
-  const failure = useSignal<Failure | null>(null);
-  const isLink = useSignal(code !== null);
-
-  async function submit(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    if (isBusy.value) return;
-    const form = event.currentTarget as HTMLFormElement;
-    isBusy.value = true;
-    failure.value = null;
-    const result: Result<void> = await signIn(
-      isLink.value ? { code: code ?? "" } : { token: form.querySelector("input")?.value ?? "" },
-    );
-    isBusy.value = false;
-    if (result.ok) return;
-    failure.value = result.failure;
-    form.querySelector("input")?.select();
-    // Such a link never works again.
-    if (result.failure.code === "link_invalid") isLink.value = false;
-  }
-
+export function SignInForm({ code }: { code: string | null }): JSX.Element {
+  const [refusal, setRefusal] = useState<ParleyError | null>(null);
+  // Such a link never works again.
+  const isLink = code !== null && refusal?.code !== "link_invalid";
   return (
-    <main class="sign-in">
-      <h1>{WORDS.product}</h1>
-      {hasEnded && <p role="status">Your session has ended. Sign in again to continue.</p>}
-      <form onSubmit={(event) => void submit(event as SubmitEvent)}>
-        {isLink.value ? (
-          <p>This link signs you in once.</p>
-        ) : (
-          <label class="field">
-            Operator’s token
+    <Form
+      submit="Sign in"
+      onSubmit={async (data) => {
+        setRefusal(null);
+        setRefusal(await signIn(isLink ? { code } : { token: String(data.get("token")) }));
+      }}
+    >
+      {isLink ? (
+        <p>This link signs you in once.</p>
+      ) : (
+        <Field label="Operator’s token" hint="The service’s ADMIN_TOKEN.">
+          {(id) => (
             <input
+              id={id}
               name="token"
               type="password"
               autocomplete="current-password"
               required
-              autofocus
-              aria-invalid={failure.value?.code === "wrong_token"}
-              aria-describedby="sign-in-failure"
+              aria-invalid={refusal?.code === "wrong_token"}
             />
-          </label>
-        )}
-        <p id="sign-in-failure" class="failure-text" role="alert">
-          {failure.value && textOf(failure.value)}
+          )}
+        </Field>
+      )}
+      {refusal && (
+        <p class="refusal" role="alert">
+          {textOf(refusal)}
         </p>
-        <button type="submit" class="button main" aria-disabled={isBusy.value}>
-          {isBusy.value ? "Signing in…" : WORDS.signIn}
-        </button>
-      </form>
-      <p class="quiet">Members sign in with a link from their operator.</p>
-    </main>
+      )}
+    </Form>
   );
+}
+
+/** What each error of a sign-in means for the person. */
+function textOf({ code, status, message, retryAfterSeconds }: ParleyError): string {
+  if (code === "wrong_token") return "This is not the operator’s token.";
+  if (code === "link_invalid") return "This link was used or has expired. Ask for a new one.";
+  if (status === 429) return `Too many attempts. Try again in ${retryAfterSeconds ?? 10} seconds.`;
+  if (status === 503) return "Nobody can sign in: the service has no ADMIN_TOKEN, or is down.";
+  if (status === null) return "The service can’t be reached. Check your connection.";
+  return message;
 }

@@ -1,0 +1,35 @@
+import type { JSX } from "preact";
+import { LocationProvider, Route, Router } from "preact-iso/router";
+import { OrganizationFrame } from "./frame.tsx";
+import { Dialog } from "./parts/dialog.tsx";
+import { Failure } from "./parts/states.tsx";
+import { Toasts } from "./parts/toast.tsx";
+import { Home } from "./screens/home.tsx";
+import { NotFound } from "./screens/not-found.tsx";
+import { SignIn, SignInForm } from "./screens/sign-in.tsx";
+import { beginSession, sessionState } from "./session.ts";
+
+/** The console: the sign-in, or the screens. */
+export function App(): JSX.Element {
+  const now = sessionState.value;
+  if (now.state === "unknown") {
+    return <main class="lone">{now.error && <Failure error={now.error} onRetry={() => void beginSession()} />}</main>;
+  }
+  if (now.state === "out") return <SignIn code={now.code} />;
+  return (
+    <LocationProvider scope="/console">
+      <Router>
+        <Route path="/console" component={Home} />
+        <Route path="/console/o/:organization/*" component={OrganizationFrame} />
+        <Route default component={NotFound} />
+      </Router>
+      {now.isLost && (
+        <Dialog title="Sign in again" isClosable={false} onClose={() => {}}>
+          <p class="prose">Your session has ended. What you wrote is still here.</p>
+          {now.session.type === "operator" ? <SignInForm code={null} /> : <p>Open a new sign-in link in this tab.</p>}
+        </Dialog>
+      )}
+      <Toasts />
+    </LocationProvider>
+  );
+}

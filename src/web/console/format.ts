@@ -1,0 +1,101 @@
+/** Formats times and numbers as the reader's browser is set. */
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short" });
+const thisYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const anyYear = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const count = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+
+/** The full date and time, for a tooltip. */
+export function exactTime(at: number): string {
+  return exact.format(at);
+}
+
+/** The time of day. */
+export function timeOfDay(at: number): string {
+  return clock.format(at);
+}
+
+/** "Today", "Yesterday", else the weekday and date. */
+export function dayOf(at: number, now: number): string {
+  const days = calendarDays(at, now);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  if (days === -1) return "Tomorrow";
+  return new Date(at).getFullYear() === new Date(now).getFullYear() ? longDay.format(at) : anyYear.format(at);
+}
+
+/** How long ago, as short as a list needs it: "now", "5 m", "3 h", "Tue", "4 Mar". */
+export function ago(at: number, now: number): string {
+  const passed = now - at;
+  if (passed < MINUTE_MS) return "now";
+  if (passed < HOUR_MS) return `${Math.floor(passed / MINUTE_MS)} m`;
+  if (passed < DAY_MS) return `${Math.floor(passed / HOUR_MS)} h`;
+  if (passed < 6 * DAY_MS) return weekday.format(at);
+  return new Date(at).getFullYear() === new Date(now).getFullYear() ? thisYear.format(at) : anyYear.format(at);
+}
+
+/** How long from now: "in 5 min", "in 3 h 12 min", "in 2 days". The past is "now". */
+export function fromNow(at: number, now: number): string {
+  const left = at - now;
+  if (left <= 0) return "now";
+  if (left < MINUTE_MS) return "in less than a minute";
+  const minutes = Math.round(left / MINUTE_MS);
+  if (minutes < 60) return `in ${minutes} min`;
+  if (left < DAY_MS)
+    return minutes % 60 === 0 ? `in ${minutes / 60} h` : `in ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const days = Math.round(left / DAY_MS);
+  return days === 1 ? "in 1 day" : `in ${days} days`;
+}
+
+/** A duration: "85 ms", "1.2 s". @param ms milliseconds */
+export function duration(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** A number with separators. */
+export function number(value: number): string {
+  return count.format(value);
+}
+
+/** A number as short as a chart's axis needs it. */
+export function shortNumber(value: number): string {
+  return compact.format(value);
+}
+
+/** A share from 0 to 1. */
+export function share(value: number): string {
+  return percent.format(value);
+}
+
+/** "1 message", "2 messages". */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${number(value)} ${value === 1 ? one : many}`;
+}
+
+/** Whether two times are on the same day here. */
+export function isSameDay(one: number, other: number): boolean {
+  return new Date(one).toDateString() === new Date(other).toDateString();
+}
+
+/** A time as the field `datetime-local` has it, in the browser's time zone. */
+export function fieldTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** Not computed from milliseconds alone, because days differ in length when clocks change. */
+function calendarDays(at: number, now: number): number {
+  const midnight = (time: number) => new Date(time).setHours(0, 0, 0, 0);
+  return Math.round((midnight(now) - midnight(at)) / DAY_MS);
+}

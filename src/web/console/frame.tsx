@@ -1,0 +1,177 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Route, Router, useLocation } from "preact-iso/router";
+import { apiOf, dataOf } from "./api.ts";
+import { Inbox } from "./inbox/inbox.tsx";
+import { unansweredCount } from "./inbox/live.ts";
+import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
+import { Palette } from "./palette.tsx";
+import { Avatar } from "./parts/badge.tsx";
+import { Icon, type IconName } from "./parts/icon.tsx";
+import { Menu, MenuItem } from "./parts/menu.tsx";
+import { Failure, Skeleton } from "./parts/states.tsx";
+import { useResource } from "./resource.ts";
+import { NotFound } from "./screens/not-found.tsx";
+import { currentSession, may, signOut } from "./session.ts";
+import { ShortcutList } from "./shortcut-list.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+
+/** A screen of the menu. */
+export interface MenuEntry {
+  path: string;
+  label: string;
+  icon: IconName;
+  /** The second key after `g`. */
+  key: string;
+  /** Hidden from people without it. */
+  permission: string | null;
+}
+
+/** The menu, in its order. */
+export const MENU: readonly MenuEntry[] = [
+  { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
+];
+
+/** The screens of one organization, with the menu beside them. */
+export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
+  const organization = useResource(`organization ${id}`, async () => {
+    return dataOf(await apiOf(id).GET("/organization")).organization;
+  });
+  const { data, error, reload } = organization;
+  if (!data) {
+    return <main class="lone">{error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={3} />}</main>;
+  }
+  const place: Place = { organization: data, api: apiOf(id), to: (path) => addressIn(id, path) };
+  return (
+    <PlaceContext.Provider value={place}>
+      <Frame place={place} />
+    </PlaceContext.Provider>
+  );
+}
+
+function Frame({ place }: { place: Place }): JSX.Element {
+  const { route } = useLocation();
+  const [open, setOpen] = useState<"palette" | "keys" | null>(null);
+  const entries = MENU.filter(({ permission }) => permission === null || may(permission));
+  useShortcuts([
+    { keys: "Ctrl K", label: "Find anything", run: () => setOpen("palette") },
+    { keys: "?", label: "Show the keys", run: () => setOpen("keys") },
+    ...entries.map(({ path, label, key }) => ({
+      keys: `g ${key}`,
+      label: `Go to ${label}`,
+      run: () => route(place.to(path)),
+    })),
+  ]);
+  return (
+    <div class="frame">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Sidebar place={place} entries={entries} onFind={() => setOpen("palette")} onKeys={() => setOpen("keys")} />
+      <main id="main" class="main" tabIndex={-1}>
+        <Router>
+          <Route path="/" component={GoToInbox} />
+          <Route path="/inbox/:chat?" component={Inbox} />
+          <Route default component={NotFound} />
+        </Router>
+      </main>
+      {open === "palette" && <Palette entries={entries} onClose={() => setOpen(null)} />}
+      {open === "keys" && <ShortcutList onClose={() => setOpen(null)} />}
+    </div>
+  );
+}
+
+interface SidebarProps {
+  place: Place;
+  entries: MenuEntry[];
+  onFind: () => void;
+  onKeys: () => void;
+}
+
+function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element {
+  const { path } = useLocation();
+  const { organization, to } = place;
+  const { type, member } = currentSession();
+  return (
+    <nav class="sidebar" aria-label="Console">
+      <div class="sidebar-head">
+        <Avatar name={organization.name} />
+        <strong class="sidebar-name">
+          <bdi>{organization.name}</bdi>
+        </strong>
+      </div>
+      <button type="button" class="find" onClick={onFind}>
+        <Icon name="search" />
+        <span class="sidebar-label">Find</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <ul class="sidebar-menu">
+        {entries.map((entry) => {
+          const isCurrent = path.startsWith(to(entry.path));
+          return (
+            <li key={entry.path}>
+              <a
+                class="sidebar-link"
+                href={to(entry.path)}
+                aria-current={isCurrent ? "page" : undefined}
+                title={entry.label}
+              >
+                <Icon name={entry.icon} />
+                <span class="sidebar-label">{entry.label}</span>
+                {entry.path === "inbox" && unansweredCount.value !== "" && (
+                  <span class="count">
+                    {unansweredCount.value} <span class="hidden">unanswered</span>
+                  </span>
+                )}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      <div class="sidebar-foot">
+        <Menu
+          up
+          label="Your account"
+          buttonClass="account"
+          button={
+            <>
+              <Avatar name={member?.name ?? "Operator"} />
+              <span class="sidebar-label">
+                <bdi>{member?.name ?? "Operator"}</bdi>
+              </span>
+            </>
+          }
+        >
+          {(close) => (
+            <>
+              {type === "operator" && (
+                <a class="menu-item" role="menuitem" href="/console/">
+                  All organizations
+                </a>
+              )}
+              <MenuItem
+                onChoose={() => {
+                  close();
+                  onKeys();
+                }}
+              >
+                Keyboard shortcuts
+              </MenuItem>
+              <a class="menu-item" role="menuitem" href="/docs" target="_blank" rel="noopener">
+                Documentation
+              </a>
+              <MenuItem onChoose={() => void signOut()}>Sign out</MenuItem>
+            </>
+          )}
+        </Menu>
+      </div>
+    </nav>
+  );
+}
+
+function GoToInbox(): JSX.Element {
+  const { route } = useLocation();
+  const { to } = usePlace();
+  useEffect(() => route(to("inbox"), true), []);
+  return <Skeleton rows={1} />;
+}

@@ -1,0 +1,179 @@
+import type { JSX } from "preact";
+import { piecesOf, webAddress } from "../../visitor/links.ts";
+import { addressOf, type Message } from "../api.ts";
+import { exactTime, fromNow, timeOfDay } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { Menu, MenuItem } from "../parts/menu.tsx";
+import { now } from "../parts/time.tsx";
+import { say, sayError } from "../parts/toast.tsx";
+import type { ConversationStore } from "./conversation-store.ts";
+
+interface BubbleProps {
+  message: Message;
+  isChosen: boolean;
+  onChoose: (messageId: string) => void;
+}
+
+const STATUS: Record<Message["status"], { word: string; icon: IconName | null }> = {
+  SCHEDULED: { word: "Scheduled", icon: "clock" },
+  QUEUED: { word: "Waiting", icon: "clock" },
+  SENT: { word: "Sent", icon: "check" },
+  DELIVERED: { word: "Delivered", icon: "double" },
+  READ: { word: "Read", icon: "double" },
+  FAILED: { word: "Failed", icon: "warning" },
+  CANCELED: { word: "Canceled", icon: "close" },
+  RECEIVED: { word: "Received", icon: null },
+};
+
+/** A message that has its place in the chat. A click shows its details. */
+export function Bubble({
+  message,
+  sender,
+  isFirst,
+  isChosen,
+  onChoose,
+}: BubbleProps & { sender: string | null; isFirst: boolean }): JSX.Element {
+  const { direction, status, createdAt, error } = message;
+  const isOwn = direction === "OUTBOUND";
+  const { word, icon } = STATUS[status];
+  const side = isOwn ? "message-own" : "message-theirs";
+  return (
+    <article
+      class={`message ${side}${isFirst ? " message-first" : ""} message-${status.toLowerCase()}${isChosen ? " message-chosen" : ""}`}
+    >
+      {isFirst && sender && (
+        <p class="message-sender">
+          <bdi>{sender}</bdi>
+        </p>
+      )}
+      <div class="bubble">
+        <MessageText message={message} />
+      </div>
+      <button
+        type="button"
+        class={`message-meta message-meta-${status.toLowerCase()}`}
+        title={`${exactTime(Date.parse(createdAt))}. Show details`}
+        onClick={() => onChoose(message.id)}
+      >
+        <time dateTime={createdAt}>{timeOfDay(Date.parse(createdAt))}</time>
+        {icon && <Icon name={icon} />}
+        <span class={status === "FAILED" || status === "CANCELED" || status === "QUEUED" ? "" : "hidden"}>{word}</span>
+        {error && <span>: {error.message}</span>}
+      </button>
+    </article>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+/** Shorter than this, a scheduled message is a send that can be undone. */
+const UNDO_MS = 6_000;
+
+/** A message that waits for its time. It has no place in the chat yet. */
+export function ScheduledBubble({
+  message,
+  isChosen,
+  onChoose,
+  store,
+}: BubbleProps & { store: ConversationStore }): JSX.Element {
+  const at = Date.parse(message.scheduledAt ?? message.createdAt);
+  const isBeingSent = at - Date.parse(message.createdAt) < UNDO_MS;
+  const move = (scheduledAt: string | null, text: string) => {
+    store.move(message.id, scheduledAt).then(() => say(text), sayError);
+  };
+  return (
+    <article class={`message message-own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}>
+      <div class="bubble">
+        <MessageText message={message} />
+      </div>
+      <div class="message-meta">
+        <Icon name="clock" />
+        {isBeingSent ? (
+          <span>Sending…</span>
+        ) : (
+          <button type="button" class="link" title={exactTime(at)} onClick={() => onChoose(message.id)}>
+            Scheduled {fromNow(at, now.value)}
+          </button>
+        )}
+        {!isBeingSent && (
+          <Menu label="Change this scheduled message" button={<Icon name="more" />}>
+            {(close) => (
+              <>
+                <MenuItem
+                  onChoose={() => {
+                    close();
+                    move(null, "Sent");
+                  }}
+                >
+                  Send now
+                </MenuItem>
+                <MenuItem
+                  onChoose={() => {
+                    close();
+                    move(new Date(at + HOUR_MS).toISOString(), "Moved by an hour");
+                  }}
+                >
+                  An hour later
+                </MenuItem>
+                <MenuItem
+                  danger
+                  onChoose={() => {
+                    close();
+                    store.cancel(message.id).then(() => say("Canceled"), sayError);
+                  }}
+                >
+                  Cancel it
+                </MenuItem>
+              </>
+            )}
+          </Menu>
+        )}
+      </div>
+    </article>
+  );
+}
+
+/**
+ * The text of a message, and its file. Only text and links, never markup. A contact's file is loaded if the reader asks,
+ * and always as a download; the address in an outbound message is a link that is never loaded.
+ */
+export function MessageText({ message }: { message: Message }): JSX.Element {
+  const { organization } = usePlace();
+  const { text, mediaUrl, direction, type, chatId, id } = message;
+  if (text === "" && mediaUrl === null) return <p class="text removed">This message was removed.</p>;
+  const isRepeated = text.trim() === mediaUrl;
+  const outward = mediaUrl === null || direction === "INBOUND" ? null : webAddress(mediaUrl, ["https:"]);
+  return (
+    <>
+      {mediaUrl !== null && (
+        <p class="media">
+          <Icon name="file" />
+          {direction === "INBOUND" ? (
+            <a href={addressOf(organization.id, `/chats/${chatId}/messages/${id}/media`)} download>
+              Download the {type.toLowerCase()}
+            </a>
+          ) : outward === null ? (
+            <span>{type.toLowerCase()}</span>
+          ) : (
+            <Outward href={outward}>{type === "TEXT" ? "Link" : `Open the ${type.toLowerCase()}`}</Outward>
+          )}
+        </p>
+      )}
+      {text !== "" && !isRepeated && (
+        <p class="text" dir="auto">
+          {piecesOf(text).map((piece) =>
+            piece.href === null ? piece.text : <Outward href={piece.href}>{piece.text}</Outward>,
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Outward({ href, children }: { href: string; children: string }): JSX.Element {
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,118 @@
+import { batch, signal } from "@preact/signals";
+import type { FollowedEvent } from "../../../client/event.ts";
+import { type Api, type Chat, dataOf, type ParleyError } from "../api.ts";
+import { asParleyError } from "../resource.ts";
+import { afterEvent, type Filter, withChat } from "./chat-rows.ts";
+
+const PAGE = 50;
+
+/** The chats of the inbox by one filter. It stays true to what happens without loading the list again. */
+export class ChatListStore {
+  readonly rows = signal<Chat[]>([]);
+  readonly state = signal<"loading" | "ready">("loading");
+  readonly error = signal<ParleyError | null>(null);
+  readonly hasMore = signal(false);
+  /** The chat that is open beside the list. */
+  openId: string | null = null;
+  readonly #api: Api;
+  readonly #filter: Filter;
+  #cursor: string | null = null;
+  #isLoadingMore = false;
+  /** Chats that are being asked for. Several events of one chat ask once. */
+  readonly #asked = new Set<string>();
+
+  constructor(api: Api, filter: Filter) {
+    this.#api = api;
+    this.#filter = filter;
+  }
+
+  /** Loads the first page. Rows that were loaded before stay until it is there. */
+  async load(): Promise<void> {
+    try {
+      const { chats, cursor } = await this.#page(null);
+      const openRow = this.rows.value.find(({ id }) => id === this.openId);
+      const kept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "" ? [openRow] : [];
+      batch(() => {
+        // What was loaded beyond the first page is loaded again when the reader gets there.
+        this.rows.value = [...chats, ...kept];
+        this.#setCursor(cursor);
+        this.state.value = "ready";
+        this.error.value = null;
+      });
+    } catch (error) {
+      batch(() => {
+        this.error.value = asParleyError(error);
+        this.state.value = "ready";
+      });
+    }
+  }
+
+  /** Loads the next page. */
+  async more(): Promise<void> {
+    if (this.#isLoadingMore || this.#cursor === null) return;
+    this.#isLoadingMore = true;
+    try {
+      const { chats, cursor } = await this.#page(this.#cursor);
+      const known = new Set(this.rows.value.map(({ id }) => id));
+      this.rows.value = [...this.rows.value, ...chats.filter(({ id }) => !known.has(id))];
+      this.#setCursor(cursor);
+      this.error.value = null;
+    } catch (error) {
+      this.error.value = asParleyError(error);
+    } finally {
+      this.#isLoadingMore = false;
+    }
+  }
+
+  /** Takes what happened. Only a chat that is not in the list is asked for. */
+  take(event: FollowedEvent): void {
+    const { chatId, type, channelId } = event;
+    if (chatId === null) return;
+    if (type === "chat.deleted") {
+      this.rows.value = this.rows.value.filter(({ id }) => id !== chatId);
+      return;
+    }
+    const { search, channel } = this.#filter;
+    const known = this.rows.value.find(({ id }) => id === chatId);
+    const isScheduling = type === "message.scheduled" || event.data.scheduledAt !== undefined;
+    if (known && !isScheduling) this.put(afterEvent(known, event));
+    else if (known || (search === "" && (channel === null || channel === channelId))) void this.ask(chatId);
+  }
+
+  /** A chat is known to be so now. */
+  put(chat: Chat): void {
+    const { view, search } = this.#filter;
+    const rows = this.rows.value;
+    if (search === "") this.rows.value = withChat(rows, chat, view, this.openId);
+    else this.rows.value = rows.map((row) => (row.id === chat.id ? chat : row));
+  }
+
+  /** Reads a chat, and puts it where it belongs. */
+  async ask(chatId: string): Promise<void> {
+    if (this.#asked.has(chatId)) return;
+    this.#asked.add(chatId);
+    try {
+      this.put(dataOf(await this.#api.GET("/chats/{id}", { params: { path: { id: chatId } } })).chat);
+    } catch (error) {
+      // It is gone again, or the next event asks again.
+      if (asParleyError(error).status === 404) this.rows.value = this.rows.value.filter(({ id }) => id !== chatId);
+    } finally {
+      this.#asked.delete(chatId);
+    }
+  }
+
+  async #page(cursor: string | null): Promise<{ chats: Chat[]; cursor: string | null }> {
+    const { view, channel, search } = this.#filter;
+    const from = cursor === null ? {} : view === "all" && search === "" ? { before: cursor } : { after: cursor };
+    const by = search !== "" ? { search } : view === "all" ? {} : { [view]: "true" as const };
+    const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };
+    const { chats, pagination } = dataOf(await this.#api.GET("/chats", { params: { query } }));
+    const next = "cursor" in pagination ? pagination.cursor : (chats.at(-1)?.id ?? null);
+    return { chats, cursor: pagination.hasMore ? (next as string | null) : null };
+  }
+
+  #setCursor(cursor: string | null): void {
+    this.#cursor = cursor;
+    this.hasMore.value = cursor !== null;
+  }
+}

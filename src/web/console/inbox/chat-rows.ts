@@ -1,0 +1,62 @@
+import type { FollowedEvent } from "../../../client/event.ts";
+import type { Chat, Message } from "../api.ts";
+
+/** Which chats the list shows, and in which order. */
+export type View = "unanswered" | "all" | "scheduled";
+
+export interface Filter {
+  view: View;
+  /** A channel's id; null for all. */
+  channel: string | null;
+  /** Words of a name, or the beginning of an address. Empty for all. */
+  search: string;
+}
+
+/** Whether a chat belongs in a view. */
+export function belongs(chat: Chat, view: View): boolean {
+  if (view === "unanswered") return chat.unansweredSince !== null;
+  return view === "all" || chat.nextScheduledAt !== null;
+}
+
+/** The rows in the order of their view: the longest wait, the soonest message or the latest activity first. */
+export function inOrder(rows: readonly Chat[], view: View): Chat[] {
+  const time = (chat: Chat) => {
+    if (view === "unanswered") return Date.parse(chat.unansweredSince ?? "") || Number.POSITIVE_INFINITY;
+    if (view === "scheduled") return Date.parse(chat.nextScheduledAt ?? "") || Number.POSITIVE_INFINITY;
+    return -Date.parse(chat.lastMessageAt ?? chat.createdAt);
+  };
+  return rows.toSorted((one, other) => compare(time(one), time(other)) || compare(one.id, other.id));
+}
+
+/**
+ * The rows with a chat as it is now. A chat that left the view goes, unless it is the open one: a list that moves under
+ * the reader's hand makes people answer the wrong chat.
+ */
+export function withChat(rows: readonly Chat[], chat: Chat, view: View, openId: string | null): Chat[] {
+  const others = rows.filter(({ id }) => id !== chat.id);
+  const isKnown = others.length < rows.length;
+  if (belongs(chat, view)) return inOrder([...others, chat], view);
+  if (!isKnown || chat.id !== openId) return others;
+  return rows.map((row) => (row.id === chat.id ? chat : row));
+}
+
+/** A chat after an event of its own. An event that says nothing about the list leaves it as it is. */
+export function afterEvent(chat: Chat, event: FollowedEvent): Chat {
+  const { chat: shown, message } = event.data;
+  if (shown) return { ...shown, lastMessage: shown.lastMessage ?? chat.lastMessage };
+  return message ? afterMessage(chat, message) : chat;
+}
+
+/** A chat after a message of its own is new or changed. */
+export function afterMessage(chat: Chat, message: Message): Chat {
+  const { id, seq, direction, type, text, status, createdAt } = message;
+  if (seq === null || seq < (chat.lastMessage?.seq ?? 0)) return chat;
+  const lastMessage = { id, seq, direction, type, text: text.slice(0, 160), status, createdAt };
+  const isNew = seq > (chat.lastMessage?.seq ?? 0);
+  const unansweredSince = direction === "INBOUND" ? (chat.unansweredSince ?? createdAt) : null;
+  return { ...chat, lastMessage, lastMessageAt: createdAt, ...(isNew && { unansweredSince }) };
+}
+
+function compare<T extends number | string>(one: T, other: T): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

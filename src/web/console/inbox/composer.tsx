@@ -1,0 +1,298 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Chat, type Member, ParleyError } from "../api.ts";
+import { plural } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Menu, MenuItem } from "../parts/menu.tsx";
+import { now } from "../parts/time.tsx";
+import { say, sayError } from "../parts/toast.tsx";
+import { serviceNow } from "../service-clock.ts";
+import { currentSession } from "../session.ts";
+import { useShortcuts } from "../shortcuts.ts";
+import type { ConversationStore, Draft } from "./conversation-store.ts";
+import { readDraft, readSender, saveDraft, saveSender } from "./drafts.ts";
+import { LaterDialog } from "./later-dialog.tsx";
+import { TemplateDialog } from "./template-dialog.tsx";
+import { windowClosesAt } from "./timeline.ts";
+
+interface ComposerProps {
+  store: ConversationStore;
+  chat: Chat;
+  members: Member[];
+}
+
+const MAX_LENGTH = 4_096;
+/** A send can be undone for so long. */
+const UNDO_MS = 5_000;
+
+/** A send that was refused because others wrote meanwhile. */
+interface Crossed {
+  draft: Draft;
+  by: string;
+}
+
+/** The text box, with templates, sending later, and undo. */
+export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
+  const { organization } = usePlace();
+  const { member } = currentSession();
+  const [text, setText] = useState(() => readDraft(chat.id));
+  const [isSending, setSending] = useState(false);
+  const crossed = useSignal<Crossed | null>(null);
+  const open = useSignal<"later" | "template" | null>(null);
+  const undoable = useSignal<string | null>(null);
+  const [senderId, setSenderId] = useState(() => member?.id ?? readSender(organization.id));
+  const box = useRef<HTMLTextAreaElement>(null);
+  /** One key for one text: a click that is repeated after a lost answer sends nothing twice. */
+  const key = useRef(crypto.randomUUID());
+  // The operator writes in a member's name.
+  const sender = members.some(({ id }) => id === senderId) ? senderId : (member?.id ?? members[0]?.id ?? null);
+  const excess = text.trim().length - MAX_LENGTH;
+  const closesAt = windowClosesAt(store.messages.value);
+  const isClosed = chat.channel.kind === "whatsapp" && !(closesAt !== null && closesAt > now.value);
+
+  useEffect(() => {
+    if (box.current) fitHeight(box.current);
+  }, [text]);
+
+  const change = (next: string) => {
+    if (next !== text) key.current = crypto.randomUUID();
+    setText(next);
+    saveDraft(chat.id, next);
+  };
+
+  const undo = async (messageId: string, before: string) => {
+    undoable.value = null;
+    try {
+      await store.cancel(messageId);
+      change(before);
+      box.current?.focus();
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === "not_cancelable") say("It is on its way already", null, true);
+      else sayError(error);
+    }
+  };
+
+  /** @param isAnyway send though others wrote meanwhile */
+  const send = async (draft: Draft, isAnyway = false) => {
+    if (isSending) return;
+    setSending(true);
+    const isUndoable = draft.scheduledAt === undefined;
+    const full: Draft = {
+      ...draft,
+      ...(sender !== null && { senderId: sender }),
+      ...(isUndoable && { scheduledAt: new Date(serviceNow() + UNDO_MS).toISOString() }),
+      ...(!isAnyway && { ifSeq: store.newestSeq() }),
+    };
+    try {
+      const message = await store.send(full, key.current);
+      key.current = crypto.randomUUID();
+      crossed.value = null;
+      change("");
+      if (!isUndoable) say("Scheduled");
+      else {
+        undoable.value = message.id;
+        const removeToast = say("Sending", { label: "Undo (Esc)", run: () => void undo(message.id, text) });
+        setTimeout(() => {
+          removeToast();
+          if (undoable.value === message.id) undoable.value = null;
+        }, UNDO_MS);
+      }
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === "chat_moved_on") {
+        const before = store.newestSeq();
+        await store.refresh();
+        key.current = crypto.randomUUID();
+        crossed.value = { draft, by: crossedBy(store, before, members) };
+      } else sayError(error);
+    } finally {
+      setSending(false);
+    }
+  };
+
+  const sendText = () => {
+    const content = text.trim();
+    if (content === "" || excess > 0) return;
+    void send({ content, type: "TEXT" });
+  };
+
+  useShortcuts([{ keys: "t", label: "Answer by a template", run: () => (open.value = "template") }]);
+
+  return (
+    <div class="composer">
+      {isClosed && (
+        <div class="notice notice-warn">
+          <Icon name="clock" />
+          <p>
+            WhatsApp’s window is closed: the contact’s last message is older than 24 hours. Only templates are
+            delivered.
+          </p>
+          <button type="button" class="button" onClick={() => (open.value = "template")}>
+            Use a template
+          </button>
+        </div>
+      )}
+      {crossed.value && (
+        <div class="notice notice-warn" role="alert">
+          <Icon name="warning" />
+          <p>{crossed.value.by} Your message was not sent.</p>
+          <button type="button" class="button" onClick={() => crossed.value && void send(crossed.value.draft, true)}>
+            Send all the same
+          </button>
+          <button type="button" class="plain" aria-label="Dismiss" onClick={() => (crossed.value = null)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      )}
+      <form
+        class="composer-box"
+        onSubmit={(event) => {
+          event.preventDefault();
+          sendText();
+        }}
+      >
+        <label class="hidden" for="composer">
+          Message
+        </label>
+        <textarea
+          id="composer"
+          ref={box}
+          rows={2}
+          dir={text === "" ? undefined : "auto"}
+          placeholder="Write an answer"
+          aria-invalid={excess > 0}
+          aria-describedby="composer-hint"
+          value={text}
+          onInput={(event) => change(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.isComposing) return;
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+              event.preventDefault();
+              sendText();
+            }
+            if (event.key === "Escape") {
+              event.preventDefault();
+              if (undoable.value !== null) void undo(undoable.value, lastText(store, undoable.value));
+              else event.currentTarget.blur();
+            }
+            if (event.key === "/" && text === "") {
+              event.preventDefault();
+              open.value = "template";
+            }
+          }}
+        />
+        <div class="composer-bar">
+          <button
+            type="button"
+            class="plain"
+            title="Templates (/)"
+            aria-label="Templates"
+            onClick={() => (open.value = "template")}
+          >
+            <Icon name="template" />
+          </button>
+          {member === null && (
+            <label class="composer-sender">
+              as{" "}
+              <select
+                value={sender ?? ""}
+                onChange={(event) => {
+                  setSenderId(event.currentTarget.value);
+                  saveSender(organization.id, event.currentTarget.value);
+                }}
+              >
+                {members.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <span id="composer-hint" class={excess > 0 ? "composer-hint failed" : "composer-hint quiet"} role="status">
+            {excess > 0 ? `${plural(excess, "character")} too long` : "Ctrl Enter sends"}
+          </span>
+          <span class="split">
+            <button
+              type="submit"
+              class="button button-main"
+              disabled={text.trim() === "" || excess > 0}
+              aria-busy={isSending}
+            >
+              <Icon name="send" /> Send
+            </button>
+            <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
+              {(close) => (
+                <MenuItem
+                  onChoose={() => {
+                    close();
+                    open.value = "later";
+                  }}
+                >
+                  Send later, or until…
+                </MenuItem>
+              )}
+            </Menu>
+          </span>
+        </div>
+      </form>
+      {open.value === "later" && (
+        <LaterDialog
+          text={text.trim()}
+          onClose={() => (open.value = null)}
+          onSend={async (times) => {
+            open.value = null;
+            await send({ content: text.trim(), type: "TEXT", ...times });
+          }}
+        />
+      )}
+      {open.value === "template" && (
+        <TemplateDialog
+          chat={chat}
+          onClose={() => (open.value = null)}
+          onSend={(draft) => {
+            open.value = null;
+            void send(draft);
+          }}
+        />
+      )}
+      <UndoKey messageId={undoable.value} onUndo={(id) => void undo(id, lastText(store, id))} />
+    </div>
+  );
+}
+
+/** Escape undoes the last send, wherever the focus is. */
+function UndoKey({ messageId, onUndo }: { messageId: string | null; onUndo: (id: string) => void }): JSX.Element {
+  useEffect(() => {
+    if (messageId === null) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      onUndo(messageId);
+    };
+    addEventListener("keydown", press, { capture: true });
+    return () => removeEventListener("keydown", press, { capture: true });
+  }, [messageId]);
+  return <></>;
+}
+
+function lastText(store: ConversationStore, messageId: string): string {
+  const message = store.messages.value.find(({ id }) => id === messageId);
+  return message && message.templateId === null ? message.content : "";
+}
+
+function crossedBy(store: ConversationStore, before: number, members: Member[]): string {
+  const newer = store.messages.value.filter(({ seq }) => (seq ?? 0) > before);
+  const own = newer.find(({ direction }) => direction === "OUTBOUND");
+  if (own) return `${members.find(({ id }) => id === own.senderId)?.name ?? "Somebody"} answered meanwhile.`;
+  return newer.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";
+}
+
+/** Grows the box with its text in browsers without `field-sizing`. The style sheet limits the height. */
+function fitHeight(box: HTMLTextAreaElement): void {
+  if (CSS.supports("field-sizing", "content")) return;
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}

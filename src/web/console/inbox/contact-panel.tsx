@@ -1,0 +1,192 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
+import { addressOf, type Chat, dataOf } from "../api.ts";
+import { exactTime, fromNow } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Confirm, Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Fact, Facts } from "../parts/screen.tsx";
+import { now, Time } from "../parts/time.tsx";
+import { say } from "../parts/toast.tsx";
+import { may } from "../session.ts";
+import type { ConversationStore } from "./conversation-store.ts";
+import { windowClosesAt } from "./timeline.ts";
+
+interface PanelProps {
+  store: ConversationStore;
+  chat: Chat;
+  onClose: () => void;
+}
+
+/** What is known about the contact, and what can be done with the chat. */
+export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const { route } = useLocation();
+  const open = useSignal<"name" | "metadata" | "erase" | null>(null);
+  const close = () => (open.value = null);
+  const { contact, channel, metadata, createdAt, id } = chat;
+  const canWrite = may("chats:write");
+  return (
+    <>
+      <header class="panel-head">
+        <h2>Contact</h2>
+        <button type="button" class="plain" aria-label="Close the details" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <Facts>
+        <Fact name="Name">
+          <bdi>{contact.name ?? "Unknown"}</bdi>{" "}
+          {canWrite && (
+            <button type="button" class="link" onClick={() => (open.value = "name")}>
+              Change
+            </button>
+          )}
+        </Fact>
+        <Fact name="Address">
+          <Copyable text={contact.address} label="the address" />
+        </Fact>
+        <Fact name="Channel">
+          <bdi>{channel.name}</bdi>
+        </Fact>
+        {channel.kind === "whatsapp" && <Window store={store} />}
+        <Fact name="Since">
+          <Time at={createdAt} />
+        </Fact>
+        <Fact name="Chat">
+          <Copyable text={id} label="the chat’s id" />
+        </Fact>
+      </Facts>
+      <section class="panel-part">
+        <h3>Metadata</h3>
+        {Object.keys(metadata).length === 0 ? (
+          <p class="quiet">None.</p>
+        ) : (
+          <Facts>
+            {Object.entries(metadata).map(([name, value]) => (
+              <Fact key={name} name={name}>
+                <bdi>{value}</bdi>
+              </Fact>
+            ))}
+          </Facts>
+        )}
+        {canWrite && (
+          <button type="button" class="link" onClick={() => (open.value = "metadata")}>
+            Change the metadata
+          </button>
+        )}
+      </section>
+      <section class="panel-part panel-actions">
+        {may("data:export") && (
+          <a class="link" href={addressOf(organization.id, `/chats/${id}/export`)} download={`${id}.ndjson`}>
+            Export this chat
+          </a>
+        )}
+        {may("chats:erase") && (
+          <button type="button" class="link link-danger" onClick={() => (open.value = "erase")}>
+            Erase this chat
+          </button>
+        )}
+      </section>
+      {open.value === "name" && (
+        <Dialog title="Contact’s name" onClose={close}>
+          <Form
+            submit="Save"
+            onCancel={close}
+            onSubmit={async (data) => {
+              const name = String(data.get("name")).trim();
+              await store.change({ contact: { name: name === "" ? null : name } });
+              close();
+            }}
+          >
+            <Field label="Name" hint="Leave it empty to show the address.">
+              {(field) => <input id={field} name="name" defaultValue={contact.name ?? ""} autocomplete="off" />}
+            </Field>
+          </Form>
+        </Dialog>
+      )}
+      {open.value === "metadata" && <MetadataDialog store={store} metadata={metadata} onClose={close} />}
+      {open.value === "erase" && (
+        <Confirm
+          title="Erase this chat?"
+          submit="Erase"
+          typed={contact.name ?? contact.address}
+          onClose={close}
+          onConfirm={async () => {
+            dataOf(await api.DELETE("/chats/{id}", { params: { path: { id } } }));
+            say("The chat was erased");
+            route(to("inbox"));
+          }}
+        >
+          <p>All its messages are deleted, and those that wait are not sent. This can’t be undone.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** WhatsApp delivers free text for 24 hours after the contact's last message. */
+function Window({ store }: { store: ConversationStore }): JSX.Element {
+  const closesAt = windowClosesAt(store.messages.value);
+  const isOpen = closesAt !== null && closesAt > now.value;
+  return (
+    <Fact name="Free text">
+      {isOpen ? (
+        <span title={exactTime(closesAt)}>The window closes {fromNow(closesAt, now.value)}.</span>
+      ) : (
+        <span class="warn">The window is closed. Only templates are delivered.</span>
+      )}
+    </Fact>
+  );
+}
+
+interface MetadataProps {
+  store: ConversationStore;
+  metadata: Chat["metadata"];
+  onClose: () => void;
+}
+
+function MetadataDialog({ store, metadata, onClose }: MetadataProps): JSX.Element {
+  const rows = useSignal([...Object.entries(metadata), ["", ""] as [string, string]]);
+  const change = (at: number, pair: [string, string]) => {
+    const next = rows.value.map((row, n) => (n === at ? pair : row));
+    rows.value = next.at(-1)?.[0] === "" ? next : [...next, ["", ""]];
+  };
+  return (
+    <Dialog title="Metadata" onClose={onClose}>
+      <Form
+        submit="Save"
+        onCancel={onClose}
+        onSubmit={async () => {
+          const wanted = Object.fromEntries(rows.value.filter(([name]) => name !== ""));
+          const removed = Object.keys(metadata).filter((name) => !Object.hasOwn(wanted, name));
+          await store.change({ metadata: { ...wanted, ...Object.fromEntries(removed.map((name) => [name, null])) } });
+          onClose();
+        }}
+      >
+        <p class="prose">Your own pairs of names and values. The contact never sees them.</p>
+        {rows.value.map(([name, value], at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row has no other identity while it is edited
+          <div key={at} class="pair">
+            <input
+              aria-label="Name"
+              placeholder="Name"
+              maxLength={40}
+              value={name}
+              onInput={(event) => change(at, [event.currentTarget.value, value])}
+            />
+            <input
+              aria-label="Value"
+              placeholder="Value"
+              maxLength={500}
+              value={value}
+              onInput={(event) => change(at, [name, event.currentTarget.value])}
+            />
+          </div>
+        ))}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,92 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { useChannels, usePlace } from "../organization.ts";
+import { Empty } from "../parts/states.tsx";
+import { useShortcuts } from "../shortcuts.ts";
+import { ChatList } from "./chat-list.tsx";
+import { ChatListStore } from "./chat-list-store.ts";
+import { type Filter, inOrder } from "./chat-rows.ts";
+import { Conversation } from "./conversation.tsx";
+import { listen, unansweredCount } from "./live.ts";
+import { NewChat } from "./new-chat.tsx";
+
+/** The filter stays while other screens are open. */
+const filters = new Map<string, Filter>();
+const FIRST: Filter = { view: "all", channel: null, search: "" };
+
+/** All chats, and the open one beside them. */
+export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const { route } = useLocation();
+  const channels = useChannels();
+  const filter = useSignal<Filter>(filters.get(organization.id) ?? FIRST);
+  const isCreating = useSignal(false);
+  const { view, channel, search } = filter.value;
+  const store = useMemo(() => new ChatListStore(api, filter.value), [api, view, channel, search]);
+  store.openId = openId;
+
+  useEffect(() => {
+    void store.load();
+    return listen((event) => (event ? store.take(event) : void store.load()));
+  }, [store]);
+
+  useEffect(() => {
+    const isUnanswered = unansweredCount.value !== "";
+    document.title = isUnanswered ? `(${unansweredCount.value}) Inbox · Parley` : "Inbox · Parley";
+  }, [unansweredCount.value, openId]);
+
+  const changeFilter = (next: Filter) => {
+    filters.set(organization.id, next);
+    filter.value = next;
+  };
+  const addressOf = (id: string) => to(`inbox/${id}`);
+  const step = (by: number) => {
+    const rows = store.rows.value;
+    const at = rows.findIndex(({ id }) => id === openId);
+    const next = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
+    if (next) route(addressOf(next.id));
+  };
+  useShortcuts([
+    { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
+    { keys: "j", label: "Next chat", run: () => step(1) },
+    { keys: "k", label: "Previous chat", run: () => step(-1) },
+    { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...FIRST, view: "unanswered" }) },
+    { keys: "n", label: "New chat", run: () => (isCreating.value = true) },
+  ]);
+
+  const known = store.rows.value.find(({ id }) => id === openId) ?? null;
+  return (
+    <div class={openId ? "inbox inbox-open" : "inbox"}>
+      <ChatList
+        store={store}
+        filter={filter.value}
+        channels={channels.data ?? []}
+        openId={openId}
+        addressOf={addressOf}
+        onFilter={changeFilter}
+        onNew={() => (isCreating.value = true)}
+      />
+      {openId ? (
+        <Conversation key={openId} id={openId} known={known} onChat={(chat) => store.put(chat)} />
+      ) : (
+        <section class="conversation conversation-none" aria-label="Conversation">
+          <Empty icon="inbox" title="Choose a chat">
+            <kbd>j</kbd> and <kbd>k</kbd> move through the list, <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.
+          </Empty>
+        </section>
+      )}
+      {isCreating.value && (
+        <NewChat
+          channels={channels.data ?? []}
+          onClose={() => (isCreating.value = false)}
+          onChat={(chat) => {
+            store.rows.value = inOrder([chat, ...store.rows.value.filter(({ id }) => id !== chat.id)], view);
+            route(addressOf(chat.id));
+          }}
+        />
+      )}
+    </div>
+  );
+}

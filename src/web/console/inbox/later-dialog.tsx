@@ -1,0 +1,74 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { exactTime, fieldTime, fromNow } from "../format.ts";
+import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import type { Draft } from "./conversation-store.ts";
+
+interface LaterProps {
+  text: string;
+  onClose: () => void;
+  onSend: (times: Pick<Draft, "scheduledAt" | "expiresAt">) => Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const MORNING = 9;
+
+/** Asks when a message is sent, and until when it makes sense. */
+export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element {
+  const at = useSignal(fieldTime(Date.now() + HOUR_MS));
+  const until = useSignal("");
+  const time = new Date(at.value).getTime();
+  return (
+    <Dialog title="Send later" onClose={onClose}>
+      <Form
+        submit="Schedule"
+        onCancel={onClose}
+        isDisabled={text === "" || Number.isNaN(time)}
+        onSubmit={() => {
+          const expiresAt = until.value === "" ? {} : { expiresAt: new Date(until.value).toISOString() };
+          return onSend({ scheduledAt: new Date(time).toISOString(), ...expiresAt });
+        }}
+      >
+        {text === "" && <p class="prose">Write the message first.</p>}
+        <div class="chips">
+          {presets(Date.now()).map(({ label, at: preset }) => (
+            <button key={label} type="button" class="chip" onClick={() => (at.value = fieldTime(preset))}>
+              {label}
+            </button>
+          ))}
+        </div>
+        <Field label="Send at" hint={Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`}>
+          {(id) => (
+            <input
+              id={id}
+              type="datetime-local"
+              required
+              value={at.value}
+              onInput={(event) => (at.value = event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label="Not after" hint="Optional. If it can’t be delivered by then, it is not sent.">
+          {(id) => (
+            <input
+              id={id}
+              type="datetime-local"
+              value={until.value}
+              onInput={(event) => (until.value = event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+function presets(now: number): { label: string; at: number }[] {
+  const morning = (days: number) => new Date(now).setHours(MORNING + 24 * days, 0, 0, 0);
+  const toMonday = (8 - new Date(now).getDay()) % 7 || 7;
+  return [
+    { label: "In an hour", at: now + HOUR_MS },
+    { label: "Tomorrow at 9", at: morning(1) },
+    { label: "Monday at 9", at: morning(toMonday) },
+  ];
+}

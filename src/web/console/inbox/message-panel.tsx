@@ -1,0 +1,179 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { dataOf, type Member, type Message } from "../api.ts";
+import { duration, exactTime, fromNow } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Fact, Facts } from "../parts/screen.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { now, Time } from "../parts/time.tsx";
+import { say, sayError } from "../parts/toast.tsx";
+import { useResource } from "../resource.ts";
+import { may } from "../session.ts";
+import type { ConversationStore } from "./conversation-store.ts";
+
+interface PanelProps {
+  store: ConversationStore;
+  message: Message;
+  members: Member[];
+  onClose: () => void;
+}
+
+const TONES = { FAILED: "bad", CANCELED: "quiet", QUEUED: "warn", SCHEDULED: "warn" } as const;
+
+/** One message: its times, the attempts to deliver it with the network's words, and what can be done with it. */
+export function MessagePanel({ store, message, members, onClose }: PanelProps): JSX.Element {
+  const isRedacting = useSignal(false);
+  const { id, seq, status, error, direction, senderId, resendOf } = message;
+  const isBlank = message.text === "" && message.mediaUrl === null;
+  const sender = members.find((member) => member.id === senderId);
+  const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
+  const canSend = may("messages:send");
+  const canCancel = canSend && (status === "QUEUED" || status === "SCHEDULED");
+  return (
+    <>
+      <header class="panel-head">
+        <h2>Message {seq}</h2>
+        <button type="button" class="plain" aria-label="Close the message’s details" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <Facts>
+        <Fact name="Status">
+          <Badge tone={status in TONES ? TONES[status as keyof typeof TONES] : "good"}>{status}</Badge>
+          {error && (
+            <p class="fact-detail">
+              {error.message} <code>{error.code}</code>
+            </p>
+          )}
+        </Fact>
+        {direction === "OUTBOUND" && (
+          <Fact name="Sender">
+            <bdi>{sender?.name ?? senderId ?? "Unknown"}</bdi>
+          </Fact>
+        )}
+        <TimeFact name="Scheduled for" at={message.scheduledAt} />
+        <TimeFact name="Expires" at={message.expiresAt} />
+        <TimeFact name={direction === "INBOUND" ? "Received" : "Stored"} at={message.createdAt} />
+        {direction === "OUTBOUND" && <TimeFact name="Sent" at={message.sentAt} />}
+        <TimeFact name="Delivered" at={message.deliveredAt} />
+        <TimeFact name="Read" at={message.readAt} />
+        <TimeFact name="Failed" at={message.failedAt} />
+        {resendOf && (
+          <Fact name="Repeats">
+            <Copyable text={resendOf} label="the failed message’s id" />
+          </Fact>
+        )}
+        <Fact name="Id">
+          <Copyable text={id} label="the message’s id" />
+        </Fact>
+      </Facts>
+      {direction === "OUTBOUND" && status !== "SCHEDULED" && <Attempts message={message} />}
+      <section class="panel-part panel-actions">
+        {canSend && status === "FAILED" && !isBlank && (
+          <button
+            type="button"
+            class="button button-main"
+            onClick={() => run(store.resend(id, null), "Sent again, as a new message")}
+          >
+            <Icon name="again" /> Send again
+          </button>
+        )}
+        {canCancel && (
+          <button type="button" class="button" onClick={() => run(store.cancel(id), "Canceled")}>
+            Cancel it
+          </button>
+        )}
+        {may("chats:erase") && !isBlank && (
+          <button type="button" class="link link-danger" onClick={() => (isRedacting.value = true)}>
+            Redact this message
+          </button>
+        )}
+      </section>
+      {isRedacting.value && (
+        <Confirm
+          title="Redact this message?"
+          submit="Redact"
+          onClose={() => (isRedacting.value = false)}
+          onConfirm={async () => void (await store.redact(id))}
+        >
+          <p>
+            Its text, file and metadata are removed here and in later events. What was delivered stays with the contact.
+            This can’t be undone.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function TimeFact({ name, at }: { name: string; at: string | undefined }): JSX.Element | null {
+  if (at === undefined) return null;
+  const time = Date.parse(at);
+  return (
+    <Fact name={name}>
+      <time dateTime={at}>{time > now.value ? fromNow(time, now.value) : exactTime(time)}</time>
+    </Fact>
+  );
+}
+
+const OUTCOMES = {
+  sent: "Accepted by the network",
+  failed: "Refused",
+  retry: "To be tried again",
+  unknown: "Unknown: it may arrive twice",
+  moved: "The contact has a new address",
+  channel_broken: "The channel is broken",
+} as const;
+
+function Attempts({ message }: { message: Message }): JSX.Element {
+  const { api } = usePlace();
+  const { chatId, id, updatedAt } = message;
+  const attempts = useResource(`attempts ${id} ${updatedAt}`, async (signal) => {
+    const params = { path: { id: chatId, messageId: id } };
+    return dataOf(await api.GET("/chats/{id}/messages/{messageId}/attempts", { params, signal }));
+  });
+  return (
+    <section class="panel-part">
+      <h3>Attempts</h3>
+      <Loaded resource={attempts} rows={2}>
+        {({ attempts: rows, nextAttemptAt, dropped }) => (
+          <>
+            {rows.length === 0 && <p class="quiet">None yet.</p>}
+            <ol class="attempts">
+              {rows.map(({ number, startedAt, durationMs, outcome, code, message: words }) => (
+                <li key={number}>
+                  <span class="attempt-number">{number}</span>
+                  <div>
+                    <p>
+                      <strong>{durationMs === null ? "Under way" : OUTCOMES[outcome]}</strong>{" "}
+                      {code && code !== "ok" && <code>{code}</code>}
+                    </p>
+                    {words && (
+                      <p class="quiet">
+                        <bdi>{words}</bdi>
+                      </p>
+                    )}
+                    <p class="quiet">
+                      <Time at={startedAt} />
+                      {durationMs !== null && ` · ${duration(durationMs)}`}
+                    </p>
+                  </div>
+                </li>
+              ))}
+            </ol>
+            {dropped > 0 && <p class="quiet">{dropped} attempts in between are not kept.</p>}
+            {nextAttemptAt && (
+              <p>
+                Next attempt <Time at={nextAttemptAt} future />.
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}

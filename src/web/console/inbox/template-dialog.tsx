@@ -1,0 +1,126 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { fillTemplate } from "../../../chats/template.ts";
+import { type Chat, dataOf, type Template } from "../api.ts";
+import { usePlace } from "../organization.ts";
+import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
+import { useResource } from "../resource.ts";
+import type { Draft } from "./conversation-store.ts";
+
+interface TemplateDialogProps {
+  chat: Chat;
+  onClose: () => void;
+  onSend: (draft: Draft) => void;
+}
+
+const MAX_LENGTH = 4_096;
+
+/** Chooses a template, fills it, and shows what the contact will read. */
+export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const search = useSignal("");
+  const chosen = useSignal<Template | null>(null);
+  const templates = useResource(`templates ${organization.id}`, async () => {
+    return dataOf(await api.GET("/templates", { params: { query: { limit: 100 } } })).templates;
+  });
+  return (
+    <Dialog title={chosen.value ? chosen.value.name : "Templates"} onClose={onClose} wide>
+      {chosen.value ? (
+        <Filling template={chosen.value} chat={chat} onBack={() => (chosen.value = null)} onSend={onSend} />
+      ) : (
+        <Loaded resource={templates}>
+          {(all) =>
+            all.length === 0 ? (
+              <Empty
+                icon="template"
+                title="No template yet"
+                action={
+                  <a class="button button-main" href={to("templates")}>
+                    Write one
+                  </a>
+                }
+              >
+                A template is a text with placeholders, such as {"{{name}}"}.
+              </Empty>
+            ) : (
+              <>
+                <input
+                  class="palette-input"
+                  aria-label="Find a template"
+                  placeholder="Find a template"
+                  value={search.value}
+                  onInput={(event) => (search.value = event.currentTarget.value)}
+                />
+                <ul class="choices">
+                  {all
+                    .filter(({ name, body }) =>
+                      `${name} ${body}`.toLowerCase().includes(search.value.trim().toLowerCase()),
+                    )
+                    .map((template) => (
+                      <li key={template.id}>
+                        <button type="button" class="choice" onClick={() => (chosen.value = template)}>
+                          <strong>
+                            <bdi>{template.name}</bdi> <span class="quiet">{template.language}</span>
+                          </strong>
+                          <span class="quiet choice-text" dir="auto">
+                            {template.body}
+                          </span>
+                        </button>
+                      </li>
+                    ))}
+                </ul>
+              </>
+            )
+          }
+        </Loaded>
+      )}
+    </Dialog>
+  );
+}
+
+interface FillingProps {
+  template: Template;
+  chat: Chat;
+  onBack: () => void;
+  onSend: (draft: Draft) => void;
+}
+
+/** The first word of the contact's name is the usual value of `name`. */
+function Filling({ template, chat, onBack, onSend }: FillingProps): JSX.Element {
+  const first = chat.contact.name?.split(/\s/u)[0] ?? "";
+  const values = useSignal<Record<string, string>>(
+    Object.fromEntries(template.variables.map((name) => [name, chat.metadata[name] ?? (name === "name" ? first : "")])),
+  );
+  const filled = fillTemplate(template.body, values.value, MAX_LENGTH);
+  return (
+    <Form
+      submit="Send"
+      onCancel={onBack}
+      isDisabled={!("text" in filled)}
+      onSubmit={async () => {
+        const content = "text" in filled ? filled.text : template.body;
+        onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
+      }}
+    >
+      {template.variables.map((name) => (
+        <Field key={name} label={name}>
+          {(id) => (
+            <input
+              id={id}
+              required
+              autocomplete="off"
+              value={values.value[name] ?? ""}
+              onInput={(event) => (values.value = { ...values.value, [name]: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+      <section class="preview" aria-label="Preview">
+        <p class="text" dir="auto">
+          {"text" in filled ? filled.text : "tooLong" in filled ? "The filled text is too long." : template.body}
+        </p>
+      </section>
+    </Form>
+  );
+}

@@ -1,0 +1,64 @@
+import type { Message } from "../api.ts";
+import { isSameDay } from "../format.ts";
+
+/** A line of the conversation. */
+export type Line =
+  | { kind: "day"; at: number; key: string }
+  | { kind: "message"; message: Message; key: string /** The first of its sender's run. */; isFirst: boolean }
+  | { kind: "scheduled"; message: Message; key: string };
+
+/** Messages that are closer together than this, by the same sender, are drawn as one run. */
+const RUN_MS = 5 * 60_000;
+
+/** The known messages with those that came, each once. Of two versions of a message the later one counts. */
+export function merged(known: readonly Message[], came: readonly Message[]): Message[] {
+  const byId = new Map(known.map((message) => [message.id, message]));
+  for (const message of came) {
+    const before = byId.get(message.id);
+    if (!before || before.updatedAt <= message.updatedAt) byId.set(message.id, message);
+  }
+  return [...byId.values()];
+}
+
+/** The newest `seq`; 0 before the first message. */
+export function newestSeq(messages: readonly Message[]): number {
+  return messages.reduce((newest, { seq }) => Math.max(newest, seq ?? 0), 0);
+}
+
+/** The lines of a conversation: placed messages by their `seq`, then the scheduled ones, soonest first. */
+export function linesOf(messages: readonly Message[]): Line[] {
+  const placed = messages.filter(({ seq }) => seq !== null).toSorted((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
+  const scheduled = messages
+    .filter(({ status }) => status === "SCHEDULED")
+    .toSorted((one, other) => dueAt(one) - dueAt(other));
+  const lines: Line[] = [];
+  let before: Message | null = null;
+  for (const message of placed) {
+    const at = Date.parse(message.createdAt);
+    const isNewDay = before === null || !isSameDay(Date.parse(before.createdAt), at);
+    if (isNewDay) lines.push({ kind: "day", at, key: `day ${message.id}` });
+    const isFirst =
+      isNewDay ||
+      before?.direction !== message.direction ||
+      before.senderId !== message.senderId ||
+      at - Date.parse(before.createdAt) > RUN_MS;
+    lines.push({ kind: "message", message, key: message.id, isFirst });
+    before = message;
+  }
+  return [...lines, ...scheduled.map((message) => ({ kind: "scheduled", message, key: message.id }) as const)];
+}
+
+/** When a WhatsApp contact's window for free text closes, Unix milliseconds; null if it never opened as far as is known. */
+export function windowClosesAt(messages: readonly Message[]): number | null {
+  const inbound = messages
+    .filter(({ direction }) => direction === "INBOUND")
+    .map(({ createdAt }) => Date.parse(createdAt));
+  return inbound.length === 0 ? null : Math.max(...inbound) + WINDOW_MS;
+}
+
+/** @see https://developers.facebook.com/docs/whatsapp/conversation-types */
+const WINDOW_MS = 24 * 3_600_000;
+
+function dueAt({ scheduledAt, createdAt }: Message): number {
+  return Date.parse(scheduledAt ?? createdAt);
+}

@@ -1,0 +1,101 @@
+import type { JSX } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { type Chat, dataOf } from "./api.ts";
+import type { MenuEntry } from "./frame.tsx";
+import { usePlace } from "./organization.ts";
+import { Dialog } from "./parts/dialog.tsx";
+import { Icon, type IconName } from "./parts/icon.tsx";
+import { useResource } from "./resource.ts";
+
+const TYPING_MS = 150;
+const MAX_CHATS = 8;
+
+interface Found {
+  id: string;
+  icon: IconName;
+  title: string;
+  detail: string;
+  href: string;
+}
+
+/** Finds a screen, or a chat by its contact's name or address. */
+export function Palette({ entries, onClose }: { entries: MenuEntry[]; onClose: () => void }): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const { route } = useLocation();
+  const id = useId();
+  const [text, setText] = useState("");
+  const [settled, setSettled] = useState("");
+  const [at, setAt] = useState(0);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const chats = useResource(settled === "" ? null : `find ${organization.id} ${settled}`, async (signal) => {
+    const query = { search: settled, limit: MAX_CHATS };
+    return dataOf(await api.GET("/chats", { params: { query }, signal })).chats;
+  });
+  const wanted = text.trim().toLowerCase();
+  const screens = entries.filter(({ label }) => label.toLowerCase().includes(wanted));
+  const found: Found[] = [
+    ...screens.map(({ path, label, icon }) => ({ id: path, icon, title: label, detail: "Screen", href: to(path) })),
+    ...(wanted === "" ? [] : (chats.data ?? []).map((chat) => asFound(chat, to(`inbox/${chat.id}`)))),
+  ];
+  const current = found[Math.min(at, found.length - 1)];
+
+  const choose = (one: Found | undefined) => {
+    if (!one) return;
+    onClose();
+    route(one.href);
+  };
+
+  return (
+    <Dialog title="Find" onClose={onClose}>
+      <input
+        class="palette-input"
+        role="combobox"
+        aria-label="Find a screen or a contact"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={current && `${id}-${current.id}`}
+        placeholder="A screen, a contact’s name or address"
+        autocomplete="off"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") setAt(Math.min(at + 1, found.length - 1));
+          else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+          else if (event.key === "Enter") choose(current);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <div class="palette-list" role="listbox" id={id} aria-label="Found">
+        {found.map((one) => (
+          <div
+            key={one.id}
+            id={`${id}-${one.id}`}
+            class="palette-item"
+            role="option"
+            tabIndex={-1}
+            aria-selected={one === current}
+            onClick={() => choose(one)}
+            onKeyDown={(event) => event.key === "Enter" && choose(one)}
+          >
+            <Icon name={one.icon} />
+            <bdi>{one.title}</bdi>
+            <span class="quiet">{one.detail}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && !chats.isLoading && <p class="quiet">Nothing found.</p>}
+    </Dialog>
+  );
+}
+
+function asFound({ id, contact, channel }: Chat, href: string): Found {
+  return { id, icon: "person", title: contact.name ?? contact.address, detail: channel.name, href };
+}

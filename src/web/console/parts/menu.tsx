@@ -1,0 +1,89 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface MenuProps {
+  /** The accessible name of the button. */
+  label: string;
+  button: ComponentChildren;
+  buttonClass?: string;
+  /** Opens upwards, for a button at the bottom of the page. */
+  up?: boolean;
+  children: (close: () => void) => ComponentChildren;
+}
+
+/** A button that opens a list of actions. Arrow keys move in it; Escape and a click elsewhere close it. */
+export function Menu({ label, button, buttonClass = "plain", up = false, children }: MenuProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const items = () => [...(list.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
+  const close = () => {
+    setOpen(false);
+    root.current?.querySelector("button")?.focus();
+  };
+
+  useEffect(() => {
+    if (!isOpen) return;
+    items()[0]?.focus();
+    const closeElsewhere = (event: Event) => {
+      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
+    };
+    addEventListener("pointerdown", closeElsewhere);
+    return () => removeEventListener("pointerdown", closeElsewhere);
+  }, [isOpen]);
+
+  const move = (event: KeyboardEvent) => {
+    const all = items();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (event.key === "Escape") close();
+    else if (event.key === "Tab") setOpen(false);
+    else if (to === undefined) return;
+    else all.at(to % all.length)?.focus();
+    if (event.key !== "Tab") event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <div class="menu" ref={root}>
+      <button
+        type="button"
+        class={buttonClass}
+        aria-label={label}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {button}
+      </button>
+      {isOpen && (
+        <div
+          class={up ? "menu-list menu-up" : "menu-list"}
+          role="menu"
+          aria-label={label}
+          tabIndex={-1}
+          ref={list}
+          onKeyDown={move}
+        >
+          {children(close)}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface ItemProps {
+  onChoose: () => void;
+  danger?: boolean;
+  children: ComponentChildren;
+}
+
+/** An action of a menu. */
+export function MenuItem({ onChoose, danger = false, children }: ItemProps): JSX.Element {
+  return (
+    <button type="button" role="menuitem" class={danger ? "menu-item menu-danger" : "menu-item"} onClick={onChoose}>
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,82 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+interface ScreenProps {
+  title: string;
+  /** What the screen is for, in a sentence. */
+  intro?: ComponentChildren;
+  actions?: ComponentChildren;
+  /** The address of the list that the screen belongs to. */
+  back?: { href: string; label: string };
+  children: ComponentChildren;
+}
+
+/** A screen with its title. The document's title follows it. */
+export function Screen({ title, intro, actions, back, children }: ScreenProps): JSX.Element {
+  useEffect(() => {
+    document.title = `${title} · Parley`;
+  }, [title]);
+  return (
+    <div class="screen">
+      <header class="screen-header">
+        <div>
+          {back && (
+            <a class="back" href={back.href}>
+              {back.label}
+            </a>
+          )}
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
+          {intro && <p class="intro">{intro}</p>}
+        </div>
+        {actions && <div class="screen-actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface TableProps {
+  /** For screen readers. */
+  caption: string;
+  columns: string[];
+  children: ComponentChildren;
+}
+
+/** A table that scrolls in its own box on a narrow page. */
+export function Table({ caption, columns, children }: TableProps): JSX.Element {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard
+    <section class="table-box" aria-label={caption} tabIndex={0}>
+      <table class="table">
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col" class={column === "" ? "table-actions" : ""}>
+                {column === "" ? <span class="hidden">Actions</span> : column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Names and values, one under the other. */
+export function Facts({ children }: { children: ComponentChildren }): JSX.Element {
+  return <dl class="facts">{children}</dl>;
+}
+
+/** A name and its value. */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

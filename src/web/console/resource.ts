@@ -1,0 +1,129 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ParleyError } from "./api.ts";
+import { sayError } from "./parts/toast.tsx";
+
+/** What was loaded last by this key, so that a screen that is opened again shows it while it loads. */
+const known = new Map<string, unknown>();
+const MAX_KNOWN = 100;
+
+export interface Resource<T> {
+  data: T | undefined;
+  /** Why the last load failed; null once one succeeds. */
+  error: ParleyError | null;
+  isLoading: boolean;
+  /** When `data` was loaded, Unix milliseconds. */
+  loadedAt: number;
+  reload: () => void;
+  /** Replaces the data, after a change whose answer says what it is now. */
+  set: (data: T) => void;
+}
+
+/**
+ * Loads what a screen shows, and loads it again if `key` changes.
+ * @param key names what is loaded; null loads nothing
+ */
+export function useResource<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
+  const [state, setState] = useState<{ key: string | null; error: ParleyError | null; loadedAt: number }>({
+    key: null,
+    error: null,
+    loadedAt: 0,
+  });
+  const [turn, setTurn] = useState(0);
+  const loading = useRef(load);
+  loading.current = load;
+
+  useEffect(() => {
+    if (key === null) return;
+    const controller = new AbortController();
+    loading.current(controller.signal).then(
+      (data) => {
+        if (controller.signal.aborted) return;
+        remember(key, data);
+        setState({ key, error: null, loadedAt: Date.now() });
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted) return;
+        setState(({ loadedAt }) => ({ key, error: asParleyError(error), loadedAt }));
+      },
+    );
+    return () => controller.abort();
+  }, [key, turn]);
+
+  const isCurrent = state.key === key;
+  return {
+    data: key === null ? undefined : (known.get(key) as T | undefined),
+    error: isCurrent ? state.error : null,
+    isLoading: key !== null && !isCurrent,
+    loadedAt: state.loadedAt,
+    reload: () => setTurn((value) => value + 1),
+    set(data) {
+      if (key === null) return;
+      remember(key, data);
+      setState({ key, error: null, loadedAt: Date.now() });
+    },
+  };
+}
+
+/** The rows of a list that is loaded page by page. */
+export interface Pages<Row> {
+  rows: Resource<Row[]>;
+  hasMore: boolean;
+  isLoadingMore: boolean;
+  more: () => void;
+}
+
+interface Page<Row, Cursor> {
+  rows: Row[];
+  /** What continues the list; null at its end. */
+  next: Cursor | null;
+}
+
+/**
+ * Loads the first page of a list, and the next ones when asked.
+ * @param load gets what the page before gave as `next`; null for the first
+ */
+export function usePages<Row, Cursor>(
+  key: string,
+  load: (cursor: Cursor | null, signal?: AbortSignal) => Promise<Page<Row, Cursor>>,
+): Pages<Row> {
+  const [isLoadingMore, setLoadingMore] = useState(false);
+  const first = useResource(key, (signal) => load(null, signal));
+  const { data } = first;
+  const more = async () => {
+    if (!data || data.next === null || isLoadingMore) return;
+    setLoadingMore(true);
+    try {
+      const { rows, next } = await load(data.next);
+      first.set({ rows: [...data.rows, ...rows], next });
+    } catch (error) {
+      sayError(error);
+    } finally {
+      setLoadingMore(false);
+    }
+  };
+  return {
+    rows: { ...first, data: data?.rows, set: (rows) => first.set({ rows, next: data?.next ?? null }) },
+    hasMore: data?.next != null,
+    isLoadingMore,
+    more: () => void more(),
+  };
+}
+
+/** Forgets what was loaded by keys that begin so, because it changed. */
+export function forget(prefix: string): void {
+  for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
+}
+
+/** A fault of this page's own is shown like one of the service. */
+export function asParleyError(error: unknown): ParleyError {
+  if (error instanceof ParleyError) return error;
+  console.error(error);
+  return new ParleyError("Something went wrong on this page", { status: null, code: "page", cause: error });
+}
+
+function remember(key: string, data: unknown): void {
+  known.delete(key);
+  known.set(key, data);
+  const [oldest] = known.keys();
+  if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+}

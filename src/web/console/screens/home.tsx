@@ -1,0 +1,135 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { call, type Member, type Organization, type Schemas } from "../api.ts";
+import { addressIn } from "../organization.ts";
+import { Avatar } from "../parts/badge.tsx";
+import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Empty, Listed } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { usePages } from "../resource.ts";
+import { currentSession, signOut } from "../session.ts";
+
+interface OrganizationsPage {
+  organizations: Organization[];
+  pagination: Schemas["Pagination"];
+}
+
+/** Where a person goes after the sign-in: a member to the inbox, the operator to the list of organizations. */
+export function Home(): JSX.Element {
+  const { organization } = currentSession();
+  return organization ? <GoTo path={addressIn(organization.id, "inbox")} /> : <Organizations />;
+}
+
+function GoTo({ path }: { path: string }): JSX.Element {
+  const { route } = useLocation();
+  useEffect(() => route(path, true), [path]);
+  return <main class="lone" />;
+}
+
+function Organizations(): JSX.Element {
+  const [isCreating, setCreating] = useState(false);
+  const list = usePages("organizations", async (page, signal) => {
+    const { organizations, pagination } = await call<OrganizationsPage>(
+      "GET",
+      `/organizations?page=${page ?? 1}&limit=50`,
+      undefined,
+      signal,
+    );
+    return { rows: organizations, next: pagination.hasMore ? pagination.page + 1 : null };
+  });
+  const create = (
+    <button type="button" class="button button-main" onClick={() => setCreating(true)}>
+      New organization
+    </button>
+  );
+  return (
+    <main class="lone lone-wide">
+      <Screen
+        title="Organizations"
+        intro="Each customer of the service is an organization, with chats, channels and keys of its own."
+        actions={
+          <>
+            <button type="button" class="button" onClick={() => void signOut()}>
+              Sign out
+            </button>
+            {create}
+          </>
+        }
+      >
+        <Listed
+          pages={list}
+          empty={
+            <Empty icon="members" title="No organization yet" action={create} command="npm run cli -- organizations create">
+              Create one for your company. It gets its channels, keys and members next.
+            </Empty>
+          }
+        >
+          {(organizations) => (
+            <ul class="cards">
+              {organizations.map(({ id, name, jurisdiction, createdAt }) => (
+                <li key={id}>
+                  <a class="card" href={addressIn(id, "inbox")}>
+                    <Avatar name={name} />
+                    <span class="card-main">
+                      <strong>
+                        <bdi>{name}</bdi>
+                      </strong>
+                      <span class="quiet">
+                        {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} />
+                      </span>
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Listed>
+      </Screen>
+      {isCreating && <NewOrganization onClose={() => setCreating(false)} />}
+    </main>
+  );
+}
+
+function NewOrganization({ onClose }: { onClose: () => void }): JSX.Element {
+  const { route } = useLocation();
+  return (
+    <Dialog title="New organization" onClose={onClose}>
+      <Form
+        submit="Create"
+        onCancel={onClose}
+        onSubmit={async (data) => {
+          const jurisdiction = String(data.get("jurisdiction"));
+          const { organization } = await call<{ organization: Organization; member: Member }>(
+            "POST",
+            "/organizations",
+            {
+              name: data.get("name"),
+              owner: { name: data.get("owner") },
+              ...(jurisdiction !== "" && { jurisdiction }),
+            },
+          );
+          onClose();
+          route(addressIn(organization.id, "inbox"));
+        }}
+      >
+        <Field label="Name">
+          {(id) => <input id={id} name="name" required maxLength={100} autocomplete="organization" />}
+        </Field>
+        <Field label="First member" hint="Outbound messages have a member as their sender.">
+          {(id) => <input id={id} name="owner" required maxLength={100} autocomplete="name" />}
+        </Field>
+        <Field label="Where its data must stay" hint="This never changes.">
+          {(id) => (
+            <select id={id} name="jurisdiction">
+              <option value="">Anywhere</option>
+              <option value="eu">European Union</option>
+              <option value="us">United States</option>
+            </select>
+          )}
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,22 @@
+import type { JSX } from "preact";
+import { Screen } from "../parts/screen.tsx";
+import { Empty } from "../parts/states.tsx";
+
+/** An address that no screen has. */
+export function NotFound(): JSX.Element {
+  return (
+    <Screen title="Not found">
+      <Empty
+        icon="search"
+        title="There is no screen at this address"
+        action={
+          <a class="button button-main" href="/console/">
+            Go to the start
+          </a>
+        }
+      >
+        The link may be old, or what it names was deleted.
+      </Empty>
+    </Screen>
+  );
+}

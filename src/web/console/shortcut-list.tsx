@@ -1,0 +1,27 @@
+import type { JSX } from "preact";
+import { Dialog } from "./parts/dialog.tsx";
+import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
+
+/** The keys that work on this screen. */
+export function ShortcutList({ onClose }: { onClose: () => void }): JSX.Element {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl class="keys">
+        {shortcuts.value.map(({ keys, label }) => (
+          <div key={keys + label}>
+            <dt>{label}</dt>
+            <dd>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <label class="check">
+        <input type="checkbox" checked={areKeysOn.value} onChange={(event) => setKeys(event.currentTarget.checked)} />
+        Single keys work outside of fields
+      </label>
+    </Dialog>
+  );
+}

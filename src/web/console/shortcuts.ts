@@ -1,0 +1,67 @@
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+/** A key, or two keys one after the other, and what they do. */
+export interface Shortcut {
+  /** As it is shown: "g i", "Ctrl K", "?". */
+  keys: string;
+  label: string;
+  run: () => void;
+}
+
+const STORED = "parley.console.shortcuts";
+/** The second of two keys must follow within this time. */
+const SEQUENCE_MS = 1_000;
+
+/** Single keys can be turned off, for people who dictate or press keys by accident (WCAG 2.1.4). */
+export const areKeysOn = signal(localStorage.getItem(STORED) !== "off");
+
+/** Everything that a key does on the screen now, for the list of shortcuts. */
+export const shortcuts = signal<Shortcut[]>([]);
+
+let first = "";
+let firstAt = 0;
+
+addEventListener("keydown", (event) => {
+  const name = nameOf(event);
+  if (event.defaultPrevented || event.isComposing || name === "") return;
+  const needsModifier = name.startsWith("Ctrl ");
+  const isOff = !areKeysOn.value || isEditing(event.target) || document.querySelector("dialog[open]") !== null;
+  if (!needsModifier && isOff) return;
+  const sequence = Date.now() - firstAt < SEQUENCE_MS ? `${first} ${name}` : "";
+  const found = shortcuts.value.findLast(({ keys }) => keys === sequence || keys === name);
+  [first, firstAt] = [name, Date.now()];
+  if (!found) return;
+  event.preventDefault();
+  first = "";
+  found.run();
+});
+
+/** Makes shortcuts work while a part of the page is shown. */
+export function useShortcuts(own: Shortcut[]): void {
+  const latest = useRef(own);
+  latest.current = own;
+  useEffect(() => {
+    const mine = latest.current.map(({ keys, label }, n) => ({ keys, label, run: () => latest.current[n]?.run() }));
+    shortcuts.value = [...shortcuts.value, ...mine];
+    return () => {
+      shortcuts.value = shortcuts.value.filter((each) => !mine.includes(each));
+    };
+  }, []);
+}
+
+/** Turns single keys on or off, on this device. */
+export function setKeys(on: boolean): void {
+  areKeysOn.value = on;
+  localStorage.setItem(STORED, on ? "on" : "off");
+}
+
+function nameOf({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): string {
+  if (altKey || ["Control", "Meta", "Shift"].includes(key)) return "";
+  const name = key.length === 1 && key !== key.toUpperCase() ? key : key.length === 1 ? key.toLowerCase() : key;
+  return ctrlKey || metaKey ? `Ctrl ${name.length === 1 ? name.toUpperCase() : name}` : name;
+}
+
+function isEditing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+}
