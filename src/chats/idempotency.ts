@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 import { fault } from "../http/validation.ts";
-import { type Message, type SendBody, typeOf, type Variables } from "./message.ts";
+import { type Message, type SendBody, typeOf } from "./message.ts";
 import type { Draft, SendAnswer } from "./rpc.ts";
+import type { Variables } from "./template.ts";
 
 export const MAX_IDEMPOTENCY_KEY = 255;
 

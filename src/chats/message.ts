@@ -4,6 +4,7 @@ import { linkIn } from "../channels/link.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { Fault } from "../http/errors.ts";
 import { atMost, instant, notBlank, notEmpty, optional } from "../http/fields.ts";
+import type { Variables } from "./template.ts";
 
 export const MAX_CONTENT = 4_096;
 const MAX_URL = 2_048;
@@ -26,8 +27,6 @@ export const MESSAGE_STATUSES = [
   "RECEIVED",
 ] as const;
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
-
-export type Variables = Record<string, string | number>;
 
 /** A message as its chat stores it, in the API's order of fields. */
 export interface Message {

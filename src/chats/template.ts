@@ -1,4 +1,5 @@
-import type { Variables } from "./message.ts";
+/** The values of a template's placeholders. */
+export type Variables = Record<string, string | number>;
 
 /** Without `__proto__`: a request can't have a variable of that name. */
 const NAME = /^(?!__proto__$)[A-Za-z0-9_]{1,64}$/;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Variables } from "../../../src/chats/message.ts";
-import { fillTemplate, placeholdersOf } from "../../../src/chats/template.ts";
+import { fillTemplate, placeholdersOf, type Variables } from "../../../src/chats/template.ts";
 
 const MAX_LENGTH = 10_000;
 const fill = (body: string, variables: Variables) => fillTemplate(body, variables, MAX_LENGTH);

@@ -263,7 +263,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
 }
 
 /** Escape undoes the last send, wherever the focus is. */
-function UndoKey({ messageId, onUndo }: { messageId: string | null; onUndo: (id: string) => void }): JSX.Element {
+function UndoKey({ messageId, onUndo }: { messageId: string | null; onUndo: (id: string) => void }): null {
   useEffect(() => {
     if (messageId === null) return;
     const press = (event: KeyboardEvent) => {
@@ -275,7 +275,7 @@ function UndoKey({ messageId, onUndo }: { messageId: string | null; onUndo: (id:
     addEventListener("keydown", press, { capture: true });
     return () => removeEventListener("keydown", press, { capture: true });
   }, [messageId]);
-  return <></>;
+  return null;
 }
 
 function lastText(store: ConversationStore, messageId: string): string {

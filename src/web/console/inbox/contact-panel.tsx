@@ -95,8 +95,8 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           <Form
             submit="Save"
             onCancel={close}
-            onSubmit={async (data) => {
-              const name = String(data.get("name")).trim();
+            onSubmit={async ({ text }) => {
+              const name = text("name").trim();
               await store.change({ contact: { name: name === "" ? null : name } });
               close();
             }}
@@ -168,7 +168,6 @@ function MetadataDialog({ store, metadata, onClose }: MetadataProps): JSX.Elemen
       >
         <p class="prose">Your own pairs of names and values. The contact never sees them.</p>
         {rows.value.map(([name, value], at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row has no other identity while it is edited
           <div key={at} class="pair">
             <input
               aria-label="Name"

@@ -25,12 +25,10 @@ export function NewChat({ channels, onClose, onChat }: NewChatProps): JSX.Elemen
         submit="Open the chat"
         onCancel={onClose}
         isDisabled={channels.length === 0}
-        onSubmit={async (data) => {
-          const name = String(data.get("name")).trim();
-          const contact = { address: String(data.get("address")), ...(name !== "" && { name }) };
-          const { chat } = dataOf(
-            await api.POST("/chats", { body: { channelId: String(data.get("channel")), contact } }),
-          );
+        onSubmit={async ({ text }) => {
+          const name = text("name").trim();
+          const contact = { address: text("address"), ...(name !== "" && { name }) };
+          const { chat } = dataOf(await api.POST("/chats", { body: { channelId: text("channel"), contact } }));
           onClose();
           onChat(chat);
         }}

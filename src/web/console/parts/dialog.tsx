@@ -51,11 +51,19 @@ export function Dialog({ title, onClose, children, isClosable = true, wide = fal
   );
 }
 
+/** What was entered. */
+export interface Entered {
+  /** The text of a field; empty without one. */
+  text: (name: string) => string;
+  /** The values of the boxes that are checked. */
+  checked: (name: string) => string[];
+}
+
 interface FormProps {
   /** The label of the button. */
   submit: string;
   /** @throws ParleyError whose faults are shown at the form */
-  onSubmit: (data: FormData) => Promise<void>;
+  onSubmit: (entered: Entered) => Promise<void>;
   onCancel?: () => void;
   danger?: boolean;
   isDisabled?: boolean;
@@ -79,7 +87,7 @@ export function Form({
     setSending(true);
     setError(null);
     try {
-      await onSubmit(new FormData(form));
+      await onSubmit(enteredIn(new FormData(form)));
     } catch (cause) {
       if (isMounted.current) setError(cause);
     } finally {
@@ -113,6 +121,11 @@ export function Form({
       </div>
     </form>
   );
+}
+
+function enteredIn(data: FormData): Entered {
+  const texts = (name: string) => data.getAll(name).filter((value) => typeof value === "string");
+  return { text: (name) => texts(name)[0] ?? "", checked: texts };
 }
 
 function Refusal({ error }: { error: unknown }): JSX.Element {

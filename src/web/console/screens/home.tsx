@@ -30,7 +30,7 @@ function GoTo({ path }: { path: string }): JSX.Element {
 
 function Organizations(): JSX.Element {
   const [isCreating, setCreating] = useState(false);
-  const list = usePages("organizations", async (page, signal) => {
+  const list = usePages<Organization, number>("organizations", async (page, signal) => {
     const { organizations, pagination } = await call<OrganizationsPage>(
       "GET",
       `/organizations?page=${page ?? 1}&limit=50`,
@@ -61,7 +61,12 @@ function Organizations(): JSX.Element {
         <Listed
           pages={list}
           empty={
-            <Empty icon="members" title="No organization yet" action={create} command="npm run cli -- organizations create">
+            <Empty
+              icon="members"
+              title="No organization yet"
+              action={create}
+              command="npm run cli -- organizations create"
+            >
               Create one for your company. It gets its channels, keys and members next.
             </Empty>
           }
@@ -99,14 +104,14 @@ function NewOrganization({ onClose }: { onClose: () => void }): JSX.Element {
       <Form
         submit="Create"
         onCancel={onClose}
-        onSubmit={async (data) => {
-          const jurisdiction = String(data.get("jurisdiction"));
+        onSubmit={async ({ text }) => {
+          const jurisdiction = text("jurisdiction");
           const { organization } = await call<{ organization: Organization; member: Member }>(
             "POST",
             "/organizations",
             {
-              name: data.get("name"),
-              owner: { name: data.get("owner") },
+              name: text("name"),
+              owner: { name: text("owner") },
               ...(jurisdiction !== "" && { jurisdiction }),
             },
           );

@@ -28,9 +28,9 @@ export function SignInForm({ code }: { code: string | null }): JSX.Element {
   return (
     <Form
       submit="Sign in"
-      onSubmit={async (data) => {
+      onSubmit={async ({ text }) => {
         setRefusal(null);
-        setRefusal(await signIn(isLink ? { code } : { token: String(data.get("token")) }));
+        setRefusal(await signIn(isLink ? { code } : { token: text("token") }));
       }}
     >
       {isLink ? (
