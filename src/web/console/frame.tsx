@@ -2,8 +2,9 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 import { apiOf, dataOf } from "./api.ts";
+import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
-import { unansweredCount } from "./inbox/live.ts";
+import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
 import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
@@ -62,6 +63,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
       run: () => route(place.to(path)),
     })),
   ]);
+  useEffect(() => follow(place.organization.id).stop, [place.organization.id]);
   return (
     <div class="frame">
       <a class="skip" href="#main">
@@ -69,6 +71,11 @@ function Frame({ place }: { place: Place }): JSX.Element {
       </a>
       <Sidebar place={place} entries={entries} onFind={() => setOpen("palette")} onKeys={() => setOpen("keys")} />
       <main id="main" class="main" tabIndex={-1}>
+        {connection.value === "offline" && (
+          <p class="offline" role="status">
+            No connection. You see what was known at {timeOfDay(upToDateAt.value)}; what you write is kept here.
+          </p>
+        )}
         <Router>
           <Route path="/" component={GoToInbox} />
           <Route path="/inbox/:chat?" component={Inbox} />

@@ -59,8 +59,8 @@ export function Bubble({
         <time dateTime={createdAt}>{timeOfDay(Date.parse(createdAt))}</time>
         {icon && <Icon name={icon} />}
         <span class={status === "FAILED" || status === "CANCELED" || status === "QUEUED" ? "" : "hidden"}>{word}</span>
-        {error && <span>: {error.message}</span>}
       </button>
+      {error && <p class="message-error">{error.message}</p>}
     </article>
   );
 }
