@@ -5,10 +5,11 @@ import { apiOf, dataOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
 import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
+import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
-import { Icon, type IconName } from "./parts/icon.tsx";
+import { Icon } from "./parts/icon.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { useResource } from "./resource.ts";
@@ -16,22 +17,6 @@ import { NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
-
-/** A screen of the menu. */
-export interface MenuEntry {
-  path: string;
-  label: string;
-  icon: IconName;
-  /** The second key after `g`. */
-  key: string;
-  /** Hidden from people without it. */
-  permission: string | null;
-}
-
-/** The menu, in its order. */
-export const MENU: readonly MenuEntry[] = [
-  { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
-];
 
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { type Chat, dataOf } from "./api.ts";
-import type { MenuEntry } from "./frame.tsx";
+import type { MenuEntry } from "./menu-entries.ts";
 import { usePlace } from "./organization.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";

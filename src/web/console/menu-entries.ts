@@ -1,0 +1,17 @@
+import type { IconName } from "./parts/icon.tsx";
+
+/** A screen of the menu. */
+export interface MenuEntry {
+  path: string;
+  label: string;
+  icon: IconName;
+  /** The second key after `g`. */
+  key: string;
+  /** Hidden from people without it. */
+  permission: string | null;
+}
+
+/** The menu, in its order. */
+export const MENU: readonly MenuEntry[] = [
+  { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
+];
