@@ -16,9 +16,18 @@ export function keepQuotaPeak(now: number) {
   return { quotaPeak: heldIn(apiKeys, now), quotaPeakUntil: monthOfTime(now).end };
 }
 
-/** A condition: the organization may have one more key. */
+/**
+ * A condition: the organization may have one more key. Revoked keys don't count in `maxKeys`, so that a leaked key can be
+ * replaced at once. But they stay for a while, so all keys together have a limit too.
+ */
 export function hasRoomForKey(organizationId: string, { maxKeys }: SelfService): SQL | undefined {
-  return maxKeys === undefined ? undefined : sql`${countOfKeys(organizationId)} < ${maxKeys}`;
+  if (maxKeys === undefined) return undefined;
+  return sql`(${countOfKeys(organizationId)} < ${maxKeys} and ${countOfRows(organizationId)} < ${maxRows(maxKeys)})`;
+}
+
+/** How many keys an organization may have with the revoked ones that are not deleted yet. */
+function maxRows(maxKeys: number): number {
+  return 2 * maxKeys + 100;
 }
 
 /** A condition: with `quota` for the key `id`, the quotas of this month add up to the ceiling at most. */
@@ -40,12 +49,17 @@ export async function refuseIfFull(
   wanted: { isNew: boolean; quota: number },
   now: number,
 ): Promise<void> {
-  const { keys, others } = await db.get<{ keys: number; others: number }>(
-    sql`select ${countOfKeys(key.organizationId)} as keys, ${sumOfOthers(key.organizationId, key.id, now)} as others`,
+  const { keys, rows, others } = await db.get<{ keys: number; rows: number; others: number }>(
+    sql`select ${countOfKeys(key.organizationId)} as keys, ${countOfRows(key.organizationId)} as rows,
+      ${sumOfOthers(key.organizationId, key.id, now)} as others`,
   );
   const { maxKeys, monthlyQuota } = ceilings;
   if (wanted.isNew && maxKeys !== undefined && keys >= maxKeys) {
     throw new ApiError("key_limit", { text: `The organization already has ${keys} keys, and may have ${maxKeys}` });
+  }
+  if (wanted.isNew && maxKeys !== undefined && rows >= maxRows(maxKeys)) {
+    const text = `The organization already has ${rows} keys with the revoked ones, and may have ${maxRows(maxKeys)}. Revoked keys are deleted after 31 days`;
+    throw new ApiError("key_limit", { text });
   }
   const sum = others + wanted.quota;
   if (monthlyQuota !== undefined && sum > monthlyQuota) {
@@ -65,6 +79,11 @@ export function hasOtherManager(organizationId: string, id: string, now: number)
 function countOfKeys(organizationId: string): SQL {
   return sql`(select count(*) from api_keys other where other.organization_id = ${organizationId}
     and other.revoked_at is null)`;
+}
+
+/** All keys, revoked ones too. */
+function countOfRows(organizationId: string): SQL {
+  return sql`(select count(*) from api_keys other where other.organization_id = ${organizationId})`;
 }
 
 /** What the other keys of an organization may have used this month, or still use. A revoked key counts for its month. */

@@ -30,6 +30,7 @@ import {
   quotaHeld,
   refuseIfFull,
 } from "./key-ceilings.ts";
+import { purgeRevokedKeys } from "./key-purge.ts";
 import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
 import { insertIf, insertIfActive, isWithin, rowOf } from "./rows.ts";
@@ -91,6 +92,7 @@ export async function createKey(env: Env, actor: Actor, organizationId: string, 
   const id = newId("key", jurisdictionOf(organizationId));
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const hash = await hashOf(secret);
+  if (actor.scope !== "any") await purgeRevokedKeys(env, organizationId, Date.now());
   return tryOften(id, async () => {
     await activeOrganization(db, actor.scope, organizationId);
     const authority = await authorityOf(db, actor);

@@ -39,6 +39,10 @@ export class KeyTable {
     return row?.history ? (JSON.parse(row.history) as History) : null;
   }
 
+  remove(ids: string[]): void {
+    this.#sql.exec("delete from keys where id in (select value from json_each(?))", JSON.stringify(ids));
+  }
+
   numbers(ids: string[]): KeyNumbers[] {
     const rows = this.#sql.exec<{ id: string; counts: string; at: number }>(
       "select id, counts, at from keys where id in (select value from json_each(?))",

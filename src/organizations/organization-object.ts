@@ -76,10 +76,7 @@ export class OrganizationObject extends DurableObject<Env> {
     () => this.#isReady(),
   );
 
-  /**
-   * Creates the chat of a contact's address, or finds it.
-   * @throws if the channel is new here and D1 does not answer
-   */
+  /** Creates the chat of a contact's address, or finds it. @throws if the channel is new and D1 does not answer */
   async open(request: OpenRequest): Promise<OpenAnswer> {
     const { organizationId, channelId, address, others } = request;
     if (!(await this.#existence.knows(organizationId, channelId))) return { outcome: "no_channel" };
@@ -197,8 +194,7 @@ export class OrganizationObject extends DurableObject<Env> {
   }
 
   /**
-   * A webhook's object tells an event.
-   * @param source a repeated call with the same source changes nothing
+   * A webhook's object tells an event, once for each `source`.
    * @throws if the object is empty and D1 does not answer
    */
   async webhookEvent(
@@ -239,6 +235,11 @@ export class OrganizationObject extends DurableObject<Env> {
     if (await this.#existence.exists(organizationId)) this.#keys.report(keyId, counts, Date.now());
   }
 
+  /** Removes the numbers of deleted keys. */
+  forgetKeys(ids: string[]): void {
+    if (this.#isReady()) this.#keys.remove(ids);
+  }
+
   /** The numbers of channels and keys. What has no numbers is left out. */
   numbers(channelIds: string[], keyIds: string[]): { channels: ChannelNumbers[]; keys: KeyNumbers[] } {
     if (!this.#isReady()) return { channels: [], keys: [] };
@@ -261,8 +262,7 @@ export class OrganizationObject extends DurableObject<Env> {
   }
 
   /**
-   * Deletes a chat: takes it off the lists, empties its object, and then frees its addresses. If a step fails, the alarm
-   * repeats it.
+   * Deletes a chat: first from the lists, then its object, then its addresses. If a step fails, the alarm repeats it.
    * @returns the chat as it was; null if there is no such chat
    */
   async deleteChat(chatId: string): Promise<Chat | null> {
