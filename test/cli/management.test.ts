@@ -75,6 +75,84 @@ test("parley stats history of a channel shows how its attempts ended", async () 
   expect(stdout).toMatch(/^HOUR +SENT +RETRY +FAILED +UNKNOWN\n2026-11-20 09:00 +5 +1 +2 +0\n$/);
 });
 
+const ORGANIZATION = {
+  limits: { chats: 5_000 },
+  selfService: { maxKeys: 10, maxPerSecond: null, monthlyQuota: 1_000 },
+};
+const rateLimit = { limit: 300, windowSeconds: 60 };
+
+test("parley limits shows what is used of each limit", async () => {
+  const month = new Date().toISOString();
+  const keys = [
+    { rateLimit, monthlyQuota: 100, revokedAt: null },
+    { rateLimit: { limit: 7, windowSeconds: 1 }, monthlyQuota: null, revokedAt: null },
+    { rateLimit, monthlyQuota: 20, revokedAt: month },
+    { rateLimit, monthlyQuota: 400, revokedAt: "2020-01-31T00:00:00.000Z" },
+  ];
+  const answer = { organization: ORGANIZATION, keys, pagination: { totalPages: 1, total: 12 } };
+  const { code, stdout, asked } = await requestsOf(["limits"], BY_KEY, answer);
+  expect(code).toBe(0);
+  expect(asked.map(([, path]) => path)).toEqual([
+    "/api/v1/organization",
+    "/api/v1/keys?limit=100&page=1",
+    "/api/v1/chats?limit=1",
+  ]);
+  expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+    ["LIMIT", "USED", "MAXIMUM"],
+    ["Chats", "12", "5000"],
+    ["Keys that are not revoked", "2", "10"],
+    ["Requests per second of a key", "7", "–"],
+    ["Sum of the keys' monthly quotas", "120", "1000"],
+    [""],
+  ]);
+  const asOperator = await requestsOf(
+    ["limits", "--organization", "org_g1"],
+    { PARLEY_ADMIN_TOKEN: ADMIN_TOKEN },
+    answer,
+  );
+  expect(asOperator.asked.map(([, path]) => path)).toEqual([
+    "/admin/v1/organizations/org_g1",
+    "/admin/v1/organizations/org_g1/keys?limit=100&page=1",
+    "/admin/v1/organizations/org_g1/chats?limit=1",
+  ]);
+  expect(asOperator.stdout).toBe(stdout);
+});
+
+test("parley limits says that self-service is off", async () => {
+  const organization = { ...ORGANIZATION, selfService: null };
+  const { code, stderr } = await requestsOf(["limits"], BY_KEY, { organization, keys: [] });
+  expect([code, stderr]).toEqual([0, "Self-service is off: only the operator manages keys.\n"]);
+});
+
+test("parley search finds chats by their contact, or the messages of a chat", async () => {
+  const chats = [{ id: "cht_g1", channel: { kind: "web" }, contact: { address: "4711", name: "Ana" } }];
+  const found = await requestsOf(["search", "An"], BY_KEY, { chats });
+  expect([found.code, found.asked.map(([, path]) => path)]).toEqual([0, ["/api/v1/chats?search=An"]]);
+  expect(found.stdout).toMatch(/^cht_g1 +web +4711 +Ana/m);
+  const operator = { PARLEY_ADMIN_TOKEN: ADMIN_TOKEN };
+  const foreign = await requestsOf(["search", "An", "--organization", "org_g1"], operator, { chats });
+  expect(foreign.asked.map(([, path]) => path)).toEqual(["/admin/v1/organizations/org_g1/chats?search=An"]);
+  const messages = [{ seq: 3, id: "msg_g1", createdAt: "2026-11-20T10:00:00.000Z", text: "the invoice" }];
+  const pagination = { limit: 1, hasMore: true, cursor: "msg_g1" };
+  const inChat = await requestsOf(["search", "invoice", "cht_g1", "--limit", "1"], BY_KEY, { messages, pagination });
+  expect(inChat.asked.map(([, path]) => path)).toEqual(["/api/v1/chats/cht_g1/messages?search=invoice&limit=1"]);
+  expect(inChat.stdout).toMatch(/^3 +msg_g1 .* the invoice$/m);
+  expect(inChat.stderr).toBe("For more, add --before msg_g1\n");
+});
+
+test.for([
+  [{ apiKey: API_KEY }, "/api/v1/keys", API_KEY],
+  [{ adminToken: ADMIN_TOKEN }, "/admin/v1/organizations/org_g1/keys", ADMIN_TOKEN],
+] as const)("parley keys uses the secret of a saved profile: %j", async ([secret, path, token]) => {
+  const { url, asked } = await fakeService(LISTS);
+  const home = await newHome();
+  await writeProfiles(`${home}/parley/profiles.json`, { shop: { url, ...secret } });
+  const of = "adminToken" in secret ? ["--organization", "org_g1"] : [];
+  const { code, stderr } = await run(["keys", "list", "--profile", "shop", ...of], { XDG_CONFIG_HOME: home });
+  expect(code, stderr).toBe(0);
+  expect(asked[0]).toMatchObject({ method: "GET", path, token: `Bearer ${token}` });
+});
+
 test("with both, the operator's token counts", async () => {
   const { asked } = await requestsOf(["keys", "show", "key_g1"], { ...BY_KEY, PARLEY_ADMIN_TOKEN: ADMIN_TOKEN });
   expect(asked).toEqual([["GET", "/admin/v1/keys/key_g1", {}, `Bearer ${ADMIN_TOKEN}`]]);

@@ -5,10 +5,12 @@ import { doctorCommands } from "./commands/doctor.ts";
 import { eventCommands } from "./commands/events.ts";
 import { exportCommands } from "./commands/export.ts";
 import { keyCommands } from "./commands/keys.ts";
+import { limitsCommands } from "./commands/limits.ts";
 import { listenCommands } from "./commands/listen.ts";
 import { loginCommands } from "./commands/login.ts";
 import { messageCommands } from "./commands/messages.ts";
 import { scheduledCommands } from "./commands/scheduled.ts";
+import { searchCommands } from "./commands/search.ts";
 import { statsCommands } from "./commands/stats.ts";
 import { tailCommands } from "./commands/tail.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
@@ -26,7 +28,9 @@ export const COMMANDS: Command[] = [
   ...chatCommands,
   ...commandsOf(RESOURCES.keys),
   ...keyCommands,
+  ...limitsCommands,
   ...messageCommands,
+  ...searchCommands,
   ...scheduledCommands,
   ...tailCommands,
   ...commandsOf(RESOURCES.webhooks),

@@ -7,6 +7,16 @@ import { confirm } from "../deletion.ts";
 import { Unreachable } from "../service.ts";
 import { TIME_FIELDS, TIME_OPTIONS, timesOf } from "./scheduled.ts";
 
+export const MESSAGE_COLUMNS = {
+  SEQ: "seq",
+  ID: "id",
+  WHEN: "createdAt",
+  FROM: "direction",
+  STATUS: "status",
+  ERROR: "error.code",
+  TEXT: "text",
+};
+
 /** The messages of a chat, for clients with an API key. */
 export const messageCommands = [
   command({
@@ -28,15 +38,7 @@ export const messageCommands = [
       const { body } = await service.asClient("GET", `/chats/${operands.chat}/messages`, {
         query: { page, before, after, limit, status, direction, type, search },
       });
-      out.list(body, "messages", {
-        SEQ: "seq",
-        ID: "id",
-        WHEN: "createdAt",
-        FROM: "direction",
-        STATUS: "status",
-        ERROR: "error.code",
-        TEXT: "text",
-      });
+      out.list(body, "messages", MESSAGE_COLUMNS);
       out.tellCursor(body, "--before");
     },
   }),
