@@ -34,6 +34,7 @@ app.get("/healthz", (c) => c.json({ ok: true }));
 // body after `requirePermission`, and an unknown path needs a key too.
 app.use("/api/v1/webhooks/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
 app.use("/api/v1/channels/*", needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS"));
+app.on("POST", "/api/v1/members/:id/sign-in-link", needs("ADMIN_TOKEN"));
 app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight(), authenticate());
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);

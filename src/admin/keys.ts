@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { configured } from "../config.ts";
 import { type Directory, directory } from "../db/client.ts";
 import { apiKeys, organizations, type SelfService } from "../db/schema.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
+import { ApiError } from "../http/errors.ts";
 import { instant, optional, requiredText } from "../http/fields.ts";
 import { jurisdictionOf, newId } from "../ids.ts";
 import { isAddressRule } from "../keys/allowlist.ts";
@@ -35,11 +35,11 @@ import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
 import { insertIf, insertIfActive, isWithin, rowOf } from "./rows.ts";
 import type { Actor, Scope } from "./scope.ts";
+import { tryOften } from "./try-often.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
 
 export const MAX_PER_SECOND = 1_000;
-const MAX_TRIES = 10;
 
 /** The pattern of an address rule in the OpenAPI document. Every rule that `isAddressRule` accepts matches it. */
 const ADDRESS_FORM = /^(\d{1,3}(\.\d{1,3}){3}|[\dA-Fa-f:.]*:[\dA-Fa-f:.]*)(\/\d{1,3})?$/;
@@ -292,15 +292,6 @@ export async function readUsage(env: Env, scope: Scope, id: string) {
   const described = await callObject(env.KEYS, id, (key) => key.describe(id));
   if (!described) throw new ApiError("key_not_found");
   return described.usage;
-}
-
-/** Calls `act` again while it returns null, because another request changed what it had read. */
-async function tryOften<T>(id: string, act: () => Promise<T | null>): Promise<T> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const result = await act();
-    if (result !== null) return result;
-  }
-  throw unavailable(`${id} was changed by others ${MAX_TRIES} times in a row`);
 }
 
 /** The default limit is lowered to the ceiling. */

@@ -1,11 +1,10 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import * as z from "zod/mini";
 import { type Directory, directory } from "../db/client.ts";
 import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
-import { atMost, optional, requiredText } from "../http/fields.ts";
+import { optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
-import { DEFAULT_PERMISSIONS } from "../keys/permissions.ts";
 import {
   limitsBody,
   mergeLimits,
@@ -15,24 +14,16 @@ import {
   refreshOrganization,
   selfServiceBody,
 } from "./limits.ts";
-import { insertIfActive, isWithin, rowOf } from "./rows.ts";
+import { MAX_NAME, newMember, ownerBody, presentMember } from "./members.ts";
+import { rowOf } from "./rows.ts";
 import { noOrganization, type Scope } from "./scope.ts";
 
 type Organization = typeof organizations.$inferSelect;
-type Member = typeof members.$inferSelect;
-
-const MAX_NAME = 256;
-
-/** The body of `POST /organizations/{id}/members`, and an organization's first member. */
-export const newMemberBody = z.object({
-  name: requiredText(MAX_NAME),
-  email: optional(z.email().check(...atMost(320))),
-});
 
 /** The body of `POST /organizations`. */
 export const newOrganizationBody = z.object({
   name: requiredText(MAX_NAME),
-  owner: newMemberBody,
+  owner: ownerBody,
   jurisdiction: optional(z.enum(["eu", "us"])),
   region: optional(z.enum(REGIONS)),
   limits: optional(limitsBody),
@@ -59,7 +50,7 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
     createdAt,
     erasingAt: null,
   };
-  const member = newMember(organization, body.owner, createdAt);
+  const member = newMember(organization.id, body.owner, createdAt);
   const db = directory(env);
   await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
   // Only an object's first call says where it lives. Without a region, that is the place of the first user.
@@ -92,38 +83,6 @@ export async function activeOrganization(db: Directory, scope: Scope, id: string
   return organization;
 }
 
-/** Adds a member to an organization. */
-export async function createMember(
-  env: Env,
-  scope: Scope,
-  organizationId: string,
-  body: z.output<typeof newMemberBody>,
-) {
-  const db = directory(env);
-  const member = newMember(await activeOrganization(db, scope, organizationId), body, Date.now());
-  await insertIfActive(db, scope, members, member);
-  return presentMember(member);
-}
-
-/**
- * Removes a member, unless it is the last one. If it is the default sender, keys use the next member within a minute,
- * when their objects read the directory again.
- * @throws ApiError `member_not_found`, `last_member`
- */
-export async function deleteMember(env: Env, scope: Scope, id: string) {
-  const db = directory(env);
-  const member = await rowOf(db, scope, members, id, "member_not_found");
-  const ofOrganization = eq(members.organizationId, member.organizationId);
-  const others = db.select({ others: sql`count(*) - 1` }).from(members).where(ofOrganization);
-  const [deleted] = await db
-    .delete(members)
-    .where(and(eq(members.id, id), isWithin(members, scope), sql`${others} > 0`))
-    .returning();
-  if (deleted) return presentMember(deleted);
-  await rowOf(db, scope, members, id, "member_not_found");
-  throw new ApiError("last_member");
-}
-
 export function presentOrganization({ id, name, jurisdiction, region, limits, selfService, createdAt }: Organization) {
   return {
     id,
@@ -133,23 +92,5 @@ export function presentOrganization({ id, name, jurisdiction, region, limits, se
     limits: presentLimits(limits),
     selfService: selfService && presentSelfService(selfService),
     createdAt: new Date(createdAt).toISOString(),
-  };
-}
-
-export function presentMember({ id, organizationId, name, email, createdAt }: Member) {
-  return { id, organizationId, name, email, createdAt: new Date(createdAt).toISOString() };
-}
-
-function newMember(organization: Organization, body: z.output<typeof newMemberBody>, createdAt: number): Member {
-  return {
-    id: newId("mbr", organization.jurisdiction),
-    organizationId: organization.id,
-    name: body.name,
-    email: body.email ?? null,
-    permissions: [...DEFAULT_PERMISSIONS],
-    sessionsSince: 0,
-    signInHash: null,
-    signInUntil: null,
-    createdAt,
   };
 }

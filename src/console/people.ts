@@ -13,7 +13,7 @@ export type Person = { kind: "operator" } | { kind: "member"; member: Member; or
 export async function personOf(env: Env, claims: Claims): Promise<Person | null> {
   if (claims.kind === "operator") return { kind: "operator" };
   const person = await findMember(directory(env), claims.memberId);
-  if (!person || claims.iat < person.member.sessionsSince) return null;
+  if (!person || claims.iat <= person.member.sessionsSince) return null;
   return person;
 }
 

@@ -1,7 +1,8 @@
 import { Hono } from "hono";
 import { auditFailures } from "../admin/guard.ts";
+import { presentMember } from "../admin/members.ts";
 import { organizationRoutes } from "../admin/organization-routes.ts";
-import { presentMember, presentOrganization } from "../admin/organizations.ts";
+import { presentOrganization } from "../admin/organizations.ts";
 import { ownManagementRoutes } from "../admin/own-routes.ts";
 import { chatRoutes } from "../chats/routes.ts";
 import { needs } from "../config.ts";

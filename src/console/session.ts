@@ -1,6 +1,7 @@
 import { getSignedCookie, setCookie, setSignedCookie } from "hono/cookie";
 import type { CookieOptions } from "hono/utils/cookie";
 import { configured } from "../config.ts";
+import { macOf } from "../secrets/mac.ts";
 import { type Claims, claims, type Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
 
@@ -69,14 +70,6 @@ async function write(c: ConsoleContext, session: Claims): Promise<void> {
 /** A rotation of the operator's token ends all sessions. */
 async function signingKey(env: Env): Promise<ArrayBuffer> {
   return macOf(configured(env, "ADMIN_TOKEN"), "console");
-}
-
-/** HMAC-SHA-256 of `text` under `key`. */
-export async function macOf(key: string, text: string): Promise<ArrayBuffer> {
-  const encoder = new TextEncoder();
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const imported = await crypto.subtle.importKey("raw", encoder.encode(key), algorithm, false, ["sign"]);
-  return crypto.subtle.sign("HMAC", imported, encoder.encode(text));
 }
 
 function cookieFor(c: ConsoleContext): { name: string; options: CookieOptions } {

@@ -1,5 +1,5 @@
 import { presentSettings } from "../admin/channels.ts";
-import { presentMember } from "../admin/organizations.ts";
+import { presentMember } from "../admin/members.ts";
 import { rowsAfter } from "../admin/rows.ts";
 import { presentTemplate } from "../admin/templates.ts";
 import { directory } from "../db/client.ts";

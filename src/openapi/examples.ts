@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { PERMISSIONS } from "../keys/permissions.ts";
+import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
 
@@ -85,6 +85,7 @@ const member: Example<typeof operator.memberSchema> = {
   organizationId: organization.id,
   name: "Ada",
   email: "ada@acme.example",
+  permissions: [...DEFAULT_PERMISSIONS],
   createdAt: at,
 };
 

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
-import { type Answer, type Call, call } from "./harness.ts";
+import { type Answer, admin, type Call, call, created } from "./harness.ts";
 
 /** The headers of a request that a page of the console makes. */
 export const OWN_PAGE = { "Sec-Fetch-Site": "same-origin" };
@@ -15,6 +15,16 @@ export async function signIn(body: object = { token: env.ADMIN_TOKEN }): Promise
   const answer = await call("POST", "/console/session", { body, headers: OWN_PAGE });
   expect(answer.status, answer.text).toBe(204);
   return cookieOf(answer);
+}
+
+/** The code in a sign-in link. */
+export function codeOf({ url }: { url: string }): string {
+  return new URLSearchParams(new URL(url).hash.slice(1)).get("code") ?? "";
+}
+
+/** Signs a member in with a new link of the operator. Returns the session's cookie. */
+export async function signInMember(memberId: string): Promise<string> {
+  return signIn({ code: codeOf(created(await admin("POST", `/members/${memberId}/sign-in-link`))) });
 }
 
 /** A browser on a page of the console, with a session's cookie. `path` is below /console/api. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { newMemberBody } from "../../admin/organizations.ts";
+import { memberPatch, newMemberBody } from "../../admin/members.ts";
+import { DEFAULT_PERMISSIONS } from "../../keys/permissions.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
@@ -9,6 +10,17 @@ import type { Side } from "./side.ts";
 const { member } = examples;
 const tag = "Members";
 const oneMember = z.object({ member: memberSchema });
+const GIVEN =
+  "A key can't give permissions that it lacks, and a key with an end or an allow-list can give none. Else 403 `permission_denied`.";
+const descriptions = {
+  name: "The member's name.",
+  email: "The member's email address.",
+  permissions: `What the member may do in the console. Default: ${DEFAULT_PERMISSIONS.join(", ")}, as far as the maker has them.`,
+};
+const signInLink = z.object({
+  url: z.string().describe("Opens the console. Its code is good for one sign-in"),
+  expiresAt: z.string().describe("When the link ends: after 24 hours"),
+});
 
 /** Members. */
 export function memberOperations({ prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
@@ -20,12 +32,12 @@ export function memberOperations({ prefix, needs, ofOrganization, whose }: Side)
       tag,
       ...needs("members:write"),
       summary: "Add a member",
-      description: "Adds a member.",
+      description: `Adds a member. ${GIVEN}`,
       body: {
         name: "NewMember",
         description: "The member to add.",
         schema: newMemberBody,
-        descriptions: { name: "The member's name.", email: "The member's email address." },
+        descriptions,
         example: { name: "Ada", email: "ada@acme.example" },
       },
       responses: [jsonResponse(201, "The member.", oneMember, { member })],
@@ -42,6 +54,51 @@ export function memberOperations({ prefix, needs, ofOrganization, whose }: Side)
       query: pages,
       responses: listResponse("members", memberSchema, member),
       errors: [...ofOrganization],
+    },
+    {
+      method: "patch",
+      path: "/members/{id}",
+      id: "changeMember",
+      tag,
+      ...needs("members:write"),
+      summary: "Change a member",
+      description: `Changes the fields that the body has. New permissions apply to the member's next request in the console. Ends a sign-in link that was not used yet. ${GIVEN} This applies to the permissions before and after the change.`,
+      body: {
+        name: "MemberPatch",
+        description: "The fields to change.",
+        schema: memberPatch,
+        descriptions,
+        example: { permissions: ["chats:read", "messages:read"] },
+      },
+      responses: [jsonResponse(200, "The changed member.", oneMember, { member })],
+      errors: ["missing_field", "member_not_found"],
+    },
+    {
+      method: "post",
+      path: "/members/{id}/sign-in-link",
+      id: "createSignInLink",
+      tag,
+      ...needs("members:write"),
+      summary: "Create a sign-in link",
+      description: `Creates a link that signs the member in to the console once, within 24 hours. Pass it on by a safe way: whoever opens it first is the member. It replaces the link before it. ${GIVEN}`,
+      responses: [
+        jsonResponse(201, "The link. Only this response contains it.", signInLink, {
+          url: "https://parley.example/console#code=mbr_gWq6pR2nVt70HsdE.9rTz2KcW5mXbQ8vYhL3nJ6pFsD1gA4uEoR7iCkVyZqB",
+          expiresAt: "2026-11-21T10:00:00.000Z",
+        }),
+      ],
+      errors: ["member_not_found"],
+    },
+    {
+      method: "delete",
+      path: "/members/{id}/sessions",
+      id: "endSessions",
+      tag,
+      ...needs("members:write"),
+      summary: "End a member's sessions",
+      description: "Signs the member out of the console everywhere, and ends its sign-in link.",
+      responses: [jsonResponse(200, "The member.", oneMember, { member })],
+      errors: ["member_not_found"],
     },
     {
       method: "delete",

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { presentChannel } from "../../admin/channels.ts";
-import type { presentMember, presentOrganization } from "../../admin/organizations.ts";
+import type { presentMember } from "../../admin/members.ts";
+import type { presentOrganization } from "../../admin/organizations.ts";
 import type { registerChannel } from "../../admin/register-webhook.ts";
 import type { Resealed } from "../../admin/reseal.ts";
 import type { channelStats, keyStats } from "../../admin/stats.ts";
@@ -9,6 +10,7 @@ import type { presentTemplate } from "../../admin/templates.ts";
 import { CHANNEL_KINDS } from "../../channels/kinds.ts";
 import type { Queue } from "../../chats/rpc.ts";
 import { REGIONS } from "../../db/schema.ts";
+import { PERMISSIONS } from "../../keys/permissions.ts";
 
 import { count, id, resource, time, timeOrNull } from "../typed-schema.ts";
 
@@ -51,6 +53,7 @@ export const memberSchema = resource<ReturnType<typeof presentMember>>()(
     organizationId: id("organization"),
     name: z.string().describe("The member's name"),
     email: z.string().nullable().describe("The member's email address"),
+    permissions: z.array(z.enum(PERMISSIONS)).describe("What the member may do in the console"),
     createdAt: time("When the member was added"),
   }),
 );

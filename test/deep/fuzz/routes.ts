@@ -3,7 +3,8 @@ import { toJSONSchema } from "zod";
 import type * as z from "zod/mini";
 import { channelPatch, newChannelBody } from "../../../src/admin/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/admin/keys.ts";
-import { newMemberBody, newOrganizationBody, organizationPatch } from "../../../src/admin/organizations.ts";
+import { memberPatch, newMemberBody } from "../../../src/admin/members.ts";
+import { newOrganizationBody, organizationPatch } from "../../../src/admin/organizations.ts";
 import { overlapBody } from "../../../src/admin/overlap.ts";
 import { statsQuery } from "../../../src/admin/stats.ts";
 import { historyQuery } from "../../../src/admin/stats-history.ts";
@@ -79,6 +80,9 @@ function managementShapes(prefix: string, list: string, organization: string[]):
   return {
     [`POST ${prefix}${list}/members`]: { ids: organization, body: newMemberBody },
     [`GET ${prefix}${list}/members`]: { ids: organization, query: pageQuery },
+    [`PATCH ${prefix}/members/:id`]: { ids: ["mbr"], body: memberPatch },
+    [`POST ${prefix}/members/:id/sign-in-link`]: { ids: ["mbr"] },
+    [`DELETE ${prefix}/members/:id/sessions`]: { ids: ["mbr"] },
     [`DELETE ${prefix}/members/:id`]: { ids: ["mbr"], ends: true },
     [`POST ${prefix}${list}/channels`]: { ids: organization, body: newChannelBody, weight: 3 },
     [`GET ${prefix}${list}/channels`]: { ids: organization, query: pageQuery },

@@ -89,6 +89,9 @@ const NEEDS: Record<string, Need | null> = {
   "DELETE /api/v1/templates/:id": "templates:write",
   "GET /api/v1/members": "members:read",
   "POST /api/v1/members": "members:write",
+  "PATCH /api/v1/members/:id": "members:write",
+  "POST /api/v1/members/:id/sign-in-link": "members:write",
+  "DELETE /api/v1/members/:id/sessions": "members:write",
   "DELETE /api/v1/members/:id": "members:write",
 };
 

@@ -40,6 +40,9 @@ const ROUTES: [string, string, IdPrefix, object?][] = [
   ["GET", "/templates/:id", "tpl"],
   ["PATCH", "/templates/:id", "tpl", { name: "mine" }],
   ["DELETE", "/templates/:id", "tpl"],
+  ["PATCH", "/members/:id", "mbr", { name: "Eve" }],
+  ["POST", "/members/:id/sign-in-link", "mbr"],
+  ["DELETE", "/members/:id/sessions", "mbr"],
   ["DELETE", "/members/:id", "mbr"],
 ];
 

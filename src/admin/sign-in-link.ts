@@ -1,0 +1,57 @@
+import { and, eq } from "drizzle-orm";
+import { directory } from "../db/client.ts";
+import { members } from "../db/schema.ts";
+import { randomBase62 } from "../ids.ts";
+import { authorityOf, isMemberAsRead } from "./key-authority.ts";
+import { checkGrant } from "./members.ts";
+import { isWithin, rowOf } from "./rows.ts";
+import type { Actor } from "./scope.ts";
+import { tryOften } from "./try-often.ts";
+
+const LASTS_MS = 24 * 3_600_000;
+/** 256 bits. */
+const SECRET_LENGTH = 43;
+
+/**
+ * Creates a link that signs a member in to the console once. It replaces the link before it. Its code is in the
+ * fragment, which browsers send to no server, and only its hash is stored.
+ * @param origin where the console is
+ * @throws ApiError `member_not_found`; `permission_denied` if the member may do more than who makes the request
+ */
+export async function createSignInLink(
+  env: Env,
+  actor: Actor,
+  id: string,
+  origin: string,
+): Promise<{ url: string; expiresAt: string }> {
+  const db = directory(env);
+  const code = `${id}.${randomBase62(SECRET_LENGTH)}`;
+  const signInHash = await hashOfLink(code);
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    const before = await rowOf(db, actor.scope, members, id, "member_not_found");
+    if (authority) checkGrant(authority, before.permissions);
+    const signInUntil = Date.now() + LASTS_MS;
+    const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead);
+    const [member] = await db
+      .update(members)
+      .set({ signInHash, signInUntil })
+      .where(condition)
+      .returning({ id: members.id });
+    return member ? { url: `${origin}/console#code=${code}`, expiresAt: new Date(signInUntil).toISOString() } : null;
+  });
+}
+
+/** Ends all sessions of a member, and its sign-in link. @throws ApiError `member_not_found` */
+export async function endSessions(env: Env, actor: Actor, id: string) {
+  const db = directory(env);
+  const ended = { sessionsSince: Date.now(), signInHash: null, signInUntil: null };
+  const isIt = and(eq(members.id, id), isWithin(members, actor.scope));
+  const [member] = await db.update(members).set(ended).where(isIt).returning();
+  return member ?? rowOf(db, actor.scope, members, id, "member_not_found");
+}
+
+/** SHA-256 of a link's code, in hex. */
+export async function hashOfLink(code: string): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code))).toHex();
+}
