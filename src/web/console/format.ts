@@ -12,6 +12,8 @@ const anyYear = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const count = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const utcDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const hour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit" });
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 /** The full date and time, for a tooltip. */
@@ -43,6 +45,16 @@ export function ago(at: number, now: number): string {
   return new Date(at).getFullYear() === new Date(now).getFullYear() ? thisYear.format(at) : anyYear.format(at);
 }
 
+/** How long ago, in a sentence: "just now", "5 minutes ago", "on 4 Mar". */
+export function longAgo(at: number, now: number): string {
+  const passed = now - at;
+  if (passed < MINUTE_MS) return "just now";
+  if (passed < HOUR_MS) return `${plural(Math.floor(passed / MINUTE_MS), "minute")} ago`;
+  if (passed < DAY_MS) return `${plural(Math.floor(passed / HOUR_MS), "hour")} ago`;
+  if (passed < 14 * DAY_MS) return `${plural(Math.floor(passed / DAY_MS), "day")} ago`;
+  return `on ${ago(at, now)}`;
+}
+
 /** How long from now: "in 5 min", "in 3 h 12 min", "in 2 days". The past is "now". */
 export function fromNow(at: number, now: number): string {
   const left = at - now;
@@ -69,6 +81,11 @@ export function number(value: number): string {
 /** A number as short as a chart's axis needs it. */
 export function shortNumber(value: number): string {
   return compact.format(value);
+}
+
+/** The name of an hour here, or of a day in UTC, which is how the service counts days. */
+export function bucketName(start: string, by: "hour" | "day"): string {
+  return (by === "day" ? utcDay : hour).format(Date.parse(start));
 }
 
 /** A share from 0 to 1. */

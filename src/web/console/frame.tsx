@@ -9,6 +9,7 @@ import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
+import { fetched } from "./parts/fetched.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
@@ -17,6 +18,8 @@ import { NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
+
+const Keys = fetched(() => import("./keys/keys.tsx").then(({ Keys }) => Keys));
 
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
@@ -64,6 +67,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
         <Router>
           <Route path="/" component={GoToInbox} />
           <Route path="/inbox/:chat?" component={Inbox} />
+          <Route path="/keys/:id?" component={Keys} />
           <Route default component={NotFound} />
         </Router>
       </main>

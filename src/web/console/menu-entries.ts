@@ -14,4 +14,5 @@ export interface MenuEntry {
 /** The menu, in its order. */
 export const MENU: readonly MenuEntry[] = [
   { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
+  { path: "keys", label: "Keys", icon: "key", key: "k", permission: "keys:read" },
 ];

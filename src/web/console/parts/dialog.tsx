@@ -32,6 +32,11 @@ export function Dialog({ title, onClose, children, isClosable = true, wide = fal
         event.preventDefault();
         if (isClosable) onClose();
       }}
+      onClose={() => {
+        // Browsers close a dialog on a second Escape, whatever the page says to the first.
+        if (isClosable) onClose();
+        else dialog.current?.showModal();
+      }}
       onMouseDown={(event) => {
         if (isClosable && event.target === dialog.current) onClose();
       }}

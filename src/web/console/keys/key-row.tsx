@@ -1,0 +1,79 @@
+import type { JSX } from "preact";
+import { dataOf } from "../api.ts";
+import { number, plural } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Sparkline } from "../parts/chart.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { seriesOf } from "../parts/history-chart.tsx";
+import { useSeen } from "../parts/seen.ts";
+import { now, Time } from "../parts/time.tsx";
+import { useResource } from "../resource.ts";
+import { may } from "../session.ts";
+import { type Key, rateText, stateOf } from "./key-state.ts";
+import { Quota } from "./quota.tsx";
+
+/** A key of the list, and when it was last used; undefined if that is not known. */
+export interface ListedKey {
+  key: Key;
+  usedAt: string | null | undefined;
+}
+
+const DAYS = 30;
+
+/** One key: what it may do, and how much it is used. */
+export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Element {
+  const { to } = usePlace();
+  const [element, isSeen] = useSeen<HTMLLIElement>();
+  const { id, name, permissions, rateLimit, expiresAt } = key;
+  const state = stateOf(key, now.value);
+  return (
+    <li class={state.isLive ? "row key-row" : "row key-row row-over"} ref={element}>
+      <div class="row-main">
+        <p class="row-title">
+          <a class="row-link" href={to(`keys/${id}`)}>
+            <bdi>{name}</bdi>
+          </a>
+          {state.name !== "Active" && <Badge tone={state.tone}>{state.name}</Badge>}
+        </p>
+        <p class="row-detail">
+          <Copyable text={id} label="the key’s id" />
+        </p>
+        <p class="row-detail">
+          {plural(permissions.length, "permission")} · {rateText(rateLimit, number)}
+          {state.isLive && expiresAt !== null && (
+            <>
+              {" · expires "}
+              <Time at={expiresAt} future />
+            </>
+          )}
+        </p>
+      </div>
+      <div class="key-use">{isSeen && state.isLive && <Use id={id} name={name} />}</div>
+      {usedAt !== undefined && (
+        <p class="key-used">
+          <span class="quiet">Last used</span>
+          {usedAt === null ? <span>Never</span> : <Time at={usedAt} long />}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Use({ id, name }: { id: string; name: string }): JSX.Element {
+  const { api } = usePlace();
+  const usage = useResource(`usage ${id}`, async (signal) => {
+    return dataOf(await api.GET("/keys/{id}/usage", { params: { path: { id } }, signal })).usage;
+  });
+  const history = useResource(may("stats:read") ? `history ${id} day` : null, async (signal) => {
+    const query = { of: id, by: "day" } as const;
+    return dataOf(await api.GET("/stats/history", { params: { query }, signal })).history;
+  });
+  const values = history.data && seriesOf(history.data)[0]?.values.slice(-DAYS);
+  return (
+    <>
+      {values && <Sparkline values={values} label={`Requests of ${name} on each of the last ${DAYS} days`} />}
+      {usage.data && <Quota usage={usage.data} />}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import type { JSX } from "preact";
+import type { Schemas } from "../api.ts";
+import { number, share } from "../format.ts";
+
+/** From this share of the quota on, a person should know. */
+const NEARLY = 0.8;
+
+/** The requests of this month, and how much of the quota they are. */
+export function Quota({ usage: { used, quota } }: { usage: Schemas["Usage"] }): JSX.Element {
+  if (quota === null) {
+    return (
+      <div class="quota">
+        <span>{number(used)} this month</span>
+      </div>
+    );
+  }
+  return (
+    <div class="quota">
+      <span class={used >= quota ? "failed" : ""}>
+        {number(used)} of {number(quota)}
+      </span>
+      <meter
+        class="quota-meter"
+        min={0}
+        max={Math.max(1, quota)}
+        high={NEARLY * quota}
+        optimum={0}
+        value={Math.min(used, Math.max(1, quota))}
+        aria-label={`${share(quota === 0 ? 1 : used / quota)} of the month’s quota`}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,157 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { bucketName, number, plural } from "../format.ts";
+import { Table } from "./screen.tsx";
+
+/** One part of each bar. */
+export interface Series {
+  label: string;
+  tone: "main" | "bad" | "warn" | "quiet";
+  /** A number for each bar. */
+  values: number[];
+}
+
+interface ChartProps {
+  title: string;
+  by: "hour" | "day";
+  /** When each bar begins, RFC 3339. */
+  starts: string[];
+  /** From the bottom of a bar to its top. */
+  series: Series[];
+  /** Beside the title. */
+  actions?: ComponentChildren;
+}
+
+const HEIGHT = 100;
+const STEP = 10;
+const WIDTH = 8;
+/** What is not zero can be seen. */
+const LEAST = 2;
+
+/** Stacked bars over time. The pointer shows a bar's numbers, and a table shows all of them. */
+export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.Element {
+  const at = useSignal<number | null>(null);
+  const isOpen = useSignal(false);
+  const totals = starts.map((_, n) => sumOf(series.map(({ values }) => values[n] ?? 0)));
+  const top = Math.max(1, ...totals);
+  const total = sumOf(totals);
+  const seen = at.value;
+  const parts = series.map(({ label, values }) => ({
+    label,
+    count: seen === null ? sumOf(values) : (values[seen] ?? 0),
+  }));
+  const period = by === "day" ? plural(starts.length, "day") : plural(starts.length, "hour");
+  return (
+    <figure class="chart">
+      <figcaption class="chart-head">
+        <h3>{title}</h3>
+        {actions}
+      </figcaption>
+      <ul class="chart-legend">
+        {parts.map(({ label, count }, n) => (
+          <li key={label}>
+            <span class={`chart-mark chart-mark-${series[n]?.tone}`} />
+            {label} <strong>{number(count)}</strong>
+          </li>
+        ))}
+        <li class="chart-when">{seen === null ? `In ${period}` : bucketName(starts[seen] ?? "", by)}</li>
+      </ul>
+      <div class="chart-plot">
+        <span class="chart-top quiet" aria-hidden="true">
+          {number(top)}
+        </span>
+        <svg
+          class="chart-bars"
+          viewBox={`0 0 ${starts.length * STEP} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+          onPointerMove={({ currentTarget, clientX }) => {
+            const { left, width } = currentTarget.getBoundingClientRect();
+            const bar = Math.floor(((clientX - left) / width) * starts.length);
+            at.value = Math.min(Math.max(bar, 0), starts.length - 1);
+          }}
+          onPointerLeave={() => (at.value = null)}
+        >
+          {seen !== null && <rect class="chart-seen" x={seen * STEP} y={0} width={STEP} height={HEIGHT} />}
+          {starts.map((start, n) => (
+            <Bar key={start} at={n} top={top} series={series} />
+          ))}
+        </svg>
+      </div>
+      <div class="chart-axis quiet" aria-hidden="true">
+        <span>{bucketName(starts[0] ?? "", by)}</span>
+        <span>{bucketName(starts.at(-1) ?? "", by)}</span>
+      </div>
+      <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+        <summary>As a table</summary>
+        {isOpen.value && total === 0 && <p class="quiet">Nothing in this time.</p>}
+        {isOpen.value && total > 0 && (
+          <Table caption={title} columns={[by === "day" ? "Day (UTC)" : "Hour", ...series.map(({ label }) => label)]}>
+            {starts
+              .map((start, n) => ({ start, n }))
+              .filter(({ n }) => totals[n])
+              .reverse()
+              .map(({ start, n }) => (
+                <tr key={start}>
+                  <th scope="row">{bucketName(start, by)}</th>
+                  {series.map(({ label, values }) => (
+                    <td key={label} class="number">
+                      {number(values[n] ?? 0)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+          </Table>
+        )}
+      </details>
+    </figure>
+  );
+}
+
+function Bar({ at, top, series }: { at: number; top: number; series: Series[] }): JSX.Element {
+  let y = HEIGHT;
+  return (
+    <>
+      {series.map(({ label, tone, values }) => {
+        const value = values[at] ?? 0;
+        const height = value === 0 ? 0 : Math.max(LEAST, (value / top) * HEIGHT);
+        y -= height;
+        return height === 0 ? null : (
+          <rect key={label} class={`chart-${tone}`} x={at * STEP + 1} y={y} width={WIDTH} height={height} />
+        );
+      })}
+    </>
+  );
+}
+
+/** A row of small bars without words, beside a text that says what they are. */
+export function Sparkline({ values, label }: { values: number[]; label: string }): JSX.Element {
+  const top = Math.max(1, ...values);
+  return (
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${values.length * STEP} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      {values.map((value, n) => {
+        const height = Math.max(value === 0 ? LEAST : 2 * LEAST, (value / top) * HEIGHT);
+        return (
+          <rect
+            key={n}
+            class={value === 0 ? "chart-none" : "chart-main"}
+            x={n * STEP + 1}
+            y={HEIGHT - height}
+            width={WIDTH}
+            height={height}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+function sumOf(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
