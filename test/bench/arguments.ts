@@ -18,6 +18,8 @@ export interface BenchArguments {
   scale: boolean;
   /** Deletes a channel with so many chats and measures nothing else. */
   erase: number | null;
+  /** Exports an organization of so many chats, and measures sends beside an export; nothing else. */
+  export: number | null;
   /** Of the deletion. */
   minutes: number;
   /** Makes a CPU profile of this case and measures nothing. */
@@ -35,6 +37,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds <n>    length of a turn (1). wrk rounds it up to whole seconds
   --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
   --erase <chats>  measures only the deletion of a channel with so many chats, and the pages of GET /chats meanwhile
+  --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
   --minutes <n>    stops this measurement after so many minutes, even if chats are left (15)
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
@@ -57,6 +60,7 @@ export function readArguments(argv: string[]): BenchArguments {
       data: { type: "string", default: existsSync(MEMORY) ? MEMORY : tmpdir() },
       scale: { type: "boolean", default: false },
       erase: { type: "string" },
+      export: { type: "string" },
       minutes: { type: "string", default: "15" },
       profile: { type: "string" },
       help: { type: "boolean", default: false },
@@ -67,6 +71,7 @@ export function readArguments(argv: string[]): BenchArguments {
     only: values.only ?? null,
     profile: values.profile ?? null,
     erase: values.erase === undefined ? null : Math.ceil(positive("erase", values.erase)),
+    export: values.export === undefined ? null : Math.ceil(positive("export", values.export)),
     minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),

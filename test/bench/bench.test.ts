@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
+import { exportText, measureExport } from "./export.ts";
 import { BARE } from "./floor-cases.ts";
 import { profile } from "./profile.ts";
 import { findCase, selectCases } from "./selection.ts";
@@ -77,6 +78,20 @@ test("a deleted channel leaves nothing, and its deletion is measured", { timeout
   expect(erasure.before.read).toBeGreaterThan(0);
   expect(erasure.meanwhile.pages).toBeGreaterThan(0);
   expect(erasureText(erasure)).toContain("Nothing of the channel is left.");
+});
+
+test("an organization is exported over connections that are cut, and sends beside an export are measured", {
+  timeout: 120_000,
+}, async () => {
+  const sizes = { chats: 150, full: 2, messages: 1_200, longChat: 1_500 };
+  const measured = await measureExport(sizes, { ...SETTINGS, seconds: 0.2, wrk: null });
+  expect(measured).toMatchObject({ faults: [], sizes });
+  expect(measured.cuts).toBeGreaterThan(0);
+  expect(measured.sends.map(({ connections, beside }) => [connections, beside.rate > 0])).toEqual([
+    [1, true],
+    [16, true],
+  ]);
+  expect(exportText(measured)).toContain("Every line came once.");
 });
 
 test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {

@@ -3,6 +3,7 @@ import { exitCodeOf } from "../support/mistake.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
+import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
 import { findCase, selectCases } from "./selection.ts";
@@ -25,6 +26,11 @@ async function main(argv: string[]): Promise<number> {
     const erasure = await measureErasure({ chats: given.erase, seconds: given.minutes * 60 }, { ...given, wrk, log });
     print(erasureText(erasure));
     return erasure.faults.length > 0 ? 1 : 0;
+  }
+  if (given.export !== null) {
+    const measured = await measureExport({ ...FULL_EXPORT, chats: given.export }, { ...given, wrk, log });
+    print(exportText(measured));
+    return measured.faults.length > 0 ? 1 : 0;
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];
