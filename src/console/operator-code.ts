@@ -1,5 +1,4 @@
 import { randomBase62 } from "../ids.ts";
-import { isSameSecret } from "../secrets/compare.ts";
 import { macOf } from "../secrets/mac.ts";
 
 /**
@@ -7,23 +6,16 @@ import { macOf } from "../secrets/mac.ts";
  * can make one, so it gives nobody more than they have. Unlike the token, it is worth nothing afterwards.
  */
 
-const LASTS_MS = 3_600_000;
-const FORM = /^operator\.(\d{1,15})\.([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
+export const OPERATOR_CODE_LASTS_MS = 3_600_000;
 
-/** A new code, good for an hour. */
+/** A new code, good for an hour: its end, a nonce, and the signature of both. */
 export async function newOperatorCode(adminToken: string, now: number): Promise<string> {
-  const claim = `${now + LASTS_MS}.${randomBase62(22)}`;
-  return `operator.${claim}.${await signatureOf(adminToken, claim)}`;
+  const claim = `${now + OPERATOR_CODE_LASTS_MS}.${randomBase62(22)}`;
+  return `operator.${claim}.${await signatureOfCode(adminToken, claim)}`;
 }
 
-/** When a code ends, in Unix milliseconds; null if it has ended or is not genuine. Does not know whether it was used. */
-export async function endOfCode(adminToken: string, code: string, now: number): Promise<number | null> {
-  const [, end = "", nonce, signature = ""] = FORM.exec(code) ?? [];
-  const until = Number(end);
-  if (nonce === undefined || until <= now || until > now + LASTS_MS) return null;
-  return (await isSameSecret(signature, await signatureOf(adminToken, `${end}.${nonce}`))) ? until : null;
-}
-
-async function signatureOf(adminToken: string, claim: string): Promise<string> {
-  return new Uint8Array(await macOf(adminToken, `console-code ${claim}`)).toHex();
+/** The signature of a code's end and nonce, in hex. */
+export async function signatureOfCode(adminToken: string, claim: string): Promise<string> {
+  const bytes = new Uint8Array(await macOf(adminToken, `console-code ${claim}`));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

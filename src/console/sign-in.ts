@@ -9,8 +9,10 @@ import { atMost, optional } from "../http/fields.ts";
 import { isSameSecret } from "../secrets/compare.ts";
 import type { Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
-import { endOfCode } from "./operator-code.ts";
+import { OPERATOR_CODE_LASTS_MS, signatureOfCode } from "./operator-code.ts";
 import { beginSession } from "./session.ts";
+
+const OPERATOR_CODE = /^operator\.(\d{1,15})\.([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
 
 const proof = z.string().check(...atMost(1_000));
 
@@ -39,7 +41,7 @@ async function takeCode(env: Env, code: string): Promise<Subject> {
 
 async function takeOperatorCode(env: Env, code: string): Promise<Subject | null> {
   const now = Date.now();
-  const until = await endOfCode(configured(env, "ADMIN_TOKEN"), code, now);
+  const until = await endOfCode(env, code, now);
   if (until === null) return null;
   const db = directory(env);
   const [, taken] = await db.batch([
@@ -51,6 +53,15 @@ async function takeOperatorCode(env: Env, code: string): Promise<Subject | null>
       .returning(),
   ]);
   return taken.length > 0 ? { kind: "operator", email: null } : null;
+}
+
+/** When a code ends, in Unix milliseconds; null if it has ended or is not genuine. Does not know whether it was used. */
+async function endOfCode(env: Env, code: string, now: number): Promise<number | null> {
+  const [, end = "", nonce, signature = ""] = OPERATOR_CODE.exec(code) ?? [];
+  const until = Number(end);
+  if (nonce === undefined || until <= now || until > now + OPERATOR_CODE_LASTS_MS) return null;
+  const genuine = await signatureOfCode(configured(env, "ADMIN_TOKEN"), `${end}.${nonce}`);
+  return (await isSameSecret(signature, genuine)) ? until : null;
 }
 
 async function takeLink(env: Env, code: string): Promise<Subject | null> {

@@ -13,12 +13,18 @@ export interface Introduction {
   demo: Demo | null;
   /** The address of the demo's web chat, if the server has its page. */
   webChat: string | null;
+  /** Opens the console signed in, once. Null without an operator's token. */
+  consoleLink: string | null;
   verbose: boolean;
 }
 
 /** The text that `npm start` prints: addresses, commands to paste, and paths. */
-export function introduction({ base, root, state, demo, webChat, verbose }: Introduction): string {
-  const addresses = [...(webChat ? [["Web chat", webChat]] : []), ["API docs", `${base}/docs`]];
+export function introduction({ base, root, state, demo, webChat, consoleLink, verbose }: Introduction): string {
+  const addresses = [
+    ...(consoleLink ? [["Console", consoleLink]] : []),
+    ...(webChat ? [["Web chat", webChat]] : []),
+    ["API docs", `${base}/docs`],
+  ];
   const files = [
     ...(demo ? [["API key", demoPath(state)]] : []),
     ["Data", state],

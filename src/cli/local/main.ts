@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { newOperatorCode } from "../../console/operator-code.ts";
 import { CommandError, reasonOf } from "../command-error.ts";
 import type { Demo } from "../demo-file.ts";
 import { prepareDevVars } from "../dev-vars.ts";
@@ -61,8 +62,12 @@ async function main(argv: string[]): Promise<number> {
     () => "Server awaitHealthy",
   ).then(async () => {
     hasAnswered = true;
-    const { demo, webChat } = await prepareDemo(base, state, variables.ADMIN_TOKEN ?? "");
-    process.stdout.write(introduction({ base, root, state, demo, webChat, verbose }));
+    const adminToken = variables.ADMIN_TOKEN ?? "";
+    const { demo, webChat } = await prepareDemo(base, state, adminToken);
+    // After the demo, so that the link's hour begins now.
+    const code = adminToken && (await newOperatorCode(adminToken, Date.now()));
+    const consoleLink = code && `${base}/console#code=${code}`;
+    process.stdout.write(introduction({ base, root, state, demo, webChat, consoleLink: consoleLink || null, verbose }));
     isIntroduced = true;
   });
   await Promise.race([server, introduced.catch(ignoreIfStopped)]);

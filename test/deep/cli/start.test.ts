@@ -113,10 +113,12 @@ test("a start prints addresses, commands and paths, and doesn't log its own requ
   const { send, list } = await shared.lines();
   const base = `http://localhost:${port}`;
   const state = join(checkout, "data");
+  const [consoleLink = ""] = /http\S+#code=operator\S+/.exec(shared.stdout) ?? [];
   const [webChat = ""] = /http\S+#user\S+/.exec(shared.stdout) ?? [];
   expect(shared.stdout).toBe(`
 Parley is running at ${base}
 
+Console   ${consoleLink}
 Web chat  ${webChat}
 API docs  ${base}/docs
 
@@ -133,6 +135,10 @@ Log       npm start -- --verbose
 
 Press Ctrl-C to stop.
 `);
+  const body = JSON.stringify({ code: new URLSearchParams(new URL(consoleLink).hash.slice(1)).get("code") });
+  const headers = { "Sec-Fetch-Site": "same-origin" };
+  const signIn = () => fetch(`${base}/console/session`, { method: "POST", headers, body });
+  expect([(await signIn()).status, (await signIn()).status]).toEqual([204, 401]);
   expect(webChat).toMatch(new RegExp(`^${base}/web/chn_\\w+#user=demo-visitor&hash=[0-9a-f]{64}$`));
   expect((await fetch(webChat)).status).toBe(200);
   expect((await fetch(`${base}/docs`)).status).toBe(200);
