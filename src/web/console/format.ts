@@ -5,6 +5,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+const dated = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short" });
 const thisYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
@@ -15,6 +16,11 @@ const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumF
 const utcDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 const hour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit" });
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+
+/** The date and time to the second. */
+export function dateAndTime(at: number): string {
+  return dated.format(at);
+}
 
 /** The full date and time, for a tooltip. */
 export function exactTime(at: number): string {

@@ -15,15 +15,27 @@ interface BubbleProps {
   onChoose: (messageId: string) => void;
 }
 
-const STATUS: Record<Message["status"], { word: string; icon: IconName | null }> = {
-  SCHEDULED: { word: "Scheduled", icon: "clock" },
-  QUEUED: { word: "Waiting", icon: "clock" },
-  SENT: { word: "Sent", icon: "check" },
-  DELIVERED: { word: "Delivered", icon: "double" },
-  READ: { word: "Read", icon: "double" },
-  FAILED: { word: "Failed", icon: "warning" },
-  CANCELED: { word: "Canceled", icon: "close" },
-  RECEIVED: { word: "Received", icon: null },
+/** A status as people say it. */
+export const STATUS_WORDS: Readonly<Record<Message["status"], string>> = {
+  SCHEDULED: "Scheduled",
+  QUEUED: "Waiting",
+  SENT: "Sent",
+  DELIVERED: "Delivered",
+  READ: "Read",
+  FAILED: "Failed",
+  CANCELED: "Canceled",
+  RECEIVED: "Received",
+};
+
+const STATUS_ICONS: Readonly<Record<Message["status"], IconName | null>> = {
+  SCHEDULED: "clock",
+  QUEUED: "clock",
+  SENT: "check",
+  DELIVERED: "double",
+  READ: "double",
+  FAILED: "warning",
+  CANCELED: "close",
+  RECEIVED: null,
 };
 
 /** A message that has its place in the chat. A click shows its details. */
@@ -36,7 +48,8 @@ export function Bubble({
 }: BubbleProps & { sender: string | null; isFirst: boolean }): JSX.Element {
   const { direction, status, createdAt, error } = message;
   const isOwn = direction === "OUTBOUND";
-  const { word, icon } = STATUS[status];
+  const word = STATUS_WORDS[status];
+  const icon = STATUS_ICONS[status];
   const side = isOwn ? "message-own" : "message-theirs";
   return (
     <article

@@ -27,6 +27,14 @@ const MAX_LENGTH = 4_096;
 /** A send can be undone for so long. */
 const UNDO_MS = 5_000;
 
+/** A send that can still be taken back. */
+interface Undoable {
+  messageId: string;
+  /** What comes back into the box. */
+  text: string;
+  removeToast: () => void;
+}
+
 /** A send that was refused because others wrote meanwhile. */
 interface Crossed {
   draft: Draft;
@@ -41,7 +49,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   const [isSending, setSending] = useState(false);
   const crossed = useSignal<Crossed | null>(null);
   const open = useSignal<"later" | "template" | null>(null);
-  const undoable = useSignal<string | null>(null);
+  const undoable = useSignal<Undoable | null>(null);
   const [senderId, setSenderId] = useState(() => member?.id ?? readSender(organization.id));
   const box = useRef<HTMLTextAreaElement>(null);
   /** One key for one text: a click that is repeated after a lost answer sends nothing twice. */
@@ -62,8 +70,9 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
     saveDraft(chat.id, next);
   };
 
-  const undo = async (messageId: string, before: string) => {
+  const undo = async ({ messageId, text: before, removeToast }: Undoable) => {
     undoable.value = null;
+    removeToast();
     try {
       await store.cancel(messageId);
       change(before);
@@ -92,11 +101,11 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
       change("");
       if (!isUndoable) say("Scheduled");
       else {
-        undoable.value = message.id;
-        const removeToast = say("Sending", { label: "Undo (Esc)", run: () => void undo(message.id, text) });
+        const removeToast = say("Sending", { label: "Undo (Esc)", run: () => void undo(sent) });
+        const sent: Undoable = { messageId: message.id, text: draft.templateId ? "" : text, removeToast };
+        undoable.value = sent;
         setTimeout(() => {
-          removeToast();
-          if (undoable.value === message.id) undoable.value = null;
+          if (undoable.value === sent) undoable.value = null;
         }, UNDO_MS);
       }
     } catch (error) {
@@ -173,8 +182,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
             }
             if (event.key === "Escape") {
               event.preventDefault();
-              if (undoable.value !== null) void undo(undoable.value, lastText(store, undoable.value));
-              else event.currentTarget.blur();
+              event.currentTarget.blur();
             }
             if (event.key === "/" && text === "") {
               event.preventDefault();
@@ -257,30 +265,25 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
           }}
         />
       )}
-      <UndoKey messageId={undoable.value} onUndo={(id) => void undo(id, lastText(store, id))} />
+      <UndoKey undoable={undoable.value} onUndo={(sent) => void undo(sent)} />
     </div>
   );
 }
 
 /** Escape undoes the last send, wherever the focus is. */
-function UndoKey({ messageId, onUndo }: { messageId: string | null; onUndo: (id: string) => void }): null {
+function UndoKey({ undoable, onUndo }: { undoable: Undoable | null; onUndo: (sent: Undoable) => void }): null {
   useEffect(() => {
-    if (messageId === null) return;
+    if (!undoable) return;
     const press = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      if (event.key !== "Escape" || document.querySelector("dialog[open], .menu-list")) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      onUndo(messageId);
+      onUndo(undoable);
     };
     addEventListener("keydown", press, { capture: true });
     return () => removeEventListener("keydown", press, { capture: true });
-  }, [messageId]);
+  }, [undoable]);
   return null;
-}
-
-function lastText(store: ConversationStore, messageId: string): string {
-  const message = store.messages.value.find(({ id }) => id === messageId);
-  return message && message.templateId === null ? message.content : "";
 }
 
 function crossedBy(store: ConversationStore, before: number, members: Member[]): string {

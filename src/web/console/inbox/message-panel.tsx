@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { dataOf, type Member, type Message } from "../api.ts";
-import { duration, exactTime, fromNow } from "../format.ts";
+import { dateAndTime, duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -13,6 +13,7 @@ import { now, Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
+import { STATUS_WORDS } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 
 interface PanelProps {
@@ -43,7 +44,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
       </header>
       <Facts>
         <Fact name="Status">
-          <Badge tone={status in TONES ? TONES[status as keyof typeof TONES] : "good"}>{status}</Badge>
+          <Badge tone={status in TONES ? TONES[status as keyof typeof TONES] : "good"}>{STATUS_WORDS[status]}</Badge>
           {error && (
             <p class="fact-detail">
               {error.message} <code>{error.code}</code>
@@ -115,7 +116,10 @@ function TimeFact({ name, at }: { name: string; at: string | undefined }): JSX.E
   const time = Date.parse(at);
   return (
     <Fact name={name}>
-      <time dateTime={at}>{time > now.value ? fromNow(time, now.value) : exactTime(time)}</time>
+      <time dateTime={at} title={exactTime(time)}>
+        {dateAndTime(time)}
+        {time > now.value && `, ${fromNow(time, now.value)}`}
+      </time>
     </Fact>
   );
 }
@@ -142,7 +146,7 @@ function Attempts({ message }: { message: Message }): JSX.Element {
       <Loaded resource={attempts} rows={2}>
         {({ attempts: rows, nextAttemptAt, dropped }) => (
           <>
-            {rows.length === 0 && <p class="quiet">None yet.</p>}
+            {rows.length === 0 && <p class="quiet">{message.status === "QUEUED" ? "None yet." : "None was needed."}</p>}
             <ol class="attempts">
               {rows.map(({ number, startedAt, durationMs, outcome, code, message: words }) => (
                 <li key={number}>

@@ -19,6 +19,8 @@ export function Dialog({ title, onClose, children, isClosable = true, wide = fal
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
+    // Not the button that closes it, which comes first.
+    dialog.current?.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea")?.focus();
     return () => {
       if (opener instanceof HTMLElement) opener.focus();
     };
