@@ -52,9 +52,14 @@ function service(name: string, include: string[], { exclude = [] as string[], bu
 }
 
 /** In Node. */
-function node(name: string, include: string[], globalSetup: string[] = []) {
-  return { test: { ...PATIENCE, name, include, globalSetup } };
+function node(name: string, include: string[], { globalSetup = [] as string[], exclude = [] as string[] } = {}) {
+  return { test: { ...PATIENCE, name, include, exclude, globalSetup } };
 }
+
+/** One service for all tests of a browser. */
+const BROWSER = ["test/browser/server.ts"];
+/** The screens of the console take minutes, so `npm test` opens the sign-in alone. */
+const CONSOLE_SCREENS = "test/browser/console-!(sign-in).test.ts";
 
 /** `npm test` runs all projects but those whose name begins with `deep`; `npm run test:deep` runs those. */
 export default defineConfig({
@@ -68,10 +73,10 @@ export default defineConfig({
       service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE] }),
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
       node("page", ["test/page/**/*.test.ts"]),
-      node("browser", ["test/browser/**/*.test.ts"], ["test/browser/server.ts"]),
+      node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [CONSOLE_SCREENS] }),
       node("cli", ["test/{cli,client,wire}/**/*.test.ts"]),
       service("deep-service", ["test/deep/{failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
-      node("deep-browser", ["test/deep/browser/**/*.test.ts"], ["test/browser/server.ts"]),
+      node("deep-browser", ["test/deep/browser/**/*.test.ts", CONSOLE_SCREENS], { globalSetup: BROWSER }),
       node("deep-simulate", ["test/simulate/**/*.test.ts"]),
       node("deep-node", ["test/{bench,deep/storm,deep/cli}/**/*.test.ts"]),
     ],

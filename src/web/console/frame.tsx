@@ -128,6 +128,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
         <Menu
           up
           label="Your account"
+          hasText
           buttonClass="account"
           button={
             <>

@@ -30,6 +30,7 @@ interface ChatListProps {
 export function ChatList({ store, filter, channels, openId, addressOf, onFilter, onNew }: ChatListProps): JSX.Element {
   return (
     <section class="chats" aria-label="Chats">
+      {openId === null && <h1 class="hidden">Inbox</h1>}
       <div class="chats-head">
         <div class="chats-find">
           <SearchField text={filter.search} onChange={(search) => onFilter({ ...filter, search })} />

@@ -2,8 +2,9 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 interface MenuProps {
-  /** The accessible name of the button. */
+  /** What the menu is for. The accessible name of the button, unless the button has a text. */
   label: string;
+  hasText?: boolean;
   button: ComponentChildren;
   buttonClass?: string;
   /** Opens upwards, for a button at the bottom of the page. */
@@ -12,7 +13,14 @@ interface MenuProps {
 }
 
 /** A button that opens a list of actions. Arrow keys move in it; Escape and a click elsewhere close it. */
-export function Menu({ label, button, buttonClass = "plain", up = false, children }: MenuProps): JSX.Element {
+export function Menu({
+  label,
+  hasText = false,
+  button,
+  buttonClass = "plain",
+  up = false,
+  children,
+}: MenuProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -49,7 +57,7 @@ export function Menu({ label, button, buttonClass = "plain", up = false, childre
       <button
         type="button"
         class={buttonClass}
-        aria-label={label}
+        aria-label={hasText ? undefined : label}
         title={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}

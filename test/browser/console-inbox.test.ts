@@ -1,0 +1,159 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { violations } from "./violations.ts";
+
+let browser: Browser;
+let desk: Desk;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  desk = await openDesk();
+});
+afterAll(() => browser.close());
+
+/** A send takes its place after the five seconds in which it can be undone. */
+const SOON = { timeout: 20_000 };
+
+const box = (page: Page) => page.getByLabel("Message", { exact: true });
+const log = (page: Page) => page.getByRole("log", { name: "Messages" });
+
+async function texts(chatId: string): Promise<string[]> {
+  const { messages } = await desk.api("GET", `/chats/${chatId}/messages?limit=100`);
+  return messages.map(({ text }: { text: string }) => text).reverse();
+}
+
+test("what a visitor writes appears at once, is answered, and leaves the unanswered chats", async () => {
+  const ann = await desk.chat("Ann Live");
+  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  await page.getByRole("button", { name: "Unanswered" }).click();
+  await page.getByRole("link", { name: /Ann Live/ }).waitFor({ state: "detached" });
+  await desk.writes(ann.address, "Where is my order?");
+  const row = page.getByRole("link", { name: /Ann Live/ });
+  await row.getByText("Where is my order?").waitFor();
+  await row.click();
+  await log(page).getByText("Where is my order?").waitFor();
+  await box(page).fill("It left today.");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  expect(await texts(ann.id)).toEqual(["Where is my order?"]);
+  // Five seconds later it takes its place, and the page hears of it.
+  await log(page).getByText("Sending…").waitFor({ state: "detached" });
+  await expect.poll(() => texts(ann.id), SOON).toEqual(["Where is my order?", "It left today."]);
+  await page.getByRole("button", { name: "Mark as answered" }).waitFor({ state: "detached" });
+  await page.context().close();
+});
+
+test("a send is undone by Escape: nothing is sent, and the text is back in the box", async () => {
+  const chat = await desk.chat("Ben Undo");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("Too early");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  await page.keyboard.press("Escape");
+  await log(page).getByText("Sending…").waitFor({ state: "detached" });
+  expect(await box(page).inputValue()).toBe("Too early");
+  const { messages } = await desk.api("GET", `/chats/${chat.id}/scheduled`);
+  expect(messages).toEqual([]);
+  expect(await texts(chat.id)).toEqual([]);
+  await page.context().close();
+});
+
+test("two people answer the same chat: the second is told, and nothing is sent twice", async () => {
+  const chat = await desk.chat("Cleo Crossed");
+  await desk.writes(chat.address, "Can I change the address?");
+  const first = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  const second = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(second).getByText("Can I change the address?").waitFor();
+  // The second page hears of nothing any more, as on a bad connection.
+  await second.context().route(/\/events/, (route) => route.abort());
+  await second.reload();
+  await log(second).getByText("Can I change the address?").waitFor();
+  await box(first).fill("Yes, to which one?");
+  await first.keyboard.press("Control+Enter");
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["Can I change the address?", "Yes, to which one?"]);
+  await box(second).fill("No, it left already.");
+  await second.keyboard.press("Control+Enter");
+  await second.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
+  await log(second).getByText("Yes, to which one?").waitFor();
+  expect(await box(second).inputValue()).toBe("No, it left already.");
+  expect(await texts(chat.id)).toHaveLength(2);
+  await second.getByRole("button", { name: "Send all the same" }).click();
+  await expect.poll(() => texts(chat.id), SOON).toHaveLength(3);
+  await Promise.all([first.context().close(), second.context().close()]);
+});
+
+test("a message is scheduled, moved by an hour, and canceled", async () => {
+  const chat = await desk.chat("Dan Later");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("Good morning");
+  await page.getByRole("button", { name: "Send later" }).click();
+  await page.getByRole("menuitem", { name: "Send later, or until…" }).click();
+  await page.getByRole("button", { name: "Tomorrow at 9" }).click();
+  await page.getByRole("button", { name: "Schedule", exact: true }).click();
+  await log(page)
+    .getByText(/Scheduled in/)
+    .waitFor();
+  const scheduled = async () => (await desk.api("GET", `/chats/${chat.id}/scheduled`)).messages;
+  const [before] = await scheduled();
+  await page.getByRole("button", { name: "Change this scheduled message" }).click();
+  await page.getByRole("menuitem", { name: "An hour later" }).click();
+  await page.getByText("Moved by an hour").waitFor();
+  const [after] = await scheduled();
+  expect(Date.parse(after.scheduledAt) - Date.parse(before.scheduledAt)).toBe(3_600_000);
+  await page.getByRole("button", { name: "Change this scheduled message" }).click();
+  await page.getByRole("menuitem", { name: "Cancel it" }).click();
+  await log(page)
+    .getByText(/Scheduled in/)
+    .waitFor({ state: "detached" });
+  expect(await scheduled()).toEqual([]);
+  await page.context().close();
+});
+
+test("a name of markup and bidi controls is text, and turns nothing around it", async () => {
+  const chat = await desk.chat("<img src=x onerror=alert(1)> \u202Eevil");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  const name = page.getByRole("heading", { level: 1 }).locator("bdi");
+  await name.waitFor();
+  expect(await name.textContent()).toContain("<img src=x");
+  expect(await page.locator("main img").count()).toBe(0);
+  await page.context().close();
+});
+
+test("switching to a chat of the list takes at most two requests", async () => {
+  const [one] = [await desk.chat("Eva One"), await desk.chat("Eva Two")];
+  await desk.writes(one.address, "First");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${one.id}`));
+  await log(page).getByText("First").waitFor();
+  const paths: string[] = [];
+  page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+  await page.getByRole("link", { name: /Eva Two/ }).click();
+  await page.getByRole("heading", { level: 1, name: "Eva Two" }).waitFor();
+  await page.getByText("Write the first one.").waitFor();
+  const own = paths.filter((path) => path.includes("/chats/"));
+  expect(own.length).toBeGreaterThan(0);
+  expect(own.length).toBeLessThanOrEqual(2);
+  await page.context().close();
+});
+
+test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((width) => ({ colorScheme, width }))))(
+  "the inbox has no accessibility violations: $colorScheme, $width px",
+  async ({ colorScheme, width }) => {
+    const chat = await desk.chat("Fay Seen");
+    await desk.writes(chat.address, "See https://example.com");
+    await desk.api("POST", `/chats/${chat.id}/messages`, { content: "Seen" });
+    const page = await openConsole(browser, screenOf(desk, "inbox"), { colorScheme, viewport: { width, height: 700 } });
+    await page
+      .getByRole("link", { name: /Fay Seen/ })
+      .first()
+      .waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.goto(page.url() + `/${chat.id}`);
+    await log(page).getByText("Seen", { exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(wide).toBeLessThanOrEqual(width);
+    await page.context().close();
+  },
+);

@@ -1,0 +1,75 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { inject } from "vitest";
+import {
+  type Channel,
+  createChannel,
+  createChat,
+  createKey,
+  createOrganization,
+  type Organization,
+} from "../support/world/factories.ts";
+import { hashOf } from "../support/world/identity.ts";
+import { caller, worldAt } from "../support/world/world.ts";
+
+const { base, adminToken } = inject("server");
+
+/** An organization with a web channel, as its own people and its visitors see it. */
+export interface Desk {
+  organization: Organization;
+  channel: Channel;
+  /** Calls the public API with a key of the organization. */
+  api: ReturnType<typeof caller>;
+  /** A chat with a contact of this name. */
+  chat(name: string): Promise<{ id: string; address: string }>;
+  /** A contact writes. Resolves once the service has stored it. */
+  writes(address: string, text: string): Promise<void>;
+}
+
+export async function openDesk(name = "Acme"): Promise<Desk> {
+  const organization = await createOrganization(worldAt(base, adminToken), { name, owner: { name: "Ann" } });
+  const channel = await createChannel(organization, { name: "Site" });
+  const { secret } = await createKey(organization);
+  let visitors = 0;
+  return {
+    organization,
+    channel,
+    api: caller(worldAt(base, adminToken), "/api/v1", secret),
+    async chat(contactName) {
+      const address = `visitor-${++visitors}`;
+      const { id } = await createChat(channel, { contact: { address, name: contactName } });
+      return { id, address };
+    },
+    writes: (address, text) => writeAs(channel, address, text),
+  };
+}
+
+/** Writes through the visitors' socket. */
+async function writeAs(channel: Channel, address: string, text: string): Promise<void> {
+  const url = `${base.replace("http", "ws")}/web/${channel.id}/socket?after=0`;
+  const user = Buffer.from(address).toString("base64url");
+  const socket = new WebSocket(url, ["parley.v1", `user.${user}.${hashOf(channel, address)}`]);
+  const id = crypto.randomUUID();
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener("error", () => reject(new Error("The visitor's socket failed")));
+    socket.addEventListener("open", () => socket.send(JSON.stringify({ type: "message", id, content: text })));
+    socket.addEventListener("message", ({ data }) => String(data).includes(id) && resolve());
+  });
+  socket.close();
+}
+
+/** A page of the console with the operator signed in. */
+export async function openConsole(browser: Browser, path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  await page.goto(`${base}/console`);
+  await page.getByLabel("Operator’s token").fill(adminToken);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  await page.goto(`${base}${path}`);
+  return page;
+}
+
+/** The address of an organization's screen. */
+export function screenOf({ organization }: Desk, path: string): string {
+  return `/console/o/${organization.id}/${path}`;
+}
