@@ -49,6 +49,11 @@ export function seqOf(id: string): number | null {
   return digits === undefined ? null : fromBase62(digits);
 }
 
+/** Whether `text` has the format of a message's id, with or without a seq. */
+export function isMessageId(text: string): boolean {
+  return MESSAGE_ID.test(text) || isId("msg", text);
+}
+
 /** A positive number in base62, without leading zeros. */
 export function toDigits(value: number): string {
   let digits = "";

@@ -72,7 +72,9 @@ export class ChatEvents {
   }
 
   #messageOf(fact: EventFact): string | null {
-    if (fact.seq !== null) return this.#log.documents({ low: fact.seq, high: fact.seq });
+    if (fact.seq !== null) {
+      return fact.seq <= this.#log.floor.seq ? null : this.#log.documents({ low: fact.seq, high: fact.seq });
+    }
     const id = unplacedId(fact);
     return id === null ? null : this.#chatNow.messageById(id);
   }

@@ -5,11 +5,11 @@ import { ChatParts } from "./chat-parts.ts";
 import { describeQueue } from "./delivery/queue.ts";
 import type { ChatIdentity } from "./identity.ts";
 import { exportedPage } from "./log/exported-lines.ts";
+import type { ChatRetention } from "./retention/decisions.ts";
 import type * as rpc from "./rpc.ts";
 import type { Due } from "./scheduled/decisions.ts";
 
 const UNKNOWN: rpc.Unknown = { outcome: "unknown" };
-const TOMBSTONE_MS = 600_000;
 
 /**
  * One chat: its messages in order, and their delivery. An answer leaves only after its writes are on disk, and message
@@ -46,7 +46,7 @@ export class ChatObject extends DurableObject<Env> {
     cachedVersion?: string,
   ): rpc.ListAnswer | rpc.Unknown {
     if (!this.#parts.adoption.identify(organizationId, knownIdentity)) return UNKNOWN;
-    return this.#parts.pages.read(this.#parts.log.newest().seq, position, cachedVersion);
+    return this.#parts.pages.read(position, cachedVersion);
   }
 
   /** Returns a page of the messages that a filter selects; see `FilteredPages.read`. */
@@ -64,7 +64,7 @@ export class ChatObject extends DurableObject<Env> {
   exportPage(organizationId: string, asked: rpc.ExportAsked, knownIdentity: ChatIdentity | null): rpc.ExportAnswer {
     const identity = this.#parts.adoption.identify(organizationId, knownIdentity);
     if (!identity || (asked.life !== null && asked.life !== identity.life)) return UNKNOWN;
-    const page = exportedPage(this.ctx.storage.sql, asked, this.#parts.log.newest().seq);
+    const page = exportedPage(this.ctx.storage.sql, asked, this.#parts.log.bounds());
     return { outcome: "ok", life: identity.life, ...page };
   }
 
@@ -314,35 +314,31 @@ export class ChatObject extends DurableObject<Env> {
     if (this.#parts.adoption.identity()) this.#parts.queue.wake();
   }
 
-  /**
-   * Deletes the chat of `life` and all its messages. A tombstone stays for ten minutes, so that a late call can't create
-   * the chat again. Does nothing if the object holds a later life.
-   */
+  /** Deletes the chat of `life` and all its messages; see `Erasure.erase`. */
   async erase(organizationId: string, life: number): Promise<void> {
-    const newest = Math.max(this.#parts.adoption.identity()?.life ?? 0, this.#parts.adoption.tombstone()?.life ?? 0);
-    if (newest > life) return;
-    this.#parts.visitors.closeAll();
-    // Before the first await: an attempt under way must find no chat when it returns.
-    const until = Date.now() + TOMBSTONE_MS;
-    this.#parts.adoption.bury({ organizationId, life, until });
-    this.#parts.forget();
-    await this.#parts.alarm.set(until);
+    await this.#parts.erasure.erase(organizationId, life);
   }
 
-  /** Reports activity and addresses, places scheduled messages, and delivers due messages and events. Never throws. */
+  /** The channel keeps its messages longer, or not so long. */
+  async retain(organizationId: string, life: number, retention: ChatRetention): Promise<void> {
+    await this.#parts.alarm.standing();
+    if (this.#parts.adoption.identify(organizationId, null)?.life !== life) return;
+    this.#parts.retention.told(retention);
+    await this.#parts.alarm.by(this.#parts.otherWorkAt(Date.now()));
+  }
+
+  /**
+   * Reports activity and addresses, places scheduled messages, deletes old ones, and delivers due messages and events.
+   * Never throws.
+   */
   override async alarm(): Promise<void> {
-    if (!this.#parts.adoption.identity()) {
-      this.#parts.alarm.gone();
-      // The platform may repeat an alarm that rang before the chat was deleted.
-      const until = this.#parts.adoption.tombstone()?.until ?? 0;
-      return Date.now() < until ? this.#parts.alarm.set(until) : this.ctx.storage.deleteAll();
-    }
+    if (!this.#parts.adoption.identity()) return this.#parts.erasure.onAlarm();
     // Not awaited: a receiver that is slow delays neither the messages nor the report.
     this.#parts.lines.start();
     // Before the queue: it delivers what takes its place now.
     this.#parts.scheduled.placeDue();
     await this.#parts.queue.ring(async () => {
-      await Promise.all([this.#parts.report.onAlarm(), this.#parts.contact.save()]);
+      await Promise.all([this.#parts.report.onAlarm(), this.#parts.contact.save(), this.#parts.retention.run()]);
     });
     // A long delivery must not delay them.
     await this.#parts.alarm.by(this.#parts.scheduled.alarmAt(Date.now()));

@@ -7,6 +7,7 @@ import { ContactAddresses } from "./contact-addresses.ts";
 import { DeliveryLog } from "./delivery/delivery-log.ts";
 import { channelPort, networkPort } from "./delivery/ports.ts";
 import { type DeliveringChat, DeliveryQueue } from "./delivery/queue.ts";
+import { Erasure } from "./erasure.ts";
 import { EventLines } from "./event-lines.ts";
 import { Adoption, type ChatIdentity } from "./identity.ts";
 import { FilteredPages } from "./log/filtered-pages.ts";
@@ -15,6 +16,7 @@ import { MessageLog } from "./log/message-log.ts";
 import { MessagePages } from "./log/pages.ts";
 import { MessageActions } from "./message-actions.ts";
 import { Redactions } from "./redactions.ts";
+import { Retention } from "./retention/retention.ts";
 import { ScheduledMessages } from "./scheduled/scheduled-messages.ts";
 import { MessageStore } from "./store-messages.ts";
 import { VisitorSockets } from "./visitors/visitor-sockets.ts";
@@ -40,6 +42,8 @@ export class ChatParts {
   readonly actions: MessageActions;
   readonly redactions: Redactions;
   readonly changes: ChatChanges;
+  readonly retention: Retention;
+  readonly erasure: Erasure;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   /** The next announcement, until it sets the alarm. */
@@ -91,6 +95,7 @@ export class ChatParts {
       depth: () => this.depth(),
       nextDueAt: () => this.scheduled.nextDueAt(),
       details: () => this.changes.details(),
+      told: (retention) => this.retention.told(retention),
     });
     this.queue = new DeliveryQueue({
       log: this.deliveries,
@@ -117,6 +122,7 @@ export class ChatParts {
       logger: console,
       identity: () => this.adoption.identity(),
       limit: () => limitReached(this.log, this.depth()),
+      keptMs: () => this.retention.keptMs(),
       place: (identity, row, remove) => this.store.place(identity, row, remove),
     });
     this.store = new MessageStore({
@@ -152,6 +158,26 @@ export class ChatParts {
       report: this.report,
       alarm: this.alarm,
     });
+    this.retention = new Retention({
+      kv: storage.kv,
+      log: this.log,
+      clock: SYSTEM_CLOCK,
+      logger: console,
+      identity: () => this.adoption.identity(),
+      ask: () => this.report.repeat(),
+      report: () => this.report.settle(),
+      beforeDeletion: () => this.lines.forgetResponses(),
+      isIdle: (now) => this.#isIdle(now),
+      leave: (identity) => this.erasure.leave(identity),
+    });
+    this.erasure = new Erasure({
+      env,
+      storage,
+      adoption: this.adoption,
+      alarm: this.alarm,
+      closeSockets: () => this.visitors.closeAll(),
+      forget: () => this.forget(),
+    });
   }
 
   /**
@@ -164,10 +190,11 @@ export class ChatParts {
     return this.#announcement;
   }
 
-  /** When the report, the webhooks' lines and scheduled messages need the alarm; null if they do not. */
+  /** When the report, the webhooks' lines, scheduled messages and the retention need the alarm; null if they do not. */
   otherWorkAt(now: number): number | null {
     const addressesAt = this.contact.hasPending ? now + AGAIN_AFTER_MS : null;
-    return earliest([addressesAt, this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)]);
+    const times = [addressesAt, this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)];
+    return earliest([...times, this.retention.dueAt(now)]);
   }
 
   /** Starts delivering stored messages, and announces them. Repeating the call changes nothing. */
@@ -181,6 +208,7 @@ export class ChatParts {
     this.report.forget();
     this.lines.forget();
     this.scheduled.forget();
+    this.retention.forget();
     this.log.forget();
   }
 
@@ -211,6 +239,12 @@ export class ChatParts {
   depth(): number {
     // A web message is never queued. Looking for the first queued one would read the whole chat.
     return this.adoption.identity()?.channelKind === "web" ? 0 : this.log.queue.depth();
+  }
+
+  /** Whether nothing waits in the chat, besides its messages, and no visitor is online. */
+  #isIdle(now: number): boolean {
+    const times = [this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)];
+    return !this.contact.hasPending && !this.visitors.isOnline && earliest(times) === null;
   }
 
   async #announce(): Promise<void> {

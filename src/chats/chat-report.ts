@@ -11,6 +11,7 @@ import type { ChatActivity, ChatDetails, LastMessage } from "./chat.ts";
 import type { ChatIdentity } from "./identity.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
+import type { ChatRetention } from "./retention/decisions.ts";
 
 /** A change is reported after this time, unless the organization's object asked for longer pauses. */
 export const REPORT_AFTER_MS = 2_000;
@@ -20,7 +21,8 @@ const LAST_MESSAGE_LENGTH = 160;
 
 /**
  * What the chat object gives to its report. `depth` is how many messages wait for their network; `nextDueAt` is when the
- * next scheduled message is due, Unix milliseconds; `details` are those that a client has changed.
+ * next scheduled message is due, Unix milliseconds; `details` are those that a client has changed. `told` gets what the
+ * answer says of the retention.
  */
 interface ReportHost {
   kv: SyncKvStorage;
@@ -31,6 +33,7 @@ interface ReportHost {
   depth(): number;
   nextDueAt(): number | null;
   details(): ChatDetails | null;
+  told(retention: ChatRetention | undefined): void;
 }
 
 /** The webhooks that a chat knows. */
@@ -126,6 +129,13 @@ export class ChatReporter extends WriteBehind<Report> {
     return this.flush();
   }
 
+  /** Reports even if nothing changed, because the answer has what the organization's object says to its chats. */
+  async repeat(): Promise<void> {
+    this.#mustRepeat = true;
+    // A flush that was under way may have found nothing to report.
+    for (let tries = 0; tries < 2 && this.#mustRepeat; tries++) await this.flush();
+  }
+
   /** Reports until the organization knows what changed before this call. @returns false if it does not answer */
   async settle(): Promise<boolean> {
     this.#repeatAsNewInstance();
@@ -197,6 +207,7 @@ export class ChatReporter extends WriteBehind<Report> {
     if (answer.outcome === "ok") {
       this.#listeningUntil = Date.now() + answer.listeningForMs;
       if (answer.webhooks) webhooks.configure(answer.webhooks, answer.webhooks.startAfter);
+      this.#host.told(answer.retention);
       this.#pauseMs = answer.nextAfterMs;
       this.#notBefore = Date.now() + this.#pauseMs;
       this.#isOutdated = answer.number > report.number;
@@ -269,9 +280,10 @@ export class ChatReporter extends WriteBehind<Report> {
   #activity(stored: StoredReport | null): ChatActivity {
     const { log } = this.#host;
     const { seq, at } = log.newest();
+    const hasLast = !log.isEmpty;
     return {
-      lastMessageAt: seq > 0 ? at : null,
-      lastMessage: seq > 0 ? shortened(JSON.parse(log.documents({ low: seq, high: seq })) as Message) : null,
+      lastMessageAt: hasLast ? at : null,
+      lastMessage: hasLast ? shortened(JSON.parse(log.documents({ low: seq, high: seq })) as Message) : null,
       unansweredSince: this.#unansweredSince(stored),
       nextScheduledAt: this.#host.nextDueAt(),
       details: this.#host.details(),
@@ -292,8 +304,8 @@ export class ChatReporter extends WriteBehind<Report> {
       earliest = at;
     }
     const since = isAnswered ? earliest : (before.since ?? earliest);
-    this.#unanswered = { seq: this.#host.log.newest().seq, since };
-    return since;
+    this.#unanswered = { seq: this.#host.log.newest().seq, since: this.#host.log.isEmpty ? null : since };
+    return this.#unanswered.since;
   }
 }
 

@@ -17,7 +17,11 @@ export interface ChatIdentity {
 }
 
 /** What stays of a deleted chat until `until` (Unix milliseconds), so that a late call can't create it again. */
-export type Tombstone = Pick<ChatIdentity, "organizationId" | "life"> & { until: number };
+export interface Tombstone extends Pick<ChatIdentity, "organizationId" | "life"> {
+  until: number;
+  /** The chat's id, if the chat deleted itself and its organization's object may not know. */
+  untoldId?: string;
+}
 
 /** The object's own tables, without those of the platform. */
 const TABLES = "select name from sqlite_master where type = 'table' and substr(name, 1, 4) not in ('_cf_', 'sqli')";

@@ -4,6 +4,7 @@ import type { DeliveryLog } from "./delivery/delivery-log.ts";
 import type { DeliveryQueue } from "./delivery/queue.ts";
 import { printRedacted } from "./delivery/row.ts";
 import type { EventLines } from "./event-lines.ts";
+import { unreportedKey } from "./log/floor.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import type { Message } from "./message.ts";
 import type { MessageAnswer, RedactAnswer, Unknown } from "./rpc.ts";
@@ -45,11 +46,11 @@ export class Redactions {
     const row = log.byId(id);
     if (!row) return this.#redactUnplaced(id, call);
     const { seq } = row;
-    const isUnreported = kv.get(unreported(seq)) === true && !this.#underWay.has(seq);
+    const isUnreported = kv.get(unreportedKey(seq)) === true && !this.#underWay.has(seq);
     const isRepeat = log.redactedBy(seq) === call || isUnreported;
     if (row.redactedAt !== null) return isRepeat ? this.#reported(seq, row.doc) : { outcome: "no_message" };
     // First: if a later step fails, the redaction can be repeated until it is reported.
-    kv.put(unreported(seq), true);
+    kv.put(unreportedKey(seq), true);
     queue.beforeRedaction(seq);
     const queued = deliveries.delivered(seq);
     const message = log.redact(JSON.parse(row.doc) as Message, queued && printRedacted(queued), Date.now(), call);
@@ -73,11 +74,7 @@ export class Redactions {
     this.#underWay.add(seq);
     const isReported = await report.settle().finally(() => this.#underWay.delete(seq));
     if (!isReported) return { outcome: "not_reported" };
-    kv.delete(unreported(seq));
+    kv.delete(unreportedKey(seq));
     return { outcome: "ok", doc };
   }
-}
-
-function unreported(seq: number): string {
-  return `unreported ${seq}`;
 }

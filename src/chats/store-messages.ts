@@ -46,7 +46,7 @@ export class MessageStore {
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const earlier = this.#scheduledBy(draft) ?? this.#calls.find(draft, isRepeat);
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
-    const movedOn = chatMovedOn(draft, log.newest().seq);
+    const movedOn = chatMovedOn(draft, log);
     if (movedOn) return movedOn;
     const { fingerprint, prepared } = draft;
     const now = Date.now();
@@ -121,8 +121,11 @@ function isDelivered({ channelKind }: ChatIdentity): boolean {
 }
 
 /** The refusal of a message that was written before the chat's newest one; null if it may be stored. */
-function chatMovedOn({ ifSeq }: Draft, newest: number): RefusedDraft | null {
+function chatMovedOn({ ifSeq }: Draft, log: MessageLog): RefusedDraft | null {
+  const newest = log.newest().seq;
   if (ifSeq == null || ifSeq === newest) return null;
+  // The client sees a chat without messages.
+  if (ifSeq === 0 && log.isEmpty) return null;
   return {
     outcome: "refused",
     code: "chat_moved_on",

@@ -1,4 +1,5 @@
 import type { ChannelKind } from "../channels/kinds.ts";
+import type { ChatRetention } from "../chats/retention/decisions.ts";
 import type { Limits } from "../db/schema.ts";
 import { addCounts } from "../platform/counts.ts";
 import { addToHistory, type History } from "./history.ts";
@@ -10,6 +11,7 @@ interface DirectoryChannel {
   kind: ChannelKind;
   name: string;
   limits: Limits;
+  retentionDays: number | null;
   createdAt: number;
   /** Not null while it is being deleted. */
   erasingAt: number | null;
@@ -17,6 +19,8 @@ interface DirectoryChannel {
 
 /** How the sums of a channel change. `depth`: the messages that wait; the others: the chats in `Waiting`. */
 type ChannelChanges = Record<"depth" | Waiting, number>;
+
+const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 
 /** The channels that have chats or numbers in an organization's object. Copies of their rows are in memory. */
 export class ChannelTable {
@@ -44,25 +48,34 @@ export class ChannelTable {
         name: string;
         closed: number;
         chat_limit: number | null;
-      }>("select id, kind, name, closed, chat_limit from channels order by created_at, id");
+        retention: string | null;
+      }>("select id, kind, name, closed, chat_limit, retention from channels order by created_at, id");
       this.#known = new Map(
-        [...rows].map(({ id, kind, name, closed, chat_limit }) => [
+        [...rows].map(({ id, kind, name, closed, chat_limit, retention }) => [
           id,
-          { id, kind, name, isClosed: closed === 1, chatLimit: chat_limit },
+          {
+            id,
+            kind,
+            name,
+            isClosed: closed === 1,
+            chatLimit: chat_limit,
+            retention: retention === null ? KEPT_FOR_EVER : (JSON.parse(retention) as ChatRetention),
+          },
         ]),
       );
     }
     return this.#known;
   }
 
-  add({ id, kind, name, limits, createdAt, erasingAt }: DirectoryChannel): void {
+  add({ id, kind, name, limits, retentionDays: days, createdAt, erasingAt }: DirectoryChannel): void {
     this.#sql.exec(
-      `insert into channels (id, kind, name, chat_limit, created_at, closed) values (?, ?, ?, ?, ?, ?)
+      `insert into channels (id, kind, name, chat_limit, retention, created_at, closed) values (?, ?, ?, ?, ?, ?, ?)
        on conflict do nothing`,
       id,
       kind,
       name,
       limits.chats ?? null,
+      days === null ? null : JSON.stringify({ days, version: Date.now() } satisfies ChatRetention),
       createdAt,
       erasingAt === null ? 0 : 1,
     );
@@ -91,6 +104,22 @@ export class ChannelTable {
     }
     if (changed.length > 0) this.#known = undefined;
     return changed.length > 0;
+  }
+
+  /** Replaces retentions that changed. @returns the ids of their channels */
+  retain(rows: Pick<DirectoryChannel, "id" | "retentionDays">[]): string[] {
+    const changed = rows.filter(({ id, retentionDays: days }) => {
+      const known = this.get(id);
+      return known && known.retention.days !== days;
+    });
+    for (const { id, retentionDays: days } of changed) {
+      // Its versions grow even if the clock was set back.
+      const version = Math.max(Date.now(), (this.get(id)?.retention.version ?? 0) + 1);
+      const retention: ChatRetention = { days, version };
+      this.#sql.exec("update channels set retention = ? where id = ?", JSON.stringify(retention), id);
+    }
+    if (changed.length > 0) this.#known = undefined;
+    return changed.map(({ id }) => id);
   }
 
   addChats(id: string, chats: number): void {

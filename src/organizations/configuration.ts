@@ -15,10 +15,10 @@ export function readOrganization(env: Env, organizationId: string) {
 
 /** A channel and its organization, even if they are being deleted; undefined if there is no such channel. */
 export function findChannelRow(env: Env, organizationId: string, channelId: string) {
-  const { id, kind, name, limits, createdAt, erasingAt } = channels;
+  const { id, kind, name, limits, retentionDays, createdAt, erasingAt } = channels;
   return directory(env)
     .select({
-      channel: { id, kind, name, limits, createdAt, erasingAt },
+      channel: { id, kind, name, limits, retentionDays, createdAt, erasingAt },
       organization: { limits: organizations.limits, erasingAt: organizations.erasingAt },
     })
     .from(channels)
@@ -27,12 +27,12 @@ export function findChannelRow(env: Env, organizationId: string, channelId: stri
     .get();
 }
 
-/** The names and limits of an organization's channels, the organization's limits and its webhooks, in one round trip. */
+/** The names, limits and retentions of an organization's channels, the organization's limits and its webhooks, in one round trip. */
 export async function readConfiguration(env: Env, organizationId: string) {
   const db = directory(env);
-  const { id, name, limits } = channels;
+  const { id, name, limits, retentionDays } = channels;
   const [rows, [organization], hooks] = await db.batch([
-    db.select({ id, name, limits }).from(channels).where(eq(channels.organizationId, organizationId)),
+    db.select({ id, name, limits, retentionDays }).from(channels).where(eq(channels.organizationId, organizationId)),
     db.select({ limits: organizations.limits }).from(organizations).where(eq(organizations.id, organizationId)),
     db
       .select({ id: webhooks.id, version: webhooks.version, types: webhooks.types, channels: webhooks.channels })

@@ -34,6 +34,15 @@ export class Deletions {
     this.#hasTables = hasTables;
   }
 
+  /** Frees the addresses of a chat whose object is empty. @returns whether there was such a chat */
+  gone(id: string, life: number): boolean {
+    const row = this.#chats.get(id);
+    if (row?.life !== life) return false;
+    this.#chats.beginDeletion(row);
+    this.#chats.endDeletion(id, life);
+    return true;
+  }
+
   /** Deletes what is left of chats that are off the lists. @throws the first error, after the others have ended */
   async finish(rows: ChatRow[]): Promise<void> {
     await forEachInBatches(rows, async (row) => {

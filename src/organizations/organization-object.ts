@@ -7,7 +7,7 @@ import type { RequestCounts } from "../keys/key-stats.ts";
 import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { EventRange } from "../webhooks/rpc.ts";
-import { ADOPT_AFTER_MS, adoptChats, adoptionDueAt } from "./adoptions.ts";
+import { adoptChats, adoptionDueAt } from "./adoptions.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
@@ -18,8 +18,10 @@ import { Existence } from "./existence.ts";
 import { Feed } from "./feed.ts";
 import type { History } from "./history.ts";
 import { type KeyNumbers, KeyTable } from "./key-table.ts";
+import { openForContact } from "./opening.ts";
 import { OwnLines } from "./own-lines.ts";
 import { ReportPace } from "./report-pace.ts";
+import { RetentionWalk } from "./retention-walk.ts";
 import type {
   ChannelHealth,
   ChannelNumbers,
@@ -29,7 +31,6 @@ import type {
   ExportedChat,
   FeedAnswer,
   FeedPointer,
-  KnownChannel,
   OpenAnswer,
   OpenRequest,
   ReportAnswer,
@@ -56,6 +57,7 @@ export class OrganizationObject extends DurableObject<Env> {
   readonly #list = new ChatList(this.ctx.storage.sql, this.#channels, this.#contacts);
   readonly #settings = new Settings(this.env, this.ctx.storage, this.#channels, {
     namesChanged: () => this.#list.changed(),
+    retentionChanged: (ids) => this.#retention.begin(ids),
     webhooksChanged: (list) => this.#lines.configure(list, this.#feed.newestOwn),
   });
   readonly #existence = new Existence(this.env, this.ctx.storage, this.#channels, this.#settings);
@@ -75,30 +77,23 @@ export class OrganizationObject extends DurableObject<Env> {
     ({ id, life }) => callObject(this.env.CHATS, id, (chat) => chat.erase(this.#existence.id ?? "", life)),
     () => this.#isReady(),
   );
+  readonly #retention = new RetentionWalk(this.ctx.storage.sql, this.#channels, {
+    isReady: () => this.#isReady(),
+    standBy: (at) => this.ctx.waitUntil(this.#alarm.by(at)),
+    tell: ({ id, life }, retention) =>
+      callObject(this.env.CHATS, id, (chat) => chat.retain(this.#existence.id ?? "", life, retention)),
+  });
 
   /** Creates the chat of a contact's address, or finds it. @throws if the channel is new and D1 does not answer */
   async open(request: OpenRequest): Promise<OpenAnswer> {
-    const { organizationId, channelId, address, others } = request;
-    if (!(await this.#existence.knows(organizationId, channelId))) return { outcome: "no_channel" };
+    if (!(await this.#existence.knows(request.organizationId, request.channelId))) return { outcome: "no_channel" };
     this.#refreshIfOld();
     await this.#alarm.standing();
-    // No `await` from here to the last write: of concurrent first messages one creates the chat.
-    const channel = this.#channels.get(channelId);
-    if (!channel || channel.isClosed) return { outcome: "no_channel" };
-    const found = this.#chats.byAddress(channelId, [address, ...others]);
-    if (found?.state === "deleting") return { outcome: "deleting", chatId: found.id };
-    if (found) {
-      const row = this.#chats.learn(found, [address, ...others]);
-      // The first call may have created the chat and lost the alarm.
-      if (row.state === "created") await this.#alarm.by(Math.max(row.created_at + ADOPT_AFTER_MS, Date.now()));
-      return this.#opened(organizationId, channel, row, false);
-    }
-    const now = Date.now();
-    if (request.isLimited && this.#settings.isFull(channel)) return { outcome: "chat_limit" };
-    const row = this.#chats.create(channel, request, now);
-    this.#list.changed();
-    await this.#alarm.by(now + ADOPT_AFTER_MS);
-    return this.#opened(organizationId, channel, row, true);
+    const tables = { channels: this.#channels, chats: this.#chats, settings: this.#settings };
+    const { answer, adoptAt } = openForContact(tables, request, Date.now());
+    if (answer.outcome === "opened" && answer.created) this.#list.changed();
+    await this.#alarm.by(adoptAt);
+    return answer;
   }
 
   /** A chat; null if there is none or it is being deleted. */
@@ -165,6 +160,7 @@ export class OrganizationObject extends DurableObject<Env> {
       number: Math.max(row.report, report.number),
       nextAfterMs: this.#pace.next(now),
       listeningForMs: this.#doorbells.listeningForMs(now),
+      retention: this.#channels.get(row.channel_id)?.retention,
       ...(startAfter !== null && { webhooks: { ...webhooks, startAfter } }),
     };
   }
@@ -251,8 +247,9 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#isReady() ? (this.#channels.history(id) ?? this.#keys.history(id)) : null;
   }
 
-  /** The operator changed a name or a limit. @throws if D1 does not answer */
+  /** The operator changed a name, a limit or a retention. @throws if D1 does not answer */
   async refresh(): Promise<void> {
+    await this.#alarm.standing();
     if (this.#isReady()) await this.#settings.read(this.#existence.id ?? "", () => this.#isReady());
   }
 
@@ -274,6 +271,11 @@ export class OrganizationObject extends DurableObject<Env> {
     await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
     await this.#deletions.finish([row]);
     return presentChat(row, channel);
+  }
+
+  /** An empty chat has deleted itself. Repeating the call changes nothing. */
+  chatGone(chatId: string, life: number): void {
+    if (this.#isReady() && this.#deletions.gone(chatId, life)) this.#list.changed();
   }
 
   /** Closes a channel for good: it takes no chat, and its chats are off the lists. */
@@ -313,7 +315,7 @@ export class OrganizationObject extends DurableObject<Env> {
     await gone;
   }
 
-  /** Sends due events, adopts chats whose creation was interrupted, and continues interrupted deletions. Never throws. */
+  /** Sends due events, continues interrupted creations and deletions, and tells chats of their retention. Never throws. */
   override async alarm(): Promise<void> {
     this.#alarm.gone();
     if (!this.#isReady()) return;
@@ -321,20 +323,16 @@ export class OrganizationObject extends DurableObject<Env> {
     await this.#alarm.set(Date.now() + AGAIN_AFTER_MS);
     await adoptChats(this.env, this.#existence.id ?? "", this.#chats, this.#channels);
     const deleteAt = await this.#deletions.resume(Date.now());
+    await this.#retention.step(Date.now());
     if (!this.#isReady()) return;
     const adoptAt = adoptionDueAt(this.#chats, Date.now() + AGAIN_AFTER_MS);
-    const due = [deleteAt, adoptAt, this.#lines.dueAt(Date.now())].filter((at) => at !== null);
+    const due = [deleteAt, adoptAt, this.#retention.dueAt(), this.#lines.dueAt(Date.now())].filter((at) => at !== null);
     await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
   }
 
   #refreshIfOld(): void {
     if (this.#settings.isOld)
       this.ctx.waitUntil(this.#settings.readLater(this.#existence.id ?? "", () => this.#isReady()));
-  }
-
-  #opened(organizationId: string, channel: KnownChannel, row: ChatRow, created: boolean): OpenAnswer {
-    const identity = identityOf(organizationId, channel, row);
-    return { outcome: "opened", chat: presentChat(row, channel), identity, created };
   }
 
   /** Whether the object has its tables. Creates nothing. */

@@ -2,6 +2,7 @@ import type { Outcome } from "../channels/adapter.ts";
 import type { ChannelKind } from "../channels/kinds.ts";
 import type { Chat, ChatActivity } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
+import type { ChatRetention } from "../chats/retention/decisions.ts";
 import type { Metadata } from "../db/schema.ts";
 import type { EventType } from "../events/event.ts";
 import type { ListPosition } from "../http/pagination.ts";
@@ -103,11 +104,18 @@ export interface EventBurst {
  * `number`: the number of the last report that counted. `nextAfterMs`: how long the chat should collect changes before
  * its next report. `listeningForMs`: for how long to report each event at once, because a client waits for events.
  * `webhooks`: absent if the chat has the current list. A webhook that is new to the chat gets its events after the number
- * `startAfter`: the last one that the organization had when it first told the chat of the list. `unknown`: the organization has no such chat, or it is being
- * deleted.
+ * `startAfter`: the last one that the organization had when it first told the chat of the list. `retention`: how long the
+ * chat keeps its messages. `unknown`: the organization has no such chat, or it is being deleted.
  */
 export type ReportAnswer =
-  | { outcome: "ok"; number: number; nextAfterMs: number; listeningForMs: number; webhooks?: NewWebhooks }
+  | {
+      outcome: "ok";
+      number: number;
+      nextAfterMs: number;
+      listeningForMs: number;
+      webhooks?: NewWebhooks;
+      retention?: ChatRetention | undefined;
+    }
   | { outcome: "unknown" };
 
 /** A list of webhooks that a chat does not have yet. */
@@ -168,4 +176,5 @@ export interface KnownChannel {
   isClosed: boolean;
   /** How many chats it may have; null for no limit. */
   chatLimit: number | null;
+  retention: ChatRetention;
 }

@@ -114,4 +114,8 @@ export const ORGANIZATION_SCHEMA = [
   `-- History as JSON: the attempts of a channel and the requests of a key, by hour and by day.
    alter table channels add column history text;
    alter table keys add column history text;`,
+  `-- ChatRetention as JSON; null if the channel never had one.
+   alter table channels add column retention text;
+   -- Set while chats are told of a change: where the walk stands, as JSON.
+   alter table channels add column retention_walk text;`,
 ];

@@ -14,6 +14,8 @@ const NO_WEBHOOKS: WebhookList = { version: "", webhooks: [] };
 interface SettingsListener {
   /** A name or a limit of a channel changed. */
   namesChanged(): void;
+  /** Other retentions of these channels are stored. */
+  retentionChanged(channelIds: string[]): void;
   /** Called in the commit that stores the list. */
   webhooksChanged(list: WebhookList): void;
 }
@@ -27,6 +29,9 @@ export class Settings {
   #webhooks: WebhookList | undefined;
   /** When D1 was read last, Unix milliseconds. */
   #readAt = 0;
+  /** How many reads of D1 have begun, and which one is stored: reads can end in a different order. */
+  #reads = 0;
+  #stored = 0;
 
   constructor(env: Env, storage: DurableObjectStorage, channels: ChannelTable, listener: SettingsListener) {
     this.#env = env;
@@ -48,10 +53,14 @@ export class Settings {
   /** Reads D1 again. @param isReady false after the organization was deleted @throws if D1 does not answer */
   async read(organizationId: string, isReady: () => boolean): Promise<void> {
     this.#readAt = Date.now();
+    const read = ++this.#reads;
     const { channels, organization, webhooks } = await readConfiguration(this.#env, organizationId);
-    if (!organization || !isReady()) return;
+    if (!organization || !isReady() || read < this.#stored) return;
+    this.#stored = read;
     this.setLimit(organization.limits);
     if (this.#channels.configure(channels)) this.#listener.namesChanged();
+    const changed = this.#channels.retain(channels);
+    if (changed.length > 0) this.#listener.retentionChanged(changed);
     const version = webhooks.map((webhook) => `${webhook.id}:${webhook.version}`).join();
     if (version === this.webhooks.version) return;
     this.#webhooks = { version, webhooks };

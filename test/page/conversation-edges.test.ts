@@ -3,9 +3,11 @@ import {
   type Action,
   type Conversation,
   emptyConversation,
+  hasEarlier,
   reduce,
   resumeAfter,
 } from "../../src/web/visitor/conversation.ts";
+import type { ChatMessage } from "../../src/web/visitor/frames.ts";
 import { inbound, messages, outbound, ready, stored } from "./frames.ts";
 
 type Frame = Extract<Action, { type: "frame" }>["frame"];
@@ -21,7 +23,14 @@ const seqs = ({ entries }: Conversation) => entries.map(({ message }) => message
 const waits = ({ outbox }: Conversation) => outbox.map(({ id }) => id);
 
 test("an empty conversation requests everything", () => {
-  expect(emptyConversation()).toEqual({ chatId: null, entries: [], outbox: [], caughtUp: false, skipTo: null });
+  expect(emptyConversation()).toEqual({
+    chatId: null,
+    entries: [],
+    outbox: [],
+    oldest: 1,
+    caughtUp: false,
+    skipTo: null,
+  });
   expect(resumeAfter(emptyConversation())).toBe(0);
 });
 
@@ -49,9 +58,31 @@ test("a refusal has its code, its text and its wait", () => {
 test("older messages that are already shown are ignored", () => {
   const state = frames(emptyConversation(), ready(messages(4, 6)));
   expect(seqs(frames(state, { type: "older", messages: messages(2, 5) }))).toEqual([2, 3, 4, 5, 6]);
-  expect(frames(state, { type: "older", messages: [] })).toBe(state);
   const nothing = frames(emptyConversation(), ready([]));
-  expect(frames(nothing, { type: "older", messages: messages(1, 2) })).toBe(nothing);
+  for (const older of [[], messages(1, 2)]) {
+    expect(frames(nothing, { type: "older", messages: older })).toBe(nothing);
+  }
+});
+
+test("earlier messages are offered until the server has none, because they were deleted", () => {
+  const state = frames(emptyConversation(), ready(messages(4, 6)));
+  expect(hasEarlier(state)).toBe(true);
+  const walked = frames(state, { type: "older", messages: messages(2, 3) });
+  expect(hasEarlier(walked)).toBe(true);
+  const ended = frames(walked, { type: "older", messages: [] });
+  expect([hasEarlier(ended), seqs(ended)]).toEqual([false, [2, 3, 4, 5, 6]]);
+  expect(hasEarlier(open(3))).toBe(false);
+  expect(hasEarlier(emptyConversation())).toBe(false);
+});
+
+test("a page whose messages were all deleted in the meantime shows none, and then the next message", () => {
+  const emptied = frames(open(3), ready([], 0));
+  expect([seqs(emptied), emptied.caughtUp]).toEqual([[], true]);
+  const message = messages(4, 4);
+  const behind = frames(emptied, { type: "message", message: message[0] as ChatMessage });
+  expect(behind.caughtUp).toBe(false);
+  const caughtUp = frames(behind, ready(message, 4));
+  expect([seqs(caughtUp), caughtUp.caughtUp]).toEqual([[4], true]);
 });
 
 test("a gap of a hundred messages is loaded completely, and a longer one is skipped", () => {

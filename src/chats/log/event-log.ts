@@ -1,4 +1,5 @@
 import type { EventFact, EventType } from "../../events/event.ts";
+import type { Message } from "../message.ts";
 
 /** An event to store. */
 export type NewEvent = Pick<EventFact, "type" | "seq" | "note" | "at">;
@@ -85,4 +86,10 @@ export class EventLog {
 
 function factOf({ n, type, seq, note, at }: EventRow): EventFact {
   return { number: n, type, seq, note: note === null ? null : (JSON.parse(note) as EventFact["note"]), at };
+}
+
+/** A message's new status. */
+export function statusEvent({ seq, status, error, updatedAt }: Message): NewEvent {
+  const note = { status, ...(error && { code: error.code }) };
+  return { type: "message.status", seq, note, at: Date.parse(updatedAt) };
 }

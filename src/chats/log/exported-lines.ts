@@ -1,5 +1,6 @@
 import type { ExportAsked } from "../rpc.ts";
 import { checkComplete } from "./integrity.ts";
+import type { SeqBounds } from "./ranges.ts";
 
 /** The most messages of one call, and about how many characters it returns. A call can return 32 MB. */
 const MAX_MESSAGES = 500;
@@ -17,9 +18,9 @@ interface ExportedPage {
 /**
  * Messages of a chat as lines of JSON in UTF-8: at most 500 with a place and 500 without, and fewer if they are long.
  * First come the messages without a place: a message that gets its place meanwhile is not lost, because the export goes
- * up to the newest message when the last one without a place was read.
+ * up to the newest message when the last one without a place was read. Messages that are deleted meanwhile are left out.
  */
-export function exportedPage(sql: SqlStorage, asked: ExportAsked, newest: number): ExportedPage {
+export function exportedPage(sql: SqlStorage, asked: ExportAsked, { floor, newest }: SeqBounds): ExportedPage {
   let lines = "";
   let { unplacedAfter } = asked;
   if (asked.upTo === null) {
@@ -30,7 +31,7 @@ export function exportedPage(sql: SqlStorage, asked: ExportAsked, newest: number
     }
   }
   const upTo = Math.min(asked.upTo ?? newest, newest);
-  const placed = placedLines(sql, lines, asked.seq, upTo);
+  const placed = placedLines(sql, lines, Math.max(asked.seq, Math.min(floor, upTo)), upTo);
   return { lines: new TextEncoder().encode(placed.lines), seq: placed.last, upTo, unplacedAfter };
 }
 

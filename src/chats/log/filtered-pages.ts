@@ -12,9 +12,9 @@ const FIELDS = ["status", "direction", "type"] as const satisfies (keyof Message
 /** Pages of those messages of a chat that a filter selects, as JSON, newest first. */
 export class FilteredPages {
   readonly #sql: SqlStorage;
-  readonly #log: Pick<MessageLog, "byId" | "newest">;
+  readonly #log: Pick<MessageLog, "bounds" | "cursor">;
 
-  constructor(sql: SqlStorage, log: Pick<MessageLog, "byId" | "newest">) {
+  constructor(sql: SqlStorage, log: Pick<MessageLog, "bounds" | "cursor">) {
     this.#sql = sql;
     this.#log = log;
   }
@@ -24,12 +24,13 @@ export class FilteredPages {
    * @param before the id of a message: only older ones; null for all
    */
   read(filter: MessageFilter, before: string | null, limit: number): ListAnswer {
-    const end = before === null ? this.#log.newest().seq + 1 : this.#log.byId(before)?.seq;
-    if (end === undefined) return { outcome: "unknown_cursor" };
-    const low = Math.max(1, end - MAX_EXAMINED);
+    const { floor, newest } = this.#log.bounds();
+    const end = before === null ? newest + 1 : this.#log.cursor(before);
+    if (end === null) return { outcome: "unknown_cursor" };
+    const low = Math.max(floor + 1, end - MAX_EXAMINED);
     const found = this.#matching(filter, low, end - 1, limit + 1);
     const shown = found.slice(0, limit);
-    const last = found.length > limit ? shown.at(-1) : this.#at(low > 1 ? low : 0);
+    const last = found.length > limit ? shown.at(-1) : this.#at(low > floor + 1 ? low : 0);
     const cursor = last === undefined ? null : (JSON.parse(last) as Message).id;
     const pagination = JSON.stringify({ limit, hasMore: cursor !== null, cursor });
     const body = new TextEncoder().encode(`{"messages":[${shown.join()}],"pagination":${pagination}}`);

@@ -1,12 +1,15 @@
-import { seqOf } from "../../ids.ts";
+import { isMessageId, seqOf } from "../../ids.ts";
 import { prepareSchema } from "../../platform/schema-steps.ts";
 import { expiryOf, type Message } from "../message.ts";
 import { type StatusChange, withStatus } from "../message-status.ts";
-import { EventLog, type NewEvent } from "./event-log.ts";
+import { EventLog, type NewEvent, statusEvent } from "./event-log.ts";
+import { type Floor, LogFloor, redactionKey } from "./floor.ts";
 import { CheckedRows, checkComplete } from "./integrity.ts";
 import { QueueIndex } from "./queue-index.ts";
+import type { SeqBounds } from "./ranges.ts";
 import { redacted } from "./redaction.ts";
 import {
+  insertRow,
   type Media,
   type NewMessage,
   type OutboundColumns,
@@ -20,15 +23,19 @@ import { newestFirst } from "./walk.ts";
 
 const RECENT_MESSAGES = 1_000;
 
-/** The messages of one chat, in its object's SQLite. The sequence has no gaps, so a page is a range of the primary key. */
+/**
+ * The messages of one chat, in its object's SQLite. Above the floor the sequence has no gaps, so a page is a range of the
+ * primary key.
+ */
 export class MessageLog {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
   readonly events: EventLog;
   readonly queue: QueueIndex;
+  readonly floor: LogFloor;
   /** Counts the documents that this instance added or changed. Reads at the same count return the same. */
   changes = 0;
-  /** Counts the messages that this instance redacted. */
+  /** Counts how often this instance redacted or deleted messages. */
   redactions = 0;
   /** A copy of the newest row's columns. */
   #newest: { seq: number; at: number; queued: number } | undefined;
@@ -41,6 +48,7 @@ export class MessageLog {
     this.#sql = storage.sql;
     this.events = new EventLog(storage.sql, onEvent);
     this.queue = new QueueIndex(storage, () => this.newest());
+    this.floor = new LogFloor(storage);
   }
 
   /** Creates or upgrades the schema. */
@@ -57,19 +65,52 @@ export class MessageLog {
     this.#checked.forget();
     this.#measured = undefined;
     this.queue.forget();
+    this.floor.forget();
   }
 
-  /** The newest message's seq, its time in Unix milliseconds, and the count of messages ever queued; zeros if none. */
+  /**
+   * The newest message's seq, its time in Unix milliseconds, and the count of messages ever queued; zeros if there never
+   * was one. It may be deleted.
+   */
   newest(): { seq: number; at: number; queued: number } {
     if (!this.#newest) {
       const [row] = this.#sql.exec<{ seq: number; createdAt: string; queued: number }>(
         "select seq, doc ->> '$.createdAt' as createdAt, queued from messages order by seq desc limit 1",
       );
       // The log has at least the messages that the chat has reported to its organization.
-      checkComplete(row?.seq ?? 0, this.#storage.kv.get<{ seq: number }>("reported")?.seq ?? 0);
-      this.#newest = { seq: row?.seq ?? 0, at: row ? Date.parse(row.createdAt) : 0, queued: row?.queued ?? 0 };
+      this.#newest = row
+        ? { seq: row.seq, at: Date.parse(row.createdAt), queued: row.queued }
+        : { ...this.floor.get() };
+      checkComplete(this.#newest.seq, this.#storage.kv.get<{ seq: number }>("reported")?.seq ?? 0);
     }
     return this.#newest;
+  }
+
+  /** Which messages there are. */
+  bounds(): SeqBounds {
+    return { floor: this.floor.seq, newest: this.newest().seq };
+  }
+
+  /** Whether all messages were deleted, or there never was one. */
+  get isEmpty(): boolean {
+    return this.newest().seq === this.floor.seq;
+  }
+
+  /** The seq of a cursor, the id of a message; null if it is none. All deleted messages stand at the floor. */
+  cursor(id: string): number | null {
+    const found = this.byId(id);
+    if (found) return found.seq;
+    // The id of a message that was scheduled has no seq, so any may have been one.
+    const mayBeDeleted = this.floor.seq > 0 && isMessageId(id) && (seqOf(id) ?? 0) <= this.floor.seq;
+    return mayBeDeleted ? this.floor.seq : null;
+  }
+
+  /** Deletes the messages up to one, or none. */
+  deleteUpTo(last: Floor): void {
+    this.floor.raise(last);
+    this.changes++;
+    this.redactions++;
+    this.#measured = undefined;
   }
 
   /** Stores a message. @returns its JSON */
@@ -82,33 +123,12 @@ export class MessageLog {
     const type = message.direction === "INBOUND" ? "message.received" : "message.created";
     this.commit([{ type, seq: message.seq, note: null, at }], () => {
       row.scheduled?.remove();
-      this.#insert(row, doc, queued);
+      insertRow(this.#sql, row, doc, queued);
     });
     this.#newest = { seq: message.seq, at, queued };
     this.#checked.add({ low: message.seq, high: message.seq });
     if (message.status === "QUEUED") this.queue.expiry.joined(expiryOf(message));
     return doc;
-  }
-
-  #insert(
-    { message, dedupe, fingerprint, template, delivery, media, scheduled }: NewMessage,
-    doc: string,
-    queued: number,
-  ): void {
-    this.#sql.exec(
-      `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued, expires_at, scheduled_id)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      message.seq,
-      doc,
-      dedupe,
-      fingerprint,
-      template && JSON.stringify(template),
-      delivery,
-      media && JSON.stringify(media),
-      queued,
-      expiryOf(message),
-      scheduled ? message.id : null,
-    );
   }
 
   /** Writes rows and their events, or nothing: an object whose write failed can continue. */
@@ -295,7 +315,7 @@ export class MessageLog {
     const blank = redacted(message, at);
     const failure = blank.status === message.status ? [] : [statusEvent(blank)];
     this.commit([...failure, { type: "message.redacted", seq, note: null, at }], () => {
-      this.#storage.kv.put(`redacted ${seq}`, call);
+      this.#storage.kv.put(redactionKey(seq), call);
       if (message.status === "QUEUED") this.queue.left(seq);
       this.#sql.exec(
         `update messages set doc = ?, template = null, fingerprint = null, media = null, redacted_at = ?, delivery = ?
@@ -315,7 +335,7 @@ export class MessageLog {
 
   /** The name of the request that redacted a message. */
   redactedBy(seq: number): string | undefined {
-    return this.#storage.kv.get<string>(`redacted ${seq}`);
+    return this.#storage.kv.get<string>(redactionKey(seq));
   }
 
   /** The chat's size in bytes. Reading it costs as much as storing a message, so it is read every 100 changes. */
@@ -325,9 +345,4 @@ export class MessageLog {
     }
     return this.#measured.bytes;
   }
-}
-
-function statusEvent({ seq, status, error, updatedAt }: Message): NewEvent {
-  const note = { status, ...(error && { code: error.code }) };
-  return { type: "message.status", seq, note, at: Date.parse(updatedAt) };
 }

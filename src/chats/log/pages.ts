@@ -19,26 +19,24 @@ export class MessagePages {
 
   /**
    * Reads a page.
-   * @param newest the seq of the newest message
    * @param cachedVersion the version of this page that the caller has cached
    */
-  read(newest: number, position: ListPosition, cachedVersion: string | undefined): ListAnswer {
+  read(position: ListPosition, cachedVersion: string | undefined): ListAnswer {
     const version = `${this.#instance} ${this.#log.changes}`;
     if (cachedVersion === version) return { outcome: "unchanged" };
     if ("page" in position) {
-      if (position.page === 1)
-        return { outcome: "ok", body: this.#firstPage(newest, position.limit, version), version };
-      return { outcome: "ok", body: this.#page(pageRange(newest, position.page, position.limit)), version };
+      if (position.page === 1) return { outcome: "ok", body: this.#firstPage(position.limit, version), version };
+      return { outcome: "ok", body: this.#page(pageRange(this.#log.bounds(), position.page, position.limit)), version };
     }
-    const cursor = this.#log.byId("before" in position ? position.before : position.after);
-    if (!cursor) return { outcome: "unknown_cursor" };
+    const cursor = this.#log.cursor("before" in position ? position.before : position.after);
+    if (cursor === null) return { outcome: "unknown_cursor" };
     const select = "before" in position ? rangeBefore : rangeAfter;
-    return { outcome: "ok", body: this.#page(select(newest, cursor.seq, position.limit)), version };
+    return { outcome: "ok", body: this.#page(select(this.#log.bounds(), cursor, position.limit)), version };
   }
 
-  #firstPage(newest: number, limit: number, version: string): Uint8Array {
+  #firstPage(limit: number, version: string): Uint8Array {
     if (this.#first?.version !== version || this.#first.limit !== limit) {
-      this.#first = { version, limit, body: this.#page(pageRange(newest, 1, limit)) };
+      this.#first = { version, limit, body: this.#page(pageRange(this.#log.bounds(), 1, limit)) };
     }
     return this.#first.body;
   }

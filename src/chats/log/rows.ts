@@ -1,4 +1,4 @@
-import type { Message } from "../message.ts";
+import { expiryOf, type Message } from "../message.ts";
 
 /** The template of a message. A copy is stored, because the template may change while the message is queued. */
 export interface UsedTemplate {
@@ -57,4 +57,27 @@ export function outboundRow({ seq, doc, delivery, template }: OutboundColumns): 
     delivery,
     template: template ? (JSON.parse(template) as UsedTemplate) : null,
   };
+}
+
+/** Inserts a row. @param queued how many messages up to this one were queued when stored */
+export function insertRow(
+  sql: SqlStorage,
+  { message, dedupe, fingerprint, template, delivery, media, scheduled }: NewMessage,
+  doc: string,
+  queued: number,
+): void {
+  sql.exec(
+    `insert into messages (seq, doc, dedupe, fingerprint, template, delivery, media, queued, expires_at, scheduled_id)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    message.seq,
+    doc,
+    dedupe,
+    fingerprint,
+    template && JSON.stringify(template),
+    delivery,
+    media && JSON.stringify(media),
+    queued,
+    expiryOf(message),
+    scheduled ? message.id : null,
+  );
 }

@@ -32,6 +32,8 @@ export interface SchedulingHost {
   logger: Pick<Logger, "error">;
   /** Undefined before the chat's adoption and after its deletion. */
   identity(): ChatIdentity | undefined;
+  /** How long the channel keeps messages, in milliseconds; null for ever. */
+  keptMs(): number | null;
   /** The limit that one more message in the chat would exceed; null for none. */
   limit(): "chat_backlog" | "chat_full" | null;
   /** Gives a message its place, and removes it from the scheduled ones in the same commit. @returns its JSON */
@@ -69,7 +71,7 @@ export class ScheduledMessages {
     if (!this.#host.identity()) return null;
     const [dueAt, oldestAt] = [this.nextDueAt(), this.#ended.oldestAt()];
     const placeAt = dueAt === null ? null : this.#decisions.placeAt(dueAt, this.#rest, now);
-    const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt);
+    const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt, this.#host.keptMs());
     return placeAt === null || purgeAt === null ? (placeAt ?? purgeAt) : Math.min(placeAt, purgeAt);
   }
 
@@ -136,7 +138,8 @@ export class ScheduledMessages {
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
       if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
-      this.#ended.purge((endedAt) => purgeAt(endedAt) > now);
+      const keptMs = this.#host.keptMs();
+      this.#ended.purge((endedAt) => purgeAt(endedAt, keptMs) > now);
       const due = this.#rows.entries().filter(({ dueAt }) => isDue(placeAt(dueAt, this.#rest, now), now));
       for (const entry of due.sort(bySoonest)) if (!this.#placeOne(identity, entry, now)) return;
       this.#rest = null;

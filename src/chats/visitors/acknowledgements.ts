@@ -40,8 +40,8 @@ export class Acknowledgements {
   /** Updates the next messages. @returns those that changed, oldest first; null if nothing is left to update */
   step(status: Acknowledged, now: number): Message[] | null {
     const before = this.#progress();
-    const low = before[status] + 1;
-    const high = Math.min(this.#target[status], before[status] + STEP_SIZE);
+    const low = Math.max(before[status], this.#log.floor.seq) + 1;
+    const high = Math.min(this.#target[status], low + STEP_SIZE - 1);
     if (low > high) return null;
     const changed = acknowledge(this.#storage.sql, this.#log, { low, high }, status, now);
     const after = { ...before, [status]: high };

@@ -96,6 +96,11 @@ export class VisitorSockets {
     });
   }
 
+  /** Whether a page is open. */
+  get isOnline(): boolean {
+    return this.#openSockets().length > 0;
+  }
+
   /** Accepts a visitor's socket. The Worker has verified the request. Stores nothing until the visitor writes. */
   accept(request: Request): Response {
     const { state } = this.#host;
@@ -175,16 +180,16 @@ export class VisitorSockets {
     if (!identity) {
       return { type: "ready", chatId: null, messages: [], hasMore: false, lastSeq: 0 };
     }
-    const lastSeq = this.#host.log.newest().seq;
-    const { range, pagination } = rangeAfter(lastSeq, visitor.after, PAGE_SIZE);
+    const { range, pagination } = rangeAfter(this.#host.log.bounds(), visitor.after, PAGE_SIZE);
     const messages = this.#messages(range);
+    const lastSeq = this.#host.log.isEmpty ? 0 : this.#host.log.newest().seq;
     return { type: "ready", chatId: identity.chatId, messages, hasMore: pagination.hasMore, lastSeq };
   }
 
   #before(cursor: number): VisitorMessage[] {
     if (!this.#host.identity()) return [];
-    const { seq: lastSeq } = this.#host.log.newest();
-    return this.#messages(rangeBefore(lastSeq, Math.min(cursor, lastSeq + 1), PAGE_SIZE).range);
+    const bounds = this.#host.log.bounds();
+    return this.#messages(rangeBefore(bounds, Math.min(cursor, bounds.newest + 1), PAGE_SIZE).range);
   }
 
   /** The messages of a range, oldest first. */

@@ -36,6 +36,8 @@ export interface Conversation {
   /** Stored messages without a gap, oldest first. */
   entries: readonly Entry[];
   outbox: readonly OwnMessage[];
+  /** No message that is left has a lower `seq`. */
+  oldest: number;
   /** Whether `entries` reach the chat's newest message. */
   caughtUp: boolean;
   /** The `seq` after which the next connection starts, or null to continue at the newest entry. */
@@ -56,12 +58,17 @@ const PAGE = 100;
 
 /** An empty conversation with the tab's unsent messages. */
 export function emptyConversation(outbox: readonly OwnMessage[] = []): Conversation {
-  return { chatId: null, entries: [], outbox, caughtUp: false, skipTo: null };
+  return { chatId: null, entries: [], outbox, oldest: 1, caughtUp: false, skipTo: null };
 }
 
 /** The `seq` of the newest entry, or 0. */
 export function newestSeq({ entries }: Pick<Conversation, "entries">): number {
   return entries.at(-1)?.message.seq ?? 0;
+}
+
+/** Whether the chat may have messages before the first entry. */
+export function hasEarlier({ entries, oldest }: Pick<Conversation, "entries" | "oldest">): boolean {
+  return (entries[0]?.message.seq ?? 1) > oldest;
 }
 
 /** The `after` of the next connection. The newest entry is loaded again, to detect another chat. */
@@ -111,6 +118,7 @@ function reduceFrame(state: Conversation, frame: IncomingFrame): Conversation {
 /** Adds older messages before the first entry, if they leave no gap. */
 function prepend(state: Conversation, messages: ChatMessage[]): Conversation {
   const first = state.entries[0]?.message.seq ?? 0;
+  if (messages.length === 0 && first > state.oldest) return { ...state, oldest: first };
   const older = messages.filter(({ seq }) => seq < first);
   if (older.at(-1)?.seq !== first - 1) return state;
   return { ...state, entries: [...older.map(entryOf), ...state.entries] };

@@ -4,6 +4,7 @@ import {
   type Action,
   type Conversation,
   emptyConversation,
+  hasEarlier,
   reduce,
   resumeAfter,
   type Trouble,
@@ -163,8 +164,9 @@ export class ChatSession {
   }
 
   #requestOlder(): void {
-    const first = this.#view.conversation.entries[0]?.message.seq ?? 0;
-    if (first > 1) this.#connection?.send({ type: "older", before: first });
+    const { conversation } = this.#view;
+    const before = conversation.entries[0]?.message.seq ?? 0;
+    if (hasEarlier(conversation)) this.#connection?.send({ type: "older", before });
     else this.#finishOlder("idle");
   }
 

@@ -206,6 +206,14 @@ async function withOldChats(organizationId: string, channelId: string, count: nu
   await runInDurableObject(object(organizationId), (_object, { storage }) => {
     storage.sql.exec("drop table contact_terms");
     storage.sql.exec("drop table contact_fill");
+    for (const column of [
+      "channels drop history",
+      "keys drop history",
+      "channels drop retention",
+      "channels drop retention_walk",
+    ]) {
+      storage.sql.exec(`alter table ${column}`);
+    }
     storage.kv.put("schema", 1);
     for (let number = 0; number < count; number++) {
       storage.sql.exec(

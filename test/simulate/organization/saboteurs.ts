@@ -4,7 +4,8 @@ const organization = "src/organizations/organization-object.ts";
 const chatTable = "src/organizations/chat-table.ts";
 const existence = "src/organizations/existence.ts";
 const deletions = "src/organizations/deletions.ts";
-const chat = "src/chats/chat-object.ts";
+const opening = "src/organizations/opening.ts";
+const erasure = "src/chats/erasure.ts";
 const chatParts = "src/chats/chat-parts.ts";
 const redactions = "src/chats/redactions.ts";
 const report = "src/chats/chat-report.ts";
@@ -18,13 +19,13 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "this.#feed.commit",
   },
   "a chat's object is erased without a look at its life": {
-    file: chat,
+    file: erasure,
     right: "if (newest > life) return;",
     wrong: "",
   },
   "an address gets a chat that is being deleted": {
-    file: organization,
-    right: `if (found?.state === "deleting") return { outcome: "deleting", chatId: found.id };`,
+    file: opening,
+    right: `if (found?.state === "deleting") return refused({ outcome: "deleting", chatId: found.id });`,
     wrong: "",
   },
   "a row is deleted before the chat's object is emptied": {
@@ -88,7 +89,7 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     wrong: "if (!row) return;",
   },
   "any alarm ends the time of a tombstone": {
-    file: chat,
+    file: erasure,
     right: "Date.now() < until ?",
     wrong: "false ?",
   },

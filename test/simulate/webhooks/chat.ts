@@ -58,6 +58,7 @@ export class LineChat {
       depth: () => 0,
       nextDueAt: () => null,
       details: () => null,
+      told: () => {},
     });
   }
 
@@ -250,6 +251,7 @@ export class LineChat {
         return events.newest;
       },
       newest: () => ({ seq: 0, at: 0 }),
+      isEmpty: true,
       directionsDownTo: () => [],
     };
     return log as unknown as MessageLog;

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { hasEarlier } from "../conversation.ts";
 import type { SessionView } from "../session.ts";
 import { type Line, timelineOf } from "../timeline.ts";
 import { Bubble } from "./bubble.tsx";
@@ -28,7 +29,7 @@ export function MessageList({ view, words, actions }: MessageListProps): JSX.Ele
   const scroll = useScroll(lines);
   const live = useLive(view.conversation.caughtUp && view.older !== "loading");
   const now = Date.now();
-  const hasOlder = !ended && (view.conversation.entries[0]?.message.seq ?? 1) > 1;
+  const hasOlder = !ended && hasEarlier(view.conversation);
   const empty = lines.length === 0 && (view.conversation.caughtUp || view.link === "offline");
 
   // The button disappears after the last page. Then its focus moves to the list, not to the top of the page.

@@ -1,0 +1,100 @@
+/** The newest of the deleted messages: its seq, its time in Unix milliseconds, and the count of messages queued up to it. */
+export interface Floor {
+  seq: number;
+  at: number;
+  queued: number;
+}
+
+/** One of the oldest messages that are left. */
+export interface OldMessage extends Floor {
+  isWaiting: boolean;
+}
+
+const NO_FLOOR: Floor = { seq: 0, at: 0, queued: 0 };
+
+/**
+ * The floor of a chat's messages: all up to it were deleted, and above it the sequence has no gaps. The sequence never
+ * starts again, so what the next message needs of the deleted ones stays.
+ */
+export class LogFloor {
+  readonly #storage: DurableObjectStorage;
+  #copy: Floor | undefined;
+  /** The time of the oldest message that is left; undefined if not read. */
+  #oldestAt: number | undefined;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** The newest deleted message; zeros if none was deleted. */
+  get(): Floor {
+    this.#copy ??= this.#storage.kv.get<Floor>("floor") ?? NO_FLOOR;
+    return this.#copy;
+  }
+
+  /** The seq of the newest deleted message; 0 if none was deleted. */
+  get seq(): number {
+    return this.get().seq;
+  }
+
+  /** The time of the oldest message that is left, in Unix milliseconds; null if there is none. */
+  oldestAt(): number | null {
+    this.#oldestAt ??= this.oldest(1)[0]?.at;
+    return this.#oldestAt ?? null;
+  }
+
+  /** The oldest messages that are left, at most `limit`. */
+  oldest(limit: number): OldMessage[] {
+    return this.#storage.sql
+      .exec<{ seq: number; createdAt: string; queued: number; isWaiting: number }>(
+        `select seq, doc ->> '$.createdAt' as createdAt, queued, status = 'QUEUED' as isWaiting
+         from messages where seq > ? order by seq limit ?`,
+        this.seq,
+        limit,
+      )
+      .toArray()
+      .map(({ seq, createdAt, queued, isWaiting }) => ({
+        seq,
+        at: Date.parse(createdAt),
+        queued,
+        isWaiting: isWaiting === 1,
+      }));
+  }
+
+  /** Deletes the messages up to one, with everything that is stored of them, or none. */
+  raise({ seq, at, queued }: Floor): void {
+    const { kv, sql } = this.#storage;
+    const floor = { seq, at, queued };
+    this.#storage.transactionSync(() => {
+      const redacted = sql.exec<{ seq: number }>(
+        "select seq from messages where seq > ? and seq <= ? and redacted_at is not null",
+        this.seq,
+        seq,
+      );
+      for (const row of redacted.toArray()) {
+        kv.delete(redactionKey(row.seq));
+        kv.delete(unreportedKey(row.seq));
+      }
+      sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);
+      kv.put("floor", floor);
+    });
+    this.#copy = floor;
+    this.#oldestAt = undefined;
+  }
+
+  /** The storage was deleted. */
+  forget(): void {
+    this.#copy = undefined;
+    this.#oldestAt = undefined;
+  }
+}
+
+/** Where the name of the request is stored that redacted a message. */
+export function redactionKey(seq: number): string {
+  return `redacted ${seq}`;
+}
+
+/** Set while the list of chats may not know of a message's redaction. */
+export function unreportedKey(seq: number): string {
+  return `unreported ${seq}`;
+}
