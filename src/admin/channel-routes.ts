@@ -6,6 +6,7 @@ import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { Access } from "./access.ts";
+import { checkChannel } from "./channel-checks.ts";
 import {
   type ChannelView,
   channelPatch,
@@ -73,6 +74,11 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
       const registered = await registerChannel(c.env, viewOf(c), c.req.param("id"));
       onChange(c, c.req.param("id"));
       return c.json(registered);
+    })
+    .post("/channels/:id/check", writes, noQuery, async (c) => {
+      const checks = await checkChannel(c.env, viewOf(c), c.req.param("id"));
+      onChange(c, c.req.param("id"));
+      return c.json({ checks });
     })
     .post(
       "/channels/:id/identity-secret",

@@ -133,6 +133,15 @@ export interface Registration {
   description: string;
 }
 
+/**
+ * A network's answer about a channel: the address of its webhook and why its last call failed, that it refuses the
+ * credentials, or that nothing can be said. `description` is for people, and never contains a secret.
+ */
+export type Inspection =
+  | { answer: "accepted"; webhook: string | null; lastError: string | null }
+  | { answer: "refused"; description: string }
+  | { answer: "none"; description: string };
+
 export interface Adapter extends ChannelSpec {
   defaults: { perSecond: number };
   /** The environment variable with the network's base URL, and the URL if the variable is not set. */
@@ -171,6 +180,8 @@ export interface Adapter extends ChannelSpec {
     credentials: Credentials,
     network: Network,
   ) => Promise<Registration>;
+  /** Asks whether the network accepts the credentials, and where its webhook points; changes nothing, never throws. */
+  inspect?: (credentials: Credentials, network: Network) => Promise<Inspection>;
   /**
    * For a network that calls one URL for several accounts: whether an item for `account` belongs to the channel with
    * `credentials`, if it arrived at the URL of the channel with the credentials `called`.

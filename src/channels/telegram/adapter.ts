@@ -1,4 +1,5 @@
 import type { Adapter } from "../adapter.ts";
+import { inspectBot } from "./inspect.ts";
 import { telegramMedia } from "./media.ts";
 import { registerWebhook } from "./register.ts";
 import { countTelegramParts, sendToTelegram } from "./send.ts";
@@ -14,5 +15,6 @@ export const telegram: Adapter = {
   send: sendToTelegram,
   receive: receiveFromTelegram,
   registerWebhook,
+  inspect: inspectBot,
   media: telegramMedia,
 };

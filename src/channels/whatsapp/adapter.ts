@@ -1,4 +1,5 @@
 import type { Adapter } from "../adapter.ts";
+import { inspectNumber } from "./inspect.ts";
 import { whatsappMedia } from "./media.ts";
 import { countWhatsAppParts, sendToWhatsApp } from "./send.ts";
 import { whatsappSpec } from "./spec.ts";
@@ -17,5 +18,6 @@ export const whatsapp: Adapter = {
   receive: receiveFromWhatsApp,
   handshake,
   isFor,
+  inspect: inspectNumber,
   media: whatsappMedia,
 };

@@ -7,7 +7,7 @@ import { examples } from "../examples.ts";
 import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
 import { jsonResponse, type OperationSpec, type RequestBodySpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
-import { channelSchema, registrationSchema, resealedSchema } from "./resources.ts";
+import { channelCheckSchema, channelSchema, registrationSchema, resealedSchema } from "./resources.ts";
 import type { Side } from "./side.ts";
 
 const { channel } = examples;
@@ -189,6 +189,31 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       responses: [
         jsonResponse(200, "The network's response.", z.object({ webhook: registrationSchema }), {
           webhook: { url: channel.webhook?.url ?? "", ok: true, code: null, description: "Webhook was set" },
+        }),
+      ],
+      errors: ["channel_not_found"],
+    },
+    {
+      method: "post",
+      path: "/channels/{id}/check",
+      id: "checkChannel",
+      tag,
+      ...needs("channels:write"),
+      summary: "Check a channel",
+      description:
+        "Asks the network whether it accepts the channel's credentials and whether its webhook points to this service. Changes nothing. The network can take up to 10 seconds to respond.",
+      responses: [
+        jsonResponse(200, "The checks.", z.object({ checks: z.array(channelCheckSchema) }), {
+          checks: [
+            { name: "credentials", state: "ok", found: "The network accepts the credentials", advice: null },
+            {
+              name: "webhook",
+              state: "fails",
+              found: "No webhook is registered, so messages from contacts do not arrive",
+              advice: "Register the webhook",
+            },
+            { name: "network", state: "ok", found: "The network responds", advice: null },
+          ],
         }),
       ],
       errors: ["channel_not_found"],

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../admin/channel-checks.ts";
 import type { presentChannel } from "../../admin/channels.ts";
 import type { presentMember } from "../../admin/members.ts";
 import type { presentOrganization } from "../../admin/organizations.ts";
@@ -236,6 +237,23 @@ export const registrationSchema = resource<Awaited<ReturnType<typeof registerCha
     ok: z.boolean().describe("Whether the network accepted the webhook"),
     code: z.number().nullable().describe("The network's error code. Null after a success or without a response"),
     description: z.string().describe("The network's own words"),
+  }),
+);
+
+export const channelCheckSchema = resource<ChannelCheck>()(
+  "ChannelCheck",
+  "One check of a channel.",
+  z.object({
+    name: z
+      .enum(CHECK_NAMES)
+      .describe(
+        "`credentials`: whether they can be decrypted and the network accepts them. `webhook`: whether the network calls this service. `network`: whether it responds, and lets the channel send",
+      ),
+    state: z
+      .enum(CHECK_STATES)
+      .describe("`warns`: it works, but the network reports a problem. `unknown`: it could not be checked"),
+    found: z.string().describe("The finding, for people"),
+    advice: z.string().nullable().describe("What to do. Null if nothing"),
   }),
 );
 

@@ -90,6 +90,7 @@ function managementShapes(prefix: string, list: string, organization: string[]):
     [`PATCH ${prefix}/channels/:id`]: { ids: channel, body: channelPatch, ends: true, weight: 3 },
     [`DELETE ${prefix}/channels/:id`]: { ids: channel, ends: true },
     [`POST ${prefix}/channels/:id/webhook`]: { ids: channel },
+    [`POST ${prefix}/channels/:id/check`]: { ids: channel },
     [`POST ${prefix}/channels/:id/identity-secret`]: { ids: channel, body: overlapBody, ends: true },
     [`POST ${prefix}${list}/templates`]: { ids: organization, body: newTemplateBody, weight: 3 },
     [`GET ${prefix}${list}/templates`]: { ids: organization, query: pageQuery },

@@ -113,6 +113,7 @@ const WRITES: [
     (_, ids) => ids.telegramId,
   ],
   ["DELETE", "/channels/:id", (ids) => [`/channels/${ids.channelId}`], (_, ids) => ids.channelId],
+  ["POST", "/channels/:id/check", (ids) => [`/channels/${ids.telegramId}/check`], (_, ids) => ids.telegramId],
   [
     "POST",
     "/channels/:id/identity-secret",
@@ -262,6 +263,7 @@ const ELSEWHERE = [
   "/organizations/:id/chats",
   "/chats/:id",
   "/chats/:id/messages/:messageId/redact",
+  "/channels/:id/check",
   "/webhooks/:id/ping",
   "/webhooks/:id/enable",
   "/webhooks/:id/disable",

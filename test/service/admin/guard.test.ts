@@ -66,6 +66,7 @@ const CONTRACT = [
   "POST /webhooks/:id/chats/:chatId/skip",
   "POST /webhooks/:id/replays",
   "GET /webhooks/:id/replays/:replayId",
+  "POST /channels/:id/check",
   "POST /channels/:id/identity-secret",
   "POST /reseal",
 ];

@@ -81,6 +81,7 @@ const NEEDS: Record<string, Need | null> = {
   "PATCH /api/v1/channels/:id": "channels:write",
   "DELETE /api/v1/channels/:id": "channels:delete",
   "POST /api/v1/channels/:id/webhook": "channels:write",
+  "POST /api/v1/channels/:id/check": "channels:write",
   "POST /api/v1/channels/:id/identity-secret": "channels:identity",
   "GET /api/v1/templates": "templates:read",
   "POST /api/v1/templates": "templates:write",

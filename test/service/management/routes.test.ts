@@ -36,6 +36,7 @@ const ROUTES: [string, string, IdPrefix, object?][] = [
   ["PATCH", "/channels/:id", "chn", { name: "Mine" }],
   ["DELETE", "/channels/:id", "chn"],
   ["POST", "/channels/:id/webhook", "chn"],
+  ["POST", "/channels/:id/check", "chn"],
   ["POST", "/channels/:id/identity-secret", "chn"],
   ["GET", "/templates/:id", "tpl"],
   ["PATCH", "/templates/:id", "tpl", { name: "mine" }],

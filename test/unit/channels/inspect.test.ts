@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { inspectBot } from "../../../src/channels/telegram/inspect.ts";
+import { inspectNumber } from "../../../src/channels/whatsapp/inspect.ts";
+import { connectionLost, fakeNetwork } from "./fake-network.ts";
+import * as telegram from "./telegram-network.ts";
+import * as whatsapp from "./whatsapp-network.ts";
+
+const URL = "https://parley.example/hooks/telegram/chn_g0123456789ABCDE";
+const bot = () => inspectBot(telegram.credentials, telegram.network);
+const number = () => inspectNumber(whatsapp.credentials, whatsapp.network);
+const seconds = () => Math.floor(Date.now() / 1_000);
+
+test("Telegram is asked for the bot's webhook, and none is null", async () => {
+  const sent = fakeNetwork(telegram.ok({ url: URL }), telegram.ok({ url: "" }));
+  expect(await bot()).toEqual({ answer: "accepted", webhook: URL, lastError: null });
+  expect(await bot()).toMatchObject({ webhook: null });
+  expect(sent[0]).toMatchObject({
+    url: `https://telegram.test/bot${telegram.TOKEN}/getWebhookInfo`,
+    redirect: "manual",
+  });
+});
+
+test("Telegram's last error counts for an hour", async () => {
+  const failing = (ago: number) =>
+    telegram.ok({ url: URL, last_error_date: seconds() - ago, last_error_message: "Connection refused" });
+  fakeNetwork(failing(60), failing(3_700));
+  expect(await bot()).toMatchObject({ lastError: "Connection refused" });
+  expect(await bot()).toMatchObject({ lastError: null });
+});
+
+test.each([
+  [401, "refused"],
+  [404, "refused"],
+  [429, "none"],
+  [502, "none"],
+] as const)("Telegram's %i is %s", async (code, answer) => {
+  fakeNetwork(telegram.refused(code, `Words about ${telegram.TOKEN}`));
+  const inspection = await bot();
+  expect(inspection).toMatchObject({ answer });
+  expect(JSON.stringify(inspection)).not.toContain("secret_part");
+});
+
+test("an answer of Telegram that can't be understood says nothing about the bot", async () => {
+  fakeNetwork(telegram.ok({ web: URL }));
+  expect(await bot()).toMatchObject({ answer: "none" });
+});
+
+test("Meta is asked for the number's webhook, and the nearest one counts", async () => {
+  const set = {
+    application: "https://a.test",
+    whatsapp_business_account: "https://b.test",
+    phone_number: "https://c.test",
+  };
+  const { phone_number: _, ...account } = set;
+  const replies = [set, account, { application: "https://a.test" }, undefined];
+  const sent = fakeNetwork(...replies.map((webhook_configuration) => () => Response.json({ webhook_configuration })));
+  for (const webhook of ["https://c.test", "https://b.test", "https://a.test", null]) {
+    expect(await number()).toEqual({ answer: "accepted", webhook, lastError: null });
+  }
+  expect(sent[0]).toMatchObject({
+    url: `https://graph.test/v24.0/${whatsapp.PHONE_ID}?fields=webhook_configuration`,
+    headers: { authorization: `Bearer ${whatsapp.TOKEN}` },
+    redirect: "manual",
+  });
+});
+
+test.each([
+  [190, { status: 401 }, "refused"],
+  [100, { status: 400 }, "refused"],
+  [80_007, { status: 400 }, "none"],
+  [2, { status: 500 }, "none"],
+] as const)("Meta's error %i is %s", async (code, init, answer) => {
+  fakeNetwork(whatsapp.refused(code, { ...init, message: `Words about ${whatsapp.TOKEN}` }));
+  const inspection = await number();
+  expect(inspection).toMatchObject({ answer });
+  expect(JSON.stringify(inspection)).not.toContain(whatsapp.TOKEN);
+});
+
+test.each([
+  ["a page of a proxy", () => new Response("<html>", { status: 502 })],
+  ["a redirect", () => new Response(null, { status: 302, headers: { Location: "https://elsewhere.test" } })],
+  ["no answer", () => Promise.reject(connectionLost())],
+])("%s says nothing about the number", async (_, reply) => {
+  fakeNetwork(reply);
+  expect(await number()).toMatchObject({ answer: "none" });
+});
