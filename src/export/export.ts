@@ -19,6 +19,13 @@ const MAX_CALLS = 40;
 const CALLS_A_PAGE = 3;
 const CHATS_AT_ONCE = 100;
 
+/**
+ * Chats can share a thread, so a part that is read without a pause delays the sends of others. These are several times
+ * what the reading takes.
+ */
+const PAUSE_MS_A_MESSAGE = 0.1;
+const PAUSE_MS_A_BYTE = 0.000_05;
+
 type Scope = ExportScope & { region?: Region | null };
 
 /** What to read next of a chat. Null for a life that is not known yet. */
@@ -93,6 +100,7 @@ async function* chatParts(
   let waiting: ExportedChat[] = [];
   let isLast = chatId !== null && from !== null;
   let hasBegun = false;
+  let pause = 0;
 
   const readChats = async (): Promise<void> => {
     calls.count++;
@@ -128,11 +136,13 @@ async function* chatParts(
     const chat = current ? undefined : waiting.shift();
     const asked: Asked | null = current ?? (chat ? startOf(chat) : null);
     if (!asked) break;
+    if (pause >= 1) await scheduler.wait(pause);
     const page = await readPage(asked);
     hasBegun = true;
     // A chat that was deleted before its line is left out.
     let first = chat && page ? `{"type":"chat","chat":${chat.doc}}\n` : "";
     if (current && !page) first = `${JSON.stringify({ type: "chat_deleted", chatId: current.chatId })}\n`;
+    pause = page ? (page.seq - asked.seq) * PAUSE_MS_A_MESSAGE + page.lines.length * PAUSE_MS_A_BYTE : 0;
     const { seq, life, upTo, unplacedAfter } = page ?? { ...asked, life: asked.life ?? 0, upTo: asked.seq };
     place = { chatId: asked.chatId, life, seq, upTo, unplacedAfter };
     yield part(first, page?.lines ?? null, { type: "checkpoint", next: writeExportCursor(scope, place) });

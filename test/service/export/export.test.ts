@@ -1,8 +1,9 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
 import type { Message } from "../../../src/chats/message.ts";
+import { exportParts } from "../../../src/export/export.ts";
 import { messageId, newId } from "../../../src/ids.ts";
 import {
   admin,
@@ -382,6 +383,18 @@ test("a cursor of another organization, another chat or another export is a 400"
   ] as const;
   for (const [path, cursor] of wrong) expectFaults(await exporter("GET", `${path}?after=${cursor}`), "after");
   expectFaults(await exporter("GET", `/export?limit=5`), "limit");
+});
+
+test("an export rests between the parts of a long chat, so that sends in other chats are not delayed", async () => {
+  const { ids, organizationId } = await place([1_100]);
+  const waits = vi.spyOn(scheduler, "wait");
+  const scope = { organizationId, chatId: ids[0] as string };
+  await Array.fromAsync(exportParts(env, scope, null));
+  const pauses = waits.mock.calls.map(([ms]) => ms);
+  vi.restoreAllMocks();
+  // After 500 and after 1,000 messages.
+  expect(pauses).toHaveLength(2);
+  expect(Math.min(...pauses)).toBeGreaterThan(50);
 });
 
 test("the next part is read only when the client has taken the one before", async () => {
