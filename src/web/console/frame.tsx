@@ -20,6 +20,8 @@ import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
 const Keys = fetched(() => import("./keys/keys.tsx").then(({ Keys }) => Keys));
+const Templates = fetched(() => import("./templates/templates.tsx").then(({ Templates }) => Templates));
+const Members = fetched(() => import("./members/members.tsx").then(({ Members }) => Members));
 
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
@@ -68,6 +70,8 @@ function Frame({ place }: { place: Place }): JSX.Element {
           <Route path="/" component={GoToInbox} />
           <Route path="/inbox/:chat?" component={Inbox} />
           <Route path="/keys/:id?" component={Keys} />
+          <Route path="/templates/:id?" component={Templates} />
+          <Route path="/members" component={Members} />
           <Route default component={NotFound} />
         </Router>
       </main>

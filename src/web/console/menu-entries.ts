@@ -15,4 +15,6 @@ export interface MenuEntry {
 export const MENU: readonly MenuEntry[] = [
   { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
   { path: "keys", label: "Keys", icon: "key", key: "k", permission: "keys:read" },
+  { path: "templates", label: "Templates", icon: "template", key: "t", permission: "templates:read" },
+  { path: "members", label: "Members", icon: "members", key: "m", permission: "members:read" },
 ];

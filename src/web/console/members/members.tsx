@@ -1,0 +1,122 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { dataOf, type Member } from "../api.ts";
+import { plural } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Avatar, Badge } from "../parts/badge.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { Permitted } from "../parts/permitted.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Empty, Listed } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { forget, usePages } from "../resource.ts";
+import { currentSession, may } from "../session.ts";
+import { useShortcuts } from "../shortcuts.ts";
+import { MemberActions } from "./member-actions.tsx";
+import { MemberDialog } from "./member-dialog.tsx";
+
+const PAGE = 50;
+
+/** The organization's people. */
+export function Members(): JSX.Element {
+  return (
+    <Permitted permission="members:read" title="Members">
+      <MemberList />
+    </Permitted>
+  );
+}
+
+function MemberList(): JSX.Element {
+  const { organization, api } = usePlace();
+  const isAdding = useSignal(false);
+  const pages = usePages<Member, number>(`list of members ${organization.id}`, async (page, signal) => {
+    const query = { page: page ?? 1, limit: PAGE };
+    const { members, pagination } = dataOf(await api.GET("/members", { params: { query }, signal: signal ?? null }));
+    return { rows: members, next: pagination.hasMore ? query.page + 1 : null };
+  });
+  const canWrite = may("members:write");
+  const add = canWrite ? (
+    <button type="button" class="button button-main" onClick={() => (isAdding.value = true)}>
+      Add a member
+    </button>
+  ) : null;
+  const changed = () => {
+    // Other screens have the names too.
+    forget(`members ${organization.id}`);
+    pages.rows.reload();
+  };
+  useShortcuts([{ keys: "n", label: "Add a member", run: () => (isAdding.value = canWrite) }]);
+  return (
+    <Screen
+      title="Members"
+      intro="The people of the organization. They sign in here with a one-time link, and each outbound message names one of them as its sender."
+      actions={add}
+    >
+      <Listed
+        pages={pages}
+        empty={
+          <Empty icon="members" title="No member" action={add} command='npm run cli -- members create --name "Ann"'>
+            Messages need a member as their sender.
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <ul class="rows">
+            {rows.map((member, n) => (
+              <MemberRow key={member.id} member={member} isFirst={n === 0} onChange={changed} />
+            ))}
+          </ul>
+        )}
+      </Listed>
+      {isAdding.value && (
+        <MemberDialog
+          member={null}
+          onClose={() => (isAdding.value = false)}
+          onMember={() => {
+            isAdding.value = false;
+            changed();
+          }}
+        />
+      )}
+    </Screen>
+  );
+}
+
+interface RowProps {
+  member: Member;
+  isFirst: boolean;
+  onChange: () => void;
+}
+
+function MemberRow({ member, isFirst, onChange }: RowProps): JSX.Element {
+  const { id, name, email, permissions, createdAt } = member;
+  return (
+    <li class="row">
+      <Avatar name={name} />
+      <div class="row-main">
+        <p class="row-title">
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
+          {currentSession().member?.id === id && <Badge tone="good">You</Badge>}
+          {isFirst && (
+            <span title="Messages that name no sender have this one">
+              <Badge tone="quiet">Usual sender</Badge>
+            </span>
+          )}
+        </p>
+        <p class="row-detail">{email === null ? "No email address" : <bdi>{email}</bdi>}</p>
+        <p class="row-detail">
+          <Copyable text={id} label="the member’s id" />
+        </p>
+      </div>
+      <p class="row-aside">
+        <span title={permissions.join("\n")}>{plural(permissions.length, "permission")}</span>
+        <span class="quiet">
+          Added <Time at={createdAt} long />
+        </span>
+      </p>
+      {may("members:write") && <MemberActions member={member} onChange={onChange} />}
+    </li>
+  );
+}

@@ -1,0 +1,210 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
+import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
+import { dataOf, type Template } from "../api.ts";
+import { number } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Confirm, Field, Form } from "../parts/dialog.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { say } from "../parts/toast.tsx";
+import { forget, useResource } from "../resource.ts";
+import { may } from "../session.ts";
+import { faultIn } from "./fault-in.ts";
+
+/** In place of an id: a template that does not exist yet. */
+export const NEW = "new";
+
+const MAX_LENGTH = 4_096;
+
+/** One template, or a new one. */
+export function TemplateScreen({ id }: { id: string }): JSX.Element {
+  const { api, to } = usePlace();
+  const found = useResource(id === NEW ? null : `template ${id}`, async (signal) => {
+    return dataOf(await api.GET("/templates/{id}", { params: { path: { id } }, signal })).template;
+  });
+  const isDeleting = useSignal(false);
+  const title = id === NEW ? "New template" : (found.data?.name ?? "Template");
+  const canDelete = found.data !== undefined && may("templates:write");
+  return (
+    <Screen
+      title={title}
+      back={{ href: to("templates"), label: "Templates" }}
+      actions={
+        canDelete && (
+          <button type="button" class="button button-warns" onClick={() => (isDeleting.value = true)}>
+            Delete
+          </button>
+        )
+      }
+    >
+      {id === NEW ? <Editor template={null} /> : <Loaded resource={found}>{(one) => <Editor template={one} />}</Loaded>}
+      {isDeleting.value && found.data && (
+        <DeleteDialog template={found.data} onClose={() => (isDeleting.value = false)} />
+      )}
+    </Screen>
+  );
+}
+
+function DeleteDialog({ template, onClose }: { template: Template; onClose: () => void }): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const { route } = useLocation();
+  return (
+    <Confirm
+      title={`Delete “${template.name}”?`}
+      submit="Delete"
+      onClose={onClose}
+      onConfirm={async () => {
+        dataOf(await api.DELETE("/templates/{id}", { params: { path: { id: template.id } } }));
+        forget(`templates ${organization.id}`);
+        say("The template was deleted");
+        route(to("templates"));
+      }}
+    >
+      <p>Messages that wait are still delivered with the text that they have. Programs that use it get an error.</p>
+    </Confirm>
+  );
+}
+
+function Editor({ template }: { template: Template | null }): JSX.Element {
+  const { api, to } = usePlace();
+  const { route } = useLocation();
+  const body = useSignal(template?.body ?? "");
+  const values = useSignal<Record<string, string>>({});
+  const names = placeholdersOf(body.value);
+  const fault = faultIn(body.value);
+  const canWrite = may("templates:write");
+  return (
+    <div class="columns">
+      <Form
+        submit={template ? "Save" : "Create"}
+        isDisabled={!canWrite || names === null}
+        onSubmit={async ({ text }) => {
+          const fields = { name: text("name"), language: text("language"), body: body.value };
+          if (template)
+            dataOf(await api.PATCH("/templates/{id}", { params: { path: { id: template.id } }, body: fields }));
+          else dataOf(await api.POST("/templates", { body: fields }));
+          forget(`template`);
+          say("Saved");
+          route(to("templates"));
+        }}
+      >
+        <div class="pair-even">
+          <Field label="Name" hint="For WhatsApp, the name that Meta approved.">
+            {(id) => (
+              <input
+                id={id}
+                name="name"
+                required
+                maxLength={512}
+                autocomplete="off"
+                spellcheck={false}
+                readOnly={!canWrite}
+                defaultValue={template?.name}
+              />
+            )}
+          </Field>
+          <Field label="Language" hint="Such as en_US.">
+            {(id) => (
+              <input
+                id={id}
+                name="language"
+                required
+                maxLength={32}
+                autocomplete="off"
+                spellcheck={false}
+                readOnly={!canWrite}
+                defaultValue={template?.language ?? "en"}
+              />
+            )}
+          </Field>
+        </div>
+        <Field
+          label="Text"
+          hint={
+            <>
+              Placeholders look like {"{{name}}"}: letters, digits and underscores. {number(body.value.length)} of{" "}
+              {number(MAX_LENGTH)} characters.
+            </>
+          }
+        >
+          {(id) => (
+            <textarea
+              id={id}
+              class="template-text"
+              required
+              rows={8}
+              maxLength={MAX_LENGTH}
+              dir="auto"
+              readOnly={!canWrite}
+              aria-invalid={fault !== null}
+              aria-describedby={`${id}-fault`}
+              value={body.value}
+              onInput={(event) => (body.value = event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <div role="status">
+          {fault !== null && (
+            <p class="refusal">
+              <code>{fault.text}</code> {fault.isOpen ? "is not closed. Write }} after the name." : "is not a name."}
+            </p>
+          )}
+        </div>
+        {template && (
+          <p class="hint">
+            A change applies to messages sent from now on. Messages that wait keep the text that they have.
+          </p>
+        )}
+      </Form>
+      <Preview body={body.value} names={names ?? []} values={values.value} onValues={(next) => (values.value = next)}>
+        {template && (
+          <p class="hint">
+            <Copyable text={template.id} label="the template’s id" /> Changed <Time at={template.updatedAt} long />
+          </p>
+        )}
+      </Preview>
+    </div>
+  );
+}
+
+interface PreviewProps {
+  body: string;
+  names: string[];
+  values: Record<string, string>;
+  onValues: (values: Record<string, string>) => void;
+  children: JSX.Element | null;
+}
+
+/** What a contact would read, with values to try. It is filled by the service's own code. */
+function Preview({ body, names, values, onValues, children }: PreviewProps): JSX.Element {
+  const shown = Object.fromEntries(names.map((name) => [name, values[name] || `{{${name}}}`]));
+  const filled = fillTemplate(body, shown, MAX_LENGTH);
+  return (
+    <section class="template-preview" aria-label="Preview">
+      <h2>Preview</h2>
+      <div class="preview">
+        <p class="text" dir="auto">
+          {"text" in filled ? filled.text || "…" : "The filled text is too long."}
+        </p>
+      </div>
+      {names.map((name) => (
+        <Field key={name} label={name}>
+          {(id) => (
+            <input
+              id={id}
+              autocomplete="off"
+              placeholder="A value to try"
+              value={values[name] ?? ""}
+              onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+      {children}
+    </section>
+  );
+}
