@@ -19,9 +19,14 @@ import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
-const Keys = fetched(() => import("./keys/keys.tsx").then(({ Keys }) => Keys));
-const Templates = fetched(() => import("./templates/templates.tsx").then(({ Templates }) => Templates));
-const Members = fetched(() => import("./members/members.tsx").then(({ Members }) => Members));
+const management = () => import("./management.ts");
+const Keys = fetched(() => management().then(({ Keys }) => Keys));
+const Templates = fetched(() => management().then(({ Templates }) => Templates));
+const Members = fetched(() => management().then(({ Members }) => Members));
+const Scheduled = fetched(() => management().then(({ Scheduled }) => Scheduled));
+const Audit = fetched(() => management().then(({ Audit }) => Audit));
+const Statistics = fetched(() => management().then(({ Statistics }) => Statistics));
+const Settings = fetched(() => management().then(({ Settings }) => Settings));
 
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
@@ -32,7 +37,12 @@ export function OrganizationFrame({ organization: id = "" }: { organization?: st
   if (!data) {
     return <main class="lone">{error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={3} />}</main>;
   }
-  const place: Place = { organization: data, api: apiOf(id), to: (path) => addressIn(id, path) };
+  const place: Place = {
+    organization: data,
+    set: organization.set,
+    api: apiOf(id),
+    to: (path) => addressIn(id, path),
+  };
   return (
     <PlaceContext.Provider value={place}>
       <Frame place={place} />
@@ -72,6 +82,10 @@ function Frame({ place }: { place: Place }): JSX.Element {
           <Route path="/keys/:id?" component={Keys} />
           <Route path="/templates/:id?" component={Templates} />
           <Route path="/members" component={Members} />
+          <Route path="/scheduled" component={Scheduled} />
+          <Route path="/audit" component={Audit} />
+          <Route path="/statistics" component={Statistics} />
+          <Route path="/settings" component={Settings} />
           <Route default component={NotFound} />
         </Router>
       </main>

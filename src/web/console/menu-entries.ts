@@ -14,7 +14,10 @@ export interface MenuEntry {
 /** The menu, in its order. */
 export const MENU: readonly MenuEntry[] = [
   { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
+  { path: "scheduled", label: "Scheduled", icon: "clock", key: "s", permission: "chats:read" },
   { path: "keys", label: "Keys", icon: "key", key: "k", permission: "keys:read" },
   { path: "templates", label: "Templates", icon: "template", key: "t", permission: "templates:read" },
   { path: "members", label: "Members", icon: "members", key: "m", permission: "members:read" },
+  { path: "statistics", label: "Statistics", icon: "chart", key: "n", permission: "stats:read" },
+  { path: "settings", label: "Settings", icon: "settings", key: "o", permission: null },
 ];

@@ -6,6 +6,8 @@ import { type Resource, useResource } from "./resource.ts";
 /** The organization whose screens are open. */
 export interface Place {
   organization: Organization;
+  /** Takes a change of the organization. */
+  set: (organization: Organization) => void;
   api: Api;
   /** The address of one of its screens. */
   to: (path: string) => string;

@@ -57,9 +57,13 @@ export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.E
         <li class="chart-when">{seen === null ? `In ${period}` : bucketName(starts[seen] ?? "", by)}</li>
       </ul>
       <div class="chart-plot">
-        <span class="chart-top quiet" aria-hidden="true">
-          {number(top)}
-        </span>
+        {total === 0 ? (
+          <p class="chart-none-yet quiet">Nothing in this time.</p>
+        ) : (
+          <span class="chart-top quiet" aria-hidden="true">
+            {number(top)}
+          </span>
+        )}
         <svg
           class="chart-bars"
           viewBox={`0 0 ${starts.length * STEP} ${HEIGHT}`}
@@ -82,11 +86,13 @@ export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.E
         <span>{bucketName(starts[0] ?? "", by)}</span>
         <span>{bucketName(starts.at(-1) ?? "", by)}</span>
       </div>
-      <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+      <details hidden={total === 0} onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
         <summary>As a table</summary>
-        {isOpen.value && total === 0 && <p class="quiet">Nothing in this time.</p>}
-        {isOpen.value && total > 0 && (
-          <Table caption={title} columns={[by === "day" ? "Day (UTC)" : "Hour", ...series.map(({ label }) => label)]}>
+        {isOpen.value && (
+          <Table
+            caption={title}
+            columns={[by === "day" ? "Day (UTC)" : "Hour", ...series.map(({ label }) => ({ number: label }))]}
+          >
             {starts
               .map((start, n) => ({ start, n }))
               .filter(({ n }) => totals[n])

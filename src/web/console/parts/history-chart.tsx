@@ -70,7 +70,7 @@ export function seriesOf({ buckets }: History): Series[] {
   const ofChannel = buckets as Schemas["ChannelHistory"]["buckets"];
   return [
     { label: "Sent", tone: "main", values: ofChannel.map(({ attempts }) => attempts.sent) },
-    { label: "Again", tone: "quiet", values: ofChannel.map(({ attempts }) => attempts.retry + attempts.moved) },
+    { label: "Tried again", tone: "quiet", values: ofChannel.map(({ attempts }) => attempts.retry + attempts.moved) },
     { label: "Unknown", tone: "warn", values: ofChannel.map(({ attempts }) => attempts.unknown) },
     {
       label: "Failed",

@@ -40,7 +40,8 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps): 
 interface TableProps {
   /** For screen readers. */
   caption: string;
-  columns: string[];
+  /** Their names; empty for buttons. A column of numbers has its name above their last digits. */
+  columns: (string | { number: string })[];
   children: ComponentChildren;
 }
 
@@ -53,11 +54,17 @@ export function Table({ caption, columns, children }: TableProps): JSX.Element {
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col" class={column === "" ? "table-actions" : ""}>
-                {column === "" ? <span class="hidden">Actions</span> : column}
-              </th>
-            ))}
+            {columns.map((column) =>
+              typeof column === "string" ? (
+                <th key={column} scope="col" class={column === "" ? "table-actions" : ""}>
+                  {column === "" ? <span class="hidden">Actions</span> : column}
+                </th>
+              ) : (
+                <th key={column.number} scope="col" class="number">
+                  {column.number}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>{children}</tbody>

@@ -1,0 +1,8 @@
+/** All screens beside the inbox, in a file that is fetched when the first of them is opened. */
+export { Audit } from "./audit/audit.tsx";
+export { Keys } from "./keys/keys.tsx";
+export { Members } from "./members/members.tsx";
+export { Scheduled } from "./scheduled/scheduled.tsx";
+export { Settings } from "./settings/settings.tsx";
+export { Statistics } from "./statistics/statistics.tsx";
+export { Templates } from "./templates/templates.tsx";

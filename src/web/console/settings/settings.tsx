@@ -1,0 +1,132 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { addressOf, call, type Organization } from "../api.ts";
+import { number } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Time } from "../parts/time.tsx";
+import { currentSession, may } from "../session.ts";
+import { DeleteOrganization } from "./delete-organization.tsx";
+import { LimitsDialog, NameDialog } from "./organization-dialogs.tsx";
+import { Retention } from "./retention.tsx";
+
+const JURISDICTIONS = { eu: "European Union", us: "United States" };
+
+const REGIONS: Record<string, string> = {
+  wnam: "Western North America",
+  enam: "Eastern North America",
+  sam: "South America",
+  weur: "Western Europe",
+  eeur: "Eastern Europe",
+  apac: "Asia-Pacific",
+  oc: "Oceania",
+  afr: "Africa",
+  me: "Middle East",
+};
+
+/** The organization itself. */
+export function Settings(): JSX.Element {
+  const place = usePlace();
+  const open = useSignal<"name" | "limits" | "delete" | null>(null);
+  const { organization } = place;
+  const { id, name, jurisdiction, region, createdAt, limits, selfService } = organization;
+  const isOperator = currentSession().type === "operator";
+  const close = () => (open.value = null);
+  const save = async (patch: object) => {
+    const answer = await call<{ organization: Organization }>("PATCH", `/organizations/${id}`, patch);
+    place.set(answer.organization);
+    close();
+  };
+  return (
+    <Screen title="Settings">
+      <div class="grid">
+        <section class="box">
+          <BoxHead title="Organization" onChange={isOperator ? () => (open.value = "name") : null} />
+          <Facts>
+            <Fact name="Name">
+              <bdi>{name}</bdi>
+            </Fact>
+            <Fact name="Id">
+              <Copyable text={id} label="the organization’s id" />
+            </Fact>
+            <Fact name="Data stays in">
+              {jurisdiction ? JURISDICTIONS[jurisdiction] : "Any place"}
+              <p class="quiet">This never changes.</p>
+            </Fact>
+            <Fact name="Region">{region ? REGIONS[region] : "Near its first user"}</Fact>
+            <Fact name="Created">
+              <Time at={createdAt} long />
+            </Fact>
+          </Facts>
+        </section>
+        <section class="box">
+          <BoxHead title="Limits" onChange={isOperator ? () => (open.value = "limits") : null} />
+          <Facts>
+            <Fact name="Chats">{limits.chats === null ? "No limit" : number(limits.chats)}</Fact>
+            <Fact name="Self-service for keys">
+              {selfService === null ? "Off: only the operator creates keys" : "On: members and keys can create keys"}
+            </Fact>
+            {selfService && (
+              <>
+                <Fact name="Keys">{ceiling(selfService.maxKeys)}</Fact>
+                <Fact name="Requests of a key in a second">{ceiling(selfService.maxPerSecond)}</Fact>
+                <Fact name="Sum of monthly quotas">{ceiling(selfService.monthlyQuota)}</Fact>
+              </>
+            )}
+          </Facts>
+          {!isOperator && <p class="hint">Only the operator changes these.</p>}
+        </section>
+      </div>
+      {may("channels:read") && <Retention />}
+      {may("data:export") && (
+        <section class="section">
+          <h2>Export</h2>
+          <p class="prose">
+            All members, channels, templates, chats and messages, as lines of JSON. There are no secrets in it. A large
+            export ends with a line that says how to go on, which this command does by itself:
+          </p>
+          <p>
+            <Copyable text="npm run --silent cli -- export > parley.ndjson" label="the command" />
+          </p>
+          <p>
+            <a class="button" href={addressOf(id, "/export")} download={`${id}.ndjson`}>
+              Download
+            </a>
+          </p>
+        </section>
+      )}
+      {isOperator && (
+        <section class="section">
+          <h2>Delete the organization</h2>
+          <p class="prose">Everything in it is deleted: chats, messages, channels, keys and members.</p>
+          <p>
+            <button type="button" class="button button-warns" onClick={() => (open.value = "delete")}>
+              Delete
+            </button>
+          </p>
+        </section>
+      )}
+      {open.value === "name" && <NameDialog name={name} onSave={save} onClose={close} />}
+      {open.value === "limits" && <LimitsDialog organization={organization} onSave={save} onClose={close} />}
+      {open.value === "delete" && <DeleteOrganization organization={organization} onClose={close} />}
+    </Screen>
+  );
+}
+
+function BoxHead({ title, onChange }: { title: string; onChange: (() => void) | null }): JSX.Element {
+  return (
+    <header class="box-head">
+      <h2>{title}</h2>
+      {onChange && (
+        <button type="button" class="link" onClick={onChange}>
+          Change<span class="hidden"> {title.toLowerCase()}</span>
+        </button>
+      )}
+    </header>
+  );
+}
+
+function ceiling(value: number | null): string {
+  return value === null ? "No limit" : `At most ${number(value)}`;
+}
