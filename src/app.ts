@@ -8,7 +8,6 @@ import { needs } from "./config.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { isOutage } from "./db/client.ts";
 import { eventRoutes } from "./events/routes.ts";
-import { exportRoutes } from "./export/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
 import { refusePreflight } from "./http/preflight.ts";
@@ -39,7 +38,6 @@ app.use("/api/v1/*", needs("KEY_SECRET", "KEY_SECRET_PREVIOUS"), refusePreflight
 app.route("/api/v1", ownKeyRoutes);
 app.route("/api/v1", chatRoutes);
 app.route("/api/v1", eventRoutes);
-app.route("/api/v1", exportRoutes);
 app.route("/api/v1", ownManagementRoutes);
 app.all("/api/v1/*", requirePermission(null), (c) => c.notFound());
 

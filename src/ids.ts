@@ -1,11 +1,13 @@
 /** Where an organization's objects must be stored. It never changes, and every id has it as one letter. */
 export type Jurisdiction = "eu" | "us";
 
-export type IdPrefix = "org" | "mbr" | "chn" | "tpl" | "cht" | "msg" | "key" | "whk" | "rpl";
+export type IdPrefix = "org" | "mbr" | "chn" | "tpl" | "cht" | "msg" | "key" | "whk" | "rpl" | "aud";
 
 const LETTERS = { eu: "e", us: "u" } as const;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 15;
+/** Eight digits last until the year 8888. */
+const TIME_LENGTH = 8;
 const TAIL = /^[geu][0-9A-Za-z]{15}$/;
 /** Eight digits are more than an object can hold. */
 const MESSAGE_ID = /^msg_[geu][0-9A-Za-z]{15}([1-9A-Za-z][0-9A-Za-z]{0,7})$/;
@@ -36,6 +38,22 @@ export function toBase62(bytes: Uint8Array, length: number): string {
 /** A new opaque id: `<prefix>_`, the jurisdiction's letter (`g` for none), 15 random base62 characters. */
 export function newId(prefix: IdPrefix, jurisdiction: Jurisdiction | null): string {
   return `${prefix}_${jurisdiction ? LETTERS[jurisdiction] : "g"}${randomBase62(RANDOM_LENGTH)}`;
+}
+
+/** Like `newId`, but sorts by a time in Unix milliseconds: 8 of the 15 characters are that time. */
+export function newSortableId(prefix: IdPrefix, jurisdiction: Jurisdiction | null, time: number): string {
+  return `${startOfIds(newId(prefix, jurisdiction), time)}${randomBase62(RANDOM_LENGTH - TIME_LENGTH)}`;
+}
+
+/** The time in a sortable id, Unix milliseconds. */
+export function timeOfId(id: string): number {
+  const start = id.indexOf("_") + 2;
+  return fromBase62(id.slice(start, start + TIME_LENGTH));
+}
+
+/** What the sortable ids of a time start with, if their prefix and jurisdiction are those of `id`. */
+export function startOfIds(id: string, time: number): string {
+  return id.slice(0, id.indexOf("_") + 2) + toDigits(time).padStart(TIME_LENGTH, "0");
 }
 
 /** A message's id: the id that its sender's call chose, and the message's seq in base62. So a seq needs no index of ids. */

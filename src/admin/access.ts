@@ -1,48 +1,94 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler, Next } from "hono";
+import type * as z from "zod/mini";
+import { noQuery, validBody, validQuery } from "../http/validation.ts";
 import { type KeyVariables, requirePermission } from "../keys/guard.ts";
 import type { Need, Permission } from "../keys/permissions.ts";
-import { type AdminEnv, audit } from "./guard.ts";
-import { type Actor, OPERATOR } from "./scope.ts";
-
-type ManagementContext = Context<AdminEnv>;
+import { type AuditAction, actionSpec } from "./actions.ts";
+import { type ActEnv, type ActorAccess, audited, type ManagementContext } from "./audit.ts";
+import type { AdminEnv } from "./guard.ts";
+import { OPERATOR } from "./scope.ts";
 
 /** What differs between the operator's routes and those of an organization's keys. */
-export interface Access {
+export interface Access extends ActorAccess {
   /** Comes before the paths of an organization's lists. */
   prefix: "" | "/organizations/:id";
-  /** The permission line of a route. */
-  needs: (need: Need | null) => MiddlewareHandler<AdminEnv>;
-  actorOf: (c: ManagementContext) => Actor;
-  /** The organization of a request to one of its lists. */
-  organizationOf: (c: ManagementContext) => string;
+  /** The permission line of a route that only reads. */
+  needs: (need: ReadNeed | null) => MiddlewareHandler<AdminEnv>;
+  /**
+   * The first line of a route that acts: its permission, its query and body, and the row in the audit log. So no route of
+   * a key acts without a row.
+   */
+  acts: Acts;
   /** Whether the client has a permission. The operator has all. */
   isAllowed: (c: ManagementContext, permission: Permission) => boolean;
-  /** Called after a change, with the id of the changed resource. */
-  onChange: (c: ManagementContext, id: string) => void;
 }
 
-/** `authenticateOperator` runs before all of the operator's routes. */
-const proceed: MiddlewareHandler = (_c, next) => next();
+/** The permissions of routes that change nothing and hand out no more than a page. */
+type ReadNeed = Extract<Need, `${string}:read`>;
 
-/** The operator, who manages all organizations. */
-export const operatorAccess: Access = {
+type Acts = <Body extends z.ZodMiniType, Query extends z.ZodMiniObject>(
+  action: AuditAction,
+  inputs?: Inputs<Body, Query>,
+) => MiddlewareHandler<ActEnv, string, Validated<Body, Query>>;
+
+/** What a route reads. Without `query` it has no parameters. */
+interface Inputs<Body, Query> {
+  body?: Body;
+  /** Whether the body may be empty. */
+  mayBeEmpty?: boolean;
+  query?: Query;
+}
+
+interface Validated<Body extends z.ZodMiniType, Query extends z.ZodMiniObject> {
+  in: { json: z.input<Body>; query: z.input<Query> };
+  out: { json: z.output<Body>; query: z.output<Query> };
+}
+
+/** The operator, who manages all organizations. `authenticateOperator` runs before all of the operator's routes. */
+export const operatorAccess: Access = accessOf({
   prefix: "/organizations/:id",
-  needs: () => proceed,
+  permits: () => proceed,
   actorOf: () => ({ scope: "any", type: "operator", id: OPERATOR, name: "Operator" }),
   organizationOf: (c) => c.req.param("id") ?? "",
   isAllowed: () => true,
-  onChange: audit,
-};
+});
 
 /** The API keys that manage their own organization, and the sessions of the console. */
-export const keyAccess: Access = {
+export const keyAccess: Access = accessOf({
   prefix: "",
-  needs: (need) => requirePermission(need) as MiddlewareHandler,
+  permits(need) {
+    if (need === "operator") throw new Error("a key has no such route");
+    return requirePermission(need) as MiddlewareHandler;
+  },
   actorOf: (c) => ({ scope: { organizationId: callerOf(c).organizationId }, ...callerOf(c).principal }),
   organizationOf: (c) => callerOf(c).organizationId,
   isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
-  onChange: audit,
-};
+});
+
+function accessOf(
+  base: Omit<Access, "needs" | "acts"> & { permits: (need: Need | "operator" | null) => MiddlewareHandler<AdminEnv> },
+): Access {
+  const { permits, ...access } = base;
+  const acts: Acts = (action, { body, mayBeEmpty = false, query } = {}) =>
+    inOrder([
+      permits(actionSpec(action).needs),
+      query ? validQuery(query) : noQuery,
+      ...(body ? [validBody(body, { mayBeEmpty })] : []),
+      audited(access, action),
+    ]);
+  return { ...access, needs: permits, acts };
+}
+
+/** One middleware that runs several, each within the one before. */
+// biome-ignore lint/suspicious/noExplicitAny: a validator fits any app's environment
+function inOrder(steps: MiddlewareHandler<any>[]): MiddlewareHandler {
+  return function act(c, next) {
+    const run = steps.reduceRight<Next>((inner, step) => () => step(c, inner) as Promise<void>, next);
+    return run();
+  };
+}
+
+const proceed: MiddlewareHandler = (_c, next) => next();
 
 function callerOf(c: ManagementContext): KeyVariables["caller"] {
   const { caller } = c.var;

@@ -1,11 +1,12 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { Access } from "./access.ts";
+import type { ManagementContext } from "./audit.ts";
 import { checkChannel } from "./channel-checks.ts";
 import {
   type ChannelView,
@@ -27,21 +28,19 @@ import type { Actor } from "./scope.ts";
 
 /** Channels and their secrets. */
 export function channelRoutesFor(access: Access): Hono<AdminEnv> {
-  const { prefix, needs, actorOf, organizationOf, isAllowed, onChange } = access;
-  const [reads, writes] = [needs("channels:read"), needs("channels:write")];
-  const viewOf = (c: Context<AdminEnv>): ChannelView => ({
+  const { prefix, needs, acts, actorOf, organizationOf, isAllowed } = access;
+  const reads = needs("channels:read");
+  const viewOf = (c: ManagementContext): ChannelView => ({
     scope: actorOf(c).scope,
     origin: new URL(c.req.url).origin,
     hasTokens: isAllowed(c, "channels:write"),
   });
   return new Hono<AdminEnv>()
-    .post(`${prefix}/channels`, writes, noQuery, validBody(newChannelBody), async (c) => {
+    .post(`${prefix}/channels`, acts("channel.create", { body: newChannelBody }), async (c) => {
       const body = c.req.valid("json");
       checkLimits(actorOf(c), body.limits ?? undefined);
       checkRetention(actorOf(c), isAllowed(c, "chats:erase"), body.retentionDays ?? undefined);
-      const created = await createChannel(c.env, viewOf(c), organizationOf(c), body);
-      onChange(c, created.channel.id);
-      return c.json(created, 201);
+      return c.json(await createChannel(c.env, viewOf(c), c.var.act, body), 201);
     })
     .get(`${prefix}/channels`, reads, validQuery(pageQuery), async (c) => {
       const [view, id] = [viewOf(c), organizationOf(c)];
@@ -57,39 +56,28 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
     .get("/channels/:id", reads, noQuery, async (c) => {
       return c.json({ channel: await readChannel(c.env, viewOf(c), c.req.param("id")) });
     })
-    .patch("/channels/:id", writes, noQuery, validBody(channelPatch), async (c) => {
+    .patch("/channels/:id", acts("channel.update", { body: channelPatch }), async (c) => {
       const patch = c.req.valid("json");
       checkLimits(actorOf(c), patch.limits);
       checkRetention(actorOf(c), isAllowed(c, "chats:erase"), patch.retentionDays);
-      const channel = await patchChannel(c.env, viewOf(c), c.req.param("id"), patch);
-      onChange(c, channel.id);
-      return c.json({ channel });
+      return c.json({ channel: await patchChannel(c.env, viewOf(c), c.req.param("id"), patch) });
     })
-    .delete("/channels/:id", needs("channels:delete"), noQuery, async (c) => {
-      const id = c.req.param("id");
-      const channel = await eraseChannel(c.env, viewOf(c), id, () => onChange(c, id));
-      return c.json({ channel });
+    .delete("/channels/:id", acts("channel.delete"), async (c) => {
+      return c.json({ channel: await eraseChannel(c.env, viewOf(c), c.req.param("id")) });
     })
-    .post("/channels/:id/webhook", writes, noQuery, async (c) => {
-      const registered = await registerChannel(c.env, viewOf(c), c.req.param("id"));
-      onChange(c, c.req.param("id"));
-      return c.json(registered);
+    .post("/channels/:id/webhook", acts("channel.register"), async (c) => {
+      return c.json(await registerChannel(c.env, viewOf(c), c.req.param("id")));
     })
-    .post("/channels/:id/check", writes, noQuery, async (c) => {
+    .post("/channels/:id/check", acts("channel.check"), async (c) => {
       const checks = await checkChannel(c.env, viewOf(c), c.req.param("id"));
-      onChange(c, c.req.param("id"));
       return c.json({ checks });
     })
     .post(
       "/channels/:id/identity-secret",
-      needs("channels:identity"),
-      noQuery,
-      validBody(overlapBody, { mayBeEmpty: true }),
+      acts("channel.rotate", { body: overlapBody, mayBeEmpty: true }),
       async (c) => {
         const { scope } = actorOf(c);
-        const created = await rotateIdentitySecret(c.env, scope, c.req.param("id"), c.req.valid("json"));
-        onChange(c, c.req.param("id"));
-        return c.json(created, 201);
+        return c.json(await rotateIdentitySecret(c.env, scope, c.req.param("id"), c.req.valid("json")), 201);
       },
     ) as Hono<AdminEnv>;
 }

@@ -7,14 +7,14 @@ import { channels } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import { fault, parse } from "../http/validation.ts";
-import { newId, randomBase62 } from "../ids.ts";
+import { randomBase62 } from "../ids.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { ChannelHealth } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
 import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
+import { newIdOf, type RequestAct } from "./audit.ts";
 import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./limits.ts";
-import { activeOrganization } from "./organizations.ts";
 import type { overlapBody } from "./overlap.ts";
 import { retentionDays, startRetention } from "./retention.ts";
 import { insertIfActive, rowOf } from "./rows.ts";
@@ -60,15 +60,15 @@ export const channelPatch = z.object({
 export async function createChannel(
   env: Env,
   view: ChannelView,
-  organizationId: string,
+  act: RequestAct,
   body: z.output<typeof newChannelBody>,
 ) {
+  const { organizationId } = act;
+  const id = newIdOf(act);
   const { kind, name } = body;
   const credentials: Credentials = parse(KINDS[kind].credentials, body.credentials ?? {}, ["credentials"]);
   const settings = readSettings(kind, body.settings ?? {});
   const db = directory(env);
-  const organization = await activeOrganization(db, view.scope, organizationId);
-  const id = newId("chn", organization.jurisdiction);
   const keys = sealingKeys(env);
   const isWeb = kind === "web";
   const identitySecret = isWeb ? randomBase62(SECRET_LENGTH) : null;

@@ -7,21 +7,24 @@ import { ownerOf } from "../chats/owner.ts";
 import { directory } from "../db/client.ts";
 import { ApiError, unavailable } from "../http/errors.ts";
 import { json } from "../http/etag.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
-import type { Access } from "./access.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
+import { type Access, operatorAccess } from "./access.ts";
+import { auditedSearch } from "./audit.ts";
 import { chatOwnerOf, eraseChat } from "./erase.ts";
-import { type AdminEnv, audit } from "./guard.ts";
+import type { AdminEnv } from "./guard.ts";
 import { activeOrganization, findOrganization } from "./organizations.ts";
+
+const searchOfChats = auditedSearch(operatorAccess, "chat.search", chatsQuery);
 
 /** Chats of any organization, for the operator. */
 export const operatorChatRoutes = new Hono<AdminEnv>()
-  .post("/organizations/:id/chats", noQuery, validBody(newChatBody), async (c) => {
+  .post("/organizations/:id/chats", operatorAccess.acts("chat.create", { body: newChatBody }), async (c) => {
     const { id, region } = await activeOrganization(directory(c.env), "any", c.req.param("id"));
     const { chat, created } = await createChat(c.env, { organizationId: id, region }, c.req.valid("json"));
-    audit(c, chat.id);
+    c.var.act.target = chat.id;
     return c.json({ chat }, created ? 201 : 200);
   })
-  .get("/organizations/:id/chats", validQuery(chatsQuery), async (c) => {
+  .get("/organizations/:id/chats", validQuery(chatsQuery), searchOfChats, async (c) => {
     const { id, region } = await findOrganization(c.env, "any", c.req.param("id"));
     return json(c, (await listChats(c.env, { organizationId: id, region }, c.req.valid("query"), true)).body);
   })
@@ -31,16 +34,13 @@ export const operatorChatRoutes = new Hono<AdminEnv>()
   });
 
 /** What erases chats and messages. */
-export function chatErasureRoutesFor({ needs, actorOf, isAllowed, onChange }: Access): Hono<AdminEnv> {
-  const erases = needs("chats:erase");
+export function chatErasureRoutesFor({ acts, actorOf, isAllowed }: Access): Hono<AdminEnv> {
   return new Hono<AdminEnv>()
-    .delete("/chats/:id", erases, noQuery, async (c) => {
-      const id = c.req.param("id");
-      const chat = await eraseChat(c.env, actorOf(c).scope, id);
-      onChange(c, id);
+    .delete("/chats/:id", acts("chat.delete"), async (c) => {
+      const chat = await eraseChat(c.env, actorOf(c).scope, c.req.param("id"));
       return c.json({ chat: isAllowed(c, "messages:read") ? chat : { ...chat, lastMessage: null } });
     })
-    .post("/chats/:id/messages/:messageId/redact", erases, noQuery, async (c) => {
+    .post("/chats/:id/messages/:messageId/redact", acts("message.redact"), async (c) => {
       const { id, messageId } = c.req.param();
       const owner = await chatOwnerOf(c.env, actorOf(c).scope, id);
       const answer = await callChat(c.env, owner, id, (chat, adoption) =>
@@ -50,7 +50,6 @@ export function chatErasureRoutesFor({ needs, actorOf, isAllowed, onChange }: Ac
       if (answer.outcome === "not_reported") {
         throw unavailable("The message is redacted, and the list of chats may still show it");
       }
-      onChange(c, messageId);
       return c.json({ message: JSON.parse(answer.doc) });
     }) as Hono<AdminEnv>;
 }

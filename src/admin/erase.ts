@@ -6,7 +6,6 @@
  * 3. Delete its own row.
  *
  * Each step can be repeated. If a request fails, the row still exists, and the same request continues the deletion.
- * `onMarked` is called once, after step 1: data has changed, even if a later step fails.
  *
  * A chat has no row in the directory. Its organization's object deletes it.
  */
@@ -58,13 +57,12 @@ export async function chatOwnerOf(env: Env, scope: Scope, chatId: string): Promi
  * Erases a channel and its chats.
  * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
  */
-export async function eraseChannel(env: Env, view: ChannelView, id: string, onMarked: () => void) {
+export async function eraseChannel(env: Env, view: ChannelView, id: string) {
   const db = directory(env);
   const channel = await rowOf(db, view.scope, channels, id, "channel_not_found");
   const { organizationId } = channel;
   const shown = await presentChannel(env, view, channel, await healthOf(env, channel));
   await db.update(channels).set({ erasingAt: Date.now() }).where(eq(channels.id, id));
-  onMarked();
   await callOrganization(env, organizationId, (organization) => organization.closeChannel(organizationId, id));
   await eraseClosedChats(env, organizationId, { left: OBJECTS_PER_REQUEST });
   await eraseChannelObject(env, id);
@@ -78,7 +76,7 @@ export async function eraseChannel(env: Env, view: ChannelView, id: string, onMa
  * repeated, or for at most a minute until it reads the directory again.
  * @throws ApiError `unavailable` if there is more than one request can erase: repeat the request to continue
  */
-export async function eraseOrganization(env: Env, id: string, onMarked: () => void) {
+export async function eraseOrganization(env: Env, id: string) {
   const db = directory(env);
   const organization = await rowOf(db, "any", organizations, id, "organization_not_found");
   const erasingAt = Date.now();
@@ -88,7 +86,6 @@ export async function eraseOrganization(env: Env, id: string, onMarked: () => vo
     db.update(channels).set({ erasingAt }).where(eq(channels.organizationId, id)),
     db.update(webhooks).set({ erasingAt }).where(eq(webhooks.organizationId, id)),
   ]);
-  onMarked();
   const work = { left: OBJECTS_PER_REQUEST };
   await eraseInSteps(work, {
     next: (limit) => db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.organizationId, id)).limit(limit),

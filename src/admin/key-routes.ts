@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { apiKeys } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
 import { presentKey } from "../keys/key-record.ts";
 import type { Access } from "./access.ts";
 import type { AdminEnv } from "./guard.ts";
@@ -11,13 +11,11 @@ import { overlapBody } from "./overlap.ts";
 import { listOf } from "./rows.ts";
 
 /** API keys. */
-export function keyRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<AdminEnv> {
-  const [reads, writes] = [needs("keys:read"), needs("keys:write")];
+export function keyRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
+  const reads = needs("keys:read");
   return new Hono<AdminEnv>()
-    .post(`${prefix}/keys`, writes, noQuery, validBody(newKeyBody), async (c) => {
-      const created = await createKey(c.env, actorOf(c), organizationOf(c), c.req.valid("json"));
-      onChange(c, created.key.id);
-      return c.json(created, 201);
+    .post(`${prefix}/keys`, acts("key.create", { body: newKeyBody }), async (c) => {
+      return c.json(await createKey(c.env, actorOf(c), c.var.act, c.req.valid("json")), 201);
     })
     .get(`${prefix}/keys`, reads, validQuery(pageQuery), async (c) => {
       const { scope } = actorOf(c);
@@ -27,20 +25,14 @@ export function keyRoutesFor({ prefix, needs, actorOf, organizationOf, onChange 
     .get("/keys/:id", reads, noQuery, async (c) => {
       return c.json({ key: await readKey(c.env, actorOf(c).scope, c.req.param("id")) });
     })
-    .patch("/keys/:id", writes, noQuery, validBody(keyPatch), async (c) => {
-      const key = await patchKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json"));
-      onChange(c, key.id);
-      return c.json({ key });
+    .patch("/keys/:id", acts("key.update", { body: keyPatch }), async (c) => {
+      return c.json({ key: await patchKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")) });
     })
-    .delete("/keys/:id", writes, noQuery, async (c) => {
-      const key = await revokeKey(c.env, actorOf(c), c.req.param("id"));
-      onChange(c, key.id);
-      return c.json({ key });
+    .delete("/keys/:id", acts("key.revoke"), async (c) => {
+      return c.json({ key: await revokeKey(c.env, actorOf(c), c.req.param("id")) });
     })
-    .post("/keys/:id/rotate", writes, noQuery, validBody(overlapBody, { mayBeEmpty: true }), async (c) => {
-      const rotated = await rotateKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json"));
-      onChange(c, rotated.key.id);
-      return c.json(rotated, 201);
+    .post("/keys/:id/rotate", acts("key.rotate", { body: overlapBody, mayBeEmpty: true }), async (c) => {
+      return c.json(await rotateKey(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")), 201);
     })
     .get("/keys/:id/usage", reads, noQuery, async (c) => {
       return c.json({ usage: await readUsage(c.env, actorOf(c).scope, c.req.param("id")) });

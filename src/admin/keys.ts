@@ -5,13 +5,13 @@ import { type Directory, directory } from "../db/client.ts";
 import { apiKeys, organizations, type SelfService } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { instant, optional, requiredText } from "../http/fields.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
 import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
 import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
 import { callObject } from "../platform/call-object.ts";
+import { newIdOf, type RequestAct } from "./audit.ts";
 import {
   type Authority,
   areCeilingsAsRead,
@@ -87,9 +87,10 @@ export const keyPatch = z.object({
  * Creates a key. Only this response contains its text. Its object is created by its first request.
  * @throws ApiError `permission_denied`, `self_service_off`, `key_limit` if a key creates it that may not
  */
-export async function createKey(env: Env, actor: Actor, organizationId: string, body: z.output<typeof newKeyBody>) {
+export async function createKey(env: Env, actor: Actor, act: RequestAct, body: z.output<typeof newKeyBody>) {
+  const { organizationId } = act;
+  const id = newIdOf(act);
   const db = directory(env);
-  const id = newId("key", jurisdictionOf(organizationId));
   const secret = await newKeyText(id, configured(env, "KEY_SECRET"));
   const hash = await hashOf(secret);
   if (actor.scope !== "any") await purgeRevokedKeys(env, organizationId, Date.now());

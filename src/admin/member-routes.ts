@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { validQuery } from "../http/validation.ts";
 import type { Access } from "./access.ts";
 import type { AdminEnv } from "./guard.ts";
 import { createMember, deleteMember, memberPatch, newMemberBody, patchMember, presentMember } from "./members.ts";
@@ -10,38 +10,27 @@ import { listOf } from "./rows.ts";
 import { createSignInLink, endSessions } from "./sign-in-link.ts";
 
 /** Members. */
-export function memberRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<AdminEnv> {
-  const [reads, writes] = [needs("members:read"), needs("members:write")];
+export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
+  const reads = needs("members:read");
   return new Hono<AdminEnv>()
-    .post(`${prefix}/members`, writes, noQuery, validBody(newMemberBody), async (c) => {
-      const member = await createMember(c.env, actorOf(c), organizationOf(c), c.req.valid("json"));
-      onChange(c, member.id);
-      return c.json({ member }, 201);
+    .post(`${prefix}/members`, acts("member.create", { body: newMemberBody }), async (c) => {
+      return c.json({ member: await createMember(c.env, actorOf(c), c.var.act, c.req.valid("json")) }, 201);
     })
     .get(`${prefix}/members`, reads, validQuery(pageQuery), async (c) => {
       const { scope } = actorOf(c);
       const page = await listOf(directory(c.env), scope, members, organizationOf(c), c.req.valid("query"));
       return c.json({ members: page.rows.map(presentMember), pagination: page.pagination });
     })
-    .patch("/members/:id", writes, noQuery, validBody(memberPatch), async (c) => {
-      const member = await patchMember(c.env, actorOf(c), c.req.param("id"), c.req.valid("json"));
-      onChange(c, member.id);
-      return c.json({ member });
+    .patch("/members/:id", acts("member.update", { body: memberPatch }), async (c) => {
+      return c.json({ member: await patchMember(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")) });
     })
-    .post("/members/:id/sign-in-link", writes, noQuery, async (c) => {
-      const id = c.req.param("id");
-      const link = await createSignInLink(c.env, actorOf(c), id, new URL(c.req.url).origin);
-      onChange(c, id);
-      return c.json(link, 201);
+    .post("/members/:id/sign-in-link", acts("member.sign_in_link"), async (c) => {
+      return c.json(await createSignInLink(c.env, actorOf(c), c.req.param("id"), new URL(c.req.url).origin), 201);
     })
-    .delete("/members/:id/sessions", writes, noQuery, async (c) => {
-      const member = await endSessions(c.env, actorOf(c), c.req.param("id"));
-      onChange(c, member.id);
-      return c.json({ member: presentMember(member) });
+    .delete("/members/:id/sessions", acts("member.end_sessions"), async (c) => {
+      return c.json({ member: presentMember(await endSessions(c.env, actorOf(c), c.req.param("id"))) });
     })
-    .delete("/members/:id", writes, noQuery, async (c) => {
-      const member = await deleteMember(c.env, actorOf(c).scope, c.req.param("id"));
-      onChange(c, member.id);
-      return c.json({ member });
+    .delete("/members/:id", acts("member.delete"), async (c) => {
+      return c.json({ member: await deleteMember(c.env, actorOf(c).scope, c.req.param("id")) });
     }) as Hono<AdminEnv>;
 }

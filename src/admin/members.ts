@@ -4,8 +4,8 @@ import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from "../keys/permissions.ts";
+import { newIdOf, type RequestAct } from "./audit.ts";
 import { type Authority, authorityOf, isMemberAsRead } from "./key-authority.ts";
 import { insertIf, isWithin, rowOf } from "./rows.ts";
 import { type Actor, noOrganization, type Scope } from "./scope.ts";
@@ -35,16 +35,11 @@ export const memberPatch = z.object({
  * Adds a member to an organization.
  * @throws ApiError `permission_denied` if a key or a member gives more permissions than it has; as `noOrganization`
  */
-export async function createMember(
-  env: Env,
-  actor: Actor,
-  organizationId: string,
-  body: z.output<typeof newMemberBody>,
-) {
+export async function createMember(env: Env, actor: Actor, act: RequestAct, body: z.output<typeof newMemberBody>) {
   const db = directory(env);
   const authority = await authorityOf(db, actor);
   if (authority && body.permissions) checkGrant(authority, body.permissions);
-  const member = newMember(organizationId, {
+  const member = newMember(newIdOf(act), act.organizationId, {
     ...body,
     permissions: body.permissions ?? defaultPermissions(authority),
   });
@@ -121,12 +116,13 @@ export function presentMember({ id, organizationId, name, email, permissions, cr
 
 /** A new member, not stored yet. */
 export function newMember(
+  id: string,
   organizationId: string,
   { name, email, permissions }: z.output<typeof ownerBody> & { permissions?: Permission[] },
   createdAt = Date.now(),
 ): Member {
   return {
-    id: newId("mbr", jurisdictionOf(organizationId)),
+    id,
     organizationId,
     name,
     email: email ?? null,

@@ -2,9 +2,10 @@ import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { organizations } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
+import { operatorAccess } from "./access.ts";
 import { eraseOrganization } from "./erase.ts";
-import { type AdminEnv, audit } from "./guard.ts";
+import type { AdminEnv } from "./guard.ts";
 import {
   createOrganization,
   findOrganization,
@@ -15,14 +16,13 @@ import {
 } from "./organizations.ts";
 import { listRows } from "./rows.ts";
 
+const { acts } = operatorAccess;
 const page = validQuery(pageQuery);
 
 /** Organizations, for the operator. */
 export const organizationRoutes = new Hono<AdminEnv>()
-  .post("/organizations", noQuery, validBody(newOrganizationBody), async (c) => {
-    const created = await createOrganization(c.env, c.req.valid("json"));
-    audit(c, created.organization.id);
-    return c.json(created, 201);
+  .post("/organizations", acts("organization.create", { body: newOrganizationBody }), async (c) => {
+    return c.json(await createOrganization(c.env, c.var.act, c.req.valid("json")), 201);
   })
   .get("/organizations", page, async (c) => {
     const { rows, pagination } = await listRows(directory(c.env), "any", organizations, c.req.valid("query"));
@@ -31,13 +31,9 @@ export const organizationRoutes = new Hono<AdminEnv>()
   .get("/organizations/:id", noQuery, async (c) => {
     return c.json({ organization: presentOrganization(await findOrganization(c.env, "any", c.req.param("id"))) });
   })
-  .patch("/organizations/:id", noQuery, validBody(organizationPatch), async (c) => {
-    const organization = await patchOrganization(c.env, c.req.param("id"), c.req.valid("json"));
-    audit(c, organization.id);
-    return c.json({ organization });
+  .patch("/organizations/:id", acts("organization.update", { body: organizationPatch }), async (c) => {
+    return c.json({ organization: await patchOrganization(c.env, c.req.param("id"), c.req.valid("json")) });
   })
-  .delete("/organizations/:id", noQuery, async (c) => {
-    const id = c.req.param("id");
-    const organization = await eraseOrganization(c.env, id, () => audit(c, id));
-    return c.json({ organization });
+  .delete("/organizations/:id", acts("organization.delete"), async (c) => {
+    return c.json({ organization: await eraseOrganization(c.env, c.req.param("id")) });
   });

@@ -5,6 +5,9 @@ import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
+import { causeOf } from "../log.ts";
+import { callOrganization } from "../organizations/call-organization.ts";
+import type { RequestAct } from "./audit.ts";
 import {
   limitsBody,
   mergeLimits,
@@ -37,11 +40,17 @@ export const organizationPatch = z.object({
   selfService: z.nullish(selfServiceBody),
 });
 
-/** Creates an organization and its first member. An organization always has a member. */
-export async function createOrganization(env: Env, body: z.output<typeof newOrganizationBody>) {
+/**
+ * Creates an organization and its first member. An organization always has a member.
+ *
+ * Its audit log is in its object, which stores nothing before the organization exists. So the row of the creation follows
+ * it, and if it can't be stored, the organization is removed again.
+ * @throws ApiError `unavailable`
+ */
+export async function createOrganization(env: Env, act: RequestAct, body: z.output<typeof newOrganizationBody>) {
   const createdAt = Date.now();
   const organization: Organization = {
-    id: newId("org", body.jurisdiction ?? null),
+    id: act.organizationId,
     name: body.name,
     jurisdiction: body.jurisdiction ?? null,
     region: body.region ?? null,
@@ -50,12 +59,32 @@ export async function createOrganization(env: Env, body: z.output<typeof newOrga
     createdAt,
     erasingAt: null,
   };
-  const member = newMember(organization.id, body.owner, createdAt);
+  const member = newMember(newId("mbr", organization.jurisdiction), organization.id, body.owner, createdAt);
   const db = directory(env);
   await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
-  // Only an object's first call says where it lives. Without a region, that is the place of the first user.
-  if (organization.region !== null) await refreshOrganization(env, organization.id, organization.region);
+  try {
+    // Only an object's first call says where it lives. Without a region, that is the place of the operator.
+    await act.begin(organization.region);
+  } catch (error) {
+    await removeNew(env, organization.id);
+    throw error;
+  }
   return { organization: presentOrganization(organization), member: presentMember(member) };
+}
+
+/** Removes an organization that nobody knows yet. */
+async function removeNew(env: Env, id: string): Promise<void> {
+  try {
+    // It may have the row although its answer was lost.
+    await callOrganization(env, id, (organization) => organization.erase());
+  } catch (error) {
+    console.warn({ event: "organization_not_erased", organizationId: id, error: causeOf(error) });
+  }
+  const db = directory(env);
+  await db.batch([
+    db.delete(members).where(eq(members.organizationId, id)),
+    db.delete(organizations).where(eq(organizations.id, id)),
+  ]);
 }
 
 /** Changes an organization, for the operator. Absent fields and limits stay as they are. */

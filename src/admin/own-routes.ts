@@ -1,8 +1,10 @@
 import { Hono } from "hono";
+import { exportRoutesFor } from "../export/routes.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { webhookRoutesFor } from "../webhooks/routes.ts";
 import { keyAccess } from "./access.ts";
+import { auditRoutesFor } from "./audit-routes.ts";
 import { channelRoutesFor } from "./channel-routes.ts";
 import { chatErasureRoutesFor } from "./chat-routes.ts";
 import type { AdminEnv } from "./guard.ts";
@@ -30,4 +32,6 @@ export const ownManagementRoutes = new Hono<AdminEnv>()
   .route("/", templateRoutesFor(keyAccess))
   .route("/", memberRoutesFor(keyAccess))
   .route("/", chatErasureRoutesFor(keyAccess))
-  .route("/", webhookRoutesFor(keyAccess));
+  .route("/", exportRoutesFor(keyAccess))
+  .route("/", webhookRoutesFor(keyAccess))
+  .route("/", auditRoutesFor(keyAccess));

@@ -1,11 +1,10 @@
 import { Hono } from "hono";
 import { noQuery } from "../http/validation.ts";
-import { type AdminEnv, audit } from "./guard.ts";
+import { auditedInLog } from "./audit.ts";
+import type { AdminEnv } from "./guard.ts";
 import { resealAll } from "./reseal.ts";
 
-/** `POST /reseal`, for the operator. */
-export const resealRoutes = new Hono<AdminEnv>().post("/reseal", noQuery, async (c) => {
-  // Logged first: a reseal that fails has also changed channels.
-  audit(c, null);
+/** `POST /reseal`, for the operator. It belongs to no organization, so only the service's log has a line of it. */
+export const resealRoutes = new Hono<AdminEnv>().post("/reseal", noQuery, auditedInLog("service.reseal"), async (c) => {
   return c.json(await resealAll(c.env));
 });

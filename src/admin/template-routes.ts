@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { templates } from "../db/schema.ts";
 import { pageQuery } from "../http/pagination.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
 import type { Access } from "./access.ts";
 import type { AdminEnv } from "./guard.ts";
 import { listOf } from "./rows.ts";
@@ -17,13 +17,11 @@ import {
 } from "./templates.ts";
 
 /** Templates. */
-export function templateRoutesFor({ prefix, needs, actorOf, organizationOf, onChange }: Access): Hono<AdminEnv> {
-  const [reads, writes] = [needs("templates:read"), needs("templates:write")];
+export function templateRoutesFor({ prefix, needs, acts, actorOf, organizationOf }: Access): Hono<AdminEnv> {
+  const reads = needs("templates:read");
   return new Hono<AdminEnv>()
-    .post(`${prefix}/templates`, writes, noQuery, validBody(newTemplateBody), async (c) => {
-      const template = await createTemplate(c.env, actorOf(c).scope, organizationOf(c), c.req.valid("json"));
-      onChange(c, template.id);
-      return c.json({ template }, 201);
+    .post(`${prefix}/templates`, acts("template.create", { body: newTemplateBody }), async (c) => {
+      return c.json({ template: await createTemplate(c.env, actorOf(c).scope, c.var.act, c.req.valid("json")) }, 201);
     })
     .get(`${prefix}/templates`, reads, validQuery(pageQuery), async (c) => {
       const { scope } = actorOf(c);
@@ -33,14 +31,11 @@ export function templateRoutesFor({ prefix, needs, actorOf, organizationOf, onCh
     .get("/templates/:id", reads, noQuery, async (c) => {
       return c.json({ template: await readTemplate(c.env, actorOf(c).scope, c.req.param("id")) });
     })
-    .patch("/templates/:id", writes, noQuery, validBody(templatePatch), async (c) => {
+    .patch("/templates/:id", acts("template.update", { body: templatePatch }), async (c) => {
       const template = await patchTemplate(c.env, actorOf(c).scope, c.req.param("id"), c.req.valid("json"));
-      onChange(c, template.id);
       return c.json({ template });
     })
-    .delete("/templates/:id", writes, noQuery, async (c) => {
-      const template = await deleteTemplate(c.env, actorOf(c).scope, c.req.param("id"));
-      onChange(c, template.id);
-      return c.json({ template });
+    .delete("/templates/:id", acts("template.delete"), async (c) => {
+      return c.json({ template: await deleteTemplate(c.env, actorOf(c).scope, c.req.param("id")) });
     }) as Hono<AdminEnv>;
 }

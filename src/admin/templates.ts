@@ -6,8 +6,7 @@ import { directory } from "../db/client.ts";
 import { templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
-import { newId } from "../ids.ts";
-import { activeOrganization } from "./organizations.ts";
+import { newIdOf, type RequestAct } from "./audit.ts";
 import { insertIfActive, isWithin, rowOf } from "./rows.ts";
 import type { Scope } from "./scope.ts";
 
@@ -35,16 +34,11 @@ export const templatePatch = z.object({
 });
 
 /** Adds a template to an organization. */
-export async function createTemplate(
-  env: Env,
-  scope: Scope,
-  organizationId: string,
-  body: z.output<typeof newTemplateBody>,
-) {
+export async function createTemplate(env: Env, scope: Scope, act: RequestAct, body: z.output<typeof newTemplateBody>) {
+  const { organizationId } = act;
   const db = directory(env);
-  const organization = await activeOrganization(db, scope, organizationId);
   const now = Date.now();
-  const id = newId("tpl", organization.jurisdiction);
+  const id = newIdOf(act);
   const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
   await insertIfActive(db, scope, templates, template);
   return presentTemplate(template);

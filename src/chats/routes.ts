@@ -1,4 +1,6 @@
 import { Hono } from "hono";
+import { keyAccess } from "../admin/access.ts";
+import { auditedSearch } from "../admin/audit.ts";
 import { ApiError } from "../http/errors.ts";
 import { json, jsonOrNotModified } from "../http/etag.ts";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
@@ -11,17 +13,20 @@ import type { ChatsEnv } from "./context.ts";
 import { createChat, newChatBody } from "./create-chat.ts";
 import { readChat } from "./get-chat.ts";
 import { readIdempotencyKey } from "./idempotency.ts";
-import { readChats, readChatsAhead } from "./list-chats.ts";
-import { readMessages, readMessagesAhead } from "./list-messages.ts";
+import { chatsQuery, readChats, readChatsAhead } from "./list-chats.ts";
+import { messagesQuery, readMessages, readMessagesAhead } from "./list-messages.ts";
 import { readMedia } from "./media.ts";
 import { resendBody, sendBody } from "./message.ts";
 import { listScheduled, scheduledQuery } from "./scheduled/list-scheduled.ts";
 import { messagePatch, moveMessage } from "./scheduled/move-message.ts";
 import { sendMessage } from "./send-message.ts";
 
+const searchOfChats = auditedSearch(keyAccess, "chat.search", chatsQuery);
+const searchOfMessages = auditedSearch(keyAccess, "message.search", messagesQuery);
+
 /** Chats and their messages, for the clients of an organization. */
 export const chatRoutes = new Hono<ChatsEnv>()
-  .get("/chats", requirePermission("chats:read", readChatsAhead), async (c) => {
+  .get("/chats", requirePermission("chats:read", readChatsAhead), searchOfChats, async (c) => {
     return jsonOrNotModified(c, await readChats(c));
   })
   .post("/chats", requirePermission("chats:write"), noQuery, validBody(newChatBody), async (c) => {
@@ -40,7 +45,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
     const chat = await markAnswered(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat: shownTo(c.var.caller, chat) });
   })
-  .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), async (c) => {
+  .get("/chats/:id/messages", requirePermission("messages:read", readMessagesAhead), searchOfMessages, async (c) => {
     return jsonOrNotModified(c, await readMessages(c, c.req.param("id")));
   })
   .get("/chats/:id/messages/:messageId", requirePermission("messages:read"), noQuery, async (c) => {

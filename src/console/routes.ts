@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { auditFailures } from "../admin/guard.ts";
 import { presentMember } from "../admin/members.ts";
 import { organizationRoutes } from "../admin/organization-routes.ts";
 import { presentOrganization } from "../admin/organizations.ts";
@@ -7,7 +6,6 @@ import { ownManagementRoutes } from "../admin/own-routes.ts";
 import { chatRoutes } from "../chats/routes.ts";
 import { needs } from "../config.ts";
 import { eventRoutes } from "../events/routes.ts";
-import { exportRoutes } from "../export/routes.ts";
 import { blockStrangers } from "../http/abuse-limit.ts";
 import { noQuery, validBody } from "../http/validation.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
@@ -40,7 +38,7 @@ consoleRoutes.use("/api/*", needs("ADMIN_TOKEN"));
 consoleRoutes.use(`${ORGANIZATION}/channels/*`, needsSealing);
 consoleRoutes.use(`${ORGANIZATION}/webhooks/*`, needsSealing);
 consoleRoutes.on("POST", [`${ORGANIZATION}/keys`, `${ORGANIZATION}/keys/:id/rotate`], needs("KEY_SECRET"));
-consoleRoutes.use("/api/*", blockStrangers(), requireSession(), auditFailures());
+consoleRoutes.use("/api/*", blockStrangers(), requireSession());
 
 consoleRoutes.get("/api/session", noQuery, (c) => {
   const { claims, person } = c.var;
@@ -61,7 +59,7 @@ consoleRoutes.use("/api/organizations/:id", requireOperator());
 consoleRoutes.route("/api", organizationRoutes as unknown as Hono<ConsoleEnv>);
 
 consoleRoutes.use(`${ORGANIZATION}/*`, enterOrganization());
-for (const routes of [chatRoutes, eventRoutes, exportRoutes, ownManagementRoutes]) {
+for (const routes of [chatRoutes, eventRoutes, ownManagementRoutes]) {
   consoleRoutes.route(ORGANIZATION, routes as unknown as Hono<ConsoleEnv>);
 }
 consoleRoutes.all("/api/*", (c) => c.notFound());

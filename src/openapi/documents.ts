@@ -5,6 +5,7 @@ import { EXPORT_OPERATIONS, operatorExportOperations } from "./export-operations
 import { HEADERS, type HeaderName } from "./headers.ts";
 import { MESSAGE_OPERATIONS } from "./message-operations.ts";
 import { type Components, type GroupDefaults, type OperationSpec, writeOperation } from "./operation.ts";
+import { auditOperations } from "./operator/audit.ts";
 import { channelOperations, resealOperations } from "./operator/channels.ts";
 import { chatOperations, erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
@@ -74,6 +75,7 @@ Two addresses need no key and are not below \`/api/v1\`: \`GET /healthz\` return
     Channels: "The connections to networks, and their secrets.",
     Templates: "Texts with placeholders.",
     Members: "The people in the organization. Outbound messages have a member as their sender.",
+    "Audit log": "Who did what in an organization.",
     Statistics: "Counts of deliveries and requests.",
     "Web chat": "The page where a site's visitors write.",
     Service: "The service itself.",
@@ -116,7 +118,7 @@ const OPERATOR: Document = {
 
 ${CONVENTIONS}
 
-Every request that changes something leaves one \`audit\` line in the log. If the request ends with a 5xx, the line has the outcome \`unknown\`: the change may have been made. If the configuration lacks what a route needs, the route returns 503.`,
+Every request that changes something, exports or searches leaves an entry in the organization's audit log before it acts, and one \`audit\` line in the service's log after it. If the entry can't be stored, the response is a 503, and nothing is done. If the configuration lacks what a route needs, the route returns 503.`,
   server: { url: "/admin/v1", description: "The service that serves this document" },
   security: { name: "adminToken", description: "The operator's token: the value of `ADMIN_TOKEN`." },
   tags: {
@@ -127,6 +129,7 @@ Every request that changes something leaves one \`audit\` line in the log. If th
     Chats: "The chats of all organizations.",
     Keys: "The API keys of organizations.",
     Webhooks: "URLs that the service calls with events.",
+    "Audit log": "Who did what in an organization.",
     Statistics: "Counts of deliveries and requests.",
   },
   groups: [
@@ -142,6 +145,7 @@ Every request that changes something leaves one \`audit\` line in the log. If th
         ...erasureOperations(OPERATOR_SIDE),
         ...keyOperations(OPERATOR_SIDE),
         ...operatorWebhookOperations,
+        ...auditOperations(OPERATOR_SIDE),
         ...statsOperations(OPERATOR_SIDE),
       ],
       defaults: {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { examples } from "./examples.ts";
 import { jsonResponse, type OperationSpec } from "./operation.ts";
+import { auditOperations } from "./operator/audit.ts";
 import { channelOperations } from "./operator/channels.ts";
 import { erasureOperations } from "./operator/chats.ts";
 import { keyOperations } from "./operator/keys.ts";
@@ -33,4 +34,5 @@ export const OWN_OPERATIONS: readonly OperationSpec[] = [
   ...memberOperations(KEY_SIDE),
   ...statsOperations(KEY_SIDE),
   ...erasureOperations(KEY_SIDE),
+  ...auditOperations(KEY_SIDE),
 ];

@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import type { Chat } from "../chats/chat.ts";
 import type { ChatIdentity } from "../chats/identity.ts";
 import type { ListAnswer } from "../chats/rpc.ts";
@@ -8,6 +7,8 @@ import { StandingAlarm } from "../platform/alarm.ts";
 import { callObject } from "../platform/call-object.ts";
 import type { EventRange } from "../webhooks/rpc.ts";
 import { adoptChats, adoptionDueAt } from "./adoptions.ts";
+import { AuditLog } from "./audit-log.ts";
+import { AuditedObject } from "./audited-object.ts";
 import { ChannelTable } from "./channel-table.ts";
 import { ChatList } from "./chat-list.ts";
 import { type ChatRow, ChatTable, identityOf, presentChat } from "./chat-table.ts";
@@ -38,13 +39,15 @@ import type {
 } from "./rpc.ts";
 import { Settings } from "./settings.ts";
 
+type EventNote = Record<string, unknown>;
+
 const AGAIN_AFTER_MS = 30_000;
 
 /**
  * One organization: which chats it has, whose addresses they are, when each was last active, and the numbers of its
  * channels and keys. It knows nothing that a chat, a channel or a key can't report again, except which chats there are.
  */
-export class OrganizationObject extends DurableObject<Env> {
+export class OrganizationObject extends AuditedObject {
   readonly #channels = new ChannelTable(this.ctx.storage.sql);
   readonly #doorbells = new Doorbells(this.ctx);
   readonly #feed = new Feed(this.ctx.storage, (chatId, last) => {
@@ -70,6 +73,7 @@ export class OrganizationObject extends DurableObject<Env> {
     organizationId: () => this.#existence.id,
     waitUntil: (work) => this.ctx.waitUntil(work),
   });
+  protected readonly audit = new AuditLog(this.ctx.storage.sql, this.#existence, this.#alarm);
   readonly #pace = new ReportPace();
   readonly #deletions = new Deletions(
     this.#chats,
@@ -189,16 +193,8 @@ export class OrganizationObject extends DurableObject<Env> {
     return this.#isReady() ? { life: this.#feed.life, events: this.#feed.ownEvents(first, last) } : null;
   }
 
-  /**
-   * A webhook's object tells an event, once for each `source`.
-   * @throws if the object is empty and D1 does not answer
-   */
-  async webhookEvent(
-    organizationId: string,
-    type: EventType,
-    note: Record<string, unknown>,
-    source: string,
-  ): Promise<void> {
+  /** A webhook's object tells an event. @param source a repeated call with the same source changes nothing */
+  async webhookEvent(organizationId: string, type: EventType, note: EventNote, source: string): Promise<void> {
     if (!(await this.#existence.exists(organizationId))) return;
     await this.#alarm.standing();
     if (!this.#isReady()) return;
@@ -295,7 +291,7 @@ export class OrganizationObject extends DurableObject<Env> {
     await this.#alarm.by(Date.now() + AGAIN_AFTER_MS);
   }
 
-  /** Deletes up to `limit` chats of closed channels, newest first. @returns how many; fewer if none is left */
+  /** Deletes chats of closed channels. @see Deletions.deleteClosed */
   async deleteClosed(limit: number): Promise<number> {
     return this.#isReady() ? this.#deletions.deleteClosed(limit) : 0;
   }
@@ -315,7 +311,7 @@ export class OrganizationObject extends DurableObject<Env> {
     await gone;
   }
 
-  /** Sends due events, continues interrupted creations and deletions, and tells chats of their retention. Never throws. */
+  /** Does what is due: events, interrupted creations and deletions, retention, the audit log's purge. Never throws. */
   override async alarm(): Promise<void> {
     this.#alarm.gone();
     if (!this.#isReady()) return;
@@ -325,8 +321,10 @@ export class OrganizationObject extends DurableObject<Env> {
     const deleteAt = await this.#deletions.resume(Date.now());
     await this.#retention.step(Date.now());
     if (!this.#isReady()) return;
+    this.audit.purge(Date.now());
     const adoptAt = adoptionDueAt(this.#chats, Date.now() + AGAIN_AFTER_MS);
-    const due = [deleteAt, adoptAt, this.#retention.dueAt(), this.#lines.dueAt(Date.now())].filter((at) => at !== null);
+    const dueAt = [this.#retention.dueAt(), this.#lines.dueAt(Date.now()), this.audit.dueAt()];
+    const due = [deleteAt, adoptAt, ...dueAt].filter((at) => at !== null);
     await this.#alarm.set(due.length > 0 ? Math.min(...due) : null);
   }
 

@@ -98,7 +98,22 @@ export const ORGANIZATION_SCHEMA = [
      -- What made it: one source makes one event.
      source text,
      at integer not null
-   );`,
+   );
+   -- The audit log.
+   create table audit (
+     -- Sorts by the time of the act, which it contains.
+     id text primary key,
+     actor_type text not null,
+     actor_id text not null,
+     actor_name text not null,
+     action text not null,
+     target text,
+     -- Null until the act ends.
+     status integer,
+     request_id text not null,
+     -- Names of fields, as JSON.
+     changed text not null
+   ) without rowid;`,
   `-- GET /chats?search=. The terms are those of termsOf in contact-search.ts; kind: 0 for an address, 1 for a name.
    create table contact_terms (
      kind integer not null,

@@ -6,6 +6,7 @@
  */
 import { asc, eq } from "drizzle-orm";
 import type * as z from "zod/mini";
+import { newIdOf, type RequestAct } from "../admin/audit.ts";
 import { insertIf, rowOf } from "../admin/rows.ts";
 import { configured } from "../config.ts";
 import { directory } from "../db/client.ts";
@@ -13,7 +14,6 @@ import { organizations, webhooks } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import type { WalkPagination } from "../http/pagination.ts";
 import { fault } from "../http/validation.ts";
-import { jurisdictionOf, newId } from "../ids.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import { openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
@@ -50,13 +50,14 @@ const ERASING = {
 export async function createWebhook(
   env: Env,
   scope: WebhookScope,
-  organizationId: string,
+  act: RequestAct,
   body: z.output<typeof newWebhookBody>,
 ) {
+  const { organizationId } = act;
+  const id = newIdOf(act);
   const db = directory(env);
   const url = checkedUrl(env, scope, body.url);
   await checkChannels(db, organizationId, body.channels);
-  const id = newId("whk", jurisdictionOf(organizationId));
   const secret = newWebhookSecret();
   const webhook: WebhookRow = {
     id,
@@ -148,14 +149,12 @@ export async function patchWebhook(
 
 /**
  * Deletes a webhook. If a step fails, its row still exists, and the same request continues the deletion.
- * @param onMarked called after the first step: data has changed, even if a later step fails
  */
-export async function deleteWebhook(env: Env, scope: WebhookScope, id: string, onMarked: () => void) {
+export async function deleteWebhook(env: Env, scope: WebhookScope, id: string) {
   const db = directory(env);
   const webhook = await findWebhook(env, scope, id);
   const shown = await describeWebhook(env, webhook);
   await db.update(webhooks).set({ erasingAt: Date.now() }).where(eq(webhooks.id, id));
-  onMarked();
   await refreshWebhooksOf(env, webhook.organizationId);
   await callWebhookObject(env, id, (object) => object.erase());
   await db.delete(webhooks).where(eq(webhooks.id, id));

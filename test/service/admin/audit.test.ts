@@ -1,64 +1,26 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { breakDirectory, breakObjects, loseWrites, OUTAGES } from "../../support/faults.ts";
-import {
-  admin,
-  created,
-  expectError,
-  newChannel,
-  newChat,
-  newKey,
-  newOrganization,
-  send,
-} from "../../support/harness.ts";
+import { ACTION_NAMES } from "../../../src/admin/actions.ts";
+import { app } from "../../../src/app.ts";
+import { aroundCall, breakDirectory, breakObjects, NAMESPACES } from "../../support/faults.ts";
+import { type Answer, admin, expectError, newOrganization } from "../../support/harness.ts";
+import { ACTORS, ACTS, type Act, type ActorName, type Everything, everything } from "./acts.ts";
 
-/** No receiver accepts an event. */
-beforeEach(() => void vi.stubGlobal("fetch", async () => new Response(null, { status: 500 })));
+/** No receiver accepts an event, and Telegram registers every webhook. */
+beforeEach(() => {
+  const answer = (url: string) => (url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : null);
+  vi.stubGlobal("fetch", async (input: RequestInfo) => {
+    return answer(input instanceof Request ? input.url : input) ?? new Response(null, { status: 500 });
+  });
+});
 
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
 
-/** One resource of every kind, with secrets that a later assertion can search for. */
-async function everything() {
-  const organization = await newOrganization();
-  const { api, organizationId, channelId } = organization;
-  const chat = await newChat(api, channelId);
-  const message = await send(api, chat.id, { content: "canary-content" });
-  const template = created(
-    await admin("POST", `/organizations/${organizationId}/templates`, { name: "t", language: "en", body: "Hi" }),
-  ).template;
-  const member = created(await admin("POST", `/organizations/${organizationId}/members`, { name: "Bob" })).member;
-  const telegramId = await newChannel(organizationId, "telegram");
-  const { webhook } = created(
-    await admin("POST", `/organizations/${organizationId}/webhooks`, { url: "https://receiver.test/1" }),
-  );
-  return {
-    ...organization,
-    chatId: chat.id,
-    messageId: message.id,
-    templateId: template.id as string,
-    memberId: member.id as string,
-    telegramId,
-    webhookId: webhook.id as string,
-  };
-}
-type Everything = Awaited<ReturnType<typeof everything>>;
-
-/** The request that skips the event that a chat is stuck at. */
-async function skipRequest({ api, chatId, webhookId }: Everything): Promise<[string, object]> {
-  // The chat learns of the webhook with its report.
-  await runDurableObjectAlarm(env.CHATS.getByName(chatId));
-  await send(api, chatId);
-  const path = `/webhooks/${webhookId}/chats/${chatId}`;
-  const { body } = await admin("GET", path);
-  return [`${path}/skip`, { eventId: body.head?.eventId }];
-}
-
 /** The log lines of a call. Attempts of webhooks are made at any time. */
-async function linesOf(run: () => ReturnType<typeof admin>) {
+async function linesOf(run: () => Promise<Answer>) {
   const log = vi.spyOn(console, "log");
   const answer = await run();
   const lines = log.mock.calls
@@ -68,283 +30,322 @@ async function linesOf(run: () => ReturnType<typeof admin>) {
   return { answer, lines, audits: lines.filter((line) => line.event === "audit") };
 }
 
-type Body = Record<string, { id: string }>;
+/** The entries of a request in an organization's log. Empty once the organization is deleted. */
+async function entriesOf(organizationId: string, answer: Answer): Promise<Record<string, unknown>[]> {
+  const { body } = await admin("GET", `/organizations/${organizationId}/audit`);
+  const entries: Record<string, unknown>[] = body.entries ?? [];
+  return entries.filter(({ requestId }) => requestId === answer.headers.get("X-Request-Id"));
+}
 
-/** Each write: its method, its registered path, its request, and the id in its line. */
-const WRITES: [
-  string,
-  string,
-  (ids: Everything) => [string, object?] | Promise<[string, object]>,
-  (body: Body, ids: Everything) => string | null | undefined,
-][] = [
-  [
-    "POST",
-    "/organizations",
-    () => ["/organizations", { name: "Acme", owner: { name: "Ada" } }],
-    (body) => body.organization?.id,
-  ],
-  [
-    "PATCH",
-    "/organizations/:id",
-    (ids) => [`/organizations/${ids.organizationId}`, { limits: { chats: 5 } }],
-    (_, ids) => ids.organizationId,
-  ],
-  ["DELETE", "/organizations/:id", (ids) => [`/organizations/${ids.organizationId}`], (_, ids) => ids.organizationId],
-  [
-    "POST",
-    "/organizations/:id/members",
-    (ids) => [`/organizations/${ids.organizationId}/members`, { name: "Bob" }],
-    (body) => body.member?.id,
-  ],
-  ["DELETE", "/members/:id", (ids) => [`/members/${ids.memberId}`], (_, ids) => ids.memberId],
-  [
-    "POST",
-    "/organizations/:id/channels",
-    (ids) => [
-      `/organizations/${ids.organizationId}/channels`,
-      { kind: "telegram", name: "T", credentials: { botToken: "1:canary-token" } },
-    ],
-    (body) => body.channel?.id,
-  ],
-  [
-    "PATCH",
-    "/channels/:id",
-    (ids) => [`/channels/${ids.telegramId}`, { credentials: { botToken: "1:canary-token" } }],
-    (_, ids) => ids.telegramId,
-  ],
-  ["DELETE", "/channels/:id", (ids) => [`/channels/${ids.channelId}`], (_, ids) => ids.channelId],
-  ["POST", "/channels/:id/check", (ids) => [`/channels/${ids.telegramId}/check`], (_, ids) => ids.telegramId],
-  [
-    "POST",
-    "/channels/:id/identity-secret",
-    (ids) => [`/channels/${ids.channelId}/identity-secret`],
-    (_, ids) => ids.channelId,
-  ],
-  [
-    "POST",
-    "/organizations/:id/templates",
-    (ids) => [`/organizations/${ids.organizationId}/templates`, { name: "t", language: "en", body: "canary-body" }],
-    (body) => body.template?.id,
-  ],
-  [
-    "PATCH",
-    "/templates/:id",
-    (ids) => [`/templates/${ids.templateId}`, { body: "canary-body" }],
-    (_, ids) => ids.templateId,
-  ],
-  ["DELETE", "/templates/:id", (ids) => [`/templates/${ids.templateId}`], (_, ids) => ids.templateId],
-  [
-    "POST",
-    "/organizations/:id/chats",
-    (ids) => [
-      `/organizations/${ids.organizationId}/chats`,
-      { channelId: ids.channelId, contact: { address: "canary-address" } },
-    ],
-    (body) => body.chat?.id,
-  ],
-  ["DELETE", "/chats/:id", (ids) => [`/chats/${ids.chatId}`], (_, ids) => ids.chatId],
-  [
-    "POST",
-    "/chats/:id/messages/:messageId/redact",
-    (ids) => [`/chats/${ids.chatId}/messages/${ids.messageId}/redact`],
-    (_, ids) => ids.messageId,
-  ],
-  [
-    "POST",
-    "/organizations/:id/keys",
-    (ids) => [`/organizations/${ids.organizationId}/keys`, { name: "K", ipAllowlist: ["192.0.2.77"] }],
-    (body) => body.key?.id,
-  ],
-  ["PATCH", "/keys/:id", (ids) => [`/keys/${ids.keyId}`, { ipAllowlist: ["192.0.2.77"] }], (_, ids) => ids.keyId],
-  ["POST", "/keys/:id/rotate", (ids) => [`/keys/${ids.keyId}/rotate`], (_, ids) => ids.keyId],
-  ["DELETE", "/keys/:id", (ids) => [`/keys/${ids.keyId}`], (_, ids) => ids.keyId],
-  [
-    "POST",
-    "/organizations/:id/webhooks",
-    (ids) => [`/organizations/${ids.organizationId}/webhooks`, { url: "https://canary.test/2" }],
-    (body) => body.webhook?.id,
-  ],
-  [
-    "PATCH",
-    "/webhooks/:id",
-    (ids) => [`/webhooks/${ids.webhookId}`, { url: "https://canary.test/3" }],
-    (_, ids) => ids.webhookId,
-  ],
-  ["POST", "/webhooks/:id/rotate", (ids) => [`/webhooks/${ids.webhookId}/rotate`], (_, ids) => ids.webhookId],
-  ["POST", "/webhooks/:id/ping", (ids) => [`/webhooks/${ids.webhookId}/ping`], (_, ids) => ids.webhookId],
-  ["POST", "/webhooks/:id/enable", (ids) => [`/webhooks/${ids.webhookId}/enable`], (_, ids) => ids.webhookId],
-  ["POST", "/webhooks/:id/disable", (ids) => [`/webhooks/${ids.webhookId}/disable`], (_, ids) => ids.webhookId],
-  [
-    "POST",
-    "/webhooks/:id/replays",
-    (ids) => [`/webhooks/${ids.webhookId}/replays`, { failed: true }],
-    (_, ids) => ids.webhookId,
-  ],
-  ["POST", "/webhooks/:id/chats/:chatId/skip", skipRequest, (_, ids) => ids.webhookId],
-  ["DELETE", "/webhooks/:id", (ids) => [`/webhooks/${ids.webhookId}`], (_, ids) => ids.webhookId],
-  ["POST", "/reseal", () => ["/reseal"], () => null],
-];
+/** Each act by each actor that can do it. */
+const CASES = ACTS.flatMap(([action, method, route, request, targetOf, actors = ["operator", "key"]]) =>
+  actors.map((actor) => ({ action, actor, method, route, request, targetOf })),
+);
+type Case = (typeof CASES)[number];
 
-test.each(WRITES)(
-  "%s %s logs one audit line with its route and id, and nothing from the request",
-  async (method, route, request, idOf) => {
+async function ask({ actor, method, request }: Case, ids: Everything): Promise<() => Promise<Answer>> {
+  const [path, body] = await request(ids);
+  const { client, pathOf } = ACTORS[actor];
+  return () => client(ids)(method, pathOf(path), body);
+}
+
+function actorIn(actor: ActorName, { managerId }: Everything) {
+  return actor === "operator"
+    ? { type: "operator", id: "operator", name: "Operator" }
+    : { type: "key", id: managerId, name: "Manager" };
+}
+
+/** The names of the fields in the request of a creation or a change. */
+async function changedIn({ action, request }: Case, ids: Everything): Promise<string[]> {
+  return /create|update/.test(action) ? Object.keys((await request(ids))[1] ?? {}) : [];
+}
+
+test.each(CASES)(
+  "$action by the $actor leaves one entry and one log line, with no value of the request",
+  async (act) => {
+    const { action, actor, method, route } = act;
     const ids = await everything();
-    const [path, body] = await request(ids);
-    const { answer, lines, audits } = await linesOf(() => admin(method, path, body));
+    const { answer, lines, audits } = await linesOf(await ask(act, ids));
     expect(answer.status, answer.text).toBeLessThan(300);
+    const requestId = answer.headers.get("X-Request-Id");
+    const target = act.targetOf(answer.body, ids);
+    const organizationId = action === "organization.create" ? answer.body.organization.id : ids.organizationId;
+    const { prefix, pathOf } = ACTORS[actor];
+    const by = actorIn(actor, ids);
     expect(audits).toEqual([
       {
         event: "audit",
-        requestId: answer.headers.get("X-Request-Id"),
+        requestId,
         method,
-        route: `/admin/v1${route}`,
-        id: idOf(answer.body, ids),
+        route: `${prefix}${pathOf(route)}`,
+        id: target,
+        action,
+        organizationId,
+        actor: by.id,
+        status: answer.status,
       },
     ]);
-    const logged = JSON.stringify(lines);
-    for (const secret of ["canary", "192.0.2.77", env.ADMIN_TOKEN, answer.body.secret, answer.body.identitySecret]) {
+    const entry = {
+      id: expect.stringMatching(/^aud_g[0-9A-Za-z]{15}$/),
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
+      actor: by,
+      action,
+      target,
+      status: answer.status,
+      requestId,
+      changed: await changedIn(act, ids),
+    };
+    const entries = await entriesOf(organizationId, answer);
+    expect(entries).toEqual(action === "organization.delete" ? [] : [entry]);
+    const logged = JSON.stringify([lines, entries]);
+    for (const secret of ["canary", "192.0.2.77", env.ADMIN_TOKEN, answer.body?.secret, answer.body?.identitySecret]) {
       if (secret) expect(logged).not.toContain(secret);
     }
   },
 );
 
-const READS: [string, (ids: Everything) => string][] = [
-  ["/organizations", () => "/organizations"],
-  ...["", "/members", "/channels", "/templates", "/chats", "/keys", "/webhooks"].map(
-    (list): [string, (ids: Everything) => string] => [
-      `/organizations/:id${list}`,
-      (ids) => `/organizations/${ids.organizationId}${list}`,
-    ],
-  ),
-  ["/channels/:id", (ids) => `/channels/${ids.telegramId}`],
-  ["/templates/:id", (ids) => `/templates/${ids.templateId}`],
-  ["/chats/:id", (ids) => `/chats/${ids.chatId}`],
-  ["/keys/:id", (ids) => `/keys/${ids.keyId}`],
-  ["/keys/:id/usage", (ids) => `/keys/${ids.keyId}/usage`],
-  ["/webhooks/:id", (ids) => `/webhooks/${ids.webhookId}`],
-  ["/webhooks/:id/attempts", (ids) => `/webhooks/${ids.webhookId}/attempts`],
-  ["/webhooks/:id/chats/:chatId", (ids) => `/webhooks/${ids.webhookId}/chats/${ids.chatId}`],
-];
+const lost = () => Promise.reject(new Error("internal error; reference = 0123456789abcdef"));
 
-test("a read logs no audit line, and one line for its request", async () => {
-  const ids = await everything();
-  for (const [route, path] of READS) {
-    const { answer, lines, audits } = await linesOf(() => admin("GET", path(ids)));
-    expect(answer.status, answer.text).toBe(200);
-    expect(audits).toEqual([]);
-    expect(lines).toEqual([
-      expect.objectContaining({ event: "request", method: "GET", route: `/admin/v1${route}`, status: 200 }),
-    ]);
+type Method = (...given: unknown[]) => Promise<unknown>;
+
+/**
+ * The calls to objects and the writes to the directory from here on, in order.
+ * @param changed replaces a method of the organizations' objects
+ */
+function watchSteps(changed: Record<string, (original: Method) => Method> = {}): string[] {
+  const steps: string[] = [];
+  for (const namespace of NAMESPACES) {
+    const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
+    const getByName = objects.getByName.bind(objects);
+    vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
+      return new Proxy(getByName(name, options), {
+        get(target, property) {
+          const name = String(property);
+          steps.push(`${namespace}.${name}`);
+          const own = Reflect.get(target, property, target) as Method;
+          const change = namespace === "ORGANIZATIONS" ? changed[name] : undefined;
+          return change ? change((...given) => own(...given)) : own;
+        },
+      });
+    });
   }
+  const prepare = env.DB.prepare.bind(env.DB);
+  vi.spyOn(env.DB, "prepare").mockImplementation((statement) => {
+    if (/^\s*(insert|update|delete)/i.test(statement)) steps.push("DB write");
+    return prepare(statement);
+  });
+  return steps;
+}
+
+/** The steps that find the organization and admit the request, and what chats, keys and webhooks do at any time. */
+const OTHER_STEPS =
+  /^(KEYS\.admit|CHATS\.owner|WEBHOOKS\.(permit|report)|ORGANIZATIONS\.(report|reportKey|find|webhookEvent))$/;
+
+test.each(CASES.filter(({ action }) => action !== "organization.create"))(
+  "$action by the $actor begins with its entry, and is a 503 that does nothing if the entry can't be stored",
+  async (act) => {
+    const ids = await everything();
+    const run = await ask(act, ids);
+    const steps = watchSteps({ beginAct: () => lost });
+    const { answer, audits } = await linesOf(run);
+    expectError(answer, 503, "unavailable");
+    expect(answer.headers.get("Retry-After")).toBe("1");
+    expect(audits).toEqual([]);
+    expect(steps.filter((step) => !OTHER_STEPS.test(step))).toEqual(["ORGANIZATIONS.beginAct"]);
+    vi.restoreAllMocks();
+    expect((await run()).status).toBeLessThan(300);
+  },
+);
+
+test.each([false, true])(
+  "an organization whose entry can't be stored is removed again (stored, answer lost: %s)",
+  async (isStored) => {
+    const count = () => env.DB.prepare("select count(*) as n from organizations join members").first("n");
+    const before = await count();
+    const ids: unknown[] = [];
+    const steps = watchSteps({
+      beginAct: (original) => async (id, row) => {
+        ids.push(id);
+        if (isStored) await original(id, row);
+        return lost();
+      },
+    });
+    const body = { name: "Acme", owner: { name: "Ada" } };
+    const { answer, audits } = await linesOf(() => admin("POST", "/organizations", body));
+    expectError(answer, 503, "unavailable");
+    expect(audits).toEqual([expect.objectContaining({ action: "organization.create", id: ids[0], status: 503 })]);
+    expect(steps).toContain("ORGANIZATIONS.erase");
+    expect(await count()).toBe(before);
+    vi.restoreAllMocks();
+    expect(await env.ORGANIZATIONS.getByName(String(ids[0])).acts({}, null, 10)).toEqual({ acts: [], cursor: null });
+  },
+);
+
+test("an entry has no status while the act runs, nor after it if the status can't be stored", async () => {
+  const ids = await everything();
+  const path = `/organizations/${ids.organizationId}/audit?action=webhook.ping`;
+  const during: unknown[] = [];
+  aroundCall("WEBHOOKS", "ping", { before: async () => during.push((await admin("GET", path)).body.entries[0]) });
+  breakObjects("ORGANIZATIONS", "endAct");
+  const warn = vi.spyOn(console, "warn");
+  const { answer, audits } = await linesOf(() => ids.manager("POST", `/webhooks/${ids.webhookId}/ping`));
+  expect(answer.status).toBe(200);
+  expect(audits).toEqual([expect.objectContaining({ status: 200 })]);
+  expect(during).toEqual([expect.objectContaining({ target: ids.webhookId, status: null })]);
+  expect((await admin("GET", path)).body.entries).toEqual(during);
+  expect(warn).toHaveBeenCalledWith(expect.objectContaining({ event: "audit_status_lost", status: 200 }));
 });
 
 test.each<[string, (ids: Everything) => string]>([
   ["organizations", (ids) => ids.organizationId],
   ["channels", (ids) => ids.channelId],
   ["chats", (ids) => ids.chatId],
-])(
-  "a deletion in %s that fails halfway logs one audit line, and so does the one that completes it",
-  async (list, idOf) => {
-    const ids = await everything();
-    const route = `/admin/v1/${list}/:id`;
-    breakObjects("CHATS", "erase");
-    const broken = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
-    vi.restoreAllMocks();
-    expect(broken.answer.status).toBe(503);
-    expect(broken.audits).toEqual([expect.objectContaining({ method: "DELETE", route, id: idOf(ids) })]);
-    const ended = await linesOf(() => admin("DELETE", `/${list}/${idOf(ids)}`));
-    expect(ended.answer.status).toBe(200);
-    expect(ended.audits).toHaveLength(1);
-  },
-);
+])("a deletion in %s that fails halfway has its entry, and so does the one that completes it", async (list, idOf) => {
+  const ids = await everything();
+  const id = idOf(ids);
+  breakObjects("CHATS", "erase");
+  const broken = await linesOf(() => admin("DELETE", `/${list}/${id}`));
+  vi.restoreAllMocks();
+  expect(broken.answer.status).toBe(503);
+  expect(broken.audits).toEqual([expect.objectContaining({ id, status: 503 })]);
+  expect(await entriesOf(ids.organizationId, broken.answer)).toEqual([
+    expect.objectContaining({ target: id, status: 503 }),
+  ]);
+  const ended = await linesOf(() => admin("DELETE", `/${list}/${id}`));
+  expect(ended.answer.status).toBe(200);
+  expect(ended.audits).toEqual([expect.objectContaining({ id, status: 200 })]);
+});
 
-/** Writes without a statement in the directory, or that log their line first. */
-const ELSEWHERE = [
-  "/organizations/:id/chats",
-  "/chats/:id",
-  "/chats/:id/messages/:messageId/redact",
-  "/channels/:id/check",
-  "/webhooks/:id/ping",
-  "/webhooks/:id/enable",
-  "/webhooks/:id/disable",
-  "/webhooks/:id/replays",
-  "/webhooks/:id/chats/:chatId/skip",
-  "/reseal",
+test("an organization whose object is erased already can be deleted, and gets no new entry", async () => {
+  const { organizationId, templateId } = await everything();
+  breakObjects("ORGANIZATIONS", "erase");
+  expectError(await admin("DELETE", `/organizations/${organizationId}`), 503, "unavailable");
+  vi.restoreAllMocks();
+  const object = env.ORGANIZATIONS.getByName(organizationId);
+  await object.erase();
+  expectError(await admin("DELETE", `/templates/${templateId}`), 404, "template_not_found");
+  expect(await object.acts({}, null, 10)).toEqual({ acts: [], cursor: null });
+  expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200);
+});
+
+test("a refused act has an entry with the status, and a request that is refused before it begins has none", async () => {
+  const { organizationId, ownerId, keyId, manager, memberId } = await everything();
+  await admin("DELETE", `/members/${memberId}`);
+  await admin("DELETE", `/keys/${keyId}`);
+  const refused: [string, string, number, string | null, object?][] = [
+    ["DELETE", `/members/${ownerId}`, 409, ownerId],
+    ["POST", `/keys/${keyId}/rotate`, 409, keyId],
+    ["PATCH", "/templates/tpl_gaaaaaaaaaaaaaaa", 404, "tpl_gaaaaaaaaaaaaaaa", { name: "New" }],
+    ["DELETE", "/chats/cht_gaaaaaaaaaaaaaaa", 404, "cht_gaaaaaaaaaaaaaaa"],
+    ["DELETE", "/keys/canary-of-no-id", 404, null],
+  ];
+  for (const [method, path, status, target, body] of refused) {
+    const { answer, audits } = await linesOf(() => manager(method, path, body));
+    expect(answer.status, answer.text).toBe(status);
+    expect(await entriesOf(organizationId, answer)).toEqual([expect.objectContaining({ target, status })]);
+    expect(audits).toEqual([expect.objectContaining({ id: target, status })]);
+  }
+  const before: [string, string, object?][] = [
+    ["POST", "/members", {}],
+    ["PATCH", "/keys/key_gaaaaaaaaaaaaaaa", { name: 1 }],
+    ["GET", "/chats?search=a&page=1&unknown=1"],
+    ["GET", "/export?unknown=1"],
+    ["PUT", "/members"],
+  ];
+  for (const [method, path, body] of before) {
+    const { answer, audits } = await linesOf(() => manager(method, path, body));
+    expect([400, 405]).toContain(answer.status);
+    expect([await entriesOf(organizationId, answer), audits]).toEqual([[], []]);
+  }
+});
+
+test("the operator's act on an id that nobody has leaves nothing", async () => {
+  for (const [method, path] of [
+    ["DELETE", "/chats/cht_gaaaaaaaaaaaaaaa"],
+    ["DELETE", "/templates/tpl_gaaaaaaaaaaaaaaa"],
+    ["DELETE", "/organizations/org_gaaaaaaaaaaaaaaa"],
+    ["DELETE", "/webhooks/whk_gaaaaaaaaaaaaaaa"],
+  ] as const) {
+    const { answer } = await linesOf(() => admin(method, path));
+    expect(answer.status).toBe(404);
+  }
+});
+
+test("POST /reseal belongs to no organization, and logs one audit line", async () => {
+  const { answer, audits } = await linesOf(() => admin("POST", "/reseal"));
+  expect(answer.status).toBe(200);
+  expect(audits).toEqual([
+    {
+      event: "audit",
+      requestId: answer.headers.get("X-Request-Id"),
+      method: "POST",
+      route: "/admin/v1/reseal",
+      id: null,
+      action: "service.reseal",
+      organizationId: null,
+      actor: "operator",
+      status: 200,
+    },
+  ]);
+});
+
+test("a read and a send leave no entry and no audit line", async () => {
+  const { organizationId, api, channelId, chatId } = await everything();
+  type Asking = (method: string, path: string, body?: object) => Promise<Answer>;
+  const reads: [Asking, string, string, object?][] = [
+    ...["", "/members", "/channels", "/templates", "/chats", "/chats?contact=search%3D", "/keys", "/webhooks"].map(
+      (list): [Asking, string, string] => [admin, "GET", `/organizations/${organizationId}${list}`],
+    ),
+    [admin, "GET", `/chats/${chatId}`],
+    [api, "GET", "/chats?contact=search%3D"],
+    [api, "GET", `/chats/${chatId}/messages?limit=5`],
+    [api, "POST", "/chats", { channelId, contact: { address: "someone" } }],
+    [api, "POST", `/chats/${chatId}/messages`, { content: "Hi" }],
+  ];
+  for (const [client, method, path, body] of reads) {
+    const { answer, audits } = await linesOf(() => client(method, path, body));
+    expect(answer.status, answer.text).toBeLessThan(300);
+    expect([await entriesOf(organizationId, answer), audits]).toEqual([[], []]);
+  }
+  breakDirectory("bare");
+  const failed = await linesOf(() => admin("GET", `/organizations/${organizationId}`));
+  expect([failed.answer.status, failed.audits]).toEqual([503, []]);
+});
+
+test("a search whose parameter's name is percent-encoded has an entry too", async () => {
+  const { organizationId, manager } = await everything();
+  const answer = await manager("GET", "/chats?%73earch=canary");
+  expect(answer.status).toBe(200);
+  expect(await entriesOf(organizationId, answer)).toEqual([expect.objectContaining({ action: "chat.search" })]);
+});
+
+test("a call without the operator's token leaves no audit line", async () => {
+  const { audits } = await linesOf(() => admin("POST", "/organizations", {}, { ADMIN_TOKEN: "" }));
+  expect(audits).toEqual([]);
+  expect((await newOrganization()).organizationId).toMatch(/^org_/);
+});
+
+/** The routes of keys that write and are no management: what their organization's software does all day. */
+const DAILY = [
+  "POST /chats",
+  "PATCH /chats/:id",
+  "POST /chats/:id/answered",
+  "POST /chats/:id/messages",
+  "PATCH /chats/:id/messages/:messageId",
+  "POST /chats/:id/messages/:messageId/cancel",
+  "POST /chats/:id/messages/:messageId/resend",
 ];
 
-test.each(
-  WRITES.filter(([, route]) => !ELSEWHERE.includes(route)).flatMap(([method, route, request]) =>
-    OUTAGES.map((outage) => [method, route, outage, request] as const),
-  ),
-)("%s %s leaves an audit line of unknown outcome if the directory's answer is lost (%s error)", async (...write) => {
-  const [method, route, outage, request] = write;
-  const ids = await everything();
-  const [path, body] = await request(ids);
-  loseWrites(outage);
-  const { answer, audits } = await linesOf(() => admin(method, path, body));
-  expectError(answer, 503, "unavailable");
-  const requestId = answer.headers.get("X-Request-Id");
-  const id = path.split("/")[2] ?? null;
-  expect(audits).toEqual([{ event: "audit", requestId, method, route: `/admin/v1${route}`, id, outcome: "unknown" }]);
-});
-
-test.each([
-  ["a redaction", "CHATS", "redact", "/chats/:id/messages/:messageId/redact", (ids: Everything) => ids.messageId],
-  ["a chat's deletion", "ORGANIZATIONS", "deleteChat", "/chats/:id", (ids: Everything) => ids.chatId],
-  ["a chat's creation", "ORGANIZATIONS", "open", "/organizations/:id/chats", (ids: Everything) => ids.organizationId],
-  ["a ping", "WEBHOOKS", "ping", "/webhooks/:id/ping", (ids: Everything) => ids.webhookId],
-  ["enabling a webhook", "WEBHOOKS", "enable", "/webhooks/:id/enable", (ids: Everything) => ids.webhookId],
-  ["disabling a webhook", "WEBHOOKS", "disable", "/webhooks/:id/disable", (ids: Everything) => ids.webhookId],
-  ["a replay", "WEBHOOKS", "replay", "/webhooks/:id/replays", (ids: Everything) => ids.webhookId],
-  ["a skip", "CHATS", "skipEvent", "/webhooks/:id/chats/:chatId/skip", (ids: Everything) => ids.webhookId],
-] as const)(
-  "%s whose response is lost logs an audit line with the outcome unknown",
-  async (_name, namespace, method, route, idOf) => {
-    const ids = await everything();
-    const write = WRITES.find(([, written]) => written === route);
-    const [path, body] = (await write?.[2](ids)) ?? [""];
-    breakObjects(namespace, method);
-    const { answer, audits } = await linesOf(() => admin(write?.[0] ?? "", path, body));
-    expectError(answer, 503, "unavailable");
-    expect(audits).toEqual([expect.objectContaining({ id: idOf(ids), outcome: "unknown" })]);
-  },
-);
-
-test("a failed read logs no audit line", async () => {
-  const { organizationId } = await everything();
-  breakDirectory("bare");
-  for (const method of ["GET", "HEAD"]) {
-    const { answer, audits } = await linesOf(() => admin(method, `/organizations/${organizationId}`));
-    expect([answer.status, audits]).toEqual([503, []]);
-  }
-});
-
-test("a failed call without the operator's token logs no audit line", async () => {
-  const bindings = { ADMIN_TOKEN: "" };
-  const { answer, audits } = await linesOf(() => admin("POST", "/organizations", {}, bindings));
-  expect([answer.status, audits]).toEqual([503, []]);
-});
-
-test("a refused write logs no audit line", async () => {
-  const { ownerId, organizationId, keyId } = await newOrganization();
-  await admin("DELETE", `/keys/${keyId}`);
-  const refused: [string, string, object?][] = [
-    ["DELETE", `/members/${ownerId}`],
-    ["POST", `/organizations/${organizationId}/members`, {}],
-    ["POST", `/keys/${keyId}/rotate`],
-    ["DELETE", "/chats/cht_gaaaaaaaaaaaaaaa"],
-    ["PATCH", "/templates/tpl_gaaaaaaaaaaaaaaa", { name: "New" }],
-  ];
-  for (const [method, path, body] of refused) {
-    const { answer, audits } = await linesOf(() => admin(method, path, body));
-    expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
-    expect(audits).toEqual([]);
-  }
-});
-
-test("a request to the public API logs no audit line", async () => {
-  const { api, channelId, organizationId } = await newOrganization();
-  const { audits } = await linesOf(() => api("POST", "/chats", { channelId, contact: { address: "someone" } }));
-  expect(audits).toEqual([]);
-  expect((await newKey(organizationId)).key.id).toMatch(/^key_/);
+test("each route that writes is in the list of acts, and so is each action", () => {
+  const routesBelow = (prefix: string) =>
+    app.routes
+      .filter(({ method, path }) => !["ALL", "GET"].includes(method) && path.startsWith(`${prefix}/`))
+      .map(({ method, path }) => `${method} ${path.slice(prefix.length)}`);
+  const actsOf = (actor: ActorName) =>
+    CASES.filter((act) => act.actor === actor && act.method !== "GET").map(
+      ({ method, route }) => `${method} ${ACTORS[actor].pathOf(route)}`,
+    );
+  expect([...new Set(routesBelow("/admin/v1"))].sort()).toEqual([...actsOf("operator"), "POST /reseal"].sort());
+  expect([...new Set(routesBelow("/api/v1"))].sort()).toEqual([...actsOf("key"), ...DAILY].sort());
+  expect([...new Set(ACTS.map(([action]: Act) => action))].sort()).toEqual([...ACTION_NAMES].sort());
 });

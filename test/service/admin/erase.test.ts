@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import {
-  aroundQueries,
+  aroundCall,
   breakObjects,
   breakStatements,
   countRoundTrips,
@@ -125,12 +125,8 @@ test.each(ADDITIONS)(
   async (list, body) => {
     const { organizationId } = await newOrganization();
     const rows = await rowsThatName(organizationId);
-    aroundQueries(async (query, run) => {
-      const read = await run();
-      if (query === 1) {
-        await env.DB.prepare("update organizations set erasing_at = 1 where id = ?").bind(organizationId).run();
-      }
-      return read;
+    aroundCall("ORGANIZATIONS", "beginAct", {
+      after: () => env.DB.prepare("update organizations set erasing_at = 1 where id = ?").bind(organizationId).run(),
     });
     const answer = await admin("POST", `/organizations/${organizationId}/${list}`, body);
     expectError(answer, 404, "organization_not_found");
@@ -140,10 +136,8 @@ test.each(ADDITIONS)(
 
 test.each(ADDITIONS)("an addition to %s just before the organization is gone is refused too", async (list, body) => {
   const { organizationId } = await newOrganization();
-  aroundQueries(async (query, run) => {
-    const read = await run();
-    if (query === 1) expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200);
-    return read;
+  aroundCall("ORGANIZATIONS", "beginAct", {
+    after: async () => expect((await admin("DELETE", `/organizations/${organizationId}`)).status).toBe(200),
   });
   const answer = await admin("POST", `/organizations/${organizationId}/${list}`, body);
   expectError(answer, 404, "organization_not_found");

@@ -162,7 +162,7 @@ export class Clients {
   deleteChannel({ id }: Channel): void {
     this.#request("DELETE channel", async ({ env }) => {
       this.#judge.asked.add(id);
-      await this.#service.eraseChannel(env, { scope: "any", origin: ORIGIN, hasTokens: true }, id, () => {});
+      await this.#service.eraseChannel(env, { scope: "any", origin: ORIGIN, hasTokens: true }, id);
       this.#judge.channelErased(id);
       return true;
     });
@@ -172,7 +172,7 @@ export class Clients {
   deleteOrganization(): void {
     this.#request("DELETE organization", async ({ env }) => {
       for (const { id } of this.channels) this.#judge.asked.add(id);
-      await this.#service.eraseOrganization(env, this.#organizationId, () => {});
+      await this.#service.eraseOrganization(env, this.#organizationId);
       this.#judge.isOrganizationErased = true;
       for (const { id } of this.channels) this.#judge.channelErased(id);
       return true;

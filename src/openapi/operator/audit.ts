@@ -1,0 +1,86 @@
+import * as z from "zod";
+import { auditQuery, type presentEntry } from "../../admin/audit-entries.ts";
+import { examples } from "../examples.ts";
+import { jsonResponse, type OperationSpec } from "../operation.ts";
+import { id, resource, time } from "../typed-schema.ts";
+import { walkPaginationSchema } from "../webhook-resources.ts";
+import type { Side } from "./side.ts";
+
+const { key, organization } = examples;
+
+const auditEntrySchema = resource<ReturnType<typeof presentEntry>>()(
+  "AuditEntry",
+  "What somebody did in an organization. It has names of fields, and never their values.",
+  z.object({
+    id: id("entry"),
+    at: time("When it began"),
+    actor: z
+      .object({
+        type: z.enum(["operator", "key", "member"]).describe("What the actor is"),
+        id: z.string().describe("The id of the key or of the member, or `operator`"),
+        name: z.string().describe("The actor's name at that time"),
+      })
+      .describe("Who did it"),
+    action: z.string().describe("What was done, as the resource and the verb, such as `key.rotate`"),
+    target: z
+      .string()
+      .nullable()
+      .describe("The id of what it was done to. Null for a search in all chats, and for an id that is malformed"),
+    status: z
+      .int()
+      .nullable()
+      .describe("The status of the response. Null while the request runs; afterwards: it broke off, and may be done"),
+    requestId: z.string().describe("The `X-Request-Id` of the response"),
+    changed: z
+      .array(z.string())
+      .describe("The names of the fields that the request set. Empty unless it created or changed something"),
+  }),
+);
+
+/** The audit log. */
+export function auditOperations({ prefix, needs, ofOrganization, whose }: Side): readonly OperationSpec[] {
+  return [
+    {
+      method: "get",
+      path: `${prefix}/audit`,
+      id: "listAuditEntries",
+      tag: "Audit log",
+      ...needs("audit:read"),
+      summary: "List the audit log",
+      description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator and by keys, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. Requests that were refused before they began, because of their permission or their input, have no entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
+      query: {
+        schema: auditQuery,
+        descriptions: {
+          limit: "The maximum number of entries in a page.",
+          before: "The `cursor` of the page before. Without it, the list begins.",
+          actor: "Only what this key or member did, by its id, or `operator`.",
+          action: "Only this action.",
+          target: "Only what was done to this resource, by its id.",
+        },
+      },
+      responses: [
+        jsonResponse(
+          200,
+          "A page of the audit log.",
+          z.object({ entries: z.array(auditEntrySchema), pagination: walkPaginationSchema }),
+          {
+            entries: [
+              {
+                id: "aud_g0UZh3kQw8Ls03Pq",
+                at: "2026-11-20T10:00:17.062Z",
+                actor: { type: "key", id: key.id, name: key.name },
+                action: "organization.export",
+                target: organization.id,
+                status: 200,
+                requestId: "0d4f7c1e-55a8-4c1b-9b57-1f3f2f0f7b7e",
+                changed: [],
+              },
+            ],
+            pagination: { limit: 20, hasMore: false, cursor: null },
+          },
+        ),
+      ],
+      errors: [...ofOrganization],
+    },
+  ];
+}
