@@ -225,13 +225,15 @@ test("the operator creates any key for an organization", async () => {
   expect((await client(made.secret)("GET", "/chats")).status).toBe(200);
 });
 
-test("each write leaves an audit line with the member", async () => {
+test("each write leaves an entry in the audit log and an audit line with the member", async () => {
   const log = vi.spyOn(console, "log");
   created(await ours.ask("POST", `${ours.at}/templates`, { name: "t", language: "en", body: "Hi" }));
   const lines = log.mock.calls.map(([line]): unknown => (typeof line === "string" ? JSON.parse(line) : line));
   log.mockRestore();
   const audited = lines.filter((line) => (line as { event: string }).event === "audit");
-  expect(audited).toMatchObject([{ method: "POST", memberId: ours.ownerId }]);
+  expect(audited).toMatchObject([{ method: "POST", actor: ours.ownerId }]);
+  const { entries } = (await ours.ask("GET", `${ours.at}/audit?actor=${ours.ownerId}&limit=1`)).body;
+  expect(entries).toMatchObject([{ action: "template.create", actor: { type: "member", id: ours.ownerId } }]);
 });
 
 test("without ADMIN_TOKEN there are no links", async () => {
