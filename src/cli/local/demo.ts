@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { PERMISSIONS } from "../../keys/permissions.ts";
 import { type Demo, demoPath, readDemo, writeDemo } from "../demo-file.ts";
 import { createDemoMessages, type DemoCall } from "./demo-messages.ts";
+import { createDemoConversations } from "./demo-visitors.ts";
 
 const VISITOR = "demo-visitor";
 
@@ -57,7 +58,10 @@ export async function createDemo(base: string, state: string, adminToken: string
   const { channel: bot } = await call(`${of}/channels`, z.object({ channel: created }), telegram);
   const subscriber = { channelId: bot.id, contact: { address: "1", name: "Demo subscriber" } };
   const { chat: other } = await call(`${of}/chats`, chatAnswer, subscriber);
-  await createDemoMessages(caller(`${base}/api/v1`, secret), { web: web2.id, telegram: other.id });
+  const client = caller(`${base}/api/v1`, secret);
+  await createDemoMessages(client, { web: web2.id, telegram: other.id });
+  await createDemoConversations(client, { base, channelId: channel.id, identitySecret });
+  await createDemoSettings(call, of);
   const demo = {
     organizationId: organization.id,
     channelId: channel.id,
@@ -67,6 +71,21 @@ export async function createDemo(base: string, state: string, adminToken: string
   };
   await writeDemo(state, demo);
   return demo;
+}
+
+/** Something for each screen of the console. The webhook is disabled, so that it calls nothing. */
+async function createDemoSettings(call: DemoCall, of: string): Promise<void> {
+  await call(`${of}/members`, z.object({ member: created }), { name: "Demo colleague" });
+  await call(`${of}/templates`, z.object({ template: created }), {
+    name: "order_shipped",
+    language: "en",
+    body: "Hello {{name}}, your order {{order}} has left our shop.",
+  });
+  const { webhook } = await call(`${of}/webhooks`, z.object({ webhook: created }), {
+    url: "http://localhost:9999/parley",
+    description: "An example: your own server would be here",
+  });
+  await call(`/webhooks/${webhook.id}/disable`, z.object({ webhook: created }), {});
 }
 
 /** Commands for a POSIX shell that send a message in the demo's chat and list its messages. */

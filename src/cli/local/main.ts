@@ -66,7 +66,7 @@ async function main(argv: string[]): Promise<number> {
     const { demo, webChat } = await prepareDemo(base, state, adminToken);
     // After the demo, so that the link's hour begins now.
     const code = adminToken && (await newOperatorCode(adminToken, Date.now()));
-    const consoleLink = code && `${base}/console#code=${code}`;
+    const consoleLink = code && `${base}/console${demo ? `/o/${demo.organizationId}/inbox` : ""}#code=${code}`;
     process.stdout.write(introduction({ base, root, state, demo, webChat, consoleLink: consoleLink || null, verbose }));
     isIntroduced = true;
   });

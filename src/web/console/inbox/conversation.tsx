@@ -27,7 +27,7 @@ interface ConversationProps {
   onChat: (chat: Chat) => void;
 }
 
-const NARROW = "(max-width: 1180px)";
+const NARROW = "(max-width: 1350px)";
 
 /** One chat: its messages, the composer, and what is known about the contact or a message. */
 export function Conversation({ id, known, onChat }: ConversationProps): JSX.Element {

@@ -30,8 +30,10 @@ export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): 
         <Filling template={chosen.value} chat={chat} onBack={() => (chosen.value = null)} onSend={onSend} />
       ) : (
         <Loaded resource={templates}>
-          {(all) =>
-            all.length === 0 ? (
+          {(all) => {
+            const wanted = search.value.trim().toLowerCase();
+            const found = all.filter(({ name, body }) => `${name} ${body}`.toLowerCase().includes(wanted));
+            return all.length === 0 ? (
               <Empty
                 icon="template"
                 title="No template yet"
@@ -51,28 +53,29 @@ export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): 
                   placeholder="Find a template"
                   value={search.value}
                   onInput={(event) => (search.value = event.currentTarget.value)}
+                  onKeyDown={(event) => {
+                    if (event.key !== "Enter") return;
+                    event.preventDefault();
+                    chosen.value = found[0] ?? null;
+                  }}
                 />
                 <ul class="choices">
-                  {all
-                    .filter(({ name, body }) =>
-                      `${name} ${body}`.toLowerCase().includes(search.value.trim().toLowerCase()),
-                    )
-                    .map((template) => (
-                      <li key={template.id}>
-                        <button type="button" class="choice" onClick={() => (chosen.value = template)}>
-                          <strong>
-                            <bdi>{template.name}</bdi> <span class="quiet">{template.language}</span>
-                          </strong>
-                          <span class="quiet choice-text" dir="auto">
-                            {template.body}
-                          </span>
-                        </button>
-                      </li>
-                    ))}
+                  {found.map((template) => (
+                    <li key={template.id}>
+                      <button type="button" class="choice" onClick={() => (chosen.value = template)}>
+                        <strong>
+                          <bdi>{template.name}</bdi> <span class="quiet">{template.language}</span>
+                        </strong>
+                        <span class="quiet choice-text" dir="auto">
+                          {template.body}
+                        </span>
+                      </button>
+                    </li>
+                  ))}
                 </ul>
               </>
-            )
-          }
+            );
+          }}
         </Loaded>
       )}
     </Dialog>

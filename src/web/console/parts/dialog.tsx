@@ -19,9 +19,16 @@ export function Dialog({ title, onClose, children, isClosable = true, wide = fal
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
-    // Not the button that closes it, which comes first.
-    dialog.current?.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea")?.focus();
+    focusFirstField(dialog.current);
+    // What the dialog shows may be loaded first, or follow a choice.
+    const observer = new MutationObserver(() => {
+      const { activeElement } = document;
+      if (activeElement === document.body || activeElement?.matches(".dialog-header button"))
+        focusFirstField(dialog.current);
+    });
+    if (dialog.current) observer.observe(dialog.current, { childList: true, subtree: true });
     return () => {
+      observer.disconnect();
       if (opener instanceof HTMLElement) opener.focus();
     };
   }, []);
@@ -56,6 +63,11 @@ export function Dialog({ title, onClose, children, isClosable = true, wide = fal
       </div>
     </dialog>
   );
+}
+
+/** Not the button that closes the dialog, which comes first. */
+function focusFirstField(dialog: HTMLDialogElement | null): void {
+  dialog?.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea")?.focus();
 }
 
 /** What was entered. */

@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { FollowedEvent } from "../../src/client/event.ts";
+import type { Chat, Message } from "../../src/web/console/api.ts";
+import {
+  afterEvent,
+  afterMessage,
+  belongs,
+  inOrder,
+  type View,
+  withChat,
+} from "../../src/web/console/inbox/chat-rows.ts";
+
+const AT = Date.parse("2026-11-20T10:00:00.000Z");
+const time = (minutes: number) => new Date(AT + minutes * 60_000).toISOString();
+
+function chat(id: string, changes: Partial<Chat> = {}): Chat {
+  return {
+    id,
+    channel: { id: "chn_1", kind: "web", name: "Site" },
+    contact: { address: id, name: null },
+    metadata: {},
+    createdAt: time(0),
+    lastMessageAt: null,
+    lastMessage: null,
+    unansweredSince: null,
+    nextScheduledAt: null,
+    ...changes,
+  };
+}
+
+function message(seq: number | null, changes: Partial<Message> = {}): Message {
+  return {
+    id: `msg_${seq ?? "scheduled"}`,
+    chatId: "a",
+    seq,
+    direction: "INBOUND",
+    type: "TEXT",
+    content: "text",
+    mediaUrl: null,
+    senderId: null,
+    templateId: null,
+    variables: null,
+    text: "text",
+    status: "RECEIVED",
+    error: null,
+    metadata: {},
+    createdAt: time(seq ?? 0),
+    updatedAt: time(seq ?? 0),
+    ...changes,
+  };
+}
+
+const ids = (rows: Chat[]) => rows.map(({ id }) => id);
+
+test("each view has its order", () => {
+  const rows = [
+    chat("a", { lastMessageAt: time(5), unansweredSince: time(3), nextScheduledAt: time(90) }),
+    chat("b", { lastMessageAt: time(9), unansweredSince: time(1), nextScheduledAt: time(60) }),
+    chat("c", { lastMessageAt: time(7), unansweredSince: time(2), nextScheduledAt: time(70) }),
+  ];
+  expect(ids(inOrder(rows, "all"))).toEqual(["b", "c", "a"]);
+  expect(ids(inOrder(rows, "unanswered"))).toEqual(["b", "c", "a"]);
+  expect(ids(inOrder(rows, "scheduled"))).toEqual(["b", "c", "a"]);
+  expect(ids(inOrder([chat("new", { createdAt: time(8) }), ...rows], "all"))).toEqual(["b", "new", "c", "a"]);
+});
+
+test("an answered chat leaves the unanswered ones, unless it is open", () => {
+  const rows = [chat("a", { unansweredSince: time(1) }), chat("b", { unansweredSince: time(2) })];
+  expect(ids(withChat(rows, chat("a"), "unanswered", null))).toEqual(["b"]);
+  expect(ids(withChat(rows, chat("a"), "unanswered", "a"))).toEqual(["a", "b"]);
+  expect(ids(withChat(rows, chat("c"), "unanswered", "c"))).toEqual(["a", "b"]);
+});
+
+test("a chat is in a list once, and in its order, after any changes", () => {
+  const views: View[] = ["all", "unanswered", "scheduled"];
+  const minute = fc.option(fc.integer({ min: 0, max: 50 }), { nil: null });
+  const change = fc.record({ id: fc.constantFrom("a", "b", "c", "d"), last: minute, since: minute, next: minute });
+  fc.assert(
+    fc.property(fc.constantFrom(...views), fc.array(change), (view, changes) => {
+      const known = new Map<string, Chat>();
+      let rows: Chat[] = [];
+      for (const { id, last, since, next } of changes) {
+        const now = chat(id, {
+          lastMessageAt: last === null ? null : time(last),
+          unansweredSince: since === null ? null : time(since),
+          nextScheduledAt: next === null ? null : time(next),
+        });
+        known.set(id, now);
+        rows = withChat(rows, now, view, null);
+      }
+      expect(rows).toEqual(
+        inOrder(
+          [...known.values()].filter((one) => belongs(one, view)),
+          view,
+        ),
+      );
+    }),
+  );
+});
+
+test("a contact's message makes a chat wait since the first one, and an answer ends it", () => {
+  const first = afterMessage(chat("a"), message(1));
+  expect(first).toMatchObject({
+    unansweredSince: time(1),
+    lastMessageAt: time(1),
+    lastMessage: { seq: 1, text: "text" },
+  });
+  const second = afterMessage(first, message(2));
+  expect(second.unansweredSince).toBe(time(1));
+  const answered = afterMessage(second, message(3, { direction: "OUTBOUND", status: "QUEUED" }));
+  expect(answered).toMatchObject({ unansweredSince: null, lastMessage: { seq: 3, status: "QUEUED" } });
+  // A status of the last message is no new message.
+  const delivered = afterMessage(answered, message(3, { direction: "OUTBOUND", status: "DELIVERED" }));
+  expect(delivered).toMatchObject({ unansweredSince: null, lastMessage: { status: "DELIVERED" } });
+});
+
+test("a status of an older message, and a scheduled message, change nothing in the list", () => {
+  const before = afterMessage(chat("a"), message(2));
+  expect(afterMessage(before, message(1, { status: "READ" }))).toBe(before);
+  expect(afterMessage(before, message(null, { status: "SCHEDULED" }))).toBe(before);
+});
+
+test("an event with a chat replaces the row, and keeps the preview that a chat without it had", () => {
+  const before = afterMessage(chat("a"), message(1));
+  const named = chat("a", { contact: { address: "a", name: "Ann" } });
+  const event = { type: "chat.updated", chatId: "a", data: { chat: named } } as unknown as FollowedEvent;
+  expect(afterEvent(before, event)).toMatchObject({ contact: { name: "Ann" }, lastMessage: { seq: 1 } });
+  const ping = { type: "ping", chatId: null, data: {} } as unknown as FollowedEvent;
+  expect(afterEvent(before, ping)).toBe(before);
+});

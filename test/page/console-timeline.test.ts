@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { Message } from "../../src/web/console/api.ts";
+import { linesOf, merged, newestSeq, windowClosesAt } from "../../src/web/console/inbox/timeline.ts";
+
+const AT = new Date(2026, 10, 20, 10).getTime();
+const time = (minutes: number) => new Date(AT + minutes * 60_000).toISOString();
+
+function message(seq: number | null, minutes: number, changes: Partial<Message> = {}): Message {
+  return {
+    id: `msg_${seq ?? minutes}`,
+    chatId: "cht_1",
+    seq,
+    direction: "OUTBOUND",
+    type: "TEXT",
+    content: "text",
+    mediaUrl: null,
+    senderId: "mbr_1",
+    templateId: null,
+    variables: null,
+    text: "text",
+    status: "SENT",
+    error: null,
+    metadata: {},
+    createdAt: time(minutes),
+    updatedAt: time(minutes),
+    ...changes,
+  };
+}
+
+test("of two versions of a message the later one counts, in whichever order they come", () => {
+  const sent = message(1, 0);
+  const read = message(1, 0, { status: "READ", updatedAt: time(2) });
+  expect(merged([sent], [read])).toEqual([read]);
+  expect(merged([read], [sent])).toEqual([read]);
+});
+
+test("placed messages come by their number, the scheduled ones after them by their time", () => {
+  const later = message(null, 3, { status: "SCHEDULED", scheduledAt: time(90) });
+  const sooner = message(null, 4, { status: "SCHEDULED", scheduledAt: time(60) });
+  const canceled = message(null, 5, { status: "CANCELED" });
+  const lines = linesOf([later, message(2, 1), sooner, canceled, message(1, 0)]);
+  expect(lines.map((line) => (line.kind === "day" ? "day" : line.message.id))).toEqual([
+    "day",
+    "msg_1",
+    "msg_2",
+    "msg_4",
+    "msg_3",
+  ]);
+});
+
+test("a run ends with the day, the sender, the direction, or five minutes", () => {
+  const lines = linesOf([
+    message(1, 0),
+    message(2, 1),
+    message(3, 2, { senderId: "mbr_2" }),
+    message(4, 3, { senderId: "mbr_2", direction: "INBOUND" }),
+    message(5, 9, { senderId: "mbr_2", direction: "INBOUND" }),
+    message(6, 24 * 60, { senderId: "mbr_2", direction: "INBOUND" }),
+  ]);
+  const firsts = lines.map((line) => (line.kind === "message" ? line.isFirst : line.kind));
+  expect(firsts).toEqual(["day", true, false, true, true, true, "day", true]);
+});
+
+test("the newest number counts placed messages alone", () => {
+  expect(newestSeq([])).toBe(0);
+  expect(newestSeq([message(3, 0), message(null, 1), message(7, 2), message(5, 3)])).toBe(7);
+});
+
+test("WhatsApp's window closes 24 hours after the contact's last message", () => {
+  expect(windowClosesAt([message(1, 0)])).toBeNull();
+  const inbound = [message(1, 0, { direction: "INBOUND" }), message(2, 5, { direction: "INBOUND" }), message(3, 9)];
+  expect(windowClosesAt(inbound)).toBe(Date.parse(time(5)) + 86_400_000);
+});
