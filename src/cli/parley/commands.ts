@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { auditCommands } from "./commands/audit.ts";
 import { channelCommands } from "./commands/channels.ts";
 import { chatCommands } from "./commands/chats.ts";
 import { doctorCommands } from "./commands/doctor.ts";
@@ -38,6 +39,7 @@ export const COMMANDS: Command[] = [
   ...eventCommands,
   ...listenCommands,
   ...exportCommands,
+  ...auditCommands,
   ...statsCommands,
   ...doctorCommands,
   ...loginCommands,
