@@ -167,8 +167,11 @@ export class ChatParts {
       ask: () => this.report.repeat(),
       report: () => this.report.settle(),
       beforeDeletion: () => this.lines.forgetResponses(),
-      isIdle: (now) => this.#isIdle(now),
+      isReported: () => this.report.dueAt() === null && !this.contact.hasPending,
+      isIdle: (now) =>
+        !this.visitors.isOnline && earliest([this.lines.dueAt(now), this.scheduled.alarmAt(now)]) === null,
       leave: (identity) => this.erasure.leave(identity),
+      waitUntil,
     });
     this.erasure = new Erasure({
       env,
@@ -239,12 +242,6 @@ export class ChatParts {
   depth(): number {
     // A web message is never queued. Looking for the first queued one would read the whole chat.
     return this.adoption.identity()?.channelKind === "web" ? 0 : this.log.queue.depth();
-  }
-
-  /** Whether nothing waits in the chat, besides its messages, and no visitor is online. */
-  #isIdle(now: number): boolean {
-    const times = [this.report.dueAt(), this.lines.dueAt(now), this.scheduled.alarmAt(now)];
-    return !this.contact.hasPending && !this.visitors.isOnline && earliest(times) === null;
   }
 
   async #announce(): Promise<void> {

@@ -20,6 +20,8 @@ export interface BenchArguments {
   erase: number | null;
   /** Exports an organization of so many chats, and measures sends beside an export; nothing else. */
   export: number | null;
+  /** Deletes so many old messages of a chat, and measures sends meanwhile; nothing else. */
+  retain: number | null;
   /** Of the deletion. */
   minutes: number;
   /** Makes a CPU profile of this case and measures nothing. */
@@ -38,7 +40,8 @@ export const USAGE = `npm run bench -- [options]
   --scale          also a chat of 1,000,000 messages, an organization of 100,000 chats, a directory of 100,000 keys
   --erase <chats>  measures only the deletion of a channel with so many chats, and the pages of GET /chats meanwhile
   --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
-  --minutes <n>    stops this measurement after so many minutes, even if chats are left (15)
+  --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
+  --minutes <n>    stops this measurement after so many minutes, even if chats or messages are left (15)
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
   --json           the figures as JSON on standard output
@@ -61,6 +64,7 @@ export function readArguments(argv: string[]): BenchArguments {
       scale: { type: "boolean", default: false },
       erase: { type: "string" },
       export: { type: "string" },
+      retain: { type: "string" },
       minutes: { type: "string", default: "15" },
       profile: { type: "string" },
       help: { type: "boolean", default: false },
@@ -72,6 +76,7 @@ export function readArguments(argv: string[]): BenchArguments {
     profile: values.profile ?? null,
     erase: values.erase === undefined ? null : Math.ceil(positive("erase", values.erase)),
     export: values.export === undefined ? null : Math.ceil(positive("export", values.export)),
+    retain: values.retain === undefined ? null : Math.ceil(positive("retain", values.retain)),
     minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),

@@ -8,6 +8,7 @@ import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, measureExport } from "./export.ts";
 import { BARE } from "./floor-cases.ts";
 import { profile } from "./profile.ts";
+import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, type Sizes } from "./sizes.ts";
 import { goalTable, table } from "./table.ts";
@@ -92,6 +93,13 @@ test("an organization is exported over connections that are cut, and sends besid
     [16, true],
   ]);
   expect(exportText(measured)).toContain("Every line came once.");
+});
+
+test("old messages of a chat are deleted, and sends meanwhile are measured", { timeout: 120_000 }, async () => {
+  const measured = await measureRetention({ messages: 2_500, seconds: 60 }, { ...SETTINGS, seconds: 1, wrk: null });
+  expect(measured).toMatchObject({ messages: 2_500, deleted: 2_500, faults: [] });
+  expect(measured.meanwhile.sends).toBeGreaterThan(0);
+  expect(retentionText(measured)).toContain("Deleted 2,500 of 2,500 messages");
 });
 
 test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {

@@ -6,6 +6,7 @@ import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
 import { profile } from "./profile.ts";
 import { slowBareRoute, withoutRatios } from "./report.ts";
+import { measureRetention, retentionText } from "./retention.ts";
 import { findCase, selectCases } from "./selection.ts";
 import { FULL, shown } from "./sizes.ts";
 import { DRIVER_LIMIT, goalTable, profileTable, samplesOf, table } from "./table.ts";
@@ -30,6 +31,12 @@ async function main(argv: string[]): Promise<number> {
   if (given.export !== null) {
     const measured = await measureExport({ ...FULL_EXPORT, chats: given.export }, { ...given, wrk, log });
     print(exportText(measured));
+    return measured.faults.length > 0 ? 1 : 0;
+  }
+  if (given.retain !== null) {
+    const sizes = { messages: given.retain, seconds: given.minutes * 60 };
+    const measured = await measureRetention(sizes, { ...given, wrk, log });
+    print(retentionText(measured));
     return measured.faults.length > 0 ? 1 : 0;
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);

@@ -39,10 +39,10 @@ export class Place implements World {
     return made;
   }
 
-  /** Makes a web chat with this number of messages. Returns its id. */
-  async chat(channel: Channel, messages: number): Promise<string> {
+  /** Makes a web chat with this number of messages, the first sent when the chat was created. Returns its id. */
+  async chat(channel: Channel, messages: number, sentAt?: number): Promise<string> {
     const chat = await createChat(channel);
-    const startsAt = Date.parse(chat.createdAt);
+    const startsAt = sentAt ?? Date.parse(chat.createdAt);
     const senderId = channel.organization.memberId;
     for (const range of parts(1, messages, MESSAGES_AT_ONCE)) {
       await this.#fill("messages", { chatId: chat.id, senderId, startsAt, ...range } satisfies Messages);

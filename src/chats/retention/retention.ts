@@ -25,10 +25,14 @@ export interface RetentionHost {
   report(): Promise<boolean>;
   /** Messages are about to be deleted. */
   beforeDeletion(): void;
-  /** Whether nothing but messages could need the chat. */
+  /** Whether the organization's object has everything that the chat reports. */
+  isReported(): boolean;
+  /** Whether nothing waits in the chat, besides its messages, and no visitor is online. */
   isIdle(now: number): boolean;
   /** Deletes the whole chat. */
   leave(identity: ChatIdentity): Promise<void>;
+  /** Keeps the object in memory until the work is done. */
+  waitUntil(work: Promise<void>): void;
 }
 
 /**
@@ -39,7 +43,8 @@ export interface RetentionHost {
 export class Retention {
   readonly #host: RetentionHost;
   #copy: ChatRetention | undefined;
-  #isRunning = false;
+  /** A run is under way until then, Unix milliseconds. A run that ends later was lost, for example with its alarm. */
+  #busyUntil = 0;
   /** Whether the organization's object has confirmed the retention since it was asked. */
   #isConfirmed = false;
   /** When everything was deleted that could be, Unix milliseconds. */
@@ -61,7 +66,7 @@ export class Retention {
     const kept = this.keptMs();
     const identity = this.#host.identity();
     if (kept === null || !identity) return null;
-    if (this.#isRunning) return now + AGAIN_AFTER_MS;
+    if (this.#isBusy(now)) return this.#busyUntil;
     const endsAt = this.#oldestAt() + kept;
     const at = nextLookAt(identity.chatId, Math.max(endsAt, Math.min(this.#lookedAt, now) + 1));
     return this.#rest && this.#rest.since <= now ? Math.max(at, this.#rest.until) : at;
@@ -83,8 +88,15 @@ export class Retention {
     const now = this.#host.clock.now();
     const identity = this.#host.identity();
     const dueAt = this.dueAt(now);
-    if (!identity || this.#isRunning || dueAt === null || dueAt > now) return;
-    this.#isRunning = true;
+    if (!identity || dueAt === null || dueAt > now) return;
+    const run = this.#run(identity, now);
+    // It goes on even if the rest of the alarm fails.
+    this.#host.waitUntil(run);
+    await run;
+  }
+
+  async #run(identity: ChatIdentity, now: number): Promise<void> {
+    this.#busyUntil = now + AGAIN_AFTER_MS;
     try {
       if (!(await this.#deleteOld(identity, now))) this.#rest = { since: now, until: now + AGAIN_AFTER_MS };
     } catch (error) {
@@ -92,7 +104,7 @@ export class Retention {
       const { chatId } = identity;
       this.#host.logger.error({ event: "messages_not_deleted", chatId, error: causeOf(error) });
     } finally {
-      this.#isRunning = false;
+      this.#busyUntil = 0;
     }
   }
 
@@ -101,6 +113,11 @@ export class Retention {
     this.#copy = undefined;
     this.#lookedAt = 0;
     this.#rest = null;
+  }
+
+  /** The clock may have been set back. */
+  #isBusy(now: number): boolean {
+    return now < this.#busyUntil && this.#busyUntil - now <= AGAIN_AFTER_MS;
   }
 
   /** @returns false if the organization's object does not answer */
@@ -113,16 +130,18 @@ export class Retention {
     if (!this.#isConfirmed) return false;
     for (let steps = 1; this.#step(now); steps++) {
       if (steps === MAX_STEPS) return true;
+      this.#busyUntil = this.#host.clock.now() + AGAIN_AFTER_MS;
       // Lets other events run between the steps.
       await scheduler.wait(0);
       if (!exists()) return true;
     }
     if (!(await this.#host.report())) return false;
     if (!exists()) return true;
-    this.#lookedAt = now;
     const kept = this.keptMs();
     const isOver = kept !== null && log.isEmpty && this.#oldestAt() + kept <= now && this.#host.isIdle(now);
+    if (isOver && !this.#host.isReported()) return false;
     if (isOver) await this.#host.leave(identity);
+    else this.#lookedAt = now;
     return true;
   }
 
