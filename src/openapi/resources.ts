@@ -101,7 +101,7 @@ export const messageSchema = resource<messages.ShownMessage>()(
     seq: count
       .nullable()
       .describe(
-        "The message's number in the chat: 1, 2, 3 … without a gap. Null while the message is scheduled, and if it ended before it was sent",
+        "The message's number in the chat: 1, 2, 3 … without a gap above the deleted messages. Null while the message is scheduled, and if it ended before it was sent",
       ),
     direction: z
       .enum(["OUTBOUND", "INBOUND"])

@@ -5,9 +5,9 @@ import type { MessageLog } from "../log/message-log.ts";
 import { type ChatRetention, keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
 
 /** The messages of one step. A send that arrives meanwhile waits for one step at most. */
-const STEP_SIZE = 500;
+const STEP_SIZE = 250;
 /** A run that deletes more leaves the rest to the next alarm. */
-const MAX_STEPS = 100;
+const MAX_STEPS = 200;
 const AGAIN_AFTER_MS = 30_000;
 const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 
