@@ -19,6 +19,8 @@ export interface Desk {
   channel: Channel;
   /** Calls the public API with a key of the organization. */
   api: ReturnType<typeof caller>;
+  /** Calls the operator's API. */
+  operator: ReturnType<typeof caller>;
   /** A chat with a contact of this name. */
   chat(name: string): Promise<{ id: string; address: string }>;
   /** A contact writes. Resolves once the service has stored it. */
@@ -34,6 +36,7 @@ export async function openDesk(name = "Acme"): Promise<Desk> {
     organization,
     channel,
     api: caller(worldAt(base, adminToken), "/api/v1", secret),
+    operator: caller(worldAt(base, adminToken), "/admin/v1", adminToken),
     async chat(contactName) {
       const address = `visitor-${++visitors}`;
       const { id } = await createChat(channel, { contact: { address, name: contactName } });
@@ -65,6 +68,23 @@ export async function openConsole(browser: Browser, path: string, options: Brows
   await page.getByLabel("Operator’s token").fill(adminToken);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  await page.goto(`${base}${path}`);
+  return page;
+}
+
+/** A page of the console with a new member signed in, who has these permissions. */
+export async function openAsMember(
+  browser: Browser,
+  { organization, operator }: Desk,
+  permissions: string[],
+  path: string,
+): Promise<Page> {
+  const { member } = await operator("POST", `/organizations/${organization.id}/members`, { name: "Mel", permissions });
+  const { url } = await operator("POST", `/members/${member.id}/sign-in-link`);
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+  await page.goto(url);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Console" }).waitFor();
   await page.goto(`${base}${path}`);
   return page;
 }

@@ -9,8 +9,9 @@ import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
-import { fetched } from "./parts/fetched.tsx";
+
 import { Icon } from "./parts/icon.tsx";
+import { lazyScreen } from "./parts/lazy-screen.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { useResource } from "./resource.ts";
@@ -20,13 +21,13 @@ import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
 const management = () => import("./management.ts");
-const Keys = fetched(() => management().then(({ Keys }) => Keys));
-const Templates = fetched(() => management().then(({ Templates }) => Templates));
-const Members = fetched(() => management().then(({ Members }) => Members));
-const Scheduled = fetched(() => management().then(({ Scheduled }) => Scheduled));
-const Audit = fetched(() => management().then(({ Audit }) => Audit));
-const Statistics = fetched(() => management().then(({ Statistics }) => Statistics));
-const Settings = fetched(() => management().then(({ Settings }) => Settings));
+const Keys = lazyScreen(() => management().then(({ Keys }) => Keys));
+const Templates = lazyScreen(() => management().then(({ Templates }) => Templates));
+const Members = lazyScreen(() => management().then(({ Members }) => Members));
+const Scheduled = lazyScreen(() => management().then(({ Scheduled }) => Scheduled));
+const Audit = lazyScreen(() => management().then(({ Audit }) => Audit));
+const Statistics = lazyScreen(() => management().then(({ Statistics }) => Statistics));
+const Settings = lazyScreen(() => management().then(({ Settings }) => Settings));
 
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {

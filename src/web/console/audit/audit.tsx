@@ -13,7 +13,7 @@ import { ACTION_WORDS } from "./actions.ts";
 import { type AuditFilter, Filters, NO_FILTER } from "./filters.tsx";
 
 /** An entry of the audit log. `status` is null while the request runs, and for good if it broke off. */
-export interface Entry {
+interface Entry {
   id: string;
   at: string;
   actor: { type: "operator" | "key" | "member"; id: string; name: string };

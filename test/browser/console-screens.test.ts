@@ -1,0 +1,246 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { createTemplate } from "../support/world/factories.ts";
+import { launchBrowser } from "./browser.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { violations } from "./violations.ts";
+
+const { base } = inject("server");
+
+let browser: Browser;
+let desk: Desk;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  desk = await openDesk();
+});
+afterAll(() => browser.close());
+
+/** What is reported later: the counts of keys, and a chat's next scheduled message. */
+const REPORTED = { timeout: 25_000, interval: 500 };
+
+const dialog = (page: Page) => page.getByRole("dialog");
+const templates = async () =>
+  (await desk.operator("GET", `/organizations/${desk.organization.id}/templates`)).templates;
+
+async function schedule(chatId: string, content: string, hours: number) {
+  const scheduledAt = new Date(Date.now() + hours * 3_600_000).toISOString();
+  return (await desk.api("POST", `/chats/${chatId}/messages`, { content, scheduledAt })).message;
+}
+
+/** The screen with a chat's scheduled messages, when the list has the chat. */
+async function openScheduled(name: string): Promise<Page> {
+  const waiting = async () => (await desk.api("GET", "/chats?scheduled=true")).chats;
+  await expect
+    .poll(async () => (await waiting()).map(({ contact }: { contact: { name: string } }) => contact.name), REPORTED)
+    .toContain(name);
+  return openConsole(browser, screenOf(desk, "scheduled"));
+}
+
+test("a template is written with a live preview, changed and deleted; one that is not closed can't be saved", async () => {
+  const page = await openConsole(browser, screenOf(desk, "templates"));
+  await page.getByRole("link", { name: "New template" }).first().click();
+  await page.getByLabel("Name", { exact: true }).fill("order_left");
+  const text = page.getByLabel("Text", { exact: true });
+  await text.fill("Hello {{name}}, {{order left today.");
+  await page.getByText("is not closed").waitFor();
+  expect(await page.getByRole("button", { name: "Create" }).isDisabled()).toBe(true);
+  await text.fill("Hello {{name}}, {{order}} left today.");
+  await page.getByLabel("order", { exact: true }).fill("A-17");
+  await page.getByText("Hello {{name}}, A-17 left today.", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("link", { name: "order_left" }).click();
+  expect(await templates()).toMatchObject([{ name: "order_left", language: "en", variables: ["name", "order"] }]);
+  await page.getByLabel("Text", { exact: true }).fill("It left.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("It left.").waitFor();
+  expect(await templates()).toMatchObject([{ body: "It left.", variables: [] }]);
+  await page.getByRole("link", { name: "order_left" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await dialog(page).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "No template yet" }).waitFor();
+  expect(await templates()).toEqual([]);
+  await page.context().close();
+});
+
+test("a member is added, signs in with the link, and is signed out everywhere", async () => {
+  const page = await openConsole(browser, screenOf(desk, "members"));
+  await page.getByRole("button", { name: "Add a member" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Mia Member");
+  await page.getByRole("button", { name: "Read only" }).click();
+  await dialog(page).getByRole("button", { name: "Add" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: "Mia Member" });
+  await row.getByRole("button", { name: "Sign-in link" }).click();
+  const url = (await page.locator("code.secret").textContent()) ?? "";
+  await page.getByRole("button", { name: "I saved it" }).click();
+  const theirs = await (await browser.newContext()).newPage();
+  await theirs.goto(url);
+  await theirs.getByRole("button", { name: "Sign in" }).click();
+  await theirs.getByRole("link", { name: "Members" }).click();
+  await theirs.getByRole("heading", { level: 1, name: "Members" }).waitFor();
+  await theirs.getByRole("listitem").filter({ hasText: "Mia Member" }).getByText("You", { exact: true }).waitFor();
+  expect(await theirs.getByRole("button", { name: "Add a member" }).count()).toBe(0);
+  await row.getByRole("button", { name: "More for Mia Member" }).click();
+  await page.getByRole("menuitem", { name: "Sign out everywhere" }).click();
+  await dialog(page).getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("Signed out everywhere").waitFor();
+  await theirs.reload();
+  await theirs.getByLabel("Operator’s token").waitFor();
+  await Promise.all([page.context().close(), theirs.context().close()]);
+});
+
+test("the last member can't be removed, and the screen says why", async () => {
+  const lonely = await openDesk("Lonely");
+  const page = await openConsole(browser, screenOf(lonely, "members"));
+  await page.getByRole("button", { name: "More for Ann" }).click();
+  await page.getByRole("menuitem", { name: "Remove" }).click();
+  await dialog(page).getByRole("button", { name: "Remove" }).click();
+  await dialog(page)
+    .getByRole("alert")
+    .getByText(/last member/i)
+    .waitFor();
+  const { members } = await lonely.operator("GET", `/organizations/${lonely.organization.id}/members`);
+  expect(members).toHaveLength(1);
+  await page.context().close();
+});
+
+test("scheduled messages are listed by chat; one is moved, one canceled, one sent now", async () => {
+  const chat = await desk.chat("Sam Scheduled");
+  const [first, second, third] = [
+    await schedule(chat.id, "To be moved", 1),
+    await schedule(chat.id, "To be canceled", 2),
+    await schedule(chat.id, "To be sent", 3),
+  ];
+  const page = await openScheduled("Sam Scheduled");
+  const row = (text: string) => page.getByRole("listitem").filter({ hasText: text });
+  const choose = async (text: string, action: string) => {
+    await row(text).getByRole("button", { name: "More for this message" }).click();
+    await page.getByRole("menuitem", { name: action }).click();
+  };
+  await choose("To be moved", "An hour later");
+  await page.getByText(/^Moved to/).waitFor();
+  await choose("To be canceled", "Cancel it");
+  await row("To be canceled").waitFor({ state: "detached" });
+  await row("To be sent").getByRole("button", { name: "Send now" }).click();
+  await row("To be sent").waitFor({ state: "detached" });
+  const read = async ({ id }: { id: string }) => (await desk.api("GET", `/chats/${chat.id}/messages/${id}`)).message;
+  expect(Date.parse((await read(first)).scheduledAt) - Date.parse(first.scheduledAt)).toBe(3_600_000);
+  expect((await read(second)).status).toBe("CANCELED");
+  await expect.poll(async () => (await read(third)).seq, REPORTED).toBe(1);
+  await page.getByRole("link", { name: "Sam Scheduled" }).click();
+  await page.getByRole("heading", { level: 1, name: "Sam Scheduled" }).waitFor();
+  await page.context().close();
+});
+
+test("the requests of a key are drawn, with a table that has the same numbers", async () => {
+  const counted = await openDesk("Counted");
+  for (let n = 0; n < 3; n++) await counted.api("GET", "/chats");
+  const page = await openConsole(browser, screenOf(counted, "statistics"));
+  const table = page.getByRole("region", { name: "Requests by key, since each was created" });
+  const accepted = async () => {
+    await page.getByRole("button", { name: "Refresh" }).click();
+    return table.getByRole("row").nth(1).getByRole("cell").first().textContent();
+  };
+  await expect.poll(accepted, REPORTED).toBe("3");
+  const chart = page.getByRole("figure").filter({ hasText: "Accepted" });
+  await chart.getByText("As a table").click();
+  expect(await chart.getByRole("row").last().getByRole("cell").allTextContents()).toEqual(["3", "0", "0"]);
+  await page.context().close();
+});
+
+test("the operator renames the organization, sets limits and a retention, and deletes it", async () => {
+  const doomed = await openDesk("Doomed");
+  const { id } = doomed.organization;
+  const page = await openConsole(browser, screenOf(doomed, "settings"));
+  await page.getByRole("button", { name: "Change organization" }).click();
+  await dialog(page).getByLabel("Name").fill("Renamed");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await page.getByRole("navigation").getByText("Renamed").waitFor();
+  await page.getByRole("button", { name: "Change limits" }).click();
+  await dialog(page).getByLabel("Chats").fill("5");
+  await dialog(page).getByRole("checkbox").check();
+  await dialog(page).getByLabel("Keys", { exact: true }).fill("3");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await page.getByText("At most 3").waitFor();
+  const { organization } = await doomed.operator("GET", `/organizations/${id}`);
+  expect(organization).toMatchObject({ name: "Renamed", limits: { chats: 5 }, selfService: { maxKeys: 3 } });
+  await page.getByRole("button", { name: "Change the retention of Site" }).click();
+  await dialog(page).getByRole("button", { name: "30 days" }).click();
+  await dialog(page).getByRole("button", { name: "Delete older messages" }).click();
+  await page.getByText("30 days", { exact: true }).waitFor();
+  const { channel } = await doomed.operator("GET", `/channels/${doomed.channel.id}`);
+  expect(channel.retentionDays).toBe(30);
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  const sure = dialog(page).getByRole("button", { name: "Delete everything" });
+  expect(await sure.isDisabled()).toBe(true);
+  await dialog(page).getByRole("textbox").fill("Renamed");
+  await sure.click();
+  await page.getByRole("heading", { name: "Organizations" }).waitFor();
+  await expect(doomed.operator("GET", `/organizations/${id}`)).rejects.toThrow("404");
+  await page.context().close();
+});
+
+test("what a member may not see is named, and what a member may not change has no button", async () => {
+  const page = await openAsMember(browser, desk, ["channels:read"], screenOf(desk, "settings"));
+  await page.getByText("Only the operator changes these.").waitFor();
+  expect(await page.getByRole("button", { name: /Change|Delete/ }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Download" }).count()).toBe(0);
+  for (const [path, permission] of [
+    ["templates", "templates:read"],
+    ["members", "members:read"],
+    ["scheduled", "chats:read"],
+    ["statistics", "stats:read"],
+    ["audit", "audit:read"],
+  ]) {
+    await page.goto(`${base}${screenOf(desk, path ?? "")}`);
+    await page.getByText(`You need the permission ${permission}`).waitFor();
+  }
+  await page.context().close();
+});
+
+test("a screen that can't be loaded says why, with the request's id, and tries again", async () => {
+  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  await page.context().route(/\/templates\?/, (route) =>
+    route.fulfill({
+      status: 500,
+      json: { message: "Internal error", code: "internal_error" },
+      headers: { "X-Request-Id": "req-17" },
+    }),
+  );
+  await page.goto(`${base}${screenOf(desk, "templates")}`);
+  await page.getByText("Internal error").waitFor();
+  await page.getByText("req-17").waitFor();
+  await page.context().unroute(/\/templates\?/);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "No template yet" }).waitFor();
+  await page.context().close();
+});
+
+test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((width) => ({ colorScheme, width }))))(
+  "the screens have no accessibility violations: $colorScheme, $width px",
+  { timeout: 90_000 },
+  async ({ colorScheme, width }) => {
+    const seen = await openDesk("Seen");
+    const id = await createTemplate(seen.organization);
+    const chat = await seen.chat("Fay Seen");
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+    await seen.api("POST", `/chats/${chat.id}/messages`, { content: "Later", scheduledAt });
+    const options = { colorScheme, viewport: { width, height: 700 } };
+    const page = await openConsole(browser, screenOf(seen, "templates"), options);
+    const found: Record<string, string[]> = {};
+    for (const [path, ready] of [
+      ["templates", "order_shipped"],
+      [`templates/${id}`, "Preview"],
+      ["members", "Usual sender"],
+      ["statistics", "As a table|Nothing in this time"],
+      ["settings", "Delete the organization"],
+      ["scheduled", "Later"],
+    ] as const) {
+      await page.goto(`${base}${screenOf(seen, path)}`);
+      await page.getByText(new RegExp(ready)).first().waitFor();
+      found[path] = await violations(page);
+    }
+    expect(Object.entries(found).filter(([, lines]) => lines.length > 0)).toEqual([]);
+    await page.context().close();
+  },
+);
