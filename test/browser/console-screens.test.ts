@@ -53,6 +53,7 @@ test("a template is written with a live preview, changed and deleted; one that i
   expect(await templates()).toMatchObject([{ name: "order_left", language: "en", variables: ["name", "order"] }]);
   await page.getByLabel("Text", { exact: true }).fill("It left.");
   await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor();
   await page.getByText("It left.").waitFor();
   expect(await templates()).toMatchObject([{ body: "It left.", variables: [] }]);
   await page.getByRole("link", { name: "order_left" }).click();
@@ -180,6 +181,37 @@ test("the operator renames the organization, sets limits and a retention, and de
   await page.context().close();
 });
 
+test("the audit log shows who did what, and only what the filters ask for", async () => {
+  const audited = await openDesk("Audited");
+  const page = await openConsole(browser, screenOf(audited, "members"));
+  await page.getByRole("button", { name: "More for Ann" }).click();
+  await page.getByRole("menuitem", { name: "Change" }).click();
+  await dialog(page).getByLabel("Name", { exact: true }).fill("Anna");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved").waitFor();
+  const member = await openAsMember(browser, audited, ["audit:read", "chats:read"], screenOf(audited, "inbox"));
+  const searched = member.waitForResponse(/search=anna/);
+  await member.getByLabel("Find a contact").fill("anna");
+  await searched;
+  await member
+    .getByText(/No chat|Nothing/)
+    .first()
+    .waitFor();
+  await member.getByRole("link", { name: "Audit" }).click();
+  const rows = member.getByRole("row").filter({ has: member.getByRole("cell") });
+  const newest = rows.filter({ hasText: "Searched the chats" }).first();
+  await newest.getByText("Mel").waitFor();
+  await newest.getByText("Done").waitFor();
+  await member.getByLabel("What").selectOption({ label: "Changed a member" });
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await rows.first().textContent()).toContain("name, email, permissions");
+  await member.getByLabel("What").selectOption({ label: "Rotated a key" });
+  await member.getByRole("heading", { name: "No entry fits" }).waitFor();
+  await member.getByRole("button", { name: "Clear the filters" }).click();
+  await newest.waitFor();
+  await Promise.all([page.context().close(), member.context().close()]);
+});
+
 test("what a member may not see is named, and what a member may not change has no button", async () => {
   const page = await openAsMember(browser, desk, ["channels:read"], screenOf(desk, "settings"));
   await page.getByText("Only the operator changes these.").waitFor();
@@ -199,7 +231,8 @@ test("what a member may not see is named, and what a member may not change has n
 });
 
 test("a screen that can't be loaded says why, with the request's id, and tries again", async () => {
-  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  const empty = await openDesk("Empty");
+  const page = await openConsole(browser, screenOf(empty, "inbox"));
   await page.context().route(/\/templates\?/, (route) =>
     route.fulfill({
       status: 500,
@@ -207,7 +240,7 @@ test("a screen that can't be loaded says why, with the request's id, and tries a
       headers: { "X-Request-Id": "req-17" },
     }),
   );
-  await page.goto(`${base}${screenOf(desk, "templates")}`);
+  await page.goto(`${base}${screenOf(empty, "templates")}`);
   await page.getByText("Internal error").waitFor();
   await page.getByText("req-17").waitFor();
   await page.context().unroute(/\/templates\?/);
@@ -233,11 +266,13 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
       [`templates/${id}`, "Preview"],
       ["members", "Usual sender"],
       ["statistics", "As a table|Nothing in this time"],
+      ["audit", "^Done$"],
       ["settings", "Delete the organization"],
       ["scheduled", "Later"],
     ] as const) {
       await page.goto(`${base}${screenOf(seen, path)}`);
       await page.getByText(new RegExp(ready)).first().waitFor();
+      await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
       found[path] = await violations(page);
     }
     expect(Object.entries(found).filter(([, lines]) => lines.length > 0)).toEqual([]);

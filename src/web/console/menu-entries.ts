@@ -19,5 +19,6 @@ export const MENU: readonly MenuEntry[] = [
   { path: "templates", label: "Templates", icon: "template", key: "t", permission: "templates:read" },
   { path: "members", label: "Members", icon: "members", key: "m", permission: "members:read" },
   { path: "statistics", label: "Statistics", icon: "chart", key: "n", permission: "stats:read" },
+  { path: "audit", label: "Audit", icon: "audit", key: "a", permission: "audit:read" },
   { path: "settings", label: "Settings", icon: "settings", key: "o", permission: null },
 ];

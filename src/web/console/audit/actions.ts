@@ -1,5 +1,7 @@
+import type { AuditAction } from "../../../admin/actions.ts";
+
 /** What each action of the audit log did, for people. */
-export const ACTION_WORDS: Record<string, string> = {
+export const ACTION_WORDS: Record<AuditAction, string> = {
   "organization.create": "Created the organization",
   "organization.update": "Changed the organization",
   "organization.delete": "Deleted the organization",
@@ -38,3 +40,8 @@ export const ACTION_WORDS: Record<string, string> = {
   "message.redact": "Redacted a message",
   "message.search": "Searched a chat’s messages",
 };
+
+/** An action in words. A newer service may have actions that this page does not know. */
+export function inWords(action: string): string {
+  return Object.hasOwn(ACTION_WORDS, action) ? ACTION_WORDS[action as AuditAction] : action;
+}

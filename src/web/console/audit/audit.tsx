@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call } from "../api.ts";
+import { dataOf, type Schemas } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -9,25 +9,10 @@ import { Screen, Table } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { ACTION_WORDS } from "./actions.ts";
+import { inWords } from "./actions.ts";
 import { type AuditFilter, Filters, NO_FILTER } from "./filters.tsx";
 
-/** An entry of the audit log. `status` is null while the request runs, and for good if it broke off. */
-interface Entry {
-  id: string;
-  at: string;
-  actor: { type: "operator" | "key" | "member"; id: string; name: string };
-  action: string;
-  target: string | null;
-  status: number | null;
-  requestId: string;
-  changed: string[];
-}
-
-interface EntryPage {
-  entries: Entry[];
-  pagination: { hasMore: boolean; cursor: string | null };
-}
+type Entry = Schemas["AuditEntry"];
 
 const PAGE = 50;
 /** A request that has no status after this time broke off. */
@@ -43,21 +28,17 @@ export function Audit(): JSX.Element {
 }
 
 function AuditLog(): JSX.Element {
-  const { organization } = usePlace();
+  const { organization, api } = usePlace();
   const filter = useSignal<AuditFilter>(NO_FILTER);
-  const wanted = Object.entries(filter.value).filter(([, value]) => value !== "");
-  const key = `audit ${organization.id} ${new URLSearchParams(wanted)}`;
+  const { actor, action, target } = filter.value;
+  const wanted = { ...(actor && { actor }), ...(action && { action }), ...(target && { target }) };
+  const key = `audit ${organization.id} ${actor} ${action} ${target}`;
   const pages = usePages<Entry, string>(key, async (before, signal) => {
-    const query = new URLSearchParams([
-      ["limit", String(PAGE)],
-      ...wanted,
-      ...(before === null ? [] : [["before", before]]),
-    ]);
-    const path = `/organizations/${organization.id}/audit?${query}`;
-    const { entries, pagination } = await call<EntryPage>("GET", path, undefined, signal);
+    const query = { limit: PAGE, ...wanted, ...(before !== null && { before }) };
+    const { entries, pagination } = dataOf(await api.GET("/audit", { params: { query }, signal: signal ?? null }));
     return { rows: entries, next: pagination.hasMore ? pagination.cursor : null };
   });
-  const isFiltered = wanted.length > 0;
+  const isFiltered = Object.keys(wanted).length > 0;
   const choose = (part: Partial<AuditFilter>) => (filter.value = { ...filter.value, ...part });
   return (
     <Screen
@@ -113,7 +94,7 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
         {actor.type !== "operator" && <p class="quiet">{actor.type === "key" ? "API key" : "Member"}</p>}
       </td>
       <td>
-        <p>{ACTION_WORDS[action] ?? action}</p>
+        <p>{inWords(action)}</p>
         {changed.length > 0 && <p class="quiet cell-fields">{changed.join(", ")}</p>}
       </td>
       <td>{target === null ? <span class="quiet">None</span> : <Copyable text={target} label="the target’s id" />}</td>

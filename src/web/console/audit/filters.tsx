@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import type { AuditAction } from "../../../admin/actions.ts";
 import { useMembers } from "../organization.ts";
 import { Field } from "../parts/dialog.tsx";
 import { ACTION_WORDS } from "./actions.ts";
@@ -7,7 +8,7 @@ import { ACTION_WORDS } from "./actions.ts";
 export interface AuditFilter {
   /** The id of a member or a key, or `operator`. */
   actor: string;
-  action: string;
+  action: AuditAction | "";
   /** An id. */
   target: string;
 }
@@ -48,7 +49,9 @@ export function Filters({ filter, onFilter }: FiltersProps): JSX.Element {
           <select
             id={id}
             value={filter.action}
-            onChange={({ currentTarget }) => onFilter({ ...filter, action: currentTarget.value })}
+            onChange={({ currentTarget }) =>
+              onFilter({ ...filter, action: currentTarget.value as AuditFilter["action"] })
+            }
           >
             <option value="">Anything</option>
             {Object.entries(ACTION_WORDS).map(([action, words]) => (
