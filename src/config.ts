@@ -35,6 +35,27 @@ const logShare = z.pipe(
   z.transform((text) => (text === "all" ? 1 : text === "none" ? 0 : Number(text))),
 );
 
+/** A team's domain, with or without `https://`. */
+const teamDomain = z.pipe(
+  z
+    .string()
+    .check(
+      z.regex(/^(https:\/\/)?[a-z0-9-]+(\.[a-z0-9-]+)+\/?$/, "must be a domain such as team.cloudflareaccess.com"),
+    ),
+  z.transform((text) => text.replace(/^https:\/\/|\/$/g, "")),
+);
+
+/** Emails in lower case, separated by commas. */
+const emails = z.pipe(
+  z.transform((text) =>
+    String(text)
+      .toLowerCase()
+      .split(",")
+      .map((email) => email.trim()),
+  ),
+  z.array(z.email("must be emails, separated by commas")),
+);
+
 /**
  * The variables of the environment, except the networks' addresses, which the adapters define. Each is validated by
  * itself, so an invalid one only affects the routes that need it.
@@ -48,6 +69,11 @@ const variables = {
   LOG_REQUESTS: unlessEmpty(z._default(logShare, 0.01)),
   RATE_LIMIT: unlessEmpty(z._default(positiveInteger(3_600_000), 300)),
   RATE_LIMIT_WINDOW_SECONDS: unlessEmpty(z._default(positiveInteger(3_600), 60)),
+  /** With both, Cloudflare Access signs people in to the console. */
+  ACCESS_TEAM_DOMAIN: unlessEmpty(z.optional(teamDomain)),
+  ACCESS_AUD: unlessEmpty(z.optional(z.string())),
+  /** The people of Cloudflare Access who are operators. */
+  CONSOLE_OPERATORS: unlessEmpty(z._default(emails, [])),
   /** Only for a local server: webhooks can call the same machine, also over plain HTTP. */
   WEBHOOKS_ALLOW_LOCAL: unlessEmpty(z._default(flag, false)),
 };

@@ -6,6 +6,7 @@ import { ApiError } from "../http/errors.ts";
 import type { Caller } from "../keys/caller.ts";
 import { lackOf } from "../keys/guard.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
+import { ACCESS_HEADER } from "./access.ts";
 import type { ConsoleEnv } from "./context.ts";
 import { findActiveOrganization, type Person, personOf } from "./people.ts";
 import { isCurrent, keepSession, readSession } from "./session.ts";
@@ -28,7 +29,7 @@ export function requireSession(): MiddlewareHandler<ConsoleEnv> {
     const claims = await readSession(c);
     if (!claims) throw new ApiError("not_signed_in");
     checkSite(c);
-    const person = await personOf(c.env, claims);
+    const person = await personOf(c.env, claims, c.req.header(ACCESS_HEADER));
     if (!person) throw new ApiError("not_signed_in");
     c.set("claims", claims);
     c.set("person", person);
@@ -55,13 +56,14 @@ export function enterOrganization(): MiddlewareHandler<ConsoleEnv> {
   return async function checkOrganization(c, next) {
     const { env } = c;
     const { claims, person } = c.var;
+    const accessToken = c.req.header(ACCESS_HEADER);
     const organizationId = c.req.param("organizationId") ?? "";
     const caller = await callerIn(env, person, organizationId);
     if (!caller) throw new ApiError("organization_not_found");
     c.set("session", {
       caller,
       async check(permission) {
-        const now = isCurrent(claims, Date.now()) ? await personOf(env, claims) : null;
+        const now = isCurrent(claims, Date.now()) ? await personOf(env, claims, accessToken) : null;
         const current = now && (await callerIn(env, now, organizationId));
         return current ? lackOf(current, permission) : new ApiError("not_signed_in");
       },

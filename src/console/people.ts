@@ -1,24 +1,36 @@
-import { and, eq, isNull } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { type Directory, directory } from "../db/client.ts";
 import { members, organizations } from "../db/schema.ts";
+import { emailFromAccess, isOperatorEmail, lowerCase } from "./access.ts";
 import type { Claims } from "./claims.ts";
 
 type Member = typeof members.$inferSelect;
 type Organization = typeof organizations.$inferSelect;
+type MemberPerson = { kind: "member"; member: Member; organization: Organization };
 
 /** Who is signed in. */
-export type Person = { kind: "operator" } | { kind: "member"; member: Member; organization: Organization };
+export type Person = { kind: "operator" } | MemberPerson;
 
-/** The person of a session, as the directory has it now; null if the session does not count any more. */
-export async function personOf(env: Env, claims: Claims): Promise<Person | null> {
-  if (claims.kind === "operator") return { kind: "operator" };
+/** No person is a member of so many organizations. */
+const MAX_CHOICES = 100;
+
+/**
+ * The person of a session, as the directory has it now; null if the session does not count any more.
+ * @param accessToken the request's token of Cloudflare Access, if it has one. A session that began with Access counts
+ *   only for requests for which Access vouches for the same person.
+ */
+export async function personOf(env: Env, claims: Claims, accessToken: string | undefined): Promise<Person | null> {
+  const { email } = claims;
+  if (email !== null && (await emailFromAccess(env, accessToken)) !== email) return null;
+  if (claims.kind === "operator") return email === null || isOperatorEmail(env, email) ? { kind: "operator" } : null;
   const person = await findMember(directory(env), claims.memberId);
   if (!person || claims.iat <= person.member.sessionsSince) return null;
+  if (email !== null && lowerCase(person.member.email ?? "") !== email) return null;
   return person;
 }
 
 /** A member of an organization that is not being deleted. */
-export async function findMember(db: Directory, id: string): Promise<(Person & { kind: "member" }) | null> {
+export async function findMember(db: Directory, id: string): Promise<MemberPerson | null> {
   const row = await db
     .select({ member: members, organization: organizations })
     .from(members)
@@ -26,6 +38,18 @@ export async function findMember(db: Directory, id: string): Promise<(Person & {
     .where(and(eq(members.id, id), isNull(organizations.erasingAt)))
     .get();
   return row ? { kind: "member", ...row } : null;
+}
+
+/** The members with an email in lower case, in organizations that are not being deleted. */
+export async function findMembersByEmail(db: Directory, email: string): Promise<MemberPerson[]> {
+  const rows = await db
+    .select({ member: members, organization: organizations })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .where(and(isNotNull(members.email), sql`lower(${members.email}) = ${email}`, isNull(organizations.erasingAt)))
+    .orderBy(asc(organizations.name), asc(members.id))
+    .limit(MAX_CHOICES);
+  return rows.map((row) => ({ kind: "member", ...row }));
 }
 
 /** An organization that is not being deleted. */

@@ -12,8 +12,8 @@ import { PERMISSIONS } from "../keys/permissions.ts";
 import type { ConsoleEnv } from "./context.ts";
 import { enterOrganization, refuseOtherSites, requireOperator, requireSession } from "./guard.ts";
 import { endSession } from "./session.ts";
-import { SHELL, SHELL_HEADERS } from "./shell.ts";
-import { signInBody, startSession } from "./sign-in.ts";
+import { SHELL_HEADERS, shellFor } from "./shell.ts";
+import { peopleOfAccess, signInBody, startSession } from "./sign-in.ts";
 
 const ORGANIZATION = "/api/organizations/:organizationId";
 const needsSealing = needs("CREDENTIALS_KEY", "CREDENTIALS_KEY_PREVIOUS");
@@ -32,6 +32,16 @@ consoleRoutes.post("/session", noQuery, validBody(signInBody), async (c) => {
 consoleRoutes.delete("/session", noQuery, (c) => {
   endSession(c);
   return c.body(null, 204);
+});
+
+consoleRoutes.get("/access", needs("ADMIN_TOKEN"), blockStrangers(), refuseOtherSites(), noQuery, async (c) => {
+  const { email, isOperator, people } = await peopleOfAccess(c);
+  const members = people.map(({ member, organization }) => ({
+    id: member.id,
+    name: member.name,
+    organization: { id: organization.id, name: organization.name },
+  }));
+  return c.json({ access: { email, isOperator, members } });
 });
 
 consoleRoutes.use("/api/*", needs("ADMIN_TOKEN"));
@@ -65,5 +75,5 @@ for (const routes of [chatRoutes, eventRoutes, ownManagementRoutes]) {
 consoleRoutes.all("/api/*", (c) => c.notFound());
 
 // After the API: every other path is a screen of the page.
-consoleRoutes.get("/", (c) => c.body(SHELL, 200, SHELL_HEADERS));
-consoleRoutes.get("/*", (c) => c.body(SHELL, 200, SHELL_HEADERS));
+consoleRoutes.get("/", (c) => c.body(shellFor(c.env), 200, SHELL_HEADERS));
+consoleRoutes.get("/*", (c) => c.body(shellFor(c.env), 200, SHELL_HEADERS));

@@ -2,8 +2,15 @@
 const SCRIPT = "/web-assets/console/page.js";
 const STYLE = "/web-assets/console/page.css";
 
-/** The console's page: an HTML shell that loads two static files. It is the same for everybody, signed in or not. */
-export const SHELL = `<!doctype html>
+/**
+ * The console's page: an HTML shell that loads two static files. It is the same for everybody, signed in or not.
+ * `data-access` says that people can sign in with Cloudflare Access.
+ */
+export function shellFor(env: Env): string {
+  return env.ACCESS_TEAM_DOMAIN ? SHELL.replace('<div id="console">', '<div id="console" data-access>') : SHELL;
+}
+
+const SHELL = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -6,25 +6,65 @@ import { directory } from "../db/client.ts";
 import { members, organizations, usedCodes } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional } from "../http/fields.ts";
+import { fault } from "../http/validation.ts";
 import { isSameSecret } from "../secrets/compare.ts";
+import { ACCESS_HEADER, emailFromAccess, isOperatorEmail } from "./access.ts";
 import type { Subject } from "./claims.ts";
 import type { ConsoleContext } from "./context.ts";
 import { OPERATOR_CODE_LASTS_MS, signatureOfCode } from "./operator-code.ts";
+import { findMembersByEmail } from "./people.ts";
 import { beginSession } from "./session.ts";
 
 const OPERATOR_CODE = /^operator\.(\d{1,15})\.([0-9A-Za-z]{22})\.([0-9a-f]{64})$/;
 
 const proof = z.string().check(...atMost(1_000));
 
-/** The body of `POST /console/session`: the operator's token, or the code of a sign-in link. */
-export const signInBody = z
-  .object({ token: optional(proof), code: optional(proof) })
-  .check(z.refine(({ token, code }) => (token === undefined) !== (code === undefined), "must have a token or a code"));
+const viaAccess = z.object({ memberId: optional(z.string()) });
 
-/** Begins a session. @throws ApiError `wrong_token`, `link_invalid` */
-export async function startSession(c: ConsoleContext, { token, code }: z.output<typeof signInBody>): Promise<void> {
-  const subject = code === undefined ? await operatorWith(c.env, token ?? "") : await takeCode(c.env, code);
-  await beginSession(c, subject);
+/**
+ * The body of `POST /console/session`: the operator's token, the code of a sign-in link, or `access` for the person for
+ * whom Cloudflare Access vouches, with a `memberId` if several members have this person's email.
+ */
+export const signInBody = z
+  .object({ token: optional(proof), code: optional(proof), access: optional(viaAccess) })
+  .check(z.refine((body) => proofsIn(body).length === 1, "must have one of token, code and access"));
+type SignInBody = z.output<typeof signInBody>;
+
+/**
+ * Begins a session.
+ * @throws ApiError `wrong_token`, `link_invalid`, `access_invalid`, `access_unknown`, `validation_failed` if several
+ *   members have the email
+ */
+export async function startSession(c: ConsoleContext, body: SignInBody): Promise<void> {
+  await beginSession(c, await subjectOf(c, body));
+}
+
+async function subjectOf(c: ConsoleContext, { token, code, access }: SignInBody): Promise<Subject> {
+  if (code !== undefined) return takeCode(c.env, code);
+  if (token !== undefined) return operatorWith(c.env, token);
+  return subjectOfAccess(c, access?.memberId);
+}
+
+/** Whom a request can sign in with Cloudflare Access. An operator is no member. @throws ApiError `access_invalid` */
+export async function peopleOfAccess(c: ConsoleContext) {
+  const email = await emailFromAccess(c.env, c.req.header(ACCESS_HEADER));
+  if (email === null) throw new ApiError("access_invalid");
+  const isOperator = isOperatorEmail(c.env, email);
+  return { email, isOperator, people: isOperator ? [] : await findMembersByEmail(directory(c.env), email) };
+}
+
+async function subjectOfAccess(c: ConsoleContext, memberId: string | undefined): Promise<Subject> {
+  const { email, isOperator, people } = await peopleOfAccess(c);
+  if (isOperator) return { kind: "operator", email };
+  const chosen = memberId === undefined ? people : people.filter(({ member }) => member.id === memberId);
+  const [person, another] = chosen;
+  if (!person) throw new ApiError("access_unknown");
+  if (another) throw fault("access.memberId", "must name one of the members with this email");
+  return { kind: "member", memberId: person.member.id, email };
+}
+
+function proofsIn({ token, code, access }: SignInBody): unknown[] {
+  return [token, code, access].filter((given) => given !== undefined);
 }
 
 async function operatorWith(env: Env, token: string): Promise<Subject> {

@@ -69,8 +69,12 @@ export const members = sqliteTable(
     signInUntil: integer(),
     createdAt: integer().notNull(),
   },
-  // Finds an organization's first member, and lists its members.
-  (table) => [index("members_by_organization").on(table.organizationId, table.createdAt, table.id)],
+  (table) => [
+    // Finds an organization's first member, and lists its members.
+    index("members_by_organization").on(table.organizationId, table.createdAt, table.id),
+    // Finds the members whom Cloudflare Access signs in.
+    index("members_by_email").on(sql`lower(${table.email})`).where(sql`${table.email} is not null`),
+  ],
 );
 
 export const channels = sqliteTable(

@@ -10,6 +10,8 @@ export const ERRORS = {
   not_signed_in: { status: 401, shape: "message", text: "Not signed in, or the session has ended" },
   wrong_token: { status: 401, shape: "message", text: "The token is wrong" },
   link_invalid: { status: 401, shape: "message", text: "The sign-in link has expired or was used" },
+  access_invalid: { status: 401, shape: "message", text: "Cloudflare Access has not signed this person in" },
+  access_unknown: { status: 403, shape: "message", text: "No member has the email of this person" },
   cross_site: { status: 403, shape: "message", text: "Only the console's own pages can make this request" },
   webhook_not_genuine: { status: 401, shape: "message", text: "The call is not from the network" },
   handshake_refused: { status: 403, shape: "message", text: "The handshake does not have the channel's verify token" },

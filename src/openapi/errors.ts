@@ -11,6 +11,8 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   not_signed_in: { when: "Console: there is no session, or it has ended." },
   wrong_token: { when: "Console: the operator's token is wrong." },
   link_invalid: { when: "Console: the sign-in link is unknown, has expired or was used." },
+  access_invalid: { when: "Console: the request has no valid token of Cloudflare Access." },
+  access_unknown: { when: "Console: the person whom Cloudflare Access signed in is no member and no operator." },
   cross_site: { when: "Console: no page of the console made the request." },
   webhook_not_genuine: { when: "A webhook is not signed by the channel's network." },
   handshake_refused: { when: "A webhook's handshake does not have the channel's verify token." },

@@ -55,6 +55,38 @@ test("the operator signs in with the token, sees the organizations, and signs ou
   await page.getByLabel("Operator’s token").waitFor();
 });
 
+test("somebody whom Access signed in chooses a member, or reads why not", async () => {
+  const page = await (await browser.newContext()).newPage();
+  const posted: unknown[] = [];
+  const member = (id: string, name: string) => ({ id, name, organization: { id: "org_x", name: `${name}’s shop` } });
+  const members = [member("mbr_1", "Ann"), member("mbr_2", "Bea")];
+  await page.route("**/console", async (route) => {
+    const response = await route.fetch();
+    const html = await response.text();
+    await route.fulfill({ response, body: html.replace('<div id="console">', '<div id="console" data-access>') });
+  });
+  await page.route("**/console/access", (route) =>
+    route.fulfill({ json: { access: { email: "ann@acme.test", isOperator: false, members } } }),
+  );
+  await page.route("**/console/session", (route) => {
+    posted.push(route.request().postDataJSON());
+    return route.fulfill({ status: 403, json: { message: "No member", code: "access_unknown" } });
+  });
+  await page.goto(`${base}/console`);
+  await page.getByRole("button", { name: "Sign in with Access" }).click();
+  await page.getByRole("group", { name: "Sign in as" }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Bea, Bea’s shop" }).click();
+  await page.getByText("No member has your email.").waitFor();
+  expect(posted).toEqual([{ access: { memberId: "mbr_2" } }]);
+});
+
+test("a page without Access has no button for it", async () => {
+  const page = await open();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  expect(await page.getByRole("button", { name: "Sign in with Access" }).count()).toBe(0);
+});
+
 test("no script and no storage has the session or the token", async () => {
   const page = await open();
   await signIn(page);

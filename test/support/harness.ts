@@ -20,7 +20,7 @@ export interface Answer {
 export interface Call {
   body?: unknown;
   headers?: Record<string, string>;
-  /** Bindings that replace the test's for this request. */
+  /** Bindings that replace the test's for this request. Requests with the same object share what the Worker remembers. */
   bindings?: Partial<Env>;
 }
 
@@ -37,7 +37,7 @@ export async function call(method: string, path: string, { body, headers = {}, b
     ...(body !== undefined && { body: (raw ? body : JSON.stringify(body)) as BodyInit }),
   });
   const response = bindings
-    ? await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
+    ? await app.fetch(request, environmentWith(bindings), createExecutionContext())
     : await exports.default.fetch(request);
   const text = await response.text();
   lookInto(`${method} ${path} ${response.status}`, `${JSON.stringify([...response.headers])} ${text}`);
@@ -45,6 +45,14 @@ export async function call(method: string, path: string, { body, headers = {}, b
   const received = isJson && text ? JSON.parse(text) : null;
   compareToDocuments({ method, path, requestHeaders: headers, sent: body, response, text, received });
   return { status: response.status, headers: response.headers, text, body: received };
+}
+
+const environments = new WeakMap<Partial<Env>, Env>();
+
+function environmentWith(bindings: Partial<Env>): Env {
+  const known = environments.get(bindings) ?? { ...env, ...bindings };
+  environments.set(bindings, known);
+  return known;
 }
 
 /** A request with the operator's token. `path` is below /admin/v1. */

@@ -5,7 +5,7 @@ import { type ApiSchemas, dataOf } from "../../client/parley.ts";
 import { retryingFetch, unreachable } from "../../client/retry.ts";
 import type { paths } from "../../openapi/client/types.ts";
 import { learnClock } from "./service-clock.ts";
-import { sessionLost } from "./session.ts";
+import { markAsScript, sessionLost } from "./session.ts";
 
 /** Every route of one organization, typed by the public OpenAPI document. The session's cookie says who calls. */
 export type Api = Client<paths>;
@@ -96,6 +96,7 @@ async function bodyOf<T>(response: Response): Promise<T> {
 
 /** Any request can find that the session is over. */
 async function watchedFetch(request: Request): Promise<Response> {
+  markAsScript(request);
   const response = await fetch(request);
   learnClock(response);
   if (response.status === 401) sessionLost();

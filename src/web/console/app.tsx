@@ -4,6 +4,7 @@ import { OrganizationFrame } from "./frame.tsx";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/states.tsx";
 import { Toasts } from "./parts/toast.tsx";
+import { AccessSignIn } from "./screens/access.tsx";
 import { Home } from "./screens/home.tsx";
 import { NotFound } from "./screens/not-found.tsx";
 import { SignIn, SignInForm } from "./screens/sign-in.tsx";
@@ -27,6 +28,7 @@ export function App(): JSX.Element {
         <Dialog title="Sign in again" isClosable={false} onClose={() => {}}>
           <p class="prose">Your session has ended. What you wrote is still here.</p>
           {now.session.type === "operator" ? <SignInForm code={null} /> : <p>Open a new sign-in link in this tab.</p>}
+          <AccessSignIn />
         </Dialog>
       )}
       <Toasts />

@@ -49,8 +49,31 @@ export async function beginSession(): Promise<void> {
   else await readSession();
 }
 
-/** What signs a person in: the operator's token, or the code of a one-time link. */
-export type Proof = { token: string } | { code: string };
+/**
+ * What signs a person in: the operator's token, the code of a one-time link, or Cloudflare Access. `memberId` chooses
+ * among the members with the person's email.
+ */
+export type Proof = { token: string } | { code: string } | { access: { memberId?: string } };
+
+/** Whom Cloudflare Access vouches for, as `GET /console/access` says. */
+export interface PersonOfAccess {
+  email: string;
+  isOperator: boolean;
+  members: { id: string; name: string; organization: { id: string; name: string } }[];
+}
+
+/** Whether the service is configured for Cloudflare Access. The page's HTML says so, before anybody is signed in. */
+export function hasAccess(): boolean {
+  return document.getElementById("console")?.dataset.access !== undefined;
+}
+
+/** Asks whom Cloudflare Access vouches for. */
+export async function readPersonOfAccess(): Promise<
+  { ok: true; access: PersonOfAccess } | { ok: false; error: ParleyError }
+> {
+  const answer = await ask("/console/access");
+  return answer.ok ? { ok: true, access: (answer.body as { access: PersonOfAccess }).access } : answer;
+}
 
 /** Signs in. @returns null, or why it was refused */
 export async function signIn(proof: Proof): Promise<ParleyError | null> {
@@ -78,6 +101,14 @@ async function readSession(): Promise<void> {
 }
 
 /**
+ * Makes Cloudflare Access answer 401 if its session has ended, and not with a redirect that the page can't follow.
+ * @see https://developers.cloudflare.com/cloudflare-one/team-and-resources/users/session-management/
+ */
+export function markAsScript({ headers }: Request): void {
+  headers.set("X-Requested-With", "XMLHttpRequest");
+}
+
+/**
  * Takes the code of a sign-in link out of the address. It is in the fragment, which browsers never send, and it leaves
  * the history, so that nobody finds it there.
  */
@@ -92,7 +123,9 @@ async function ask(
   init?: RequestInit,
 ): Promise<{ ok: true; body: unknown } | { ok: false; error: ParleyError }> {
   try {
-    const response = await fetch(path, init);
+    const request = new Request(new URL(path, location.href), init);
+    markAsScript(request);
+    const response = await fetch(request);
     const body: unknown = await response.json().catch(() => null);
     return response.ok ? { ok: true, body } : { ok: false, error: responseError(response, body) };
   } catch (cause) {

@@ -53,7 +53,7 @@ test.each([
 test("each error is on an operation, except those of requests without an operation", () => {
   const described = new Set<string>(OPERATIONS.flatMap(({ name }) => codesOf(name)));
   const ofWebhooks = ["webhook_not_genuine", "handshake_refused"];
-  const ofConsole = ["not_signed_in", "wrong_token", "link_invalid", "cross_site"];
+  const ofConsole = ["not_signed_in", "wrong_token", "link_invalid", "access_invalid", "access_unknown", "cross_site"];
   expect([...described, ...UNMATCHED_CODES, ...ofWebhooks, ...ofConsole].sort()).toEqual(Object.keys(ERRORS).sort());
 });
 

@@ -31,6 +31,9 @@ test("the variables are those that a deployment sets", () => {
     "LOG_REQUESTS",
     "RATE_LIMIT",
     "RATE_LIMIT_WINDOW_SECONDS",
+    "ACCESS_TEAM_DOMAIN",
+    "ACCESS_AUD",
+    "CONSOLE_OPERATORS",
     "WEBHOOKS_ALLOW_LOCAL",
   ]);
 });
@@ -71,6 +74,33 @@ test.each([
   ["1%", "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"],
 ] as const)("LOG_REQUESTS %j is %j", (text, share) => {
   expect(problem("LOG_REQUESTS", text)).toBe(share);
+});
+
+const NO_DOMAIN = "configuration: ACCESS_TEAM_DOMAIN must be a domain such as team.cloudflareaccess.com";
+
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["team.cloudflareaccess.com", "team.cloudflareaccess.com"],
+  ["https://team.cloudflareaccess.com", "team.cloudflareaccess.com"],
+  ["https://team.cloudflareaccess.com/", "team.cloudflareaccess.com"],
+  ["http://team.cloudflareaccess.com", NO_DOMAIN],
+  ["team.cloudflareaccess.com/path", NO_DOMAIN],
+  ["team.cloudflareaccess.com@evil.test", NO_DOMAIN],
+  ["team", NO_DOMAIN],
+] as const)("ACCESS_TEAM_DOMAIN %j is %j", (text, domain) => {
+  expect(problem("ACCESS_TEAM_DOMAIN", text)).toBe(domain);
+});
+
+test.each([
+  [undefined, []],
+  ["", []],
+  ["ann@acme.test", ["ann@acme.test"]],
+  ["Ann@Acme.test, bob@acme.test", ["ann@acme.test", "bob@acme.test"]],
+  ["ann", "configuration: CONSOLE_OPERATORS must be emails, separated by commas"],
+  ["ann@acme.test,", "configuration: CONSOLE_OPERATORS must be emails, separated by commas"],
+] as const)("CONSOLE_OPERATORS %j is %j", (text, emails) => {
+  expect(problem("CONSOLE_OPERATORS", text)).toEqual(emails);
 });
 
 test.each([

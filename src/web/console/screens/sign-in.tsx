@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { Field, Form } from "../parts/dialog.tsx";
 import { signIn } from "../session.ts";
+import { AccessSignIn } from "./access.tsx";
 
 /** The first screen, if nobody is signed in. @param code that of the one-time link that opened the page, or null */
 export function SignIn({ code }: { code: string | null }): JSX.Element {
@@ -14,6 +15,7 @@ export function SignIn({ code }: { code: string | null }): JSX.Element {
       <div class="sign-in">
         <h1>Parley</h1>
         <SignInForm code={code} />
+        <AccessSignIn />
         <p class="hint">Members sign in with a one-time link, which the operator or a colleague makes under Members.</p>
       </div>
     </main>

@@ -1,0 +1,1 @@
+CREATE INDEX `members_by_email` ON `members` (lower("email")) WHERE "members"."email" is not null;

@@ -1,0 +1,66 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { ParleyError } from "../../../client/error.ts";
+import { hasAccess, type PersonOfAccess, readPersonOfAccess, signIn } from "../session.ts";
+
+type Choice = PersonOfAccess["members"][number];
+
+/** Signs in with Cloudflare Access. Somebody with the email of several members chooses one. Empty without Access. */
+export function AccessSignIn(): JSX.Element | null {
+  const [choices, setChoices] = useState<Choice[]>([]);
+  const [refusal, setRefusal] = useState<ParleyError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  if (!hasAccess()) return null;
+  const begin = async (access: { memberId?: string }) => setRefusal(await signIn({ access }));
+  const ask = async () => {
+    const answer = await readPersonOfAccess();
+    // Access itself refused the request, because its session has ended. It asks for a new one before it shows the page.
+    if (!answer.ok && answer.error.status === 401 && answer.error.code !== "access_invalid") location.reload();
+    else if (!answer.ok) setRefusal(answer.error);
+    else if (answer.access.members.length > 1) setChoices(answer.access.members);
+    else await begin({});
+  };
+  const once = async (work: () => Promise<void>) => {
+    if (isBusy) return;
+    setBusy(true);
+    setRefusal(null);
+    try {
+      await work();
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="access">
+      {choices.length === 0 ? (
+        <button type="button" class="button" aria-busy={isBusy} onClick={() => void once(ask)}>
+          Sign in with Access
+        </button>
+      ) : (
+        <fieldset class="access-choices">
+          <legend>Sign in as</legend>
+          {choices.map(({ id, name, organization }) => (
+            <button key={id} type="button" class="button" onClick={() => void once(() => begin({ memberId: id }))}>
+              <span>
+                <bdi>{name}</bdi>, <bdi>{organization.name}</bdi>
+              </span>
+            </button>
+          ))}
+        </fieldset>
+      )}
+      {refusal && (
+        <p class="refusal" role="alert">
+          {textOf(refusal)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function textOf({ code, status, message }: ParleyError): string {
+  if (code === "access_invalid") return "Cloudflare Access has not signed you in. Is /console behind it?";
+  if (code === "access_unknown") return "No member has your email. Ask the operator or a colleague to add you.";
+  if (status === null) return "The service can’t be reached. Check your connection.";
+  if (status === 503) return "Cloudflare Access can’t be asked now. Try again in a minute.";
+  return message;
+}

@@ -1,0 +1,280 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { fakeAccess, newSigningKey, type SigningKey, tokenFor } from "../../support/access.ts";
+import { browser, cookieOf, OWN_PAGE, signIn } from "../../support/console.ts";
+import { admin, call, created, expectError, expectFaults, newOrganization } from "../../support/harness.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+let key: SigningKey;
+let newKey: SigningKey;
+beforeAll(async () => {
+  [key, newKey] = await Promise.all([newSigningKey("first"), newSigningKey("second")]);
+});
+
+function later(ms: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
+}
+
+/** An email that no other test has. */
+function newEmail(): string {
+  return `${crypto.randomUUID()}@acme.test`;
+}
+
+async function newMember(organizationId: string, email: string): Promise<string> {
+  const body = { name: "Bea", email };
+  return created(await admin("POST", `/organizations/${organizationId}/members`, body)).member.id;
+}
+
+/** A member of a new organization, with a token of Access and a session that began with it. */
+async function signedInMember() {
+  const email = newEmail();
+  const access = fakeAccess([key]);
+  const { organizationId } = await newOrganization();
+  const memberId = await newMember(organizationId, email);
+  const token = await tokenFor(email, key);
+  const answer = await access.browser(token)("POST", "/session", { body: { access: {} } });
+  expect(answer.status, answer.text).toBe(204);
+  return { access, email, organizationId, memberId, token, cookie: cookieOf(answer) };
+}
+
+/** The status of a request with a session and this token. */
+async function statusWith(access: ReturnType<typeof fakeAccess>, token: string | null, cookie: string) {
+  return (await access.browser(token, cookie)("GET", "/api/session")).status;
+}
+
+test("an operator's email is the operator, for 12 hours", async () => {
+  const access = fakeAccess([key], "ann@acme.test, Bob@Acme.test");
+  const ask = access.browser(await tokenFor("bob@ACME.test", key, { exp: Date.now() / 1_000 + 90_000 }));
+  const found = await ask("GET", "/access");
+  expect(found.body).toEqual({ access: { email: "bob@acme.test", isOperator: true, members: [] } });
+  const begun = await ask("POST", "/session", { body: { access: {} } });
+  expect(begun.status).toBe(204);
+  const { session } = (await ask("GET", "/api/session", { headers: { Cookie: cookieOf(begun) } })).body;
+  expect(session).toMatchObject({ type: "operator", member: null });
+  later(12 * HOUR_MS + 1_000);
+  expectError(await ask("GET", "/api/session", { headers: { Cookie: cookieOf(begun) } }), 401, "not_signed_in");
+});
+
+test("a member's email is this member, whatever the case of its letters", async () => {
+  const access = fakeAccess([key]);
+  const email = newEmail();
+  const { organizationId } = await newOrganization();
+  const memberId = await newMember(organizationId, email.toUpperCase());
+  const ask = access.browser(await tokenFor(email, key));
+  const begun = await ask("POST", "/session", { body: { access: {} } });
+  expect(begun.status, begun.text).toBe(204);
+  const { session } = (await ask("GET", "/api/session", { headers: { Cookie: cookieOf(begun) } })).body;
+  expect(session).toMatchObject({ type: "member", member: { id: memberId }, organization: { id: organizationId } });
+});
+
+test("somebody with the email of several members chooses one of them", async () => {
+  const access = fakeAccess([key]);
+  const email = newEmail();
+  const [ours, theirs, deleted, foreign] = await Promise.all(
+    ["Ours", "Theirs", "Deleted", "Foreign"].map((name) => newOrganization({ name })),
+  );
+  const first = await newMember(ours?.organizationId ?? "", email);
+  const second = await newMember(theirs?.organizationId ?? "", email);
+  await newMember(deleted?.organizationId ?? "", email);
+  await env.DB.prepare("update organizations set erasing_at = 1 where id = ?").bind(deleted?.organizationId).run();
+  const ask = access.browser(await tokenFor(email, key));
+  expect((await ask("GET", "/access")).body.access.members).toEqual([
+    { id: first, name: "Bea", organization: { id: ours?.organizationId, name: "Ours" } },
+    { id: second, name: "Bea", organization: { id: theirs?.organizationId, name: "Theirs" } },
+  ]);
+  expectFaults(await ask("POST", "/session", { body: { access: {} } }), "access.memberId");
+  const other = await ask("POST", "/session", { body: { access: { memberId: foreign?.ownerId } } });
+  expectError(other, 403, "access_unknown");
+  const begun = await ask("POST", "/session", { body: { access: { memberId: second } } });
+  const { session } = (await ask("GET", "/api/session", { headers: { Cookie: cookieOf(begun) } })).body;
+  expect(session.member.id).toBe(second);
+});
+
+test("somebody who is no member and no operator gets 403 and no session", async () => {
+  const access = fakeAccess([key], "kim@acme.test");
+  // The last one has a Kelvin sign, whose lower case is the letter k.
+  for (const email of [newEmail(), "kim@acme.test.evil.test", "\u212Aim@acme.test"]) {
+    const ask = access.browser(await tokenFor(email, key));
+    const answer = await ask("POST", "/session", { body: { access: {} } });
+    expectError(answer, 403, "access_unknown");
+    expect(answer.headers.get("Set-Cookie")).toBeNull();
+  }
+});
+
+test.each<[string, () => Promise<string | null>]>([
+  ["no token", async () => null],
+  ["an empty token", async () => ""],
+  ["a token that is none", async () => "a.b.c"],
+  ["another audience", () => tokenFor("ann@acme.test", key, { aud: ["another"] })],
+  ["no audience", () => tokenFor("ann@acme.test", key, { aud: undefined })],
+  ["another issuer", () => tokenFor("ann@acme.test", key, { iss: "https://other.cloudflareaccess.com" })],
+  ["no issuer", () => tokenFor("ann@acme.test", key, { iss: undefined })],
+  ["an expired token", () => tokenFor("ann@acme.test", key, { exp: Math.floor(Date.now() / 1_000) - 1 })],
+  ["a token without an end", () => tokenFor("ann@acme.test", key, { exp: undefined })],
+  ["a token of a service", () => tokenFor("", key, { email: undefined, common_name: "robot" })],
+  ["a signature by another key", async () => tokenFor("ann@acme.test", { ...newKey, private: renamed(newKey) })],
+  ["another email under the same signature", async () => altered(await tokenFor("bob@acme.test", key))],
+  ["no signature", async () => unsigned(await tokenFor("ann@acme.test", key))],
+])("%s signs nobody in", async (_, tokenOf) => {
+  const access = fakeAccess([key], "ann@acme.test");
+  const ask = access.browser(await tokenOf());
+  const answer = await ask("POST", "/session", { body: { access: {} } });
+  expectError(answer, 401, "access_invalid");
+  expect(answer.headers.get("Set-Cookie")).toBeNull();
+  expectError(await ask("GET", "/access"), 401, "access_invalid");
+});
+
+/** A private key under the id of the one that the key server has. */
+function renamed({ private: own }: SigningKey) {
+  return { ...own, kid: key.public.kid };
+}
+
+function altered(token: string): string {
+  const [header, payload = "", signature] = token.split(".");
+  return [header, btoa(atob(payload).replace("bob@", "ann@")).replaceAll("=", ""), signature].join(".");
+}
+
+function unsigned(token: string): string {
+  const [, payload] = token.split(".");
+  return `${btoa(JSON.stringify({ alg: "none", typ: "JWT", kid: key.public.kid })).replaceAll("=", "")}.${payload}.`;
+}
+
+test("the keys are fetched once an hour, also for many requests", async () => {
+  const access = fakeAccess([key], "ann@acme.test");
+  const ask = access.browser(await tokenFor("ann@acme.test", key, { exp: Date.now() / 1_000 + 90_000 }));
+  for (let i = 0; i < 5; i++) expect((await ask("GET", "/access")).status).toBe(200);
+  later(HOUR_MS - MINUTE_MS);
+  expect((await ask("GET", "/access")).status).toBe(200);
+  expect(access.certs.fetches).toBe(1);
+  later(2 * MINUTE_MS);
+  expect((await ask("GET", "/access")).status).toBe(200);
+  expect(access.certs.fetches).toBe(2);
+});
+
+test("unknown key ids cause one fetch a minute", async () => {
+  const access = fakeAccess([key], "ann@acme.test");
+  const known = access.browser(await tokenFor("ann@acme.test", key));
+  const unknown = access.browser(await tokenFor("ann@acme.test", newKey));
+  expect((await known("GET", "/access")).status).toBe(200);
+  later(MINUTE_MS + 1_000);
+  for (let i = 0; i < 2; i++) expectError(await unknown("GET", "/access"), 401, "access_invalid");
+  await Promise.all([1, 2, 3].map(() => unknown("GET", "/access")));
+  expect(access.certs.fetches).toBe(2);
+  expect((await known("GET", "/access")).status).toBe(200);
+});
+
+test("Access can change its keys: a new one is fetched, and a removed one is no longer accepted", async () => {
+  const access = fakeAccess([key], "ann@acme.test");
+  const [before, after] = await Promise.all([key, newKey].map((each) => tokenFor("ann@acme.test", each)));
+  const statusOf = async (token = "") => (await access.browser(token)("GET", "/access")).status;
+  expect(await statusOf(before)).toBe(200);
+  later(MINUTE_MS + 1_000);
+  access.certs.keys = [key, newKey];
+  expect([await statusOf(after), await statusOf(before)]).toEqual([200, 200]);
+  later(MINUTE_MS + 1_000);
+  access.certs.keys = [newKey];
+  later(HOUR_MS);
+  const [old, current] = await Promise.all([key, newKey].map((each) => tokenFor("ann@acme.test", each)));
+  expect([await statusOf(current), await statusOf(old)]).toEqual([200, 401]);
+});
+
+test("while the keys of Access can't be fetched, its people get 503, and others are served", async () => {
+  const access = fakeAccess([key], "ann@acme.test");
+  access.certs.isDown = true;
+  const ask = access.browser(await tokenFor("ann@acme.test", key));
+  expectError(await ask("GET", "/access"), 503, "unavailable");
+  const own = await access.browser(null)("POST", "/session", { body: { token: env.ADMIN_TOKEN } });
+  expect(own.status).toBe(204);
+  expect(await statusWith(access, null, cookieOf(own))).toBe(200);
+  access.certs.isDown = false;
+  expect((await ask("GET", "/access")).status).toBe(200);
+});
+
+test("a session that began with Access counts only while Access vouches for the same person", async () => {
+  const { access, email, token, cookie } = await signedInMember();
+  expect(await statusWith(access, token, cookie)).toBe(200);
+  const expired = await tokenFor(email, key, { exp: Math.floor(Date.now() / 1_000) - 1 });
+  for (const other of [null, await tokenFor(newEmail(), key), expired]) {
+    expect(await statusWith(access, other, cookie)).toBe(401);
+  }
+  expect(await statusWith(access, await tokenFor(email, key), cookie)).toBe(200);
+});
+
+test("a session that began with Access ends with Access's configuration", async () => {
+  const { token, cookie } = await signedInMember();
+  const without = fakeAccess([key]);
+  without.bindings.ACCESS_TEAM_DOMAIN = "";
+  expect(await statusWith(without, token, cookie)).toBe(401);
+});
+
+test("a session that began with Access ends when the member's email changes or the member is signed out", async () => {
+  const changed = await signedInMember();
+  await admin("PATCH", `/members/${changed.memberId}`, { email: newEmail() });
+  expect(await statusWith(changed.access, changed.token, changed.cookie)).toBe(401);
+  const ended = await signedInMember();
+  await admin("DELETE", `/members/${ended.memberId}/sessions`);
+  expect(await statusWith(ended.access, ended.token, ended.cookie)).toBe(401);
+});
+
+test("an operator of Access who is removed from CONSOLE_OPERATORS has no session any more", async () => {
+  const access = fakeAccess([key], "ann@acme.test");
+  const token = await tokenFor("ann@acme.test", key);
+  const cookie = cookieOf(await access.browser(token)("POST", "/session", { body: { access: {} } }));
+  expect(await statusWith(access, token, cookie)).toBe(200);
+  expect(await statusWith(fakeAccess([key], "bob@acme.test"), token, cookie)).toBe(401);
+});
+
+test("Access is not asked about sessions that began without it", async () => {
+  const access = fakeAccess([key]);
+  const cookie = await signIn();
+  expect(await statusWith(access, null, cookie)).toBe(200);
+  expect(access.certs.fetches).toBe(0);
+  expect((await browser(cookie)("GET", "/session")).status).toBe(200);
+});
+
+test("a request that waits asks Access's token again before it answers", async () => {
+  const { access, memberId, organizationId, token, cookie } = await signedInMember();
+  await admin("PATCH", `/members/${memberId}`, { permissions: ["events:read"] });
+  const waiting = access.browser(token, cookie)("GET", `/api/organizations/${organizationId}/events?from=now&wait=15`);
+  await admin("PATCH", `/members/${memberId}`, { permissions: [] });
+  expectError(await waiting, 403, "permission_denied", /You lack the permission events:read/);
+});
+
+test("another site can't ask who Access says that its visitor is", async () => {
+  const access = fakeAccess([key], "ann@acme.test");
+  const ask = access.browser(await tokenFor("ann@acme.test", key));
+  for (const site of ["cross-site", "same-site", "none"]) {
+    expectError(await ask("GET", "/access", { headers: { "Sec-Fetch-Site": site } }), 403, "cross_site");
+    const begin = await ask("POST", "/session", { body: { access: {} }, headers: { "Sec-Fetch-Site": site } });
+    expectError(begin, 403, "cross_site");
+  }
+});
+
+test.each([[{ access: true }], [{ access: {}, token: "a" }], [{ access: { memberId: 1 } }]])(
+  "%j is no sign-in",
+  async (body) => {
+    expectError(await call("POST", "/console/session", { body, headers: OWN_PAGE }), 400, "validation_failed");
+  },
+);
+
+test("half a configuration is a 503", async () => {
+  const access = fakeAccess([key]);
+  access.bindings.ACCESS_AUD = "";
+  expectError(await access.browser(await tokenFor("ann@acme.test", key))("GET", "/access"), 503, "unavailable");
+});
+
+test("the sign-in page knows whether Access is configured", async () => {
+  const page = (bindings: Partial<Env>) => call("GET", "/console", { bindings });
+  expect((await page(fakeAccess([key]).bindings)).text).toContain('<div id="console" data-access></div>');
+  expect((await page({ ACCESS_TEAM_DOMAIN: "" })).text).toContain('<div id="console"></div>');
+});
+
+test("members are found by their email with an index", async () => {
+  const query = "select * from members where email is not null and lower(email) = 'a@acme.test'";
+  const { results } = await env.DB.prepare(`explain query plan ${query}`).all();
+  expect(JSON.stringify(results)).toContain("USING INDEX members_by_email");
+});
