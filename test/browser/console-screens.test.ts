@@ -267,14 +267,19 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
       ["members", "Usual sender"],
       ["statistics", "As a table|Nothing in this time"],
       ["audit", "^Done$"],
-      ["settings", "Delete the organization"],
       ["scheduled", "Later"],
+      ["settings", "Delete the organization"],
     ] as const) {
       await page.goto(`${base}${screenOf(seen, path)}`);
       await page.getByText(new RegExp(ready)).first().waitFor();
       await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
       found[path] = await violations(page);
     }
+    await page.getByRole("button", { name: "Change the retention of Site" }).click();
+    await dialog(page).getByRole("button", { name: "30 days" }).click();
+    found.retention = await violations(page);
+    const isSideways = await dialog(page).evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+    expect(isSideways).toBe(false);
     expect(Object.entries(found).filter(([, lines]) => lines.length > 0)).toEqual([]);
     await page.context().close();
   },

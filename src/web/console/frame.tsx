@@ -107,6 +107,10 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
   const { path } = useLocation();
   const { organization, to } = place;
   const { type, member } = currentSession();
+  useEffect(() => {
+    // On a narrow page the menu is a row that scrolls.
+    document.querySelector(".sidebar-link[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [path]);
   return (
     <nav class="sidebar" aria-label="Console">
       <div class="sidebar-head">
