@@ -22,6 +22,8 @@ export interface BenchArguments {
   export: number | null;
   /** Deletes so many old messages of a chat, and measures sends meanwhile; nothing else. */
   retain: number | null;
+  /** Opens the console's inbox of so many chats, and measures nothing else. */
+  console: number | null;
   /** Of the deletion. */
   minutes: number;
   /** Makes a CPU profile of this case and measures nothing. */
@@ -41,6 +43,7 @@ export const USAGE = `npm run bench -- [options]
   --erase <chats>  measures only the deletion of a channel with so many chats, and the pages of GET /chats meanwhile
   --export <chats> measures only the export of an organization of so many chats, and sends beside the export of a chat
   --retain <n>     measures only the deletion of so many old messages of a chat, and sends in this chat meanwhile
+  --console <n>    measures only how fast a person switches between so many chats in the console
   --minutes <n>    stops this measurement after so many minutes, even if chats or messages are left (15)
   --profile <case> measures nothing, but writes CPU profiles of the case and prints the functions that took longest
   --data <folder>  folder for the data of the run (/dev/shm: in memory, so no figure depends on a disk)
@@ -65,6 +68,7 @@ export function readArguments(argv: string[]): BenchArguments {
       erase: { type: "string" },
       export: { type: "string" },
       retain: { type: "string" },
+      console: { type: "string" },
       minutes: { type: "string", default: "15" },
       profile: { type: "string" },
       help: { type: "boolean", default: false },
@@ -77,6 +81,7 @@ export function readArguments(argv: string[]): BenchArguments {
     erase: values.erase === undefined ? null : Math.ceil(positive("erase", values.erase)),
     export: values.export === undefined ? null : Math.ceil(positive("export", values.export)),
     retain: values.retain === undefined ? null : Math.ceil(positive("retain", values.retain)),
+    console: values.console === undefined ? null : Math.ceil(positive("console", values.console)),
     minutes: positive("minutes", values.minutes),
     rounds: Math.ceil(positive("rounds", values.rounds)),
     seconds: positive("seconds", values.seconds),

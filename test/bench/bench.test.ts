@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { bench } from "./bench.ts";
+import { consoleText, measureConsole } from "./console.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, measureExport } from "./export.ts";
 import { BARE } from "./floor-cases.ts";
@@ -100,6 +101,13 @@ test("old messages of a chat are deleted, and sends meanwhile are measured", { t
   expect(measured).toMatchObject({ messages: 2_500, deleted: 2_500, faults: [] });
   expect(measured.meanwhile.sends).toBeGreaterThan(0);
   expect(retentionText(measured)).toContain("Deleted 2,500 of 2,500 messages");
+});
+
+test("an inbox of many chats is measured in a browser", { timeout: 120_000 }, async () => {
+  const measured = await measureConsole(100, { ...SETTINGS, seconds: 0.1, wrk: null });
+  expect(measured).toMatchObject({ chats: 100, switches: 60 });
+  expect(measured.requests).toBeLessThanOrEqual(2);
+  expect(consoleText(measured)).toContain("An inbox of 100 chats");
 });
 
 test("cases are driven by wrk if it is installed", { timeout: 120_000 }, async () => {

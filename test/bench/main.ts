@@ -2,6 +2,7 @@ import { cpus, tmpdir } from "node:os";
 import { exitCodeOf } from "../support/mistake.ts";
 import { type BenchArguments, readArguments, USAGE } from "./arguments.ts";
 import { bench, type Outcome } from "./bench.ts";
+import { consoleText, measureConsole } from "./console.ts";
 import { erasureText, measureErasure } from "./erasure.ts";
 import { exportText, FULL_EXPORT, measureExport } from "./export.ts";
 import { profile } from "./profile.ts";
@@ -38,6 +39,9 @@ async function main(argv: string[]): Promise<number> {
     const measured = await measureRetention(sizes, { ...given, wrk, log });
     print(retentionText(measured));
     return measured.faults.length > 0 ? 1 : 0;
+  if (given.console !== null) {
+    print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
+    return 0;
   }
   if (given.profile !== null) return showProfiles(given.profile, given, wrk);
   const memory = given.scale ? [FULL.chat, FULL.hugeChat] : [];

@@ -75,8 +75,10 @@ export class ChatListStore {
     const { search, channel } = this.#filter;
     const known = this.rows.value.find(({ id }) => id === chatId);
     const isScheduling = type === "message.scheduled" || event.data.scheduledAt !== undefined;
+    const isWanted = search === "" && (channel === null || channel === channelId);
     if (known && !isScheduling) this.put(afterEvent(known, event));
-    else if (known || (search === "" && (channel === null || channel === channelId))) void this.ask(chatId);
+    else if (event.data.chat && isWanted) this.put(event.data.chat);
+    else if (known || isWanted) void this.ask(chatId);
   }
 
   /** A chat is known to be so now. */

@@ -16,6 +16,9 @@ import { NewChat } from "./new-chat.tsx";
 const filters = new Map<string, Filter>();
 const FIRST: Filter = { view: "all", channel: null, search: "" };
 
+/** So many rows before the end of the list, the next page is loaded. */
+const AHEAD = 10;
+
 /** All chats, and the open one beside them. */
 export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.Element {
   const { organization, api, to } = usePlace();
@@ -37,6 +40,10 @@ export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.El
     document.title = isUnanswered ? `(${unansweredCount.value}) Inbox · Parley` : "Inbox · Parley";
   }, [unansweredCount.value, openId]);
 
+  useEffect(() => {
+    document.querySelector(".chat-row[aria-current=true]")?.scrollIntoView({ block: "nearest" });
+  }, [openId]);
+
   const changeFilter = (next: Filter) => {
     filters.set(organization.id, next);
     filter.value = next;
@@ -47,6 +54,7 @@ export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.El
     const at = rows.findIndex(({ id }) => id === openId);
     const next = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
     if (next) route(addressOf(next.id));
+    if (at + by > rows.length - AHEAD) void store.more();
   };
   useShortcuts([
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
