@@ -1,8 +1,10 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
 import { violations } from "./violations.ts";
+
+const { adminToken } = inject("server");
 
 let browser: Browser;
 let desk: Desk;
@@ -121,6 +123,54 @@ test("a name of markup and bidi controls is text, and turns nothing around it", 
   await page.context().close();
 });
 
+test("a page that was offline says so, keeps what was written, and catches up without being loaded again", async () => {
+  const chat = await desk.chat("Gus Offline");
+  await desk.writes(chat.address, "Hello?");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await log(page).getByText("Hello?").waitFor();
+  await box(page).fill("Half a sentence");
+  await page.context().setOffline(true);
+  await page.getByText(/No connection/).waitFor();
+  await desk.api("POST", `/chats/${chat.id}/messages`, { content: "Sent by the shop's own software" });
+  await page.context().setOffline(false);
+  await log(page).getByText("Sent by the shop's own software").waitFor();
+  await page.getByText(/No connection/).waitFor({ state: "detached" });
+  expect(await box(page).inputValue()).toBe("Half a sentence");
+  await page.context().close();
+});
+
+test("a member signs in by a link, sees only what it may, and hears of new messages though it may not read events", async () => {
+  const chat = await desk.chat("Hal Member");
+  const page = await openAsMember(browser, desk);
+  await page.getByRole("link", { name: /Hal Member/ }).click();
+  await page.getByText("Write the first one.").waitFor();
+  expect(await page.getByRole("link", { name: "Keys" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Erase this chat" }).count()).toBe(0);
+  await desk.writes(chat.address, "Is anybody there?");
+  await log(page).getByText("Is anybody there?").waitFor();
+  await box(page).fill("Yes");
+  await page.keyboard.press("Control+Enter");
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["Is anybody there?", "Yes"]);
+  const { messages } = await desk.api("GET", `/chats/${chat.id}/messages`);
+  expect(messages[0].senderId).toBe(desk.organization.memberId);
+  await page.context().close();
+});
+
+test("a session that ended asks to sign in over the page, and what was written stays", async () => {
+  const chat = await desk.chat("Ida Ended");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("Do not lose me");
+  await page.context().clearCookies();
+  await page.keyboard.press("Control+Enter");
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.waitFor();
+  await dialog.getByLabel("Operator’s token").fill(adminToken);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await box(page).inputValue()).toBe("Do not lose me");
+  await page.context().close();
+});
+
 test("switching to a chat of the list takes at most two requests", async () => {
   const [one] = [await desk.chat("Eva One"), await desk.chat("Eva Two")];
   await desk.writes(one.address, "First");
@@ -149,7 +199,7 @@ test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((
       .first()
       .waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.goto(page.url() + `/${chat.id}`);
+    await page.goto(`${page.url()}/${chat.id}`);
     await log(page).getByText("Seen", { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);

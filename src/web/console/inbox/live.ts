@@ -57,21 +57,40 @@ export function follow(organizationId: string): { stop: () => void } {
 
 async function run(organizationId: string, signal: AbortSignal): Promise<void> {
   if (!may("events:read")) return poll(signal);
+  let after: string | undefined;
   while (!signal.aborted) {
+    // A stream over a network that went away can seem open for a minute. A new one begins once the network is back.
+    const line = new AbortController();
+    const until = AbortSignal.any([signal, line.signal]);
+    addEventListener("offline", lost, { signal: until });
+    addEventListener("online", () => line.abort(), { signal: until });
     try {
-      const onConnection = ({ open }: { open: boolean }) => {
-        if (!open && connection.value === "live") upToDateAt.value = Date.now();
-        connection.value = open ? "live" : "offline";
-      };
-      for await (const event of followEvents(eventsOf(organizationId), { signal, onConnection })) tell(event);
-      return;
+      const onConnection = ({ open }: { open: boolean }) => (open ? found() : lost());
+      const events = followEvents(eventsOf(organizationId), { ...(after && { after }), signal: until, onConnection });
+      for await (const event of events) {
+        after = event.cursor;
+        tell(event);
+      }
+      // What happened in between is not known without a cursor: everything is loaded again.
+      if (after === undefined) tell(null);
     } catch (error) {
       if (signal.aborted) return;
-      // What happened in between is not known: everything is loaded again.
+      after = undefined;
       tell(null);
       if (!(error instanceof ParleyError) || error.code !== "cursor_expired") return poll(signal);
+    } finally {
+      line.abort();
     }
   }
+}
+
+function found(): void {
+  connection.value = "live";
+}
+
+function lost(): void {
+  if (connection.value !== "offline") upToDateAt.value = Date.now();
+  connection.value = "offline";
 }
 
 async function poll(signal: AbortSignal): Promise<void> {
