@@ -39,6 +39,7 @@ async function main(argv: string[]): Promise<number> {
     const measured = await measureRetention(sizes, { ...given, wrk, log });
     print(retentionText(measured));
     return measured.faults.length > 0 ? 1 : 0;
+  }
   if (given.console !== null) {
     print(consoleText(await measureConsole(given.console, { ...given, wrk, log })));
     return 0;
