@@ -93,14 +93,3 @@ export async function openAsMember(
 export function screenOf({ organization }: Desk, path: string): string {
   return `/console/o/${organization.id}/${path}`;
 }
-
-/** A page of the console, in which the organization's first member signed in by a one-time link. */
-export async function openAsMember(browser: Browser, { organization }: Desk): Promise<Page> {
-  const operator = caller(worldAt(base, adminToken), "/admin/v1", adminToken);
-  const { url } = await operator("POST", `/members/${organization.memberId}/sign-in-link`);
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-  await page.goto(url);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.locator(".inbox").waitFor();
-  return page;
-}
