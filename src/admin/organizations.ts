@@ -44,7 +44,7 @@ export const organizationPatch = z.object({
  * Creates an organization and its first member. An organization always has a member.
  *
  * Its audit log is in its object, which stores nothing before the organization exists. So the row of the creation follows
- * it, and if it can't be stored, the organization is removed again.
+ * it. If either can't be stored, or D1's response is lost, the organization is removed again.
  * @throws ApiError `unavailable`
  */
 export async function createOrganization(env: Env, act: RequestAct, body: z.output<typeof newOrganizationBody>) {
@@ -61,8 +61,8 @@ export async function createOrganization(env: Env, act: RequestAct, body: z.outp
   };
   const member = newMember(newId("mbr", organization.jurisdiction), organization.id, body.owner, createdAt);
   const db = directory(env);
-  await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
   try {
+    await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);
     // Only an object's first call says where it lives. Without a region, that is the place of the operator.
     await act.begin(organization.region);
   } catch (error) {

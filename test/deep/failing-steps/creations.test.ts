@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { admin, newOrganization } from "../../support/harness.ts";
 import { failEachStep } from "./every-step.ts";
-import { rows } from "./looks.ts";
+import { entriesOf, rows } from "./looks.ts";
 import { quietly } from "./places.ts";
 
 quietly();
@@ -30,17 +30,24 @@ test.each(Object.keys(BODIES) as (keyof typeof BODIES)[])(
   },
 );
 
-test("an organization is created with its first member or not at all, whichever step fails", async () => {
+test("an organization is created with its first member and its audit entry or not at all, whichever step fails", async () => {
   let organizations = 0;
-  const one = { organizations: 1, members: 1 };
+  const one = { organizations: 1, members: 1, entries: 1 };
   const { names } = await failEachStep<string, typeof one>({
     place: async () => `organization ${++organizations} of the failing steps`,
     act: (name) => admin("POST", "/organizations", { name, owner: { name } }),
-    look: async (name) => ({
-      organizations: (await rows("organizations", "name = ?", name)).length,
-      members: (await rows("members", "name = ?", name)).length,
-    }),
-    twice: { organizations: 2, members: 2 },
+    look: async (name) => {
+      const found = await rows("organizations", "name = ?", name);
+      const entries = await Promise.all(found.map(({ id }) => entriesOf(String(id))));
+      return {
+        organizations: found.length,
+        members: (await rows("members", "name = ?", name)).length,
+        entries: entries.flat().filter(({ action }) => action === "organization.create").length,
+      };
+    },
+    twice: { organizations: 2, members: 2, entries: 2 },
   });
-  expect(names).toHaveLength(1);
+  expect(names).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^D1 batch: insert into organizations/), "ORGANIZATIONS.beginAct"]),
+  );
 });

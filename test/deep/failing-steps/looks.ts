@@ -51,6 +51,22 @@ export function chatsOf(
   });
 }
 
+/** An entry of the audit log, as it is stored. */
+interface StoredEntry extends Record<string, SqlStorageValue> {
+  action: string;
+  target: string | null;
+  status: number | null;
+  request_id: string;
+}
+
+/** The entries of an organization's audit log, oldest first. */
+export function entriesOf(organizationId: string): Promise<StoredEntry[]> {
+  return runInDurableObject(env.ORGANIZATIONS.getByName(organizationId), (_object, { storage: { sql } }) => {
+    if (sql.exec("select 1 from sqlite_master where name = 'audit'").toArray().length === 0) return [];
+    return sql.exec<StoredEntry>("select action, target, status, request_id from audit order by id").toArray();
+  });
+}
+
 /**
  * Runs an object's alarm like the platform: the alarm is removed while it runs, and set again if it throws. Reading the
  * alarm here does not count as a step.
