@@ -10,6 +10,7 @@ import { isOutage } from "./db/client.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { refuseStranger } from "./http/abuse-limit.ts";
 import { ApiError, errorResponse, unavailable } from "./http/errors.ts";
+import { separateConsole } from "./http/hosts.ts";
 import { refusePreflight } from "./http/preflight.ts";
 import { type RequestVariables, requestLog } from "./http/request-log.ts";
 import { answerRoot } from "./http/root.ts";
@@ -25,7 +26,7 @@ export const app = new Hono<AppEnv>();
 app.onError(answerError);
 app.notFound((c) => errorResponse(new ApiError("not_found"), c.get("responseHeaders")));
 
-app.use(requestLog(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
+app.use(requestLog(), separateConsole(), methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
 app.get("/", answerRoot);
 app.get("/healthz", (c) => c.json({ ok: true }));
 

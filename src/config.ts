@@ -45,6 +45,12 @@ const teamDomain = z.pipe(
   z.transform((text) => text.replace(/^https:\/\/|\/$/g, "")),
 );
 
+/** A host name. Any text is one: a wrong name hides the console, and must not stop the API. */
+const hostName = z.pipe(
+  z.string(),
+  z.transform((text) => text.toLowerCase().replace(/^https?:\/\/|\/$/g, "")),
+);
+
 /** Emails in lower case, separated by commas. */
 const emails = z.pipe(
   z.transform((text) =>
@@ -74,6 +80,10 @@ const variables = {
   ACCESS_AUD: unlessEmpty(z.optional(z.string())),
   /** The people of Cloudflare Access who are operators. */
   CONSOLE_OPERATORS: unlessEmpty(z._default(emails, [])),
+  /** The host that serves the console alone. */
+  CONSOLE_HOST: unlessEmpty(z.optional(hostName)),
+  /** With `CONSOLE_HOST`, the host of everything else: the console shows addresses that others call. */
+  PUBLIC_HOST: unlessEmpty(z.optional(hostName)),
   /** Only for a local server: webhooks can call the same machine, also over plain HTTP. */
   WEBHOOKS_ALLOW_LOCAL: unlessEmpty(z._default(flag, false)),
 };

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { channels } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
+import { publicOrigin } from "../http/hosts.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
@@ -32,7 +33,7 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
   const reads = needs("channels:read");
   const viewOf = (c: ManagementContext): ChannelView => ({
     scope: actorOf(c).scope,
-    origin: new URL(c.req.url).origin,
+    origin: publicOrigin(c.env, c.req.url),
     hasTokens: isAllowed(c, "channels:write"),
   });
   return new Hono<AdminEnv>()

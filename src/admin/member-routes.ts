@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
+import { consoleOrigin } from "../http/hosts.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { validQuery } from "../http/validation.ts";
 import type { Access } from "./access.ts";
@@ -25,7 +26,8 @@ export function memberRoutesFor({ prefix, needs, acts, actorOf, organizationOf }
       return c.json({ member: await patchMember(c.env, actorOf(c), c.req.param("id"), c.req.valid("json")) });
     })
     .post("/members/:id/sign-in-link", acts("member.sign_in_link"), async (c) => {
-      return c.json(await createSignInLink(c.env, actorOf(c), c.req.param("id"), new URL(c.req.url).origin), 201);
+      const origin = consoleOrigin(c.env, c.req.url);
+      return c.json(await createSignInLink(c.env, actorOf(c), c.req.param("id"), origin), 201);
     })
     .delete("/members/:id/sessions", acts("member.end_sessions"), async (c) => {
       return c.json({ member: presentMember(await endSessions(c.env, actorOf(c), c.req.param("id"))) });

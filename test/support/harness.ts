@@ -22,15 +22,23 @@ export interface Call {
   headers?: Record<string, string>;
   /** Bindings that replace the test's for this request. Requests with the same object share what the Worker remembers. */
   bindings?: Partial<Env>;
+  /** The host that is called, if it is not the usual one. Its responses are not compared: it may have other routes. */
+  host?: string;
 }
+
+const HOST = "parley.test";
 
 /**
  * Sends a request to the Worker and compares it to the OpenAPI documents. A string or bytes as `body` are sent
  * unchanged, and any other value as JSON.
  */
-export async function call(method: string, path: string, { body, headers = {}, bindings }: Call = {}): Promise<Answer> {
+export async function call(
+  method: string,
+  path: string,
+  { body, headers = {}, bindings, host = HOST }: Call = {},
+): Promise<Answer> {
   const raw = body === undefined || typeof body === "string" || body instanceof ReadableStream;
-  const request = new Request(`https://parley.test${path}`, {
+  const request = new Request(`https://${host}${path}`, {
     method,
     headers,
     redirect: "manual",
@@ -43,7 +51,8 @@ export async function call(method: string, path: string, { body, headers = {}, b
   lookInto(`${method} ${path} ${response.status}`, `${JSON.stringify([...response.headers])} ${text}`);
   const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
   const received = isJson && text ? JSON.parse(text) : null;
-  compareToDocuments({ method, path, requestHeaders: headers, sent: body, response, text, received });
+  if (host === HOST)
+    compareToDocuments({ method, path, requestHeaders: headers, sent: body, response, text, received });
   return { status: response.status, headers: response.headers, text, body: received };
 }
 

@@ -34,6 +34,8 @@ test("the variables are those that a deployment sets", () => {
     "ACCESS_TEAM_DOMAIN",
     "ACCESS_AUD",
     "CONSOLE_OPERATORS",
+    "CONSOLE_HOST",
+    "PUBLIC_HOST",
     "WEBHOOKS_ALLOW_LOCAL",
   ]);
 });
@@ -74,6 +76,15 @@ test.each([
   ["1%", "configuration: LOG_REQUESTS must be all, none, or a share such as 0.01"],
 ] as const)("LOG_REQUESTS %j is %j", (text, share) => {
   expect(problem("LOG_REQUESTS", text)).toBe(share);
+});
+
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["console.example", "console.example"],
+  ["https://Console.example/", "console.example"],
+] as const)("CONSOLE_HOST %j is %j", (text, host) => {
+  expect(problem("CONSOLE_HOST", text)).toBe(host);
 });
 
 const NO_DOMAIN = "configuration: ACCESS_TEAM_DOMAIN must be a domain such as team.cloudflareaccess.com";

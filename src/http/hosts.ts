@@ -1,0 +1,37 @@
+import type { MiddlewareHandler } from "hono";
+import { configured } from "../config.ts";
+import { unavailable } from "./errors.ts";
+
+/**
+ * Middleware: if the console has a host of its own, this host serves the console alone, and no other host serves it. So
+ * no visitors' page shares an origin with the console.
+ */
+export function separateConsole(): MiddlewareHandler<{ Bindings: Env }> {
+  return async function checkHost(c, next) {
+    const { env, req } = c;
+    const consoleHost = configured(env, "CONSOLE_HOST");
+    if (consoleHost === undefined || req.path === "/healthz") return next();
+    const isConsole = req.path === "/console" || req.path.startsWith("/console/");
+    const isConsoleHost = new URL(req.url).host === consoleHost;
+    if (isConsoleHost && req.path === "/") return c.redirect("/console");
+    return isConsole === isConsoleHost ? next() : c.notFound();
+  };
+}
+
+/** The origin of the console: that of the request, unless the console has a host of its own. */
+export function consoleOrigin(env: Env, url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${configured(env, "CONSOLE_HOST") ?? host}`;
+}
+
+/**
+ * The origin of the API, of webhooks and of visitors' pages: that of the request, unless it is the console's own.
+ * @throws ApiError `unavailable` if a request of the console needs it, and `PUBLIC_HOST` is missing
+ */
+export function publicOrigin(env: Env, url: string): string {
+  const { protocol, host } = new URL(url);
+  if (host !== configured(env, "CONSOLE_HOST")) return `${protocol}//${host}`;
+  const publicHost = configured(env, "PUBLIC_HOST");
+  if (publicHost === undefined) throw unavailable("configuration: CONSOLE_HOST needs PUBLIC_HOST");
+  return `${protocol}//${publicHost}`;
+}
