@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { inject } from "vitest";
+import { PERMISSIONS } from "../../src/keys/permissions.ts";
 import {
   type Channel,
   createChannel,
@@ -17,7 +18,7 @@ const { base, adminToken } = inject("server");
 export interface Desk {
   organization: Organization;
   channel: Channel;
-  /** Calls the public API with a key of the organization. */
+  /** Calls the public API with a key of the organization that may do everything. */
   api: ReturnType<typeof caller>;
   /** Calls the operator's API. */
   operator: ReturnType<typeof caller>;
@@ -30,7 +31,7 @@ export interface Desk {
 export async function openDesk(name = "Acme"): Promise<Desk> {
   const organization = await createOrganization(worldAt(base, adminToken), { name, owner: { name: "Ann" } });
   const channel = await createChannel(organization, { name: "Site" });
-  const { secret } = await createKey(organization);
+  const { secret } = await createKey(organization, { permissions: PERMISSIONS });
   let visitors = 0;
   return {
     organization,

@@ -21,6 +21,7 @@ import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
 const management = () => import("./management.ts");
+const Channels = lazyScreen(() => management().then(({ Channels }) => Channels));
 const Keys = lazyScreen(() => management().then(({ Keys }) => Keys));
 const Templates = lazyScreen(() => management().then(({ Templates }) => Templates));
 const Members = lazyScreen(() => management().then(({ Members }) => Members));
@@ -80,6 +81,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
         <Router>
           <Route path="/" component={GoToInbox} />
           <Route path="/inbox/:chat?" component={Inbox} />
+          <Route path="/channels/:id?/:part?" component={Channels} />
           <Route path="/keys/:id?" component={Keys} />
           <Route path="/templates/:id?" component={Templates} />
           <Route path="/members" component={Members} />

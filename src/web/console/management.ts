@@ -1,5 +1,6 @@
 /** All screens beside the inbox, in a file that is fetched when the first of them is opened. */
 export { Audit } from "./audit/audit.tsx";
+export { Channels } from "./channels/channels.tsx";
 export { Keys } from "./keys/keys.tsx";
 export { Members } from "./members/members.tsx";
 export { Scheduled } from "./scheduled/scheduled.tsx";

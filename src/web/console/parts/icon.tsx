@@ -5,6 +5,7 @@ const PATHS = {
   inbox: "M4 13h4l1.5 3h5L16 13h4M6.5 5h11L20 13v6H4v-6L6.5 5Z",
   clock: "M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z",
   channel: "M4 5h16v11H9l-5 4V5Z",
+  phone: "M7 3h10v18H7V3Zm4 15h2",
   key: "M14.5 9.5a4.5 4.5 0 1 0-4 4.5L12 12.5h2.5V15H17v2.5h3V14l-5.5-4.5ZM9 9h.01",
   webhook: "M9 8.5a3.5 3.5 0 1 1 5 3.2l2 4.3M8.5 11 6 15.5M6.5 19a3 3 0 1 1 2.5-4.7M18 13.5A3 3 0 1 1 15.4 18H9",
   template: "M6 3h12v18H6V3Zm3 5h6M9 12h6M9 16h3",

@@ -1,0 +1,35 @@
+import type { JSX } from "preact";
+import { type Entered, Field } from "../parts/dialog.tsx";
+import { KINDS, type Kind } from "./channel-kinds.ts";
+
+/** The fields of a kind's credentials. @param ends the last characters of what is stored, if some are */
+export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<string, string> }): JSX.Element {
+  return (
+    <>
+      {KINDS[kind].credentials.map(({ name, label, hint, isSecret }) => (
+        <Field
+          key={name}
+          label={label}
+          hint={ends?.[name] ? `Empty: the one that ends with ${ends[name]} stays.` : hint}
+        >
+          {(id) => (
+            <input
+              id={id}
+              name={name}
+              {...(isSecret ? ({ type: "password" } as const) : {})}
+              required={ends === undefined}
+              autocomplete="off"
+              spellcheck={false}
+            />
+          )}
+        </Field>
+      ))}
+    </>
+  );
+}
+
+/** The credentials that were entered. */
+export function credentialsIn(kind: Kind, { text }: Entered): Record<string, string> {
+  const entered = KINDS[kind].credentials.map(({ name }) => [name, text(name).trim()] as const);
+  return Object.fromEntries(entered.filter(([, value]) => value !== ""));
+}

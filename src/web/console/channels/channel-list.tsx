@@ -1,0 +1,138 @@
+import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
+import { type Channel, dataOf } from "../api.ts";
+import { number, plural } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Sparkline } from "../parts/chart.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { seriesOf } from "../parts/history-chart.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { useSeen } from "../parts/seen.ts";
+import { Empty, Listed } from "../parts/states.tsx";
+import { usePages, useResource } from "../resource.ts";
+import { may } from "../session.ts";
+import { useShortcuts } from "../shortcuts.ts";
+import { KINDS } from "./channel-kinds.ts";
+
+const PAGE = 50;
+const DAYS = 30;
+
+/** A channel of the list, and how many messages wait in it; undefined if that is not known. */
+interface ListedChannel {
+  channel: Channel;
+  waiting: number | undefined;
+}
+
+/** The organization's channels. */
+export function ChannelList(): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const { route } = useLocation();
+  const pages = usePages<ListedChannel, number>(`channel list ${organization.id}`, async (page, signal) => {
+    const query = { page: page ?? 1, limit: PAGE };
+    // Both lists have the same order and pages.
+    const [list, stats] = await Promise.all([
+      api.GET("/channels", { params: { query }, signal: signal ?? null }).then(dataOf),
+      may("stats:read") ? api.GET("/stats", { params: { query }, signal: signal ?? null }).then(dataOf) : null,
+    ]);
+    const depths = new Map(stats?.channels.map(({ id, queue }) => [id, queue.depth]));
+    const rows = list.channels.map((channel) => ({ channel, waiting: depths.get(channel.id) }));
+    return { rows, next: list.pagination.hasMore ? query.page + 1 : null };
+  });
+  const canCreate = may("channels:write");
+  const create = canCreate ? (
+    <a class="button button-main" href={to("channels/new")}>
+      New channel
+    </a>
+  ) : null;
+  useShortcuts([{ keys: "n", label: "New channel", run: () => canCreate && route(to("channels/new")) }]);
+  return (
+    <Screen
+      title="Channels"
+      intro="Where your contacts write to you: a WhatsApp number, a Telegram bot, or a chat on your site."
+      actions={create}
+    >
+      <Listed
+        pages={pages}
+        empty={
+          <Empty
+            icon="channel"
+            title="No channel yet"
+            action={create}
+            command={'npm run cli -- channels create --kind web --name "Our site"'}
+          >
+            A channel brings your contacts’ messages here, and takes your answers to them. A web chat works within a
+            minute.
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <ul class="rows">
+            {rows.map((row) => (
+              <ChannelRow key={row.channel.id} row={row} />
+            ))}
+          </ul>
+        )}
+      </Listed>
+    </Screen>
+  );
+}
+
+function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.Element {
+  const { to } = usePlace();
+  const [element, isSeen] = useSeen<HTMLLIElement>();
+  const { id, name, kind, health } = channel;
+  const { label, icon } = KINDS[kind];
+  return (
+    <li class="row" ref={element}>
+      <span class={`kind kind-${kind}`}>
+        <Icon name={icon} />
+      </span>
+      <div class="row-main">
+        <p class="row-title">
+          <a class="row-link" href={to(`channels/${id}`)}>
+            <bdi>{name}</bdi>
+          </a>
+          <Health health={health} />
+        </p>
+        <p class="row-detail">
+          {label} · <Copyable text={id} label="the channel’s id" />
+        </p>
+        {health.reason !== null && <p class="row-detail failed">{health.reason}</p>}
+      </div>
+      <div class="channel-use">{isSeen && may("stats:read") && <Attempts id={id} name={name} />}</div>
+      <div class="row-numbers">
+        {isSeen && may("chats:read") && <ChatCount id={id} />}
+        {waiting !== undefined && waiting > 0 && <span class="warn">{number(waiting)} waiting</span>}
+      </div>
+    </li>
+  );
+}
+
+/** Whether a channel works. */
+export function Health({ health }: { health: Channel["health"] }): JSX.Element {
+  return health.state === "ok" ? <Badge tone="good">Works</Badge> : <Badge tone="bad">Broken</Badge>;
+}
+
+/** How many chats a channel has. @param isBare without the word */
+export function ChatCount({ id, isBare = false }: { id: string; isBare?: boolean }): JSX.Element {
+  const { api } = usePlace();
+  const chats = useResource(`chats of ${id}`, async (signal) => {
+    return dataOf(await api.GET("/chats", { params: { query: { channel: id, limit: 1 } }, signal })).pagination.total;
+  });
+  if (chats.data === undefined) return <span class="quiet">…</span>;
+  return <span>{isBare ? number(chats.data) : plural(chats.data, "chat")}</span>;
+}
+
+function Attempts({ id, name }: { id: string; name: string }): JSX.Element | null {
+  const { api } = usePlace();
+  const history = useResource(`history ${id} day`, async (signal) => {
+    const query = { of: id, by: "day" } as const;
+    return dataOf(await api.GET("/stats/history", { params: { query }, signal })).history;
+  });
+  const sent = history.data && seriesOf(history.data)[0]?.values.slice(-DAYS);
+  return sent?.some((count) => count > 0) ? (
+    <Sparkline values={sent} label={`Messages sent by ${name} on each of the last ${DAYS} days`} />
+  ) : null;
+}

@@ -1,0 +1,302 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { type Channel, dataOf, type Schemas } from "../api.ts";
+import { number } from "../format.ts";
+import { listen } from "../inbox/live.ts";
+import { usePlace } from "../organization.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { HistoryChart } from "../parts/history-chart.tsx";
+import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { say } from "../parts/toast.tsx";
+import { forget, type Resource, useResource } from "../resource.ts";
+import { may } from "../session.ts";
+import { KINDS, keyOf } from "./channel-kinds.ts";
+import { ChatCount, Health } from "./channel-list.tsx";
+import { Checks, useChecks } from "./checks.tsx";
+import { CredentialsDialog } from "./credentials-dialog.tsx";
+import { RotateIdentity } from "./identity-dialog.tsx";
+import { Register, WebhookFacts } from "./set-up.tsx";
+import { SettingsDialog } from "./settings-dialog.tsx";
+import { Snippet } from "./web-parts.tsx";
+
+const PAGE = 100;
+
+/** One channel: whether it works, what waits, how it delivers, and what can be done with it. */
+export function ChannelScreen({ id }: { id: string }): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const found = useResource(keyOf(id), async (signal) => {
+    return dataOf(await api.GET("/channels/{id}", { params: { path: { id } }, signal })).channel;
+  });
+  const stats = useResource(may("stats:read") ? `stats ${organization.id}` : null, async (signal) => {
+    return dataOf(await api.GET("/stats", { params: { query: { limit: PAGE } }, signal })).channels;
+  });
+  useEffect(
+    () =>
+      listen((event) => {
+        if (event?.type !== "channel.health") return;
+        found.reload();
+        stats.reload();
+      }),
+    [id],
+  );
+  return (
+    <Screen
+      title={found.data?.name ?? "Channel"}
+      back={{ href: to("channels"), label: "Channels" }}
+      actions={found.data && may("channels:write") ? <Actions channel={found.data} found={found} /> : null}
+    >
+      <Loaded resource={found}>
+        {(channel) => (
+          <Details channel={channel} found={found} stats={stats.data?.find((one) => one.id === id) ?? null} />
+        )}
+      </Loaded>
+    </Screen>
+  );
+}
+
+function Actions({ channel, found }: { channel: Channel; found: Resource<Channel> }): JSX.Element {
+  const { api, to } = usePlace();
+  const { route } = useLocation();
+  const open = useSignal<"settings" | "delete" | null>(null);
+  const close = () => (open.value = null);
+  const { id, name } = channel;
+  return (
+    <>
+      <a class="button" href={to(`channels/${id}/set-up`)}>
+        Set-up guide
+      </a>
+      <button type="button" class="button" onClick={() => (open.value = "settings")}>
+        Change
+      </button>
+      {may("chats:erase") && (
+        <button type="button" class="button button-warns" onClick={() => (open.value = "delete")}>
+          Delete
+        </button>
+      )}
+      {open.value === "settings" && <SettingsDialog channel={channel} onClose={close} onChannel={found.set} />}
+      {open.value === "delete" && (
+        <Confirm
+          title={`Delete “${name}”?`}
+          submit="Delete the channel"
+          typed={name}
+          onClose={close}
+          onConfirm={async () => {
+            dataOf(await api.DELETE("/channels/{id}", { params: { path: { id } } }));
+            forget("channel");
+            say("The channel was deleted");
+            route(to("channels"));
+          }}
+        >
+          <p>Its chats go with it, and their messages, for good. Messages that wait are not sent.</p>
+          <p>A channel with many chats is deleted in steps: if you are told to try again, do.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface DetailsProps {
+  channel: Channel;
+  found: Resource<Channel>;
+  stats: Schemas["ChannelStats"] | null;
+}
+
+function Details({ channel, found, stats }: DetailsProps): JSX.Element {
+  const open = useSignal<"credentials" | "identity" | null>(null);
+  const isAsked = useSignal(false);
+  const checks = useChecks(channel.id, isAsked.value);
+  const { id, kind, health, settings, limits, retentionDays, credentials, createdAt } = channel;
+  const { label, network } = KINDS[kind];
+  const canWrite = may("channels:write");
+  const canRotate = canWrite && may("messages:read") && may("messages:send");
+  const close = () => (open.value = null);
+  return (
+    <>
+      {health.state === "broken" && (
+        <div class="notice notice-bad" role="alert">
+          <p>
+            <strong>
+              {network} refused this channel <Time at={health.since} long />.
+            </strong>{" "}
+            {health.reason} Messages wait, and none is lost.
+            {stats?.health.nextProbeAt && (
+              <>
+                {" "}
+                Parley tries again <Time at={stats.health.nextProbeAt} future />.
+              </>
+            )}
+          </p>
+          {canWrite && (
+            <button type="button" class="button" onClick={() => (open.value = "credentials")}>
+              Replace the credentials
+            </button>
+          )}
+        </div>
+      )}
+      <div class="grid">
+        <section class="box">
+          <h2>Channel</h2>
+          <Facts>
+            <Fact name="State">
+              <Health health={health} />{" "}
+              <span class="quiet">
+                last change <Time at={health.since} long />
+              </span>
+            </Fact>
+            <Fact name="Kind">{label}</Fact>
+            <Fact name="Id">
+              <Copyable text={id} label="the channel’s id" />
+            </Fact>
+            <Fact name="Created">
+              <Time at={createdAt} long />
+            </Fact>
+          </Facts>
+        </section>
+        <section class="box">
+          <h2>Now</h2>
+          <Facts>
+            {may("chats:read") && (
+              <Fact name="Chats">
+                <ChatCount id={id} isBare /> {limits.chats !== null && `of at most ${number(limits.chats)}`}
+              </Fact>
+            )}
+            {stats && (
+              <>
+                <Fact name="Messages that wait">
+                  {number(stats.queue.depth)}
+                  {stats.queue.oldest && (
+                    <span class="quiet">
+                      {" "}
+                      · the oldest from <Time at={stats.queue.oldest} long />
+                    </span>
+                  )}
+                </Fact>
+                <Fact name="Sent so far">{number(stats.attempts.sent)}</Fact>
+                <Fact name="Failed so far">{number(stats.attempts.failed)}</Fact>
+              </>
+            )}
+            {!stats && !may("stats:read") && (
+              <p class="quiet">
+                Numbers are shown with the permission <code>stats:read</code>.
+              </p>
+            )}
+          </Facts>
+        </section>
+        <section class="box">
+          <h2>Settings</h2>
+          <Facts>
+            {settings.perSecond !== undefined && <Fact name="Pace">At most {number(settings.perSecond)} a second</Fact>}
+            {settings.allowedOrigins !== undefined && (
+              <Fact name="Sites that may show it">
+                {settings.allowedOrigins.length === 0 ? (
+                  "Every site"
+                ) : (
+                  <ul>
+                    {settings.allowedOrigins.map((origin) => (
+                      <li key={origin}>
+                        <code>{origin}</code>
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </Fact>
+            )}
+            <Fact name="Messages are kept">
+              {retentionDays === null ? "For good" : `${number(retentionDays)} days`}
+            </Fact>
+          </Facts>
+        </section>
+      </div>
+      <div class="grid">
+        {credentials && (
+          <section class="box">
+            <h2>Credentials</h2>
+            <Facts>
+              {KINDS[kind].credentials.map(({ name, label: what }) => (
+                <Fact key={name} name={what}>
+                  <code>…{credentials[name] ?? ""}</code>
+                </Fact>
+              ))}
+            </Facts>
+            {canWrite && (
+              <p>
+                <button type="button" class="button" onClick={() => (open.value = "credentials")}>
+                  Replace
+                </button>
+              </p>
+            )}
+          </section>
+        )}
+        {kind === "web" && (
+          <section class="box">
+            <h2>On your site</h2>
+            <Snippet id={id} />
+            <p>
+              <a href={`/web/${id}`} target="_blank" rel="noopener">
+                Open the chat as a page
+              </a>
+            </p>
+            {canRotate && (
+              <p>
+                <button type="button" class="button" onClick={() => (open.value = "identity")}>
+                  New identity secret
+                </button>
+              </p>
+            )}
+          </section>
+        )}
+        {channel.webhook && (
+          <section class="box">
+            <h2>Webhook</h2>
+            <WebhookFacts channel={channel} />
+            {kind === "telegram" && canWrite && (
+              <Register id={id} isDone onDone={() => isAsked.value && checks.reload()} />
+            )}
+          </section>
+        )}
+        {canWrite && (
+          <section class="box">
+            <h2>Check</h2>
+            {isAsked.value ? (
+              <Checks checks={checks} />
+            ) : (
+              <>
+                <p class="quiet">
+                  {kind === "web"
+                    ? "Tests whether the channel’s secrets can be read."
+                    : `Asks ${network} whether the credentials work and where the webhook points.`}
+                </p>
+                <p>
+                  <button type="button" class="button" onClick={() => (isAsked.value = true)}>
+                    Check now
+                  </button>
+                </p>
+              </>
+            )}
+          </section>
+        )}
+      </div>
+      {may("stats:read") && (
+        <section class="box">
+          <HistoryChart title="Attempts to deliver" of={id} />
+        </section>
+      )}
+      {open.value === "credentials" && (
+        <CredentialsDialog
+          channel={channel}
+          onClose={close}
+          onChannel={(changed) => {
+            found.set(changed);
+            if (isAsked.value) checks.reload();
+          }}
+        />
+      )}
+      {open.value === "identity" && <RotateIdentity id={id} onClose={close} />}
+    </>
+  );
+}

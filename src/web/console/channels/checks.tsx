@@ -1,0 +1,71 @@
+import type { JSX } from "preact";
+import { dataOf } from "../api.ts";
+import { longAgo } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { Failure, Skeleton } from "../parts/states.tsx";
+import { now } from "../parts/time.tsx";
+import { type Resource, useResource } from "../resource.ts";
+import type { Check } from "./channel-kinds.ts";
+
+const NAMES: Record<Check["name"], string> = { credentials: "Credentials", webhook: "Webhook", network: "Network" };
+const SIGNS: Record<Check["state"], { icon: IconName; word: string }> = {
+  ok: { icon: "check", word: "Good" },
+  warns: { icon: "warning", word: "Works, with a problem" },
+  fails: { icon: "close", word: "Does not work" },
+  unknown: { icon: "clock", word: "Not checked" },
+};
+
+/** Asks the network about a channel. @param isAsked false: nothing is asked yet */
+export function useChecks(channelId: string, isAsked = true): Resource<Check[]> {
+  const { api } = usePlace();
+  return useResource(isAsked ? `checks ${channelId}` : null, async (signal) => {
+    return dataOf(await api.POST("/channels/{id}/check", { params: { path: { id: channelId } }, signal })).checks;
+  });
+}
+
+interface ChecksProps {
+  checks: Resource<Check[]>;
+  /** Shows these alone. */
+  only?: Check["name"][];
+  /** Something that does not work yet is no fault. */
+  isWaiting?: boolean;
+}
+
+/** What the checks found, and what to do. */
+export function Checks({ checks, only, isWaiting = false }: ChecksProps): JSX.Element {
+  const { data, error, reload, loadedAt } = checks;
+  if (data === undefined) return error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={1} />;
+  const shown = data.filter(({ name }) => !only || only.includes(name));
+  return (
+    <div class="checks-found" aria-live="polite">
+      <ul>
+        {shown.map(({ name, state, found, advice }) => (
+          <li key={name} class={`check-found check-${isWaiting ? "unknown" : state}`}>
+            <Icon name={isWaiting ? "clock" : SIGNS[state].icon} />
+            <div>
+              <p>
+                <strong>{NAMES[name]}</strong> <span class="hidden">{SIGNS[state].word}.</span>
+              </p>
+              <p>{found}.</p>
+              {advice !== null && <p class="check-advice">{advice}.</p>}
+            </div>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet checks-when">
+        {loadedAt > 0 && `Checked ${longAgo(loadedAt, now.value)}. `}
+        <button type="button" class="link" onClick={reload}>
+          Check again
+        </button>
+      </p>
+      {error && <Failure error={error} onRetry={reload} />}
+    </div>
+  );
+}
+
+/** Whether all of these checks are good; null if they are not known. */
+export function areGood(checks: Check[] | undefined, ...names: Check["name"][]): boolean | null {
+  const found = checks?.filter(({ name }) => names.includes(name));
+  return found === undefined ? null : found.every(({ state }) => state === "ok" || state === "warns");
+}

@@ -1,0 +1,107 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { dataOf, type Message } from "../api.ts";
+import { useMembers, usePlace } from "../organization.ts";
+import { Time } from "../parts/time.tsx";
+import { sayError } from "../parts/toast.tsx";
+import { useResource } from "../resource.ts";
+import { currentSession, may } from "../session.ts";
+
+const ASK_MS = 3_000;
+const STATUS_MS = 1_000;
+const UNDECIDED: readonly Message["status"][] = ["QUEUED", "SCHEDULED"];
+
+const WORDS: Partial<Record<Message["status"], string>> = {
+  SENT: "Sent.",
+  DELIVERED: "Delivered.",
+  READ: "Read.",
+  QUEUED: "On its way…",
+};
+
+interface FirstMessageProps {
+  /** The channel's id. */
+  id: string;
+  /** How a first message comes in. */
+  hint: string;
+  step: (props: { title: string; isDone: boolean | null; children: ComponentChildren }) => JSX.Element;
+}
+
+/** The last step of a set-up: a message comes in, and one goes out. */
+export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.Element | null {
+  const { api, to } = usePlace();
+  const latest = useResource(may("chats:read") ? `latest chat of ${id}` : null, async (signal) => {
+    return dataOf(await api.GET("/chats", { params: { query: { channel: id, limit: 1 } }, signal })).chats[0] ?? null;
+  });
+  const members = useMembers();
+  const sent = useSignal<Message | null>(null);
+  const chat = latest.data;
+  const isWaiting = chat === null;
+  useEffect(() => {
+    if (!isWaiting) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") latest.reload();
+    }, ASK_MS);
+    return () => clearInterval(timer);
+  }, [isWaiting]);
+
+  const last = sent.value;
+  const isUndecided = last !== null && UNDECIDED.includes(last.status);
+  useEffect(() => {
+    if (!isUndecided) return;
+    const timer = setInterval(async () => {
+      const path = { id: last.chatId, messageId: last.id };
+      const answer = await api.GET("/chats/{id}/messages/{messageId}", { params: { path } }).catch(() => null);
+      if (answer?.data) sent.value = answer.data.message;
+    }, STATUS_MS);
+    return () => clearInterval(timer);
+  }, [isUndecided, last?.id]);
+
+  if (!may("chats:read")) return null;
+  const send = async (chatId: string) => {
+    try {
+      const params = { path: { id: chatId }, header: { "Idempotency-Key": crypto.randomUUID() } };
+      // The operator is no member, and writes as the first one.
+      const senderId = currentSession().type === "operator" ? members.data?.[0]?.id : undefined;
+      const body = { content: "Hello! This is a test message.", ...(senderId !== undefined && { senderId }) };
+      sent.value = dataOf(await api.POST("/chats/{id}/messages", { params, body })).message;
+    } catch (error) {
+      sayError(error);
+    }
+  };
+  return (
+    <Step title="Exchange a first message" isDone={last !== null && !isUndecided && last.error === null}>
+      {!chat && (
+        <>
+          <p>{hint}</p>
+          <p class="waiting" role="status">
+            Waiting for a message…
+          </p>
+        </>
+      )}
+      {chat && (
+        <>
+          <p role="status">
+            The latest chat is with{" "}
+            <a href={to(`inbox/${chat.id}`)}>
+              <bdi>{chat.contact.name ?? chat.contact.address}</bdi>
+            </a>
+            , <Time at={chat.lastMessageAt ?? chat.createdAt} long />.
+          </p>
+          {may("messages:send") && (
+            <p>
+              <button type="button" class="button" disabled={isUndecided} onClick={() => void send(chat.id)}>
+                Send a test message
+              </button>
+            </p>
+          )}
+        </>
+      )}
+      {last && (
+        <p role="status" class={last.error ? "failed" : ""}>
+          {last.error?.message ?? WORDS[last.status] ?? last.status}
+        </p>
+      )}
+    </Step>
+  );
+}

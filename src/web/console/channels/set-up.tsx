@@ -1,0 +1,240 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { type Channel, dataOf, type Schemas } from "../api.ts";
+import { usePlace } from "../organization.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { sayError } from "../parts/toast.tsx";
+import { type Resource, useResource } from "../resource.ts";
+import { may } from "../session.ts";
+import { KINDS, keyOf } from "./channel-kinds.ts";
+import { areGood, Checks, useChecks } from "./checks.tsx";
+import { CredentialsDialog } from "./credentials-dialog.tsx";
+import { FirstMessage } from "./first-message.tsx";
+import { OriginsForm, Preview, Snippet } from "./web-parts.tsx";
+
+/** How often the network is asked whether its webhook points here, and how many times. */
+const ASK_MS = 10_000;
+const MOST_ASKED = 30;
+
+/** What is left to do until a channel works, step by step. */
+export function SetUp({ id }: { id: string }): JSX.Element {
+  const { api, to } = usePlace();
+  const found = useResource(keyOf(id), async (signal) => {
+    return dataOf(await api.GET("/channels/{id}", { params: { path: { id } }, signal })).channel;
+  });
+  const name = found.data?.name;
+  return (
+    <Screen
+      title={name ? `Set up “${name}”` : "Set up a channel"}
+      back={{ href: to("channels"), label: "Channels" }}
+      actions={
+        <a class="button" href={to(`channels/${id}`)}>
+          Show the channel
+        </a>
+      }
+    >
+      <Loaded resource={found}>
+        {(channel) =>
+          channel.kind === "web" ? (
+            <WebSteps channel={channel} found={found} />
+          ) : (
+            <NetworkSteps channel={channel} found={found} />
+          )
+        }
+      </Loaded>
+    </Screen>
+  );
+}
+
+interface StepsProps {
+  channel: Channel;
+  found: Resource<Channel>;
+}
+
+interface StepProps {
+  title: string;
+  isDone: boolean | null;
+  children: ComponentChildren;
+}
+
+/** One step. Its mark is a number until it is done. */
+function Step({ title, isDone, children }: StepProps): JSX.Element {
+  return (
+    <li class={isDone ? "step step-done" : "step"}>
+      <span class="step-mark">{isDone && <Icon name="check" />}</span>
+      <div class="step-body">
+        <h2>
+          {title} {isDone && <span class="hidden">(done)</span>}
+        </h2>
+        {children}
+      </div>
+    </li>
+  );
+}
+
+function WebSteps({ channel, found }: StepsProps): JSX.Element {
+  const { id, settings } = channel;
+  const hasOrigins = (settings.allowedOrigins ?? []).length > 0;
+  return (
+    <ol class="steps">
+      <Step title="Say where it may be shown" isDone={hasOrigins}>
+        <OriginsForm channel={channel} onChannel={found.set} />
+      </Step>
+      <Step title="Put it on your site" isDone={null}>
+        <p>Paste these lines before the end of each page’s body. A button for the chat appears in the corner.</p>
+        <Snippet id={id} />
+      </Step>
+      <Step title="Try it" isDone={null}>
+        <p>Write a message, as a visitor does.</p>
+        <Preview id={id} name={channel.name} />
+      </Step>
+      <FirstMessage id={id} hint="It comes from the preview above, or from your site." step={Step} />
+    </ol>
+  );
+}
+
+function NetworkSteps({ channel, found }: StepsProps): JSX.Element {
+  const { id, kind } = channel;
+  const { label } = KINDS[kind];
+  const checks = useChecks(id, may("channels:write"));
+  const isChanging = useSignal(false);
+  const isAccepted = areGood(checks.data, "credentials", "network");
+  const isConnected = areGood(checks.data, "webhook");
+  const isWaiting = isAccepted === true && isConnected === false && kind === "whatsapp";
+  useEffect(() => {
+    if (!isWaiting) return;
+    let asked = 0;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible" && asked++ < MOST_ASKED) checks.reload();
+    }, ASK_MS);
+    return () => clearInterval(timer);
+  }, [isWaiting]);
+  return (
+    <ol class="steps">
+      <Step title={`${label} accepts the credentials`} isDone={isAccepted}>
+        <Checks checks={checks} only={["credentials", "network"]} />
+        {isAccepted === false && (
+          <p>
+            <button type="button" class="button" onClick={() => (isChanging.value = true)}>
+              Replace the credentials
+            </button>
+          </p>
+        )}
+      </Step>
+      <Step title={`${KINDS[kind].network} sends messages here`} isDone={isConnected}>
+        {kind === "telegram" ? (
+          <Register id={id} isDone={isConnected === true} onDone={checks.reload} />
+        ) : (
+          <EnterWebhook channel={channel} isWaiting={isWaiting} />
+        )}
+        <Checks checks={checks} only={["webhook"]} isWaiting={isConnected === false} />
+      </Step>
+      <FirstMessage
+        id={id}
+        hint={
+          kind === "telegram"
+            ? "Open your bot in Telegram and write to it. A bot can’t write first."
+            : "Write to the number from your own phone. For 24 hours afterwards you can answer freely."
+        }
+        step={Step}
+      />
+      {isChanging.value && (
+        <CredentialsDialog
+          channel={channel}
+          onClose={() => (isChanging.value = false)}
+          onChannel={(changed) => {
+            found.set(changed);
+            checks.reload();
+          }}
+        />
+      )}
+    </ol>
+  );
+}
+
+interface RegisterProps {
+  id: string;
+  isDone: boolean;
+  onDone: () => void;
+}
+
+/** Makes Telegram call the service. A webhook that points here can be registered again. */
+export function Register({ id, isDone, onDone }: RegisterProps): JSX.Element {
+  const { api } = usePlace();
+  const isSending = useSignal(false);
+  const answer = useSignal<Schemas["WebhookRegistration"] | null>(null);
+  const register = async () => {
+    isSending.value = true;
+    try {
+      answer.value = dataOf(await api.POST("/channels/{id}/webhook", { params: { path: { id } } })).webhook;
+      onDone();
+    } catch (error) {
+      sayError(error);
+    } finally {
+      isSending.value = false;
+    }
+  };
+  return (
+    <>
+      {!isDone && <p>Parley gives Telegram the address of this service, and a secret that proves each call.</p>}
+      <p>
+        <button
+          type="button"
+          class={isDone ? "button" : "button button-main"}
+          aria-busy={isSending.value}
+          disabled={isSending.value}
+          onClick={() => void register()}
+        >
+          Register the webhook
+        </button>
+      </p>
+      {answer.value && (
+        <p class={answer.value.ok ? "" : "failed"} role="status">
+          Telegram says: {answer.value.description}
+        </p>
+      )}
+    </>
+  );
+}
+
+function EnterWebhook({ channel, isWaiting }: { channel: Channel; isWaiting: boolean }): JSX.Element {
+  return (
+    <>
+      <p>
+        In your app at Meta, open WhatsApp → Configuration and enter both texts. Then subscribe to the field{" "}
+        <code>messages</code>.
+      </p>
+      <WebhookFacts channel={channel} />
+      {isWaiting && (
+        <p class="waiting" role="status">
+          Waiting for Meta…
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What the network must know to call the service. */
+export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel }): JSX.Element | null {
+  if (!webhook) return null;
+  return (
+    <Facts>
+      <Fact name={kind === "whatsapp" ? "Callback URL" : "URL"}>
+        <Copyable text={webhook.url} label="the URL" />
+      </Fact>
+      <Fact name={kind === "whatsapp" ? "Verify token" : "Secret token"}>
+        {webhook.verifyToken === null ? (
+          <span class="quiet">
+            Shown with the permission <code>channels:write</code>
+          </span>
+        ) : (
+          <Copyable text={webhook.verifyToken} label="the token" />
+        )}
+      </Fact>
+    </Facts>
+  );
+}

@@ -1,0 +1,86 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { type Channel, dataOf } from "../api.ts";
+import { usePlace } from "../organization.ts";
+import { Field, Form } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { say, sayError } from "../parts/toast.tsx";
+import { originsIn, snippetOf } from "./channel-kinds.ts";
+
+interface OriginsProps {
+  channel: Channel;
+  onChannel: (changed: Channel) => void;
+}
+
+/** The sites that may show a web chat. */
+export function OriginsForm({ channel, onChannel }: OriginsProps): JSX.Element {
+  const { api } = usePlace();
+  return (
+    <Form
+      submit="Save"
+      onSubmit={async ({ text }) => {
+        const params = { path: { id: channel.id } };
+        const body = { settings: { allowedOrigins: originsIn(text("origins")) } };
+        onChannel(dataOf(await api.PATCH("/channels/{id}", { params, body })).channel);
+        say("The sites were saved");
+      }}
+    >
+      <OriginsField origins={channel.settings.allowedOrigins ?? []} />
+    </Form>
+  );
+}
+
+/** The field of the sites, named `origins`. */
+export function OriginsField({ origins }: { origins: string[] }): JSX.Element {
+  return (
+    <Field label="Sites" hint="One on each line. Empty: every site.">
+      {(id) => (
+        <textarea
+          id={id}
+          name="origins"
+          rows={3}
+          spellcheck={false}
+          placeholder="https://www.example.com"
+          defaultValue={origins.join("\n")}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The lines that put a web chat on a site, with a button that copies them. */
+export function Snippet({ id }: { id: string }): JSX.Element {
+  const [isCopied, setCopied] = useState(false);
+  const text = snippetOf(id);
+  return (
+    <div class="snippet">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard */}
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+      <button
+        type="button"
+        class="button"
+        onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true), sayError)}
+      >
+        <Icon name={isCopied ? "check" : "copy"} />
+        <span role="status">{isCopied ? "Copied" : "Copy"}</span>
+      </button>
+    </div>
+  );
+}
+
+/** A web chat as visitors see it. It waits for a click, because the chat takes the focus when it opens. */
+export function Preview({ id, name }: { id: string; name: string }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  if (!isOpen) {
+    return (
+      <p>
+        <button type="button" class="button" onClick={() => setOpen(true)}>
+          Open the preview
+        </button>
+      </p>
+    );
+  }
+  return <iframe class="web-preview" src={`/web/${id}`} title={`Preview of ${name}`} />;
+}

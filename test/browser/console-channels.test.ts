@@ -1,0 +1,173 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { violations } from "./violations.ts";
+
+const { base } = inject("server");
+
+let browser: Browser;
+let desk: Desk;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  desk = await openDesk();
+});
+afterAll(() => browser.close());
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name }).waitFor();
+const create = (page: Page) => page.getByRole("button", { name: "Create the channel" }).click();
+/** The id of the channel whose set-up is open. */
+const idOf = (page: Page) => /chn_\w+/.exec(page.url())?.[0] ?? "";
+const channelOf = async (page: Page) => (await desk.api("GET", `/channels/${idOf(page)}`)).channel;
+
+test("a web chat is set up: its secret is shown once, its sites are saved, and a visitor's first message is seen", async () => {
+  const page = await openConsole(browser, screenOf(desk, "channels"));
+  await page.getByRole("link", { name: "New channel" }).click();
+  await page.getByRole("link", { name: /Web chat/ }).click();
+  await page.getByLabel("Name").fill("Our shop");
+  await create(page);
+  await page.getByRole("dialog", { name: "Save the identity secret now" }).waitFor();
+  const secret = await page.locator(".secret").textContent();
+  expect(secret).toMatch(/^\w{32}$/);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "I saved it" }).click();
+  await heading(page, "Set up “Our shop”");
+  expect(await page.content()).not.toContain(secret);
+  await page.getByLabel("Sites").fill("https://shop.example\nnonsense");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("must be an origin").waitFor();
+  await page.getByLabel("Sites").fill("https://shop.example");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The sites were saved").waitFor();
+  const channel = await channelOf(page);
+  expect(channel.settings).toEqual({ allowedOrigins: ["https://shop.example"] });
+  expect(await page.locator("pre").textContent()).toContain(`data-channel="${channel.id}"`);
+  await page.getByText("Waiting for a message…").waitFor();
+  await page.getByRole("button", { name: "Open the preview" }).click();
+  const preview = page.frameLocator("iframe");
+  await preview.getByLabel("Message", { exact: true }).fill("Is anybody there?");
+  await preview.getByRole("button", { name: "Send" }).click();
+  await page.getByText("The latest chat is with").waitFor();
+  await page.getByRole("button", { name: "Send a test message" }).click();
+  await preview.getByText("This is a test message.").waitFor();
+  await page.getByText("Exchange a first message (done)").waitFor();
+  await page.context().close();
+});
+
+test("a bot is set up: the credentials are checked, the webhook is registered, and a message goes out", async () => {
+  const page = await openConsole(browser, screenOf(desk, "channels/new/telegram"));
+  await page.getByLabel("Name").fill("Our bot");
+  await page.getByLabel("Bot token").fill("not a token");
+  await create(page);
+  await page.getByRole("alert").getByText("must be a bot token").waitFor();
+  await page.getByLabel("Bot token").fill("123456:a-bot-token-of-this-test");
+  await create(page);
+  await page.getByText("The network accepts the credentials.").waitFor();
+  await page.getByText("No webhook is registered").waitFor();
+  await page.getByRole("button", { name: "Register the webhook" }).click();
+  await page.getByText("Telegram says: Webhook was set").waitFor();
+  await page.getByText("The webhook points to this service.").waitFor();
+  await page.getByText("Telegram sends messages here (done)").waitFor();
+  const { webhook } = await channelOf(page);
+  const message = { message_id: 1, date: 1, chat: { id: 42, type: "private", first_name: "Tess" }, text: "Hello" };
+  const arrived = await fetch(webhook.url, {
+    method: "POST",
+    headers: { "X-Telegram-Bot-Api-Secret-Token": webhook.verifyToken, "Content-Type": "application/json" },
+    body: JSON.stringify({ update_id: 1, message: { ...message, from: message.chat } }),
+  });
+  expect(arrived.status).toBe(200);
+  await page.getByRole("link", { name: "Tess" }).waitFor();
+  await page.getByRole("button", { name: "Send a test message" }).click();
+  await page.getByText("Sent.", { exact: true }).waitFor();
+  await page.context().close();
+});
+
+test("a broken channel says why, and is checked, mended, changed and deleted on its screen", async () => {
+  const body = { kind: "telegram", name: "Old bot", credentials: { botToken: "123456:a-token-that-works-here" } };
+  const { channel } = await desk.api("POST", "/channels", body);
+  const page = await openConsole(browser, screenOf(desk, `channels/${channel.id}`));
+  await page.getByRole("button", { name: "Check now" }).click();
+  await page.getByText("The network accepts the credentials.").waitFor();
+  // What the service says of a broken channel, without waiting until it breaks.
+  const broken = { state: "broken", reason: "Telegram refuses the bot token: Unauthorized", since: channel.createdAt };
+  const isThis = new RegExp(`/console/api/.*/channels/${channel.id}$`);
+  await page.route(isThis, async (route) => {
+    if (route.request().method() !== "GET") return route.fallback();
+    await route.fulfill({ json: { channel: { ...channel, health: broken } } });
+  });
+  await page.reload();
+  await page.getByRole("alert").getByText("Telegram refuses the bot token: Unauthorized").waitFor();
+  await page.unroute(isThis);
+  await page.getByRole("button", { name: "Replace the credentials" }).click();
+  await page.getByLabel("Bot token").fill("123456:another-token-of-this-test");
+  await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();
+  await page.getByText("The credentials were replaced").waitFor();
+  await page.getByText("…test").waitFor();
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("Messages in a second").fill("7");
+  await page.getByLabel("Days that messages are kept").fill("30");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("At most 7 a second").waitFor();
+  await page.getByText("30 days").waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog");
+  const confirm = dialog.getByRole("button", { name: "Delete the channel" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await dialog.getByRole("textbox").fill("Old bot");
+  await confirm.click();
+  await page.getByText("The channel was deleted").waitFor();
+  await page.getByRole("link", { name: "Site", exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "Old bot" }).count()).toBe(0);
+  await page.context().close();
+});
+
+test("a list that can't be loaded says why and is asked for again; a channel that does not exist says so", async () => {
+  const page = await openConsole(browser, screenOf(desk, "inbox"));
+  await page.route(/\/channels\?/, (route) =>
+    route.fulfill({ status: 500, json: { error: "It broke", message: "It broke", code: "internal_error" } }),
+  );
+  await page.goto(`${base}${screenOf(desk, "channels")}`);
+  await page.getByText("internal_error").waitFor();
+  await page.unroute(/\/channels\?/);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("link", { name: "Site", exact: true }).waitFor();
+  await page.goto(`${base}${screenOf(desk, "channels/chn_gaaaaaaaaaaaaaaa")}`);
+  await page.getByText("channel_not_found").waitFor();
+  await page.context().close();
+});
+
+/** Looking through five screens takes long on a busy machine. */
+const LONG = 120_000;
+
+test.for((["light", "dark"] as const).flatMap((colorScheme) => [320, 1280].map((width) => ({ colorScheme, width }))))(
+  "the screens of channels have no accessibility violations: $colorScheme, $width px",
+  async ({ colorScheme, width }) => {
+    const credentials = { botToken: "123456:a-token-that-works-here" };
+    const { channel } = await desk.api("POST", "/channels", { kind: "telegram", name: "Seen bot", credentials });
+    const page = await openConsole(browser, screenOf(desk, "channels"), {
+      colorScheme,
+      viewport: { width, height: 700 },
+      // An animation without an end would never let the look begin.
+      reducedMotion: "reduce",
+    });
+    await page.getByRole("link", { name: "Seen bot" }).first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.goto(`${base}${screenOf(desk, "channels/new")}`);
+    await page.getByRole("link", { name: /Telegram/ }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.goto(`${base}${screenOf(desk, "channels/new/whatsapp")}`);
+    await page.getByLabel("App secret").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.goto(`${base}${screenOf(desk, `channels/${channel.id}/set-up`)}`);
+    await page.getByRole("button", { name: "Check again" }).first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.goto(`${base}${screenOf(desk, `channels/${channel.id}`)}`);
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByRole("button", { name: "Check again" }).first().waitFor();
+    await page.getByText("As a table").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  },
+  LONG,
+);
