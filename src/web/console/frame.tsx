@@ -22,6 +22,7 @@ import { useShortcuts } from "./shortcuts.ts";
 
 const management = () => import("./management.ts");
 const Channels = lazyScreen(() => management().then(({ Channels }) => Channels));
+const Webhooks = lazyScreen(() => management().then(({ Webhooks }) => Webhooks));
 const Keys = lazyScreen(() => management().then(({ Keys }) => Keys));
 const Templates = lazyScreen(() => management().then(({ Templates }) => Templates));
 const Members = lazyScreen(() => management().then(({ Members }) => Members));
@@ -82,6 +83,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
           <Route path="/" component={GoToInbox} />
           <Route path="/inbox/:chat?" component={Inbox} />
           <Route path="/channels/:id?/:part?" component={Channels} />
+          <Route path="/webhooks/:id?/:chat?" component={Webhooks} />
           <Route path="/keys/:id?" component={Keys} />
           <Route path="/templates/:id?" component={Templates} />
           <Route path="/members" component={Members} />

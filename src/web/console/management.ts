@@ -7,3 +7,4 @@ export { Scheduled } from "./scheduled/scheduled.tsx";
 export { Settings } from "./settings/settings.tsx";
 export { Statistics } from "./statistics/statistics.tsx";
 export { Templates } from "./templates/templates.tsx";
+export { Webhooks } from "./webhooks/webhooks.tsx";

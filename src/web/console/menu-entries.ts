@@ -16,6 +16,7 @@ export const MENU: readonly MenuEntry[] = [
   { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
   { path: "scheduled", label: "Scheduled", icon: "clock", key: "s", permission: "chats:read" },
   { path: "channels", label: "Channels", icon: "channel", key: "c", permission: "channels:read" },
+  { path: "webhooks", label: "Webhooks", icon: "webhook", key: "w", permission: "webhooks:read" },
   { path: "keys", label: "Keys", icon: "key", key: "k", permission: "keys:read" },
   { path: "templates", label: "Templates", icon: "template", key: "t", permission: "templates:read" },
   { path: "members", label: "Members", icon: "members", key: "m", permission: "members:read" },

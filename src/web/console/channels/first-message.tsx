@@ -49,11 +49,12 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.E
   const isUndecided = last !== null && UNDECIDED.includes(last.status);
   useEffect(() => {
     if (!isUndecided) return;
-    const timer = setInterval(async () => {
+    const ask = async () => {
       const path = { id: last.chatId, messageId: last.id };
       const answer = await api.GET("/chats/{id}/messages/{messageId}", { params: { path } }).catch(() => null);
       if (answer?.data) sent.value = answer.data.message;
-    }, STATUS_MS);
+    };
+    const timer = setInterval(() => void ask(), STATUS_MS);
     return () => clearInterval(timer);
   }, [isUndecided, last?.id]);
 

@@ -1,0 +1,121 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { dataOf, type Schemas } from "../api.ts";
+import { duration, number } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { Fact, Facts, Screen, Table } from "../parts/screen.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { say } from "../parts/toast.tsx";
+import { useResource } from "../resource.ts";
+import { OutcomeBadge } from "./attempts.tsx";
+import { mayManage } from "./webhook-list.tsx";
+
+type Line = Schemas["WebhookChat"];
+
+/** What one chat sends to a webhook: what waits, and why. */
+export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.Element {
+  const { api, to } = usePlace();
+  const isSkipping = useSignal(false);
+  const path = { id, chatId };
+  const line = useResource<Line>(`line ${id} ${chatId}`, async (signal) => {
+    return dataOf(await api.GET("/webhooks/{id}/chats/{chatId}", { params: { path }, signal }));
+  });
+  const head = line.data?.head ?? null;
+  return (
+    <Screen
+      title="A chat’s events"
+      intro="The events of a chat go out one after the other. If one is refused, the later ones wait."
+      back={{ href: to(`webhooks/${id}`), label: "Webhook" }}
+      actions={
+        <>
+          <a class="button" href={to(`inbox/${chatId}`)}>
+            Open the chat
+          </a>
+          <button type="button" class="button" onClick={line.reload}>
+            Reload
+          </button>
+          {head && mayManage() && (
+            <button type="button" class="button button-warns" onClick={() => (isSkipping.value = true)}>
+              Skip the event
+            </button>
+          )}
+        </>
+      }
+    >
+      <Loaded resource={line}>{(data) => <Details line={data} chatId={chatId} />}</Loaded>
+      {isSkipping.value && head && (
+        <Confirm
+          title="Skip this event?"
+          submit="Skip"
+          onClose={() => (isSkipping.value = false)}
+          onConfirm={async () => {
+            const body = { eventId: head.eventId };
+            line.set(dataOf(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { params: { path }, body })));
+            say("The event was skipped");
+          }}
+        >
+          <p>
+            Event {number(head.number)}, <code>{head.type}</code>, is not sent, and the ones after it go out. It counts
+            as given up: a replay can send it later, out of its order.
+          </p>
+        </Confirm>
+      )}
+    </Screen>
+  );
+}
+
+function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: { line: Line; chatId: string }) {
+  return (
+    <>
+      <section class="box">
+        <Facts>
+          <Fact name="Chat">
+            <Copyable text={chatId} label="the chat’s id" />
+          </Fact>
+          <Fact name="Events that wait">{number(pending)}</Fact>
+          {head && (
+            <>
+              <Fact name="Next">
+                Number {number(head.number)}, <code>{head.type}</code>, tried {number(head.tries)} times
+              </Fact>
+              <Fact name="Its id">
+                <Copyable text={head.eventId} label="the event’s id" />
+              </Fact>
+              <Fact name="Next call">
+                {nextAttemptAt ? <Time at={nextAttemptAt} future /> : "When the webhook can be called"}
+              </Fact>
+            </>
+          )}
+        </Facts>
+      </section>
+      <section class="section">
+        <h2>Last calls</h2>
+        {attempts.length === 0 ? (
+          <p class="quiet">None yet.</p>
+        ) : (
+          <Table caption="Last calls, newest first" columns={["When", "Outcome", "Event", "Answer", "Took"]}>
+            {attempts.map((attempt) => (
+              <tr key={`${attempt.eventId} ${attempt.startedAt}`}>
+                <td>
+                  <Time at={attempt.startedAt} />
+                </td>
+                <td>
+                  <OutcomeBadge outcome={attempt.outcome} />
+                </td>
+                <td class="number">{attempt.number}</td>
+                <td>
+                  {attempt.message}
+                  {attempt.response !== null && <pre class="answer">{attempt.response}</pre>}
+                </td>
+                <td class="number">{duration(attempt.durationMs)}</td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </section>
+    </>
+  );
+}

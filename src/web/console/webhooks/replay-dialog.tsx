@@ -1,0 +1,102 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { dataOf, type Schemas } from "../api.ts";
+import { fieldTime, number } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { serviceNow } from "../service-clock.ts";
+
+const ASK_MS = 1_500;
+const HOUR_MS = 3_600_000;
+
+/** Sends events to a webhook again, and shows how far it is. */
+export function ReplayDialog({
+  id,
+  failed,
+  onClose,
+}: {
+  id: string;
+  failed: number;
+  onClose: () => void;
+}): JSX.Element {
+  const { api } = usePlace();
+  const which = useSignal<"failed" | "since">(failed > 0 ? "failed" : "since");
+  const replay = useSignal<Schemas["Replay"] | null>(null);
+  const running = replay.value?.state === "running" ? replay.value.id : null;
+  useEffect(() => {
+    if (running === null) return;
+    const ask = async () => {
+      const path = { id, replayId: running };
+      const answer = await api.GET("/webhooks/{id}/replays/{replayId}", { params: { path } }).catch(() => null);
+      if (answer?.data) replay.value = answer.data.replay;
+    };
+    const timer = setInterval(() => void ask(), ASK_MS);
+    return () => clearInterval(timer);
+  }, [running]);
+
+  if (replay.value) {
+    const { state, found, sent } = replay.value;
+    return (
+      <Dialog title="Send again" onClose={onClose}>
+        <div class="prose" role="status">
+          <p>
+            {state === "running" ? "Under way: " : "Done: "}
+            {number(sent)} of {number(found)} events were accepted.
+          </p>
+          {state === "running" && <p class="quiet">You can close this. It goes on by itself.</p>}
+        </div>
+        <progress
+          class="progress"
+          max={Math.max(1, found)}
+          value={found === 0 ? 1 : sent}
+          aria-label="Accepted events"
+        />
+        <div class="form-actions">
+          <button type="button" class="button button-main" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Send again" onClose={onClose}>
+      <Form
+        submit="Send again"
+        onCancel={onClose}
+        onSubmit={async ({ text }) => {
+          const body =
+            which.value === "failed" ? ({ failed: true } as const) : { since: new Date(text("since")).toISOString() };
+          replay.value = dataOf(await api.POST("/webhooks/{id}/replays", { params: { path: { id } }, body })).replay;
+        }}
+      >
+        <Field label="Which events" hint="New events don’t wait for them. Your program may see an event twice.">
+          {(field) => (
+            <select
+              id={field}
+              value={which.value}
+              onChange={({ currentTarget }) => (which.value = currentTarget.value === "failed" ? "failed" : "since")}
+            >
+              <option value="failed">Those that were given up ({number(failed)})</option>
+              <option value="since">All since a time</option>
+            </select>
+          )}
+        </Field>
+        {which.value === "since" && (
+          <Field label="Since">
+            {(field) => (
+              <input
+                id={field}
+                name="since"
+                type="datetime-local"
+                required
+                defaultValue={fieldTime(serviceNow() - HOUR_MS)}
+              />
+            )}
+          </Field>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,134 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
+import { dataOf } from "../api.ts";
+import { number } from "../format.ts";
+import { usePlace } from "../organization.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Empty, Listed } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { usePages } from "../resource.ts";
+import { may } from "../session.ts";
+import { useShortcuts } from "../shortcuts.ts";
+import { type MadeWebhook, NewWebhookDialog, SigningSecret } from "./webhook-form.tsx";
+import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
+
+/** The organization's webhooks. */
+export function WebhookList(): JSX.Element {
+  const { organization, api, to } = usePlace();
+  const { route } = useLocation();
+  const isCreating = useSignal(false);
+  const made = useSignal<MadeWebhook | null>(null);
+  const pages = usePages<Webhook, string>(`webhooks ${organization.id}`, async (after, signal) => {
+    const query = after === null ? {} : { after };
+    const { webhooks, pagination } = dataOf(await api.GET("/webhooks", { params: { query }, signal: signal ?? null }));
+    return { rows: webhooks, next: pagination.cursor };
+  });
+  const canCreate = mayManage();
+  const create = canCreate ? (
+    <button type="button" class="button button-main" onClick={() => (isCreating.value = true)}>
+      New webhook
+    </button>
+  ) : null;
+  useShortcuts([{ keys: "n", label: "New webhook", run: () => (isCreating.value = canCreate) }]);
+  return (
+    <Screen
+      title="Webhooks"
+      intro="Parley calls these addresses with each event, in order within each chat."
+      actions={create}
+    >
+      <Listed
+        pages={pages}
+        empty={
+          <Empty
+            icon="webhook"
+            title="No webhook yet"
+            action={create}
+            command="npm run cli -- webhooks create --url https://shop.example/parley"
+          >
+            With a webhook, your own program learns of each message and status within a second.
+          </Empty>
+        }
+      >
+        {(webhooks) => (
+          <ul class="rows">
+            {webhooks.map((webhook) => (
+              <WebhookRow key={webhook.id} webhook={webhook} />
+            ))}
+          </ul>
+        )}
+      </Listed>
+      {isCreating.value && (
+        <NewWebhookDialog
+          onClose={() => (isCreating.value = false)}
+          onMade={(one) => {
+            isCreating.value = false;
+            made.value = one;
+            pages.rows.reload();
+          }}
+        />
+      )}
+      {made.value && (
+        <SigningSecret
+          secret={made.value.secret}
+          onClose={() => {
+            const id = made.value?.webhook.id;
+            made.value = null;
+            route(to(`webhooks/${id}`));
+          }}
+        />
+      )}
+    </Screen>
+  );
+}
+
+/** A webhook reads all events, so whoever manages it needs to be allowed to. */
+export function mayManage(): boolean {
+  return may("webhooks:write") && may("events:read");
+}
+
+function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
+  const { to } = usePlace();
+  const { id, url, description, state, disablesAt, waitingChats, failed, lastSuccessAt } = webhook;
+  return (
+    <li class={state === "disabled" ? "row row-over" : "row"}>
+      <div class="row-main">
+        <p class="row-title">
+          <a class="row-link" href={to(`webhooks/${id}`)}>
+            {shortUrl(url)}
+          </a>
+          <State state={state} />
+        </p>
+        {description !== null && (
+          <p class="row-detail">
+            <bdi>{description}</bdi>
+          </p>
+        )}
+        <p class="row-detail">
+          <Copyable text={id} label="the webhook’s id" />
+        </p>
+        {disablesAt !== null && (
+          <p class="row-detail failed">
+            It will be disabled <Time at={disablesAt} future />.
+          </p>
+        )}
+      </div>
+      <div class="row-numbers">
+        {lastSuccessAt !== null && (
+          <span>
+            <span class="quiet">Last success</span> <Time at={lastSuccessAt} />
+          </span>
+        )}
+        {waitingChats > 0 && <span class="warn">{number(waitingChats)} waiting</span>}
+        {failed > 0 && <span class="failed">{number(failed)} given up</span>}
+      </div>
+    </li>
+  );
+}
+
+/** Whether a webhook works. */
+export function State({ state }: { state: Webhook["state"] }): JSX.Element {
+  return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>;
+}

@@ -1,0 +1,309 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { dataOf } from "../api.ts";
+import { duration, number } from "../format.ts";
+import { listen } from "../inbox/live.ts";
+import { useChannels, usePlace } from "../organization.ts";
+import { Copyable } from "../parts/copy.tsx";
+import { Confirm, Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Menu, MenuItem } from "../parts/menu.tsx";
+import { Fact, Facts, Screen } from "../parts/screen.tsx";
+import { Loaded } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { say, sayError } from "../parts/toast.tsx";
+import { forget, type Resource, useResource } from "../resource.ts";
+import { may } from "../session.ts";
+import { Attempts, OutcomeBadge } from "./attempts.tsx";
+import { ReplayDialog } from "./replay-dialog.tsx";
+import { EditWebhookDialog, SigningSecret } from "./webhook-form.tsx";
+import { mayManage, State } from "./webhook-list.tsx";
+import { type Attempt, REASONS, shortUrl, type Webhook } from "./webhook-state.ts";
+
+/** One webhook: its state, its calls, and what can be done with it. */
+export function WebhookScreen({ id }: { id: string }): JSX.Element {
+  const { api, to } = usePlace();
+  const turn = useSignal(0);
+  const found = useResource(`webhook ${id}`, async (signal) => {
+    return dataOf(await api.GET("/webhooks/{id}", { params: { path: { id } }, signal })).webhook;
+  });
+  const reload = () => {
+    turn.value++;
+    found.reload();
+  };
+  useEffect(() => listen((event) => event?.type.startsWith("webhook.") && found.reload()), [id]);
+  const ping = useSignal<Attempt | "waiting" | null>(null);
+  return (
+    <Screen
+      title={found.data ? shortUrl(found.data.url) : "Webhook"}
+      intro={found.data?.description ? <bdi>{found.data.description}</bdi> : undefined}
+      back={{ href: to("webhooks"), label: "Webhooks" }}
+      actions={
+        found.data && mayManage() ? (
+          <Actions shown={found.data} found={found} onChanged={reload} onPing={(attempt) => (ping.value = attempt)} />
+        ) : null
+      }
+    >
+      {ping.value && (
+        <div class="box" role="status">
+          {ping.value === "waiting" ? (
+            <p class="waiting">Waiting for the answer…</p>
+          ) : (
+            <p>
+              <OutcomeBadge outcome={ping.value.outcome} /> The ping took {duration(ping.value.durationMs)}:{" "}
+              {ping.value.message}
+            </p>
+          )}
+        </div>
+      )}
+      <Loaded resource={found}>
+        {(shown) => (
+          <>
+            <Details shown={shown} />
+            <Attempts id={id} turn={turn.value} />
+          </>
+        )}
+      </Loaded>
+    </Screen>
+  );
+}
+
+interface ActionsProps {
+  shown: Webhook;
+  found: Resource<Webhook>;
+  onChanged: () => void;
+  onPing: (attempt: Attempt | "waiting" | null) => void;
+}
+
+function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element {
+  const { api, to } = usePlace();
+  const { route } = useLocation();
+  const open = useSignal<"edit" | "rotate" | "replay" | "disable" | "enable" | "delete" | null>(null);
+  const secret = useSignal<string | null>(null);
+  const close = () => (open.value = null);
+  const { id, state, url } = shown;
+  const params = { path: { id } };
+  const isDisabled = state === "disabled";
+  const ping = async () => {
+    onPing("waiting");
+    try {
+      onPing(dataOf(await api.POST("/webhooks/{id}/ping", { params, body: {} })).attempt);
+      onChanged();
+    } catch (error) {
+      onPing(null);
+      sayError(error);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="button" onClick={() => void ping()}>
+        Ping
+      </button>
+      <button type="button" class="button" disabled={isDisabled} onClick={() => (open.value = "replay")}>
+        Send again
+      </button>
+      <button type="button" class="button" onClick={() => (open.value = "edit")}>
+        Change
+      </button>
+      <button type="button" class="button" onClick={() => (open.value = isDisabled ? "enable" : "disable")}>
+        {isDisabled ? "Enable" : "Disable"}
+      </button>
+      <Menu label="More actions" button={<Icon name="more" />}>
+        {(closeMenu) => {
+          const choose = (one: "rotate" | "delete") => () => {
+            closeMenu();
+            open.value = one;
+          };
+          return (
+            <>
+              <MenuItem onChoose={choose("rotate")}>Rotate the secret</MenuItem>
+              <MenuItem danger onChoose={choose("delete")}>
+                Delete
+              </MenuItem>
+            </>
+          );
+        }}
+      </Menu>
+      {open.value === "edit" && <EditWebhookDialog shown={shown} onClose={close} onWebhook={found.set} />}
+      {open.value === "replay" && (
+        <ReplayDialog
+          id={id}
+          failed={shown.failed}
+          onClose={() => {
+            close();
+            onChanged();
+          }}
+        />
+      )}
+      {open.value === "disable" && (
+        <Confirm
+          title="Disable this webhook?"
+          submit="Disable"
+          onClose={close}
+          onConfirm={async () => {
+            found.set(dataOf(await api.POST("/webhooks/{id}/disable", { params })).webhook);
+            say("The webhook was disabled");
+          }}
+        >
+          <p>It is not called any more. Events wait for up to 30 days, until you enable it.</p>
+        </Confirm>
+      )}
+      {open.value === "enable" && (
+        <Dialog title="Enable this webhook" onClose={close}>
+          <Form
+            submit="Enable"
+            onCancel={close}
+            onSubmit={async ({ text }) => {
+              const body = { from: text("from") === "now" ? ("now" as const) : ("pending" as const) };
+              found.set(dataOf(await api.POST("/webhooks/{id}/enable", { params, body })).webhook);
+              say("The webhook was enabled");
+              close();
+            }}
+          >
+            <Field label="It continues">
+              {(field) => (
+                <select id={field} name="from">
+                  <option value="pending">with the events that wait</option>
+                  <option value="now">with new events, and drops those that wait</option>
+                </select>
+              )}
+            </Field>
+          </Form>
+        </Dialog>
+      )}
+      {open.value === "rotate" && (
+        <Confirm
+          title="Rotate the signing secret?"
+          submit="Rotate"
+          onClose={close}
+          onConfirm={async () => {
+            const rotated = dataOf(await api.POST("/webhooks/{id}/rotate", { params, body: {} }));
+            found.set(rotated.webhook);
+            secret.value = rotated.secret;
+          }}
+        >
+          <p>For a day each call has two signatures, so that your program can change over without a gap.</p>
+        </Confirm>
+      )}
+      {open.value === "delete" && (
+        <Confirm
+          title="Delete this webhook?"
+          submit="Delete the webhook"
+          typed={shortUrl(url)}
+          onClose={close}
+          onConfirm={async () => {
+            dataOf(await api.DELETE("/webhooks/{id}", { params }));
+            forget("webhook");
+            say("The webhook was deleted");
+            route(to("webhooks"));
+          }}
+        >
+          <p>Its calls and the events that wait go with it.</p>
+        </Confirm>
+      )}
+      {secret.value !== null && <SigningSecret secret={secret.value} onClose={() => (secret.value = null)} />}
+    </>
+  );
+}
+
+function Details({ shown }: { shown: Webhook }): JSX.Element {
+  const { id, url, state, reason, since, disablesAt, waitingChats, failed, lastSuccessAt } = shown;
+  const { types, channels, payload, perSecond, concurrency, previousSecretExpiresAt, createdAt } = shown;
+  return (
+    <>
+      {(state === "failing" || reason !== null) && (
+        <div class={`notice ${state === "failing" ? "notice-bad" : "notice-warn"}`} role="status">
+          <p>
+            {reason !== null && REASONS[reason]}
+            {state === "failing" && (
+              <>
+                Its calls fail since <Time at={since} long />. Parley tests whether it works again.
+              </>
+            )}
+            {disablesAt !== null && (
+              <>
+                {" "}
+                It will be disabled <Time at={disablesAt} future />.
+              </>
+            )}
+          </p>
+        </div>
+      )}
+      <div class="grid">
+        <section class="box">
+          <h2>State</h2>
+          <Facts>
+            <Fact name="State">
+              <State state={state} />{" "}
+              <span class="quiet">
+                last change <Time at={since} long />
+              </span>
+            </Fact>
+            <Fact name="Last success">{lastSuccessAt ? <Time at={lastSuccessAt} long /> : "None yet"}</Fact>
+            <Fact name="Chats whose events wait">{number(waitingChats)}</Fact>
+            <Fact name="Events given up">{number(failed)}</Fact>
+          </Facts>
+        </section>
+        <section class="box">
+          <h2>What it gets</h2>
+          <Facts>
+            <Fact name="Events">{types === null ? "All" : <Codes texts={types} />}</Fact>
+            <Fact name="Channels">{channels === null ? "All" : <ChannelNames ids={channels} />}</Fact>
+            <Fact name="Content">{payload === "thin" ? "Thin: without text and address" : "Full"}</Fact>
+          </Facts>
+        </section>
+        <section class="box">
+          <h2>Calls</h2>
+          <Facts>
+            <Fact name="URL">
+              <Copyable text={url} label="the URL" />
+            </Fact>
+            <Fact name="Id">
+              <Copyable text={id} label="the webhook’s id" />
+            </Fact>
+            <Fact name="Pace">
+              At most {number(perSecond)} a second, {number(concurrency)} at a time
+            </Fact>
+            {previousSecretExpiresAt && (
+              <Fact name="The old secret ends">
+                <Time at={previousSecretExpiresAt} future />
+              </Fact>
+            )}
+            <Fact name="Created">
+              <Time at={createdAt} long />
+            </Fact>
+          </Facts>
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Codes({ texts }: { texts: string[] }): JSX.Element {
+  return (
+    <span class="codes">
+      {texts.map((text) => (
+        <code key={text}>{text}</code>
+      ))}
+    </span>
+  );
+}
+
+function ChannelNames({ ids }: { ids: string[] }): JSX.Element {
+  const { to } = usePlace();
+  const { data = [] } = useChannels();
+  if (!may("channels:read")) return <Codes texts={ids} />;
+  return (
+    <ul>
+      {ids.map((id) => (
+        <li key={id}>
+          <a href={to(`channels/${id}`)}>
+            <bdi>{data.find((channel) => channel.id === id)?.name ?? id}</bdi>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
