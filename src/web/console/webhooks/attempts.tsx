@@ -68,7 +68,7 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
                 <td>
                   <OutcomeBadge outcome={attempt.outcome} />
                 </td>
-                <td>{attempt.message}</td>
+                <td class="answer-cell">{attempt.message}</td>
                 <td class="number">{duration(attempt.durationMs)}</td>
                 <td>
                   {attempt.chatId === null ? (

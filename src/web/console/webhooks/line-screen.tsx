@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { dataOf, type Schemas } from "../api.ts";
-import { duration, number } from "../format.ts";
+import { duration, number, plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
@@ -79,7 +79,7 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
           {head && (
             <>
               <Fact name="Next">
-                Number {number(head.number)}, <code>{head.type}</code>, tried {number(head.tries)} times
+                Number {number(head.number)}, <code>{head.type}</code>, tried {plural(head.tries, "time")}
               </Fact>
               <Fact name="Its id">
                 <Copyable text={head.eventId} label="the event’s id" />
@@ -106,7 +106,7 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
                   <OutcomeBadge outcome={attempt.outcome} />
                 </td>
                 <td class="number">{attempt.number}</td>
-                <td>
+                <td class="answer-cell">
                   {attempt.message}
                   {attempt.response !== null && <pre class="answer">{attempt.response}</pre>}
                 </td>

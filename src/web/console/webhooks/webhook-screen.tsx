@@ -219,7 +219,8 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
             {reason !== null && REASONS[reason]}
             {state === "failing" && (
               <>
-                Its calls fail since <Time at={since} long />. Parley tests whether it works again.
+                Its calls fail. The first of them failed <Time at={since} long />. Parley makes single calls to see
+                whether it works again.
               </>
             )}
             {disablesAt !== null && (
