@@ -60,7 +60,10 @@ export const keyAccess: Access = accessOf({
     if (need === "operator") throw new Error("a key has no such route");
     return requirePermission(need) as MiddlewareHandler;
   },
-  actorOf: (c) => ({ scope: { organizationId: callerOf(c).organizationId }, ...callerOf(c).principal }),
+  actorOf(c) {
+    const { organizationId, principal } = callerOf(c);
+    return { scope: { organizationId, isSession: principal.type !== "key" }, ...principal };
+  },
   organizationOf: (c) => callerOf(c).organizationId,
   isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
 });

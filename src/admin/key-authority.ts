@@ -3,7 +3,7 @@ import type { Directory } from "../db/client.ts";
 import { apiKeys, members, organizations, type SelfService } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { fault } from "../http/validation.ts";
-import { type Power, whyBeyond, whyLacking } from "../keys/escalation.ts";
+import { type Lack, type Power, whyBeyond, whyLacking } from "../keys/escalation.ts";
 import type { Actor } from "./scope.ts";
 
 type ApiKey = typeof apiKeys.$inferSelect;
@@ -13,6 +13,8 @@ type Member = typeof members.$inferSelect;
 export interface Authority {
   organizationId: string;
   power: Power;
+  /** How an error for it begins. */
+  lack: Lack;
   /** The ceilings that the operator set; null if there is no self-service. */
   selfService: SelfService | null;
   /**
@@ -24,7 +26,8 @@ export interface Authority {
 
 /**
  * The authority of the key or member that makes a request; null for the operator, who needs none.
- * @throws ApiError `invalid_api_key`, `not_signed_in` if the key was revoked or the member removed meanwhile
+ * @throws ApiError `invalid_api_key`, `not_signed_in` if the key was revoked or the member removed meanwhile;
+ *   `organization_not_found` if the member's organization is being deleted
  */
 export async function authorityOf(db: Directory, { scope, type, id }: Actor): Promise<Authority | null> {
   if (type === "operator" || scope === "any") return null;
@@ -41,20 +44,26 @@ async function keyAuthority(db: Directory, organizationId: string, id: string): 
   if (!row || row.maker.revokedAt !== null) throw new ApiError("invalid_api_key");
   const { maker: power, selfService } = row;
   const isAsRead = exists(db.select({ id: apiKeys.id }).from(apiKeys).where(isKeyAsRead(power)));
-  return { organizationId, power, selfService, isAsRead };
+  return { organizationId, power, lack: "The API key lacks", selfService, isAsRead };
 }
 
 async function memberAuthority(db: Directory, organizationId: string, id: string): Promise<Authority> {
   const row = await db
-    .select({ permissions: members.permissions, selfService: organizations.selfService })
+    .select({
+      permissions: members.permissions,
+      selfService: organizations.selfService,
+      erasingAt: organizations.erasingAt,
+    })
     .from(members)
     .innerJoin(organizations, eq(organizations.id, members.organizationId))
-    .where(and(eq(members.id, id), eq(organizations.id, organizationId), isNull(organizations.erasingAt)))
+    .where(and(eq(members.id, id), eq(organizations.id, organizationId)))
     .get();
   if (!row) throw new ApiError("not_signed_in");
+  if (row.erasingAt !== null) throw new ApiError("organization_not_found");
   const { permissions, selfService } = row;
   const isAsRead = exists(db.select({ id: members.id }).from(members).where(isMemberAsRead({ id, permissions })));
-  return { organizationId, power: { permissions, expiresAt: null, ipAllowlist: [] }, selfService, isAsRead };
+  const power = { permissions, expiresAt: null, ipAllowlist: [] };
+  return { organizationId, power, lack: "You lack", selfService, isAsRead };
 }
 
 /** A condition: the row is this member, and its permissions have not changed. */
@@ -74,8 +83,8 @@ export function ceilingsOf({ selfService }: Authority): SelfService {
  * @param before the key as it is; null for a new one
  * @throws ApiError `permission_denied`
  */
-export function checkPower({ power }: Authority, before: Power | null, after: Power): void {
-  const why = (before && whyLacking(power, before.permissions)) ?? whyBeyond(power, after);
+export function checkPower({ power, lack }: Authority, before: Power | null, after: Power): void {
+  const why = (before && whyLacking(power, before.permissions, lack)) ?? whyBeyond(power, after, lack);
   if (why !== null) throw new ApiError("permission_denied", { text: why });
 }
 

@@ -7,6 +7,9 @@ import type { Permission } from "./permissions.ts";
  * the same rule.
  */
 
+/** How errors begin that name a permission which the client lacks: an API key, or a person in the console. */
+export type Lack = "The API key lacks" | "You lack";
+
 /** What a key may do, until when (Unix milliseconds; null: without end) and from where (empty: from anywhere). */
 export interface Power {
   permissions: readonly Permission[];
@@ -15,9 +18,9 @@ export interface Power {
 }
 
 /** Why a key with the power `own` can't give `other` to a key, as the client reads it; null if it can. */
-export function whyBeyond(own: Power, other: Power): string | null {
-  const lack = whyLacking(own, other.permissions);
-  if (lack !== null) return lack;
+export function whyBeyond(own: Power, other: Power, lack: Lack): string | null {
+  const lacking = whyLacking(own, other.permissions, lack);
+  if (lacking !== null) return lacking;
   const livesLonger = own.expiresAt !== null && (other.expiresAt === null || other.expiresAt > own.expiresAt);
   if (livesLonger) return "The other key would expire after the API key of this request";
   const isFree = own.ipAllowlist.length > 0 && other.ipAllowlist.length === 0;
@@ -28,11 +31,11 @@ export function whyBeyond(own: Power, other: Power): string | null {
 }
 
 /** Why a key with the power `own` can't manage a key with these permissions; null if it can. */
-export function whyLacking(own: Power, permissions: readonly Permission[]): string | null {
+export function whyLacking(own: Power, permissions: readonly Permission[], lack: Lack): string | null {
   const lacked = permissions.filter((permission) => !own.permissions.includes(permission));
   if (lacked.length === 0) return null;
   const what = lacked.length > 1 ? "the permissions" : "the permission";
-  return `The API key lacks ${what} ${lacked.join(", ")} of the other key`;
+  return `${lack} ${what} ${lacked.join(", ")} of the other key`;
 }
 
 function isAllowedBy({ ipAllowlist }: Power, rule: string): boolean {

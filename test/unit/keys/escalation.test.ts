@@ -4,6 +4,7 @@ import { addressMatcher, isRuleWithin } from "../../../src/keys/allowlist.ts";
 import { type Power, whyBeyond, whyLacking } from "../../../src/keys/escalation.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 
+const KEY = "The API key lacks";
 const NONE: Power = { permissions: [], expiresAt: null, ipAllowlist: [] };
 
 const address = fc.oneof(
@@ -51,8 +52,8 @@ test("a rule within others matches no address that they don't match", () => {
 test("a key can give what it has, and nothing beyond it", () => {
   fc.assert(
     fc.property(power, power, address, (own, other, text) => {
-      expect(whyBeyond(own, own)).toBeNull();
-      if (whyBeyond(own, other) !== null) return;
+      expect(whyBeyond(own, own, KEY)).toBeNull();
+      if (whyBeyond(own, other, KEY) !== null) return;
       expect(own.permissions).toEqual(expect.arrayContaining(other.permissions));
       expect(other.expiresAt ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(
         own.expiresAt ?? Number.POSITIVE_INFINITY,
@@ -67,8 +68,8 @@ test("a key can give what it has, and nothing beyond it", () => {
 test("a key that can give a second key can give what the second key can give", () => {
   fc.assert(
     fc.property(power, power, power, (first, second, third) => {
-      if (whyBeyond(first, second) === null && whyBeyond(second, third) === null) {
-        expect(whyBeyond(first, third)).toBeNull();
+      if (whyBeyond(first, second, KEY) === null && whyBeyond(second, third, KEY) === null) {
+        expect(whyBeyond(first, third, KEY)).toBeNull();
       }
     }),
     { numRuns: 2_000 },
@@ -76,13 +77,16 @@ test("a key that can give a second key can give what the second key can give", (
 });
 
 test("the text names what the key lacks, or what goes too far", () => {
-  expect(whyLacking(NONE, ["chats:read"])).toBe("The API key lacks the permission chats:read of the other key");
-  expect(whyLacking(NONE, ["chats:read", "keys:write"])).toMatch("the permissions chats:read, keys:write of");
-  expect(whyLacking({ ...NONE, permissions: ["chats:read"] }, ["chats:read"])).toBeNull();
-  expect(whyBeyond({ ...NONE, expiresAt: 5 }, { ...NONE, expiresAt: 6 })).toMatch("expire after");
-  expect(whyBeyond({ ...NONE, expiresAt: 5 }, NONE)).toMatch("expire after");
-  expect(whyBeyond({ ...NONE, expiresAt: 5 }, { ...NONE, expiresAt: 5 })).toBeNull();
-  expect(whyBeyond(NONE, { ...NONE, expiresAt: 5 })).toBeNull();
-  expect(whyBeyond({ ...NONE, ipAllowlist: ["192.0.2.0/24"] }, NONE)).toMatch("allow addresses");
-  expect(whyBeyond({ ...NONE, ipAllowlist: ["192.0.2.0/24"] }, { ...NONE, ipAllowlist: ["1.1.1.1"] })).toMatch("allow");
+  expect(whyLacking(NONE, ["chats:read"], KEY)).toBe("The API key lacks the permission chats:read of the other key");
+  expect(whyLacking(NONE, ["chats:read"], "You lack")).toBe("You lack the permission chats:read of the other key");
+  expect(whyLacking(NONE, ["chats:read", "keys:write"], KEY)).toMatch("the permissions chats:read, keys:write of");
+  expect(whyLacking({ ...NONE, permissions: ["chats:read"] }, ["chats:read"], KEY)).toBeNull();
+  expect(whyBeyond({ ...NONE, expiresAt: 5 }, { ...NONE, expiresAt: 6 }, KEY)).toMatch("expire after");
+  expect(whyBeyond({ ...NONE, expiresAt: 5 }, NONE, KEY)).toMatch("expire after");
+  expect(whyBeyond({ ...NONE, expiresAt: 5 }, { ...NONE, expiresAt: 5 }, KEY)).toBeNull();
+  expect(whyBeyond(NONE, { ...NONE, expiresAt: 5 }, KEY)).toBeNull();
+  expect(whyBeyond({ ...NONE, ipAllowlist: ["192.0.2.0/24"] }, NONE, KEY)).toMatch("allow addresses");
+  expect(whyBeyond({ ...NONE, ipAllowlist: ["192.0.2.0/24"] }, { ...NONE, ipAllowlist: ["1.1.1.1"] }, KEY)).toMatch(
+    "allow",
+  );
 });
