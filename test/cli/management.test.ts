@@ -36,6 +36,16 @@ test.for([
   [["channels", "rotate", "chn_g1"], "POST", "/channels/chn_g1/identity-secret", {}],
   [["templates", "list"], "GET", "/templates", {}],
   [["members", "create", "--name", "Bea"], "POST", "/members", { name: "Bea" }],
+  [["members", "change", "mbr_g1", "--email", "default"], "PATCH", "/members/mbr_g1", { email: null }],
+  [
+    ["members", "change", "mbr_g1", "--permission", "chats:read", "--permission", "keys:read"],
+    "PATCH",
+    "/members/mbr_g1",
+    { permissions: ["chats:read", "keys:read"] },
+  ],
+  [["members", "change", "mbr_g1", "--permission", "default"], "PATCH", "/members/mbr_g1", { permissions: null }],
+  [["members", "sign-in-link", "mbr_g1"], "POST", "/members/mbr_g1/sign-in-link", {}],
+  [["members", "sign-out", "mbr_g1"], "DELETE", "/members/mbr_g1/sessions", {}],
   [["chats", "delete", "cht_g1", "--yes"], "DELETE", "/chats/cht_g1", {}],
   [["redact", "cht_g1", "msg_g1", "--yes"], "POST", "/chats/cht_g1/messages/msg_g1/redact", {}],
 ] as const)("with an API key alone, parley %j uses the routes of keys", async ([argv, method, path, body]) => {

@@ -36,7 +36,7 @@ test("a guide lists each command", async () => {
   const guide = await readFile(new URL("../../src/docs/command-line.md", import.meta.url).pathname, "utf8");
   const listed = [...guide.matchAll(/^\| `parley (\w+)` \| (.*) \|$/gm)].flatMap(([, group = "", words = ""]) => {
     const actions = COMMANDS.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.split(" ")[1]);
-    const named = [...words.matchAll(/`([a-z]+)`/g)].map(([, word = ""]) => word);
+    const named = [...words.matchAll(/`([a-z][a-z-]*)`/g)].map(([, word = ""]) => word);
     const whole = COMMANDS.filter(({ name }) => name === group).map(({ name }) => name);
     return [...whole, ...(actions.length > 0 ? named.map((word) => `${group} ${word}`) : [])];
   });

@@ -9,6 +9,7 @@ import { keyCommands } from "./commands/keys.ts";
 import { limitsCommands } from "./commands/limits.ts";
 import { listenCommands } from "./commands/listen.ts";
 import { loginCommands } from "./commands/login.ts";
+import { memberCommands } from "./commands/members.ts";
 import { messageCommands } from "./commands/messages.ts";
 import { scheduledCommands } from "./commands/scheduled.ts";
 import { searchCommands } from "./commands/search.ts";
@@ -22,6 +23,7 @@ import { RESOURCES } from "./resources.ts";
 export const COMMANDS: Command[] = [
   ...commandsOf(RESOURCES.organizations),
   ...commandsOf(RESOURCES.members),
+  ...memberCommands,
   ...commandsOf(RESOURCES.channels),
   ...channelCommands,
   ...commandsOf(RESOURCES.templates),

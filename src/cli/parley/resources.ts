@@ -77,14 +77,29 @@ export const RESOURCES = {
     name: "members",
     one: "member",
     scope: "either",
-    columns: { ID: "id", NAME: "name", EMAIL: "email", CREATED: "createdAt" },
+    columns: { ID: "id", NAME: "name", EMAIL: "email", PERMISSIONS: "permissions", CREATED: "createdAt" },
     fields: {
       name: field("name", "name", "The member's name"),
-      email: field("address", "email", "The member's e-mail address"),
+      email: field(
+        "address",
+        "email",
+        "The member's e-mail address",
+        orNull((given) => given),
+      ),
+      permission: listField(
+        "name",
+        "permissions",
+        "What the member may do in the console, for example messages:send; those of chats and messages by default",
+        listOrNull,
+      ),
     },
     required: ["name"],
     list: { about: "List members, oldest first; the first one sends messages that name no sender", details: WHOSE },
     create: { about: "Create a member" },
+    change: {
+      about: "Change a member's name, e-mail address or permissions",
+      details: "The permissions given replace all that the member has. --email default removes the address.",
+    },
     delete: { about: "Delete a member, unless it is the last one" },
   },
   channels: {
