@@ -34,6 +34,8 @@ export type Ask = (method: string, path: string, sent: Sent) => Promise<Told>;
 type Proof = Record<string, string>;
 
 const KEPT = 60;
+/** What a browser says of a request that a page of the console makes. */
+const OWN_PAGE = { "Sec-Fetch-Site": "same-origin" };
 const PREFIXES: readonly IdPrefix[] = ["org", "mbr", "chn", "tpl", "cht", "msg", "key", "whk"];
 const encoder = new TextEncoder();
 
@@ -47,6 +49,8 @@ export class Place {
   readonly #born = new Map<string, string[]>();
   readonly #verifyTokens = new Map<string, string>();
   #keys = { right: "", narrow: "", other: "", forged: "" };
+  /** The cookies of the operator, a member of each organization, and nobody. */
+  #sessions = { right: "", narrow: "", other: "", forged: "" };
 
   private constructor(ask: Ask, adminToken: string) {
     this.#send = ask;
@@ -105,6 +109,13 @@ export class Place {
       other: (await createKey(theirs, { permissions: PERMISSIONS })).secret,
       forged: await newKeyText(newId("key", null), crypto.getRandomValues(new Uint8Array(32))),
     };
+    const operator = await this.#session({ token: this.#world.adminToken });
+    this.#sessions = {
+      right: operator,
+      narrow: await this.#session({ code: await this.#code(ours.memberId) }),
+      other: await this.#session({ code: await this.#code(theirs.memberId) }),
+      forged: `${operator.slice(0, -8)}AAAAAAA=`,
+    };
     const messages: string[] = [];
     for (const id of [...chats.slice(0, 3), ...chats.slice(0, 3)]) {
       const sent = await this.#asked("POST", `/api/v1/chats/${id}/messages`, this.#keys.right, { content: "Hello" });
@@ -116,6 +127,7 @@ export class Place {
     const template = (body: string) => createTemplate(ours, { name: "t", body });
     const known: Record<string, string[]> = {
       org: [ours.id],
+      own: [ours.id],
       mbr: [ours.memberId, theirs.memberId],
       chn: [web, telegram, whatsapp, theirWeb].map(({ id }) => id),
       tgm: [telegram.id, telegram.id, whatsapp.id],
@@ -130,6 +142,24 @@ export class Place {
       cur: [writeCursor({ life: "none", position: 1, offset: 0 })],
     };
     for (const [name, ids] of Object.entries(known)) this.#known.set(name, ids);
+  }
+
+  /** Signs a person in to the console; the cookie. */
+  async #session(body: object): Promise<string> {
+    const headers = { ...OWN_PAGE, "Content-Type": "application/json" };
+    const told = await this.#send("POST", "/console/session", {
+      headers,
+      body: bytesOf({ text: JSON.stringify(body) }),
+    });
+    wanted(204, told);
+    return told.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+  }
+
+  /** The code of a new sign-in link of a member. */
+  async #code(memberId: string): Promise<string> {
+    const path = `/admin/v1/members/${memberId}/sign-in-link`;
+    const { url } = wanted(201, await this.#asked("POST", path, this.#world.adminToken, null));
+    return new URLSearchParams(new URL(url).hash.slice(1)).get("code") ?? "";
   }
 
   /** A photo that a contact sent; the message's id. */
@@ -180,10 +210,17 @@ export class Place {
       const identity = caller === "right" ? `token.${randomBase62(22)}` : "user.YWRh.00";
       return { Upgrade: "websocket", "Sec-WebSocket-Protocol": `parley.v1, ${identity}` };
     }
+    if (route.includes(" /console")) return this.#cookieOf(caller);
     const guard = route.includes(" /admin/") ? this.#world.adminToken : this.#keys.right;
     if (caller === "nobody") return {};
     if (caller === "odd") return { Authorization: `Bearer ${guard} x, Basic e` };
     return { Authorization: `Bearer ${caller === "right" ? guard : this.#keys[caller]}` };
+  }
+
+  #cookieOf(caller: Drawn["caller"]): Proof {
+    if (caller === "nobody") return OWN_PAGE;
+    const Cookie = caller === "odd" ? `${this.#sessions.right}; ${this.#sessions.right}` : this.#sessions[caller];
+    return { ...OWN_PAGE, Cookie };
   }
 
   async #signed(route: string, path: string, caller: Drawn["caller"], body: Uint8Array<ArrayBuffer>): Promise<Proof> {

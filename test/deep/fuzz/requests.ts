@@ -72,7 +72,7 @@ const spoiltPath: fc.Arbitrary<(path: string) => string>[] = [
 function idsFor({ ids = [], ends = false }: Shape): fc.Arbitrary<string[]> {
   const each = ids.map((prefix) =>
     fc.oneof(
-      { weight: 20, arbitrary: idOf(ends ? `born-${prefix}` : prefix) },
+      { weight: 20, arbitrary: idOf(ends && prefix !== "own" ? `born-${prefix}` : prefix) },
       { weight: 1, arbitrary: idOf("nobody") },
       { weight: 1, arbitrary: oddText.map((text) => (text.isWellFormed() ? encodeURIComponent(text) : "%ED%A0")) },
     ),
@@ -123,7 +123,7 @@ function requestsTo(route: string, shape: Shape): fc.Arbitrary<Drawn> {
     .map(({ method, ids, spoil, query, headers: given, type, caller: who, body }) => {
       let nth = 0;
       const isEnd = SHAPES[`${method} ${pattern}`]?.ends === true;
-      const met = isEnd ? ids.map((id) => id.replace(/^@(?!born-)/, "@born-")) : ids;
+      const met = isEnd ? ids.map((id) => id.replace(/^@(?!born-|own:)/, "@born-")) : ids;
       const path = spoil(pattern.replace(/:\w+/g, () => met[nth++] ?? ""));
       const all = { ...(body && type !== null && { "Content-Type": type }), ...given };
       return { route, method, path, query, headers: all, caller: who, body };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { toJSONSchema } from "zod";
 import type * as z from "zod/mini";
+import { auditQuery } from "../../../src/admin/audit-entries.ts";
 import { channelPatch, newChannelBody } from "../../../src/admin/channels.ts";
 import { keyPatch, newKeyBody } from "../../../src/admin/keys.ts";
 import { memberPatch, newMemberBody } from "../../../src/admin/members.ts";
@@ -16,6 +17,7 @@ import { messagesQuery } from "../../../src/chats/list-messages.ts";
 import { resendBody, sendBody } from "../../../src/chats/message.ts";
 import { scheduledQuery } from "../../../src/chats/scheduled/list-scheduled.ts";
 import { messagePatch } from "../../../src/chats/scheduled/move-message.ts";
+import { signInBody } from "../../../src/console/sign-in.ts";
 import { chatEventsQuery, eventsQuery, streamQuery } from "../../../src/events/query.ts";
 import { exportQuery } from "../../../src/export/routes.ts";
 import { pageQuery } from "../../../src/http/pagination.ts";
@@ -36,7 +38,7 @@ import { idOf, type Schema, valuesOf } from "./values.ts";
 export interface Shape {
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
-  /** Of the ids in its path, in their order. */
+  /** Of the ids in its path, in their order. `own` is the organization that makes the requests: no request ends it. */
   ids?: string[];
   /** What it does would end what the others are asked of: it meets only what was made on the way. */
   ends?: boolean;
@@ -78,6 +80,7 @@ function webhookShapes(prefix: string, list: string, ids: string[]): Record<stri
  */
 function managementShapes(prefix: string, list: string, organization: string[]): Record<string, Shape> {
   return {
+    [`GET ${prefix}${list}/audit`]: { ids: organization, query: auditQuery },
     [`POST ${prefix}${list}/members`]: { ids: organization, body: newMemberBody },
     [`GET ${prefix}${list}/members`]: { ids: organization, query: pageQuery },
     [`PATCH ${prefix}/members/:id`]: { ids: ["mbr"], body: memberPatch },
@@ -109,10 +112,19 @@ function managementShapes(prefix: string, list: string, organization: string[]):
   };
 }
 
-/** Every route with a method of its own; `requests.test.ts` wants each that is registered to be here. */
-export const SHAPES: Record<string, Shape> = {
-  "GET /": {},
-  "GET /healthz": {},
+/** The routes of organizations as such, which the operator has. */
+function organizationShapes(prefix: string): Record<string, Shape> {
+  return {
+    [`POST ${prefix}/organizations`]: { body: newOrganizationBody },
+    [`GET ${prefix}/organizations`]: { query: pageQuery },
+    [`GET ${prefix}/organizations/:id`]: { ids: organization },
+    [`PATCH ${prefix}/organizations/:id`]: { ids: organization, body: organizationPatch, ends: true },
+    [`DELETE ${prefix}/organizations/:id`]: { ids: organization, ends: true },
+  };
+}
+
+/** The routes of the public API. */
+const PUBLIC: Record<string, Shape> = {
   "GET /api/v1/key": {},
   "GET /api/v1/chats": { query: chatsQuery, weight: 5 },
   "POST /api/v1/chats": { body: newChatBody, weight: 8 },
@@ -130,23 +142,47 @@ export const SHAPES: Record<string, Shape> = {
   "GET /api/v1/chats/:id/scheduled": { ids: chat, query: scheduledQuery, weight: 3 },
   "GET /api/v1/chats/:id/export": { ids: chat, query: exportQuery },
   "GET /api/v1/export": { query: exportQuery },
-  "GET /admin/v1/chats/:id/export": { ids: chat, query: exportQuery },
   "GET /api/v1/events": { query: eventsQuery, weight: 3 },
   "GET /api/v1/events/stream": { query: streamQuery },
   "GET /api/v1/events/:id": { ids: ["evt"] },
   "GET /api/v1/chats/:id/events": { ids: chat, query: chatEventsQuery, weight: 2 },
   ...webhookShapes("/api/v1", "/webhooks", []),
   ...managementShapes("/api/v1", "", []),
-  ...managementShapes("/admin/v1", "/organizations/:id", organization),
   "GET /api/v1/organization": {},
   "GET /api/v1/stats": { query: pageQuery },
   "GET /api/v1/stats/history": { query: historyQuery },
+};
+
+const CONSOLE_ORGANIZATION = "/console/api/organizations/:organizationId";
+
+/** The console has the routes of the public API for one organization, without the one about a key itself. */
+function consoleShapes(): Record<string, Shape> {
+  const shared = Object.entries(PUBLIC).filter(([route]) => route !== "GET /api/v1/key");
+  return Object.fromEntries(
+    shared.map(([route, { ids = [], weight = 1, ...shape }]) => [
+      route.replace("/api/v1", CONSOLE_ORGANIZATION),
+      { ...shape, ids: ["own", ...ids], weight: weight / 4 },
+    ]),
+  );
+}
+
+/** Every route with a method of its own; `requests.test.ts` wants each that is registered to be here. */
+export const SHAPES: Record<string, Shape> = {
+  "GET /": {},
+  "GET /healthz": {},
+  ...PUBLIC,
+  ...consoleShapes(),
+  ...organizationShapes("/console/api"),
+  "GET /console/api/session": {},
+  "POST /console/session": { body: signInBody },
+  "DELETE /console/session": {},
+  "GET /console/access": {},
+  "GET /console": {},
+  "GET /console/*": {},
+  ...managementShapes("/admin/v1", "/organizations/:id", organization),
+  ...organizationShapes("/admin/v1"),
+  "GET /admin/v1/chats/:id/export": { ids: chat, query: exportQuery },
   ...webhookShapes("/admin/v1", "/organizations/:id/webhooks", organization),
-  "POST /admin/v1/organizations": { body: newOrganizationBody },
-  "GET /admin/v1/organizations": { query: pageQuery },
-  "GET /admin/v1/organizations/:id": { ids: organization },
-  "PATCH /admin/v1/organizations/:id": { ids: organization, body: organizationPatch, ends: true },
-  "DELETE /admin/v1/organizations/:id": { ids: organization, ends: true },
   // It opens all that is sealed.
   "POST /admin/v1/reseal": { weight: 0.02 },
   "GET /admin/v1/stats": { query: statsQuery },
