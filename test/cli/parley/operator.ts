@@ -30,8 +30,8 @@ export function operatorTests(placeOf: () => Place): void {
     const { code, stdout, stderr } = await place.run(["members", "list", "--organization", organization]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const [head = "", row = "", ...more] = stdout.trimEnd().split("\n");
-    expect(head).toMatch(/^ID +NAME +EMAIL +CREATED$/);
-    expect(row).toMatch(/^mbr_g\w{14,} +Ann +– +(now|\d+ (sec|min)\. ago)$/);
+    expect(head).toMatch(/^ID +NAME +EMAIL +PERMISSIONS +CREATED$/);
+    expect(row).toMatch(/^mbr_g\w{14,} +Ann +– +chats:read, .*messages:send +(now|\d+ (sec|min)\. ago)$/);
     expect(row.indexOf("Ann")).toBe(head.indexOf("NAME"));
     expect(more).toEqual([]);
   });
