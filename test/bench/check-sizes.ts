@@ -20,7 +20,7 @@ async function measure(folder: string): Promise<Measured[]> {
   const bytes = (...paths: string[]) => paths.reduce((sum, path) => sum + (web[path] ?? Number.NaN), 0) / KIB;
   const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8");
   return [
-    { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 155, unit: "KiB" },
+    { what: "Worker", size: (await gzippedSize(join(folder, "worker/index.js"))) / KIB, limit: 167, unit: "KiB" },
     { what: "widget.js", size: bytes("widget.js"), limit: 5, unit: "KiB" },
     {
       what: "the visitors' page",
