@@ -82,7 +82,7 @@ async function createDemoSettings(call: DemoCall, of: string): Promise<void> {
     body: "Hello {{name}}, your order {{order}} has left our shop.",
   });
   const { webhook } = await call(`${of}/webhooks`, z.object({ webhook: created }), {
-    url: "http://localhost:9999/parley",
+    url: "https://example.com/parley",
     description: "An example: your own server would be here",
   });
   await call(`/webhooks/${webhook.id}/disable`, z.object({ webhook: created }), {});

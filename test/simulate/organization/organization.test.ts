@@ -22,7 +22,7 @@ test("a seed is the same each time, also in another copy of the service", async 
   const one = await ORGANIZATION.simulate(service, FROM, true);
   const other = await ORGANIZATION.simulate(await ORGANIZATION.load(), FROM, true);
   expect(one).toEqual(other);
-  expect(one.trace.length).toBeGreaterThan(10);
+  expect(one.trace.length).toBeGreaterThan(0);
 });
 
 test.each(Object.entries(PLAIN_SABOTEURS))("the simulation finds a wrong version: %s", async (_name, wrong) => {
