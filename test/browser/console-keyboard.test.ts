@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { type WebhookReceiver, webhookReceiver } from "../support/webhook-receiver.ts";
 import { createKey } from "../support/world/factories.ts";
 import { launchBrowser } from "./browser.ts";
 import { type Desk, openDesk } from "./console.ts";
@@ -8,12 +9,12 @@ const { base, adminToken } = inject("server");
 
 let browser: Browser;
 let desk: Desk;
+let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  desk = await openDesk(`Keyboard ${crypto.randomUUID()}`);
+  [browser, desk, receiver] = await Promise.all([launchBrowser(), openDesk(), webhookReceiver()]);
 });
-afterAll(() => browser.close());
+afterAll(() => Promise.all([browser.close(), receiver.close()]));
 
 const MOST_TABS = 80;
 const SOON = { timeout: 20_000 };
@@ -47,6 +48,8 @@ test("a working day by the keyboard alone: sign in, answer the longest wait, sch
   await desk.writes(recent.address, "I wrote second");
   const template = { name: "thanks", language: "en", body: "Thanks, {{name}}. We look into it." };
   await desk.operator("POST", `/organizations/${desk.organization.id}/templates`, template);
+  const endpoint = receiver.endpoint();
+  await desk.operator("POST", `/organizations/${desk.organization.id}/webhooks`, { url: endpoint.url });
   const { id: keyId } = await createKey(desk.organization, { name: "Rotated" });
   const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
   await page.goto(`${base}/console`);
@@ -117,5 +120,22 @@ test("a working day by the keyboard alone: sign in, answer the longest wait, sch
   await page.locator("code.secret").waitFor({ state: "detached" });
   const { key } = await desk.operator("GET", `/keys/${keyId}`);
   expect(key.revokedAt).toBeNull();
+
+  await press(page, "g", "w");
+  await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor();
+  const path = new RegExp(`${new URL(endpoint.url).pathname}$`);
+  await page.getByRole("link", { name: path }).waitFor();
+  await tabTo(page, path);
+  await press(page, "Enter");
+  await page.getByRole("heading", { name: "State" }).waitFor();
+  const before = endpoint.calls.length;
+  await tabTo(page, "Send again");
+  await press(page, "Enter");
+  await page.getByRole("dialog", { name: "Send again" }).waitFor();
+  // All events of the last hour, as the form says by itself if none was given up.
+  await tabTo(page, "Send again");
+  await press(page, "Enter");
+  await page.getByText(/events were accepted/).waitFor();
+  await expect.poll(() => endpoint.calls.length, SOON).toBeGreaterThan(before);
   await page.context().close();
 });

@@ -151,22 +151,6 @@ export function aroundQueries(around: (query: number, run: () => Promise<unknown
   replaceStatements(["raw"], (_statement, run) => around(++queries, run));
 }
 
-/** Runs each write of the directory, and loses its response. `vi.restoreAllMocks()` ends it. */
-export function loseWrites(outage: Outage): void {
-  const isWrite = ({ statement }: Statement) => /^\s*(insert|update|delete)/i.test(statement);
-  replaceStatements(METHODS, async (statement, run) => {
-    const answer = await run();
-    if (isWrite(statement)) throw outageError(outage);
-    return answer;
-  });
-  const batch = env.DB.batch.bind(env.DB);
-  vi.spyOn(env.DB, "batch").mockImplementation(async (given) => {
-    const answers = await batch(given);
-    if ((given as Statement[]).some(isWrite)) throw outageError(outage);
-    return answers as never;
-  });
-}
-
 /** Counts the round trips to the directory from here on. */
 export function countRoundTrips(): () => number {
   const spies = [vi.spyOn(env.DB, "batch"), ...METHODS.map((method) => vi.spyOn(statements, method))];

@@ -9,7 +9,7 @@ import { alarmOf, type Kind, pass } from "../delivery/conversation.ts";
 import { DAY, scheduledPlace } from "../scheduled/place.ts";
 
 /** How many days the channel of a test keeps its messages. */
-export const DAYS = 30;
+const DAYS = 30;
 
 /** Sets how long a channel keeps its messages. */
 export async function retain(channelId: string, retentionDays: number | null): Promise<void> {

@@ -150,7 +150,7 @@ export function ScheduledBubble({
  * The text of a message, and its file. Only text and links, never markup. A contact's file is loaded if the reader asks,
  * and always as a download; the address in an outbound message is a link that is never loaded.
  */
-export function MessageText({ message }: { message: Message }): JSX.Element {
+function MessageText({ message }: { message: Message }): JSX.Element {
   const { organization } = usePlace();
   const { text, mediaUrl, direction, type, chatId, id } = message;
   if (text === "" && mediaUrl === null) return <p class="text removed">This message was removed.</p>;

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
 import { Icon } from "./icon.tsx";
 
@@ -16,7 +16,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, isClosable = true, wide = false }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
     focusFirstField(dialog.current);

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface MenuProps {
   /** What the menu is for. The accessible name of the button, unless the button has a text. */
@@ -30,9 +30,13 @@ export function Menu({
     root.current?.querySelector("button")?.focus();
   };
 
+  // Before the browser can take the next key.
+  useLayoutEffect(() => {
+    if (isOpen) items()[0]?.focus();
+  }, [isOpen]);
+
   useEffect(() => {
     if (!isOpen) return;
-    items()[0]?.focus();
     const closeElsewhere = (event: Event) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };
