@@ -13,6 +13,10 @@ export type Listener = (event: FollowedEvent | null) => void;
 /** People who may not read events, and all beyond the limit of streams, ask this often. */
 const POLL_MS = 3_000;
 const HIDDEN_POLL_MS = 30_000;
+/** The list of chats lags by at most so long, but under heavy load. */
+const LIST_LAG_MS = 12_000;
+/** Where a stream was refused, it is tried again after so long. */
+const STREAM_AGAIN_MS = 60_000;
 const COUNT_AFTER_MS = 1_500;
 const MOST_SHOWN = 99;
 
@@ -65,27 +69,33 @@ async function run(organizationId: string, signal: AbortSignal): Promise<void> {
     addEventListener("offline", lost, { signal: until });
     addEventListener("online", () => line.abort(), { signal: until });
     try {
-      const onConnection = ({ open }: { open: boolean }) => (open ? found() : lost());
+      const onConnection = ({ open }: { open: boolean }) => {
+        if (!open) return lost();
+        connection.value = "live";
+        if (after === undefined) loadAgain(until);
+      };
       const events = followEvents(eventsOf(organizationId), { ...(after && { after }), signal: until, onConnection });
       for await (const event of events) {
         after = event.cursor;
         tell(event);
       }
-      // What happened in between is not known without a cursor: everything is loaded again.
-      if (after === undefined) tell(null);
     } catch (error) {
       if (signal.aborted) return;
       after = undefined;
-      tell(null);
-      if (!(error instanceof ParleyError) || error.code !== "cursor_expired") return poll(signal);
+      const isExpired = error instanceof ParleyError && error.code === "cursor_expired";
+      // Too many streams are open, or the person may no longer read events. Either can change.
+      if (!isExpired) await poll(AbortSignal.any([signal, AbortSignal.timeout(STREAM_AGAIN_MS)]));
     } finally {
       line.abort();
     }
   }
 }
 
-function found(): void {
-  connection.value = "live";
+/** What happened right before the stream began may be in no event and not yet in the list, which lags. */
+function loadAgain(signal: AbortSignal): void {
+  tell(null);
+  const timer = setTimeout(() => tell(null), LIST_LAG_MS);
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 
 function lost(): void {
