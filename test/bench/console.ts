@@ -87,12 +87,14 @@ async function signIn(browser: Browser, base: URL, folder: string, token: string
 async function measureSwitches(page: Page) {
   const times: number[] = [];
   let requests = 0;
+  let opened = "";
   let own = 0;
   page.on("request", (request) => {
-    if (new URL(request.url()).pathname.includes("/chats/")) own++;
+    if (new URL(request.url()).pathname.includes(`/chats/${opened}`)) own++;
   });
   for (let n = 0; n < SWITCHES + WARM_UP; n++) {
     const name = (await page.locator(".chat-row-name").nth(n).textContent()) ?? "";
+    opened = (await page.locator(".chat-row").nth(n).getAttribute("href"))?.split("/").at(-1) ?? "";
     own = 0;
     const begun = performance.now();
     await page.keyboard.press("j");
