@@ -37,19 +37,22 @@ export const memberPatch = z.object({
  */
 export async function createMember(env: Env, actor: Actor, act: RequestAct, body: z.output<typeof newMemberBody>) {
   const db = directory(env);
-  const authority = await authorityOf(db, actor);
-  if (authority && body.permissions) checkGrant(authority, body.permissions);
-  const member = newMember(newIdOf(act), act.organizationId, {
-    ...body,
-    permissions: body.permissions ?? defaultPermissions(authority),
+  const id = newIdOf(act);
+  return tryOften(id, async () => {
+    const authority = await authorityOf(db, actor);
+    if (authority && body.permissions) checkGrant(authority, body.permissions);
+    const permissions = body.permissions ?? defaultPermissions(authority);
+    const member = newMember(id, act.organizationId, { ...body, permissions });
+    if (await insertIf(db, members, member, authority?.isAsRead)) return presentMember(member);
+    if (!authority) throw new ApiError(noOrganization(actor.scope));
+    return null;
   });
-  if (!(await insertIf(db, members, member, authority?.isAsRead))) throw new ApiError(noOrganization(actor.scope));
-  return presentMember(member);
 }
 
 /**
  * Changes a member. What the member may do in the console changes with its next request. A sign-in link that was not
- * used yet ends, because its maker might not be able to give what the member has now.
+ * used yet ends, because its maker might not be able to give what the member has now. For the same reason, a new
+ * permission ends the member's sessions. Fields that don't change are not written, so that concurrent changes stay.
  * @throws ApiError `member_not_found`; `permission_denied` if a key or a member changes a member that has or gets more
  *   permissions than it has
  */
@@ -58,17 +61,18 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
   return tryOften(id, async () => {
     const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, members, id, "member_not_found");
-    const after: Member = {
-      ...before,
-      ...(patch.name !== undefined && { name: patch.name }),
-      ...(patch.email !== undefined && { email: patch.email }),
-      ...(patch.permissions !== undefined && { permissions: patch.permissions ?? defaultPermissions(authority) }),
+    const permissions = patch.permissions === null ? defaultPermissions(authority) : patch.permissions;
+    const gained = permissions?.filter((permission) => !before.permissions.includes(permission)) ?? [];
+    const changes = {
+      ...patch,
+      permissions,
+      ...(gained.length > 0 && { sessionsSince: Date.now() }),
       signInHash: null,
       signInUntil: null,
     };
-    if (authority) checkGrant(authority, [...before.permissions, ...after.permissions]);
+    if (authority) checkGrant(authority, [...before.permissions, ...gained]);
     const condition = and(isMemberAsRead(before), isWithin(members, actor.scope), authority?.isAsRead);
-    const [member] = await db.update(members).set(after).where(condition).returning();
+    const [member] = await db.update(members).set(changes).where(condition).returning();
     return member ? presentMember(member) : null;
   });
 }

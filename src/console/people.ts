@@ -40,13 +40,18 @@ export async function findMember(db: Directory, id: string): Promise<MemberPerso
   return row ? { kind: "member", ...row } : null;
 }
 
-/** The members with an email in lower case, in organizations that are not being deleted. */
-export async function findMembersByEmail(db: Directory, email: string): Promise<MemberPerson[]> {
+/**
+ * The members with an email in lower case, in organizations that are not being deleted.
+ * @param memberId the only member to look for. Other organizations can give the same email to any number of members
+ */
+export async function findMembersByEmail(db: Directory, email: string, memberId?: string): Promise<MemberPerson[]> {
+  const isAsked = memberId === undefined ? undefined : eq(members.id, memberId);
+  const hasEmail = and(isNotNull(members.email), sql`lower(${members.email}) = ${email}`);
   const rows = await db
     .select({ member: members, organization: organizations })
     .from(members)
     .innerJoin(organizations, eq(organizations.id, members.organizationId))
-    .where(and(isNotNull(members.email), sql`lower(${members.email}) = ${email}`, isNull(organizations.erasingAt)))
+    .where(and(isAsked, hasEmail, isNull(organizations.erasingAt)))
     .orderBy(asc(organizations.name), asc(members.id))
     .limit(MAX_CHOICES);
   return rows.map((row) => ({ kind: "member", ...row }));

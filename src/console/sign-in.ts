@@ -45,19 +45,22 @@ async function subjectOf(c: ConsoleContext, { token, code, access }: SignInBody)
   return subjectOfAccess(c, access?.memberId);
 }
 
-/** Whom a request can sign in with Cloudflare Access. An operator is no member. @throws ApiError `access_invalid` */
-export async function peopleOfAccess(c: ConsoleContext) {
+/**
+ * Whom a request can sign in with Cloudflare Access. An operator is no member.
+ * @param memberId the only member to look for
+ * @throws ApiError `access_invalid`
+ */
+export async function peopleOfAccess(c: ConsoleContext, memberId?: string) {
   const email = await emailFromAccess(c.env, c.req.header(ACCESS_HEADER));
   if (email === null) throw new ApiError("access_invalid");
   const isOperator = isOperatorEmail(c.env, email);
-  return { email, isOperator, people: isOperator ? [] : await findMembersByEmail(directory(c.env), email) };
+  return { email, isOperator, people: isOperator ? [] : await findMembersByEmail(directory(c.env), email, memberId) };
 }
 
 async function subjectOfAccess(c: ConsoleContext, memberId: string | undefined): Promise<Subject> {
-  const { email, isOperator, people } = await peopleOfAccess(c);
+  const { email, isOperator, people } = await peopleOfAccess(c, memberId);
   if (isOperator) return { kind: "operator", email };
-  const chosen = memberId === undefined ? people : people.filter(({ member }) => member.id === memberId);
-  const [person, another] = chosen;
+  const [person, another] = people;
   if (!person) throw new ApiError("access_unknown");
   if (another) throw fault("access.memberId", "must name one of the members with this email");
   return { kind: "member", memberId: person.member.id, email };

@@ -24,17 +24,17 @@ function newEmail(): string {
   return `${crypto.randomUUID()}@acme.test`;
 }
 
-async function newMember(organizationId: string, email: string): Promise<string> {
-  const body = { name: "Bea", email };
+async function newMember(organizationId: string, email: string, permissions?: string[]): Promise<string> {
+  const body = { name: "Bea", email, permissions };
   return created(await admin("POST", `/organizations/${organizationId}/members`, body)).member.id;
 }
 
 /** A member of a new organization, with a token of Access and a session that began with it. */
-async function signedInMember() {
+async function signedInMember(permissions?: string[]) {
   const email = newEmail();
   const access = fakeAccess([key]);
   const { organizationId } = await newOrganization();
-  const memberId = await newMember(organizationId, email);
+  const memberId = await newMember(organizationId, email, permissions);
   const token = await tokenFor(email, key);
   const answer = await access.browser(token)("POST", "/session", { body: { access: {} } });
   expect(answer.status, answer.text).toBe(204);
@@ -204,6 +204,17 @@ test("a session that began with Access counts only while Access vouches for the 
   expect(await statusWith(access, await tokenFor(email, key), cookie)).toBe(200);
 });
 
+test("members that another organization adds with the same email keep nobody out", async () => {
+  const { access, email, memberId, token } = await signedInMember();
+  const { organizationId } = await newOrganization({ name: "!" });
+  const add = `insert into members (id, organization_id, name, email, permissions, created_at)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
+    select ? || i, ?, 'Eve', ?, '[]', 0 from n`;
+  await env.DB.prepare(add).bind(`mbr_${crypto.randomUUID()}`, organizationId, email).run();
+  const answer = await access.browser(token)("POST", "/session", { body: { access: { memberId } } });
+  expect(answer.status, answer.text).toBe(204);
+});
+
 test("a session that began with Access ends with Access's configuration", async () => {
   const { token, cookie } = await signedInMember();
   const without = fakeAccess([key]);
@@ -237,8 +248,7 @@ test("Access is not asked about sessions that began without it", async () => {
 });
 
 test("a request that waits asks Access's token again before it answers", async () => {
-  const { access, memberId, organizationId, token, cookie } = await signedInMember();
-  await admin("PATCH", `/members/${memberId}`, { permissions: ["events:read"] });
+  const { access, memberId, organizationId, token, cookie } = await signedInMember(["events:read"]);
   const waiting = access.browser(token, cookie)("GET", `/api/organizations/${organizationId}/events?from=now&wait=15`);
   await admin("PATCH", `/members/${memberId}`, { permissions: [] });
   expectError(await waiting, 403, "permission_denied", /You lack the permission events:read/);

@@ -7,6 +7,7 @@ import { browser, cookieOf, signIn, signInMember } from "../../support/console.t
 import {
   type Answer,
   admin,
+  call,
   client,
   created,
   expectError,
@@ -15,6 +16,7 @@ import {
   newOrganization,
   send,
 } from "../../support/harness.ts";
+import { heldDatabase } from "../../support/held-database.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -89,9 +91,9 @@ test("a member can't manage organizations", async () => {
 });
 
 test("a member may do what its permissions say, from the next request on", async () => {
-  const { ask, at, ownerId } = await newMember(["chats:read"]);
+  const { ask, at, ownerId } = await newMember(["chats:read", "keys:read"]);
   expect((await ask("GET", `${at}/chats`)).status).toBe(200);
-  expectError(await ask("GET", `${at}/keys`), 403, "permission_denied", /keys:read/);
+  expectError(await ask("GET", `${at}/templates`), 403, "permission_denied", /templates:read/);
   await admin("PATCH", `/members/${ownerId}`, { permissions: ["keys:read"] });
   expectError(await ask("GET", `${at}/chats`), 403, "permission_denied", /chats:read/);
   expect((await ask("GET", `${at}/keys`)).status).toBe(200);
@@ -146,6 +148,38 @@ test("a member can sign in again after its sessions were ended", async () => {
   const { ownerId } = await newMember();
   await admin("DELETE", `/members/${ownerId}/sessions`);
   expect((await browser(await signInMember(ownerId))("GET", "/session")).status).toBe(200);
+});
+
+test("a session does not get a permission that the member gets later", async () => {
+  const { ask, at, ownerId } = await newMember(["chats:read"]);
+  await admin("PATCH", `/members/${ownerId}`, { permissions: ["chats:read"], name: "Bea" });
+  expect((await ask("GET", `${at}/chats`)).status).toBe(200);
+  await admin("PATCH", `/members/${ownerId}`, { permissions: ["chats:read", "keys:read"] });
+  for (const path of ["/session", `${at}/keys`]) expectError(await ask("GET", path), 401, "not_signed_in");
+  expect((await browser(await signInMember(ownerId))("GET", `${at}/keys`)).status).toBe(200);
+});
+
+test("a change of a member undoes nothing that others change at the same time", async () => {
+  const { ask, ownerId } = await newMember();
+  const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
+  const bindings = heldDatabase(/^update "members"/, async () => {
+    await admin("DELETE", `/members/${ownerId}/sessions`);
+    await admin("PATCH", `/members/${ownerId}`, { email: "bea@acme.test" });
+  });
+  const { body } = await call("PATCH", `/admin/v1/members/${ownerId}`, { body: { name: "Bea" }, headers, bindings });
+  expect(body.member).toMatchObject({ name: "Bea", email: "bea@acme.test" });
+  expectError(await ask("GET", "/session"), 401, "not_signed_in");
+});
+
+test("a key that is changed while it creates a member creates it", async () => {
+  const { organizationId } = await newOrganization();
+  const { key, secret } = await newKey(organizationId, { permissions: ["members:write"] });
+  const permissions = ["members:write", "chats:read"];
+  const bindings = heldDatabase(/^insert into "members"/, () => admin("PATCH", `/keys/${key.id}`, { permissions }));
+  const headers = { Authorization: `Bearer ${secret}` };
+  const made = created(await call("POST", "/api/v1/members", { body: { name: "Bea" }, headers, bindings }));
+  // What the key may give by then.
+  expect(made.member.permissions).toEqual(["chats:read"]);
 });
 
 test("a member's session ends after 30 days, and after 7 days without use", async () => {

@@ -1,6 +1,6 @@
-import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { admin, call, client, created, expectError, newKey } from "../../support/harness.ts";
+import { heldDatabase } from "../../support/held-database.ts";
 import { newManager } from "./manager.ts";
 
 const FAR = "2100-01-01T00:00:00.000Z";
@@ -126,36 +126,6 @@ test("of two last managers that revoke each other at once, one stays", async () 
   });
   expect(live, answers.map(({ text }) => text).join("\n")).toHaveLength(1);
 });
-
-/** The test's D1, which waits for `meanwhile` before it runs the first statement that matches. */
-function heldDatabase(statement: RegExp, meanwhile: () => Promise<unknown>): Partial<Env> {
-  let isHeld = false;
-  const hold = (prepared: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(prepared, {
-      get(target, name) {
-        const member = Reflect.get(target, name, target);
-        if (typeof member !== "function") return member;
-        if (name === "bind") return (...values: unknown[]) => hold(target.bind(...values));
-        return async (...given: unknown[]) => {
-          await meanwhile();
-          return Reflect.apply(member, target, given);
-        };
-      },
-    });
-  const DB = new Proxy(env.DB, {
-    get(target, name) {
-      const member = Reflect.get(target, name, target);
-      if (name !== "prepare") return typeof member === "function" ? member.bind(target) : member;
-      return (sql: string) => {
-        const prepared = target.prepare(sql);
-        if (isHeld || !statement.test(sql)) return prepared;
-        isHeld = true;
-        return hold(prepared);
-      };
-    },
-  });
-  return { DB };
-}
 
 const CHANGES = {
   "is revoked": { end: (id: string) => admin("DELETE", `/keys/${id}`), status: 401, code: "invalid_api_key" },
