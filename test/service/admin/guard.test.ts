@@ -39,6 +39,7 @@ const CONTRACT = [
   "POST /organizations/:id/chats",
   "GET /organizations/:id/chats",
   "GET /organizations/:id/export",
+  "GET /organizations/:id/audit",
   "GET /chats/:id",
   "GET /chats/:id/export",
   "DELETE /chats/:id",

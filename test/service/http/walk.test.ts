@@ -15,6 +15,8 @@ const PUBLIC = [
   // A page of the console sends the token in the body.
   "POST /console/session",
   "DELETE /console/session",
+  // Cloudflare Access says who asks. Where it does not stand before the console, nobody is vouched for.
+  "GET /console/access",
   // The page. It has nothing of anybody.
   "GET /console",
   "GET /console/*",
@@ -68,6 +70,7 @@ const NEEDS: Record<string, Need | null> = {
   "GET /api/v1/organization": null,
   "GET /api/v1/stats": "stats:read",
   "GET /api/v1/stats/history": "stats:read",
+  "GET /api/v1/audit": "audit:read",
   "GET /api/v1/keys": "keys:read",
   "POST /api/v1/keys": "keys:write",
   "GET /api/v1/keys/:id": "keys:read",
@@ -210,6 +213,7 @@ const STRANGE: Record<string, Record<string, number>> = {
   "/healthz": { GET: 200, HEAD: 200 },
   "/console": { GET: 200, HEAD: 200 },
   "/console/*": { GET: 200, HEAD: 200 },
+  "/console/access": { GET: 403, HEAD: 403 },
   "/console/session": { GET: 200, HEAD: 200, POST: 403, DELETE: 403 },
   "/hooks/telegram/:channelId": { POST: 401 },
   "/hooks/whatsapp/:channelId": { GET: 403, HEAD: 403, POST: 401 },
