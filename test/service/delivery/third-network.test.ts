@@ -101,5 +101,7 @@ test("a network that is in the registry alone brings messages, and carries the a
   expect(carried).toMatchObject([{ message, ring: "DV-01234-567", base: "https://pigeon.test" }]);
   const [answer] = (await api("GET", `/chats/${id}/messages`)).body.messages;
   expect(answer).toMatchObject({ content: "Come home", status: "SENT" });
-  expect((await api("GET", "/chats?channel=pigeon")).body.pagination.total).toBe(1);
+  const list = await api("GET", "/chats?channel=pigeon");
+  expect(list.status, list.text).toBe(200);
+  expect(list.body.pagination.total).toBe(1);
 });

@@ -6,8 +6,8 @@ const FILES = import.meta.glob<string>("../../../src/**/*.{ts,tsx,css}", {
   import: "default",
   eager: true,
 });
-/** Documents and the command line describe each network. They are not part of the Worker. */
-const OUTSIDE_WORKER = /^src\/(openapi|cli)\//;
+/** Documents, the command line and the console describe each network. They are not part of the Worker. */
+const OUTSIDE_WORKER = /^src\/(openapi|cli|web\/console)\//;
 /** The registry, and the types that wrangler generates from `.dev.vars.optional.example`. */
 const EXPECTED = ["src/channels/registry.ts", "src/env.d.ts"];
 
