@@ -5,6 +5,7 @@ import { ApiError } from "../http/errors.ts";
 import { publicOrigin } from "../http/hosts.ts";
 import { pageQuery } from "../http/pagination.ts";
 import { noQuery, validQuery } from "../http/validation.ts";
+import { neededPermissions } from "../keys/permissions.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { Access } from "./access.ts";
 import type { ManagementContext } from "./audit.ts";
@@ -41,7 +42,9 @@ export function channelRoutesFor(access: Access): Hono<AdminEnv> {
       const body = c.req.valid("json");
       checkLimits(actorOf(c), body.limits ?? undefined);
       checkRetention(actorOf(c), isAllowed(c, "chats:erase"), body.retentionDays ?? undefined);
-      return c.json(await createChannel(c.env, viewOf(c), c.var.act, body), 201);
+      const { identitySecret, ...created } = await createChannel(c.env, viewOf(c), c.var.act, body);
+      const isShown = neededPermissions("channels:identity").every((permission) => isAllowed(c, permission));
+      return c.json({ ...created, ...(identitySecret && isShown && { identitySecret }) }, 201);
     })
     .get(`${prefix}/channels`, reads, validQuery(pageQuery), async (c) => {
       const [view, id] = [viewOf(c), organizationOf(c)];

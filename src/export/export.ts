@@ -1,7 +1,8 @@
 import { callChat } from "../chats/call-chat.ts";
 import type { Region } from "../db/schema.ts";
-import { ApiError } from "../http/errors.ts";
+import { ApiError, type ErrorCode } from "../http/errors.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { readOrganization } from "../organizations/configuration.ts";
 import type { ExportedChat } from "../organizations/rpc.ts";
 import {
   type ChatPlace,
@@ -26,7 +27,11 @@ const CHATS_AT_ONCE = 100;
 const PAUSE_MS_A_MESSAGE = 0.1;
 const PAUSE_MS_A_BYTE = 0.000_05;
 
-type Scope = ExportScope & { region?: Region | null };
+interface Scope extends ExportScope {
+  region?: Region | null;
+  /** The error if the organization is deleted. */
+  missing: ErrorCode;
+}
 
 /** What to read next of a chat. Null for a life that is not known yet. */
 type Asked = Omit<ChatPlace, "life"> & { life: number | null };
@@ -37,7 +42,8 @@ type Asked = Omit<ChatPlace, "life"> & { life: number | null };
  * when the export of the chat began. Each part ends with a line that says how to go on, so that a client whose connection
  * is cut repeats nothing.
  * @param from where an earlier response ended; null for the start
- * @throws ApiError `chat_not_found` before the first part, if the one chat does not exist
+ * @throws ApiError `chat_not_found` before the first part, if the one chat does not exist; `scope.missing` instead of the
+ *   last line, if the organization was deleted meanwhile
  */
 export async function* exportParts(
   env: Env,
@@ -148,6 +154,8 @@ async function* chatParts(
     yield part(first, page?.lines ?? null, { type: "checkpoint", next: writeExportCursor(scope, place) });
   }
   const isComplete = isLast && waiting.length === 0 && (!place || isAtEnd(place));
+  if (isComplete && chatId === null && !(await readOrganization(env, organizationId)))
+    throw new ApiError(scope.missing);
   yield endPart(scope, place?.seq ?? 0, isComplete ? null : (place ?? before));
 }
 

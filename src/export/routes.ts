@@ -3,6 +3,8 @@ import * as z from "zod/mini";
 import type { Access } from "../admin/access.ts";
 import type { ActEnv } from "../admin/audit.ts";
 import type { AdminEnv } from "../admin/guard.ts";
+import { noOrganization } from "../admin/scope.ts";
+import type { ErrorCode } from "../http/errors.ts";
 import { queryText } from "../http/fields.ts";
 import { fault } from "../http/validation.ts";
 import { causeOf } from "../log.ts";
@@ -15,13 +17,19 @@ export const exportQuery = z.object({ after: queryText(MAX_EXPORT_CURSOR) });
 const HEADERS = { "Content-Type": "application/x-ndjson" };
 
 /** Exports. The audit log has them, because they hand out everything. */
-export function exportRoutesFor({ prefix, acts }: Access): Hono<AdminEnv> {
+export function exportRoutesFor({ prefix, acts, actorOf }: Access): Hono<AdminEnv> {
   return new Hono<AdminEnv>()
     .get(`${prefix}/export`, acts("organization.export", { query: exportQuery }), async (c) => {
-      return c.body(await openExport(c.env, c.var, null, c.req.valid("query").after), 200, HEADERS);
+      const missing = noOrganization(actorOf(c).scope);
+      return c.body(
+        await openExport(c.env, c.var, { chatId: null, missing }, c.req.valid("query").after),
+        200,
+        HEADERS,
+      );
     })
     .get("/chats/:id/export", acts("chat.export", { query: exportQuery }), async (c) => {
-      return c.body(await openExport(c.env, c.var, c.req.param("id"), c.req.valid("query").after), 200, HEADERS);
+      const what = { chatId: c.req.param("id"), missing: "chat_not_found" } as const;
+      return c.body(await openExport(c.env, c.var, what, c.req.valid("query").after), 200, HEADERS);
     }) as Hono<AdminEnv>;
 }
 
@@ -32,10 +40,10 @@ export function exportRoutesFor({ prefix, acts }: Access): Hono<AdminEnv> {
 async function openExport(
   env: Env,
   { requestId, act: { organizationId }, caller }: ActEnv["Variables"],
-  chatId: string | null,
+  what: { chatId: string | null; missing: ErrorCode },
   after: string | undefined,
 ): Promise<ReadableStream<Uint8Array>> {
-  const scope = { organizationId, chatId, region: caller?.region ?? null };
+  const scope = { ...what, organizationId, region: caller?.region ?? null };
   const from = after === undefined ? null : readExportCursor(scope, after);
   if (after !== undefined && !from) throw fault("after", "is not a cursor of this export");
   const parts = exportParts(env, scope, from);

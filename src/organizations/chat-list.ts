@@ -4,6 +4,7 @@ import type { ChannelTable } from "./channel-table.ts";
 import { CHAT_COLUMNS, type ChatRow, printChat } from "./chat-table.ts";
 import { parseContactPlace, parseSearch, printContactPlace } from "./contact-search.ts";
 import type { ContactTable } from "./contact-table.ts";
+import type { Existence } from "./existence.ts";
 import type { ChatFilter, ChatPosition, ExportedChat, KnownChannel, WaitingPosition } from "./rpc.ts";
 import { parsePlace, WaitingList } from "./waiting-list.ts";
 
@@ -64,22 +65,22 @@ export class ChatList {
 
   /**
    * A page of the chats whose contacts a search finds; see `ContactTable.page`.
-   * @param isReady false after the organization was deleted
    * @returns `not_ready` if the contacts from before the search are not all indexed: call again
    */
   async search(
     { channel, search = "" }: ChatFilter,
     { after, limit }: WaitingPosition,
     hasLastMessage: boolean,
-    isReady: () => boolean,
+    organization: Pick<Existence, "id" | "isReady">,
   ): Promise<ListAnswer> {
-    const place = after === null ? null : parseContactPlace(after);
+    const { id: organizationId = "" } = organization;
+    const place = after === null ? null : parseContactPlace(organizationId, after);
     const parsed = parseSearch(search);
     if (!parsed || (after !== null && !place)) return UNKNOWN_CURSOR;
-    if (!(await this.#contacts.fill(isReady))) return { outcome: "not_ready" };
+    if (!(await this.#contacts.fill(() => organization.isReady()))) return { outcome: "not_ready" };
     const ids = this.#selected(channel).map(({ id }) => id);
     const { rows, next } = this.#contacts.page(parsed, ids, place, limit, (id) => this.#visible(id));
-    const cursor = next && printContactPlace(next);
+    const cursor = next && printContactPlace(organizationId, next);
     const pagination = { limit, hasMore: cursor !== null, cursor };
     return ok(this.#print(rows, hasLastMessage), pagination, "");
   }

@@ -70,15 +70,15 @@ export function isListedAt(search: ContactSearch, contact: Contact, term: Term):
 }
 
 /** A place as the cursor that the API shows. */
-export function printContactPlace({ kind, text, id }: Place): string {
-  return writeOpaque([kind, text, id]);
+export function printContactPlace(organizationId: string, { kind, text, id }: Place): string {
+  return writeOpaque([organizationId, kind, text, id]);
 }
 
-/** Reads a cursor; null if it is none. */
-export function parseContactPlace(cursor: string): Place | null {
-  const [kind, text, id] = readOpaque(cursor, 3);
+/** Reads a cursor; null if it is none, or not of this organization. */
+export function parseContactPlace(organizationId: string, cursor: string): Place | null {
+  const [owner, kind, text, id] = readOpaque(cursor, 4);
   const known = TERM_KINDS.find((each) => each === kind);
-  return known && typeof text === "string" && typeof id === "string" && isId("cht", id)
+  return owner === organizationId && known && typeof text === "string" && typeof id === "string" && isId("cht", id)
     ? { kind: known, text, id }
     : null;
 }

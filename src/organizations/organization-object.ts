@@ -140,7 +140,7 @@ export class OrganizationObject extends AuditedObject {
     if (!this.#isReady()) return ChatList.empty(filter, position);
     this.#refreshIfOld();
     if (filter.search !== undefined && "after" in position) {
-      return this.#list.search(filter, position, hasLastMessage, () => this.#isReady());
+      return this.#list.search(filter, position, hasLastMessage, this.#existence);
     }
     return this.#list.read(filter, position, hasLastMessage, have);
   }

@@ -100,7 +100,9 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
       responses: [
         jsonResponse(
           201,
-          "The channel. For a web channel also its identity secret, which is shown only once.",
+          isOperator
+            ? "The channel. For a web channel also its identity secret, which is shown only once."
+            : "The channel. For a web channel also its identity secret, which is shown only once, and only to a key that also has `messages:read` and `messages:send`.",
           z.object({
             channel: channelSchema,
             identitySecret: z

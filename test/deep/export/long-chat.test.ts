@@ -25,7 +25,7 @@ test("a chat of 100,000 long messages is exported in parts of bounded size, ever
     );
   });
   await evictDurableObject(object);
-  const scope = { organizationId, chatId };
+  const scope = { organizationId, chatId, missing: "chat_not_found" as const };
   let responses = 0;
   let seq = 0;
   let largest = 0;

@@ -344,6 +344,15 @@ test("an export of all chats goes on behind a chat that is deleted meanwhile", a
   expect(rest.at(-1)).toMatchObject({ type: "end", next: null });
 });
 
+test.each([0, 1])("an export of %i chats has no end if the organization is deleted meanwhile", async (chats) => {
+  const { organizationId, secret } = await place(Array(chats).fill(1));
+  const lines = eachLine(await open(secret, "/export"));
+  await firstPart(lines);
+  await env.DB.prepare("update organizations set erasing_at = 1 where id = ?").bind(organizationId).run();
+  await env.ORGANIZATIONS.getByName(organizationId).close();
+  await expect(Array.fromAsync(lines)).rejects.toThrow();
+});
+
 test("a redacted message is exported without its text", async () => {
   const { api, ids, secret } = await place([0]);
   const sent = await send(api, ids[0] as string, { content: "secret words" });
@@ -388,7 +397,7 @@ test("a cursor of another organization, another chat or another export is a 400"
 test("an export rests between the parts of a long chat, so that sends in other chats are not delayed", async () => {
   const { ids, organizationId } = await place([1_100]);
   const waits = vi.spyOn(scheduler, "wait");
-  const scope = { organizationId, chatId: ids[0] as string };
+  const scope = { organizationId, chatId: ids[0] as string, missing: "chat_not_found" as const };
   await Array.fromAsync(exportParts(env, scope, null));
   const pauses = waits.mock.calls.map(([ms]) => ms);
   vi.restoreAllMocks();

@@ -132,6 +132,15 @@ test("a key creates, changes and deletes templates, members and channels of its 
   expectError(await api("GET", `/channels/${web.channel.id}`), 404, "channel_not_found");
 });
 
+test("only a key that can read and send messages gets the identity secret of a new channel", async () => {
+  const all = ["channels:write", "messages:read", "messages:send"];
+  for (const lacked of [...all.slice(1), null]) {
+    const { api } = await newManager({ permissions: all.filter((permission) => permission !== lacked) });
+    const made = created(await api("POST", "/channels", { kind: "web", name: "Site" }));
+    expect(Object.keys(made)).toEqual(lacked ? ["channel"] : ["channel", "identitySecret"]);
+  }
+});
+
 test("only the operator sets the limits of a channel, and a key can't remove them", async () => {
   const { api, channelId } = await newManager();
   await admin("PATCH", `/channels/${channelId}`, { limits: { chats: 5 } });

@@ -115,6 +115,13 @@ test("the cursor continues a search, and each chat is listed once, although many
   expect(new Set(found)).toEqual(ids);
 });
 
+test("a cursor of another organization is a 400", async () => {
+  const [ours, theirs] = [await place(), await place()];
+  const { cursor } = (await theirs.find("ma", "&limit=1")).body.pagination;
+  expect((await theirs.find("ma", `&after=${cursor}`)).status).toBe(200);
+  expectFaults(await ours.find("ma", `&after=${cursor}`), "after");
+});
+
 test("channel narrows a search to a channel or a kind", async () => {
   const { api, organizationId, channelId, ids, find } = await place();
   const other = await newChannel(organizationId, "web");
