@@ -47,7 +47,7 @@ export function auditOperations({ prefix, needs, ofOrganization, whose }: Side):
       tag: "Audit log",
       ...needs("audit:read"),
       summary: "List the audit log",
-      description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator and by keys, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. Requests that were refused before they began, because of their permission or their input, have no entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
+      description: `Lists the entries of ${whose} audit log, newest first: every change of the management, by the operator, keys and members, and every search and export. An entry is stored before the act. If it can't be stored, the response is a 503, and nothing is done. A request without the route's permission, or with a body or query of the wrong form, has no entry. A request that is refused later has an entry. Entries are kept for 400 days. A page can be short while \`hasMore\` is true, because a filter examines at most 10,000 entries.`,
       query: {
         schema: auditQuery,
         descriptions: {

@@ -102,7 +102,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           201,
           isOperator
             ? "The channel. For a web channel also its identity secret, which is shown only once."
-            : "The channel. For a web channel also its identity secret, which is shown only once, and only to a key that also has `messages:read` and `messages:send`.",
+            : "The channel. For a web channel also its identity secret, which is shown only once, and only to a key that can read and send messages.",
           z.object({
             channel: channelSchema,
             identitySecret: z
