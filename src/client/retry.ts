@@ -15,8 +15,8 @@ export interface RetryOptions {
 }
 
 /**
- * A `fetch` that repeats what failed and is safe to repeat: reads, sends with an Idempotency-Key, and creating a chat,
- * which finds the existing one. A 429 is always repeated, because the service did nothing.
+ * A `fetch` that repeats what failed and is safe to repeat: reads, sends with an Idempotency-Key, creating a chat,
+ * which finds the existing one, and canceling a message. A 429 is always repeated, because the service did nothing.
  * @returns a function that throws ParleyError `unreachable` if there is no answer
  */
 export function retryingFetch({
@@ -101,5 +101,5 @@ function waitBefore(request: Request, result: Response | ParleyError, failures: 
 
 function isRepeatable({ method, headers, url }: Request): boolean {
   if (method === "GET" || method === "HEAD" || headers.has("Idempotency-Key")) return true;
-  return method === "POST" && new URL(url).pathname.endsWith("/v1/chats");
+  return method === "POST" && /\/v1\/chats$|\/cancel$/.test(new URL(url).pathname);
 }

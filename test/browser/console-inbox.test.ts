@@ -82,8 +82,47 @@ test("two people answer the same chat: the second is told, and nothing is sent t
   expect(await box(second).inputValue()).toBe("No, it left already.");
   expect(await texts(chat.id)).toHaveLength(2);
   await second.getByRole("button", { name: "Send all the same" }).click();
-  await expect.poll(() => texts(chat.id), SOON).toHaveLength(3);
+  await expect
+    .poll(() => texts(chat.id), SOON)
+    .toEqual(["Can I change the address?", "Yes, to which one?", "No, it left already."]);
   await Promise.all([first.context().close(), second.context().close()]);
+});
+
+test("a send whose answers were lost is repeated as it was: it is sent once, also after the page was loaded again", async () => {
+  const chat = await desk.chat("Lea Lost");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  let lost = 0;
+  await page.route(/\/messages$/, async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    await route.fetch();
+    lost++;
+    await route.abort();
+  });
+  await box(page).fill("Only once");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText(/can't be reached/).waitFor();
+  expect(lost).toBe(3);
+  expect(await box(page).inputValue()).toBe("Only once");
+  await page.unroute(/\/messages$/);
+  await page.reload();
+  await box(page).click();
+  await page.keyboard.press("Control+Enter");
+  await expect.poll(() => box(page).inputValue()).toBe("");
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["Only once"]);
+  await page.context().close();
+});
+
+test("what is written while a send is under way stays, and undo puts the sent text before it", async () => {
+  const chat = await desk.chat("Max More");
+  const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
+  await box(page).fill("First");
+  await page.keyboard.press("Control+Enter");
+  await log(page).getByText("Sending…").waitFor();
+  await box(page).fill("Second");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => box(page).inputValue()).toBe("First\nSecond");
+  expect(await texts(chat.id)).toEqual([]);
+  await page.context().close();
 });
 
 test("a message is scheduled, moved by an hour, and canceled", async () => {

@@ -14,6 +14,7 @@ import { Icon } from "./parts/icon.tsx";
 import { lazyScreen } from "./parts/lazy-screen.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
+import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
 import { NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
@@ -184,7 +185,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
               <a class="menu-item" role="menuitem" href="/docs" target="_blank" rel="noopener">
                 Documentation
               </a>
-              <MenuItem onChoose={() => void signOut()}>Sign out</MenuItem>
+              <MenuItem onChoose={() => void signOut().catch(sayError)}>Sign out</MenuItem>
             </>
           )}
         </Menu>

@@ -8,4 +8,8 @@ if (root) {
   followScheme(null);
   render(<App />, root);
   void beginSession();
+  // A link that is opened in this tab changes the fragment alone.
+  addEventListener("hashchange", () => location.hash.includes("code=") && void beginSession());
+  // Going back after a sign-out must not show the page as it was.
+  addEventListener("pageshow", (event) => event.persisted && location.reload());
 }

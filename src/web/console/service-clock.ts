@@ -6,10 +6,10 @@ export function serviceNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** Takes the time of a response. Its header has whole seconds, so a smaller difference says nothing. */
+/** Takes the time of a response. Its header has whole seconds, so a small change says nothing. */
 export function learnClock(response: Response): void {
   const told = Date.parse(response.headers.get("Date") ?? "");
   if (Number.isNaN(told)) return;
   const difference = told - Date.now();
-  aheadMs = Math.abs(difference) > 2_000 ? difference : 0;
+  if (Math.abs(difference - aheadMs) > 2_000) aheadMs = difference;
 }

@@ -84,17 +84,26 @@ export async function signIn(proof: Proof): Promise<ParleyError | null> {
   return null;
 }
 
-/** Signs out on this device. */
+/** Signs out on this device. Nothing of the person stays in the tab. @throws ParleyError if the session did not end */
 export async function signOut(): Promise<void> {
-  await fetch("/console/session", { method: "DELETE" });
-  // Nothing of the person stays on the page.
-  location.assign("/console/");
+  const answer = await ask("/console/session", { method: "DELETE" });
+  if (!answer.ok) throw answer.error;
+  leave();
+}
+
+/** Forgets what a person wrote and read here. */
+function leave(): void {
+  sessionStorage.clear();
+  location.replace("/console/");
 }
 
 async function readSession(): Promise<void> {
   const answer = await ask("/console/api/session");
   if (answer.ok) {
     const { session } = answer.body as { session: Session };
+    const before = sessionState.value;
+    // Somebody else signed in over the page of the one before.
+    if (before.state === "in" && before.session.member?.id !== session.member?.id) return leave();
     sessionState.value = { state: "in", session, isLost: false };
   } else if (answer.error.status === 401) sessionState.value = { state: "out", code: null };
   else sessionState.value = { state: "unknown", error: answer.error };

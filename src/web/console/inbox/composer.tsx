@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Chat, type Member, ParleyError } from "../api.ts";
+import { type Chat, type Member, type Message, ParleyError } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -12,7 +12,15 @@ import { serviceNow } from "../service-clock.ts";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import type { ConversationStore, Draft } from "./conversation-store.ts";
-import { readDraft, readSender, saveDraft, saveSender } from "./drafts.ts";
+import {
+  readDraft,
+  readSender,
+  readUndecided,
+  saveDraft,
+  saveSender,
+  saveUndecided,
+  type Undecided,
+} from "./drafts.ts";
 import { LaterDialog } from "./later-dialog.tsx";
 import { TemplateDialog } from "./template-dialog.tsx";
 import { windowClosesAt } from "./timeline.ts";
@@ -24,6 +32,10 @@ interface ComposerProps {
 }
 
 const MAX_LENGTH = 4_096;
+const STILL_SENDING = new ParleyError("The last message is still being sent. Try again in a moment.", {
+  status: null,
+  code: "busy",
+});
 /** A send can be undone for so long. */
 const UNDO_MS = 5_000;
 
@@ -52,8 +64,12 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   const undoable = useSignal<Undoable | null>(null);
   const [senderId, setSenderId] = useState(() => member?.id ?? readSender(organization.id));
   const box = useRef<HTMLTextAreaElement>(null);
-  /** One key for one text: a click that is repeated after a lost answer sends nothing twice. */
-  const key = useRef(crypto.randomUUID());
+  /** What is in the box, for work that began before it changed. */
+  const latest = useRef(text);
+  /** The messages that were sent from here. */
+  const ownIds = useRef(new Set<string>());
+  /** Two sends that can both be undone stay in their order, whatever the clock says meanwhile. */
+  const lastDueAt = useRef(0);
   // The operator writes in a member's name.
   const sender = members.some(({ id }) => id === senderId) ? senderId : (member?.id ?? members[0]?.id ?? null);
   const excess = text.trim().length - MAX_LENGTH;
@@ -65,65 +81,97 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   }, [text]);
 
   const change = (next: string) => {
-    if (next !== text) key.current = crypto.randomUUID();
+    latest.current = next;
     setText(next);
     saveDraft(chat.id, next);
+    // A refused text was corrected.
+    if (crossed.value && !crossed.value.draft.templateId) crossed.value = null;
   };
 
-  const undo = async ({ messageId, text: before, removeToast }: Undoable) => {
-    undoable.value = null;
-    removeToast();
+  const undo = async (sent: Undoable) => {
     try {
-      await store.cancel(messageId);
-      change(before);
+      await store.cancel(sent.messageId);
+      change([sent.text, latest.current].filter((part) => part !== "").join("\n"));
       box.current?.focus();
     } catch (error) {
-      if (error instanceof ParleyError && error.code === "not_cancelable") say("It is on its way already", null, true);
-      else sayError(error);
+      const isTooLate = error instanceof ParleyError && error.code === "not_cancelable";
+      if (!isTooLate) return sayError(error);
+      say("It is on its way already", null, true);
     }
+    undoable.value = null;
+    sent.removeToast();
+  };
+
+  /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
+  const decided = (draft: Draft, isAnyway: boolean): Undecided => {
+    const before = readUndecided(chat.id);
+    if (before && JSON.stringify(before.draft) === JSON.stringify(draft)) return before;
+    const dueAt = Math.max(serviceNow() + UNDO_MS, lastDueAt.current + 1);
+    const body: Draft = {
+      ...draft,
+      ...(sender !== null && { senderId: sender }),
+      ...(draft.scheduledAt === undefined && { scheduledAt: new Date(dueAt).toISOString() }),
+      ...(!isAnyway && { ifSeq: store.newestSeq() }),
+    };
+    if (draft.scheduledAt === undefined) lastDueAt.current = dueAt;
+    return { key: crypto.randomUUID(), draft, body };
   };
 
   /** @param isAnyway send though others wrote meanwhile */
-  const send = async (draft: Draft, isAnyway = false) => {
-    if (isSending) return;
+  const send = async (draft: Draft, isAnyway = false): Promise<void> => {
     setSending(true);
-    const isUndoable = draft.scheduledAt === undefined;
-    const full: Draft = {
-      ...draft,
-      ...(sender !== null && { senderId: sender }),
-      ...(isUndoable && { scheduledAt: new Date(serviceNow() + UNDO_MS).toISOString() }),
-      ...(!isAnyway && { ifSeq: store.newestSeq() }),
-    };
+    const undecided = decided(draft, isAnyway);
+    saveUndecided(chat.id, undecided);
     try {
-      const message = await store.send(full, key.current);
-      key.current = crypto.randomUUID();
+      const message = await store.send(undecided.body, undecided.key);
+      saveUndecided(chat.id, null);
       crossed.value = null;
-      change("");
-      if (!isUndoable) say("Scheduled");
-      else {
-        const removeToast = say("Sending", { label: "Undo (Esc)", run: () => void undo(sent) });
-        const sent: Undoable = { messageId: message.id, text: draft.templateId ? "" : text, removeToast };
-        undoable.value = sent;
-        setTimeout(() => {
-          if (undoable.value === sent) undoable.value = null;
-        }, UNDO_MS);
-      }
+      sent(draft, message.id);
     } catch (error) {
-      if (error instanceof ParleyError && error.code === "chat_moved_on") {
-        const before = store.newestSeq();
-        await store.refresh();
-        key.current = crypto.randomUUID();
-        crossed.value = { draft, by: crossedBy(store, before, members) };
-      } else sayError(error);
+      const isKnown = error instanceof ParleyError && error.status !== null && error.status < 500;
+      if (isKnown) saveUndecided(chat.id, null);
+      if (error instanceof ParleyError && error.code === "chat_moved_on") await cross(draft);
+      else sayError(error);
     } finally {
       setSending(false);
     }
   };
 
-  const sendText = () => {
+  /** What was sent leaves the box, but not what was written since. */
+  const sent = (draft: Draft, messageId: string) => {
+    ownIds.current.add(messageId);
+    const content = draft.templateId ? "" : draft.content;
+    if (content !== "" && latest.current.trim() === content) change("");
+    if (draft.scheduledAt !== undefined) {
+      say("Scheduled");
+      return;
+    }
+    const undoing: Undoable = { messageId, text: content, removeToast: () => {} };
+    undoing.removeToast = say("Sending", { label: "Undo (Esc)", run: () => void undo(undoing) });
+    undoable.value = undoing;
+    setTimeout(() => {
+      if (undoable.value === undoing) undoable.value = null;
+    }, UNDO_MS);
+  };
+
+  /** Others wrote meanwhile. What was sent from here, and took its place meanwhile, is no reason to ask. */
+  const cross = async (draft: Draft) => {
+    const before = store.newestSeq();
+    await store.refresh();
+    const newer = store.messages.value.filter(({ seq }) => (seq ?? 0) > before);
+    if (newer.length > 0 && newer.every(({ id }) => ownIds.current.has(id))) await send(draft);
+    else crossed.value = { draft, by: crossedBy(newer, members) };
+  };
+
+  const sendText = (isAnyway = false) => {
     const content = text.trim();
-    if (content === "" || excess > 0) return;
-    void send({ content, type: "TEXT" });
+    if (content === "" || excess > 0 || isSending) return;
+    void send({ content, type: "TEXT" }, isAnyway);
+  };
+
+  const sendAnyway = ({ draft }: Crossed) => {
+    if (draft.templateId || draft.scheduledAt) void send(draft, true);
+    else sendText(true);
   };
 
   useShortcuts([{ keys: "t", label: "Answer by a template", run: () => (open.value = "template") }]);
@@ -146,7 +194,12 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
         <div class="notice notice-warn" role="alert">
           <Icon name="warning" />
           <p>{crossed.value.by} Your message was not sent.</p>
-          <button type="button" class="button" onClick={() => crossed.value && void send(crossed.value.draft, true)}>
+          <button
+            type="button"
+            class="button"
+            disabled={isSending}
+            onClick={() => crossed.value && sendAnyway(crossed.value)}
+          >
             Send all the same
           </button>
           <button type="button" class="plain" aria-label="Dismiss" onClick={() => (crossed.value = null)}>
@@ -250,6 +303,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
           text={text.trim()}
           onClose={() => (open.value = null)}
           onSend={async (times) => {
+            if (isSending) throw STILL_SENDING;
             open.value = null;
             await send({ content: text.trim(), type: "TEXT", ...times });
           }}
@@ -260,6 +314,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
           chat={chat}
           onClose={() => (open.value = null)}
           onSend={(draft) => {
+            if (isSending) throw STILL_SENDING;
             open.value = null;
             void send(draft);
           }}
@@ -286,8 +341,7 @@ function UndoKey({ undoable, onUndo }: { undoable: Undoable | null; onUndo: (sen
   return null;
 }
 
-function crossedBy(store: ConversationStore, before: number, members: Member[]): string {
-  const newer = store.messages.value.filter(({ seq }) => (seq ?? 0) > before);
+function crossedBy(newer: Message[], members: Member[]): string {
   const own = newer.find(({ direction }) => direction === "OUTBOUND");
   if (own) return `${members.find(({ id }) => id === own.senderId)?.name ?? "Somebody"} answered meanwhile.`;
   return newer.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";

@@ -8,6 +8,7 @@ import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
+import { sayError } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
 import { currentSession, signOut } from "../session.ts";
 
@@ -51,7 +52,7 @@ function Organizations(): JSX.Element {
         intro="Each customer of the service is an organization, with chats, channels and keys of its own."
         actions={
           <>
-            <button type="button" class="button" onClick={() => void signOut()}>
+            <button type="button" class="button" onClick={() => void signOut().catch(sayError)}>
               Sign out
             </button>
             {create}
