@@ -52,8 +52,12 @@ function service(name: string, include: string[], { exclude = [] as string[], bu
 }
 
 /** In Node. */
-function node(name: string, include: string[], { globalSetup = [] as string[], exclude = [] as string[] } = {}) {
-  return { test: { ...PATIENCE, name, include, exclude, globalSetup } };
+function node(
+  name: string,
+  include: string[],
+  { globalSetup = [] as string[], exclude = [] as string[], testTimeout = PATIENCE.testTimeout } = {},
+) {
+  return { test: { ...PATIENCE, testTimeout, name, include, exclude, globalSetup } };
 }
 
 /** One service for all tests of a browser. */
@@ -76,7 +80,11 @@ export default defineConfig({
       node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [CONSOLE_SCREENS] }),
       node("cli", ["test/{cli,client,wire}/**/*.test.ts"]),
       service("deep-service", ["test/deep/{failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
-      node("deep-browser", ["test/deep/browser/**/*.test.ts", CONSOLE_SCREENS], { globalSetup: BROWSER }),
+      node("deep-browser", ["test/deep/browser/**/*.test.ts", CONSOLE_SCREENS], {
+        globalSetup: BROWSER,
+        // A test of the console opens several pages, beside another one that needs a core.
+        testTimeout: 120_000,
+      }),
       node("deep-simulate", ["test/simulate/**/*.test.ts"]),
       node("deep-node", ["test/{bench,deep/storm,deep/cli}/**/*.test.ts"]),
     ],
