@@ -55,7 +55,7 @@ test("a send is undone by Escape: nothing is sent, and the text is back in the b
   await log(page).getByText("Sending…").waitFor();
   await page.keyboard.press("Escape");
   await log(page).getByText("Sending…").waitFor({ state: "detached" });
-  expect(await box(page).inputValue()).toBe("Too early");
+  await expect.poll(() => box(page).inputValue()).toBe("Too early");
   const { messages } = await desk.api("GET", `/chats/${chat.id}/scheduled`);
   expect(messages).toEqual([]);
   expect(await texts(chat.id)).toEqual([]);
