@@ -1,0 +1,141 @@
+import { signal } from "@preact/signals";
+import { type Member, type Message, ParleyError } from "../api.ts";
+import { say, sayError } from "../parts/toast.tsx";
+import { serviceNow } from "../service-clock.ts";
+import type { ConversationStore, Draft } from "./conversation-store.ts";
+import { readUndecided, saveUndecided, type Undecided } from "./drafts.ts";
+
+/** A send can be undone for so long. */
+const UNDO_MS = 5_000;
+
+/** A send that can still be taken back. */
+export interface Undoable {
+  messageId: string;
+  /** What comes back into the box. */
+  text: string;
+  removeToast: () => void;
+}
+
+/** A send that was refused because others wrote meanwhile. */
+export interface Crossed {
+  draft: Draft;
+  /** Who wrote, as a sentence. */
+  by: string;
+}
+
+/** What a send needs to know of the composer, as it is now. */
+export interface Desk {
+  /** The member in whose name is sent; null without members. */
+  sender: string | null;
+  members: readonly Member[];
+  /** A text was sent and leaves the box, unless the box has another one by now. */
+  onSent: (text: string) => void;
+  /** A text was taken back. */
+  onUndone: (text: string) => void;
+}
+
+/** The sends of one composer: each once, in their order, not across others' messages, and undone for five seconds. */
+export class Sending {
+  readonly isBusy = signal(false);
+  readonly crossed = signal<Crossed | null>(null);
+  readonly undoable = signal<Undoable | null>(null);
+  /** Set at each drawing of the composer. */
+  desk: Desk = { sender: null, members: [], onSent: () => {}, onUndone: () => {} };
+  readonly #store: ConversationStore;
+  readonly #chatId: string;
+  /** The messages that were sent from here. */
+  readonly #ownIds = new Set<string>();
+  /** Two sends that can both be undone stay in their order, whatever the clock says meanwhile. */
+  #lastDueAt = 0;
+
+  constructor(store: ConversationStore, chatId: string) {
+    this.#store = store;
+    this.#chatId = chatId;
+  }
+
+  /** Sends, and says how it went. Never throws. @param isAnyway send though others wrote meanwhile */
+  async send(draft: Draft, isAnyway = false): Promise<void> {
+    this.isBusy.value = true;
+    const undecided = this.#decided(draft, isAnyway);
+    saveUndecided(this.#chatId, undecided);
+    try {
+      const message = await this.#store.send(undecided.body, undecided.key);
+      saveUndecided(this.#chatId, null);
+      this.crossed.value = null;
+      this.#sent(draft, message.id);
+    } catch (error) {
+      const isKnown = error instanceof ParleyError && error.status !== null && error.status < 500;
+      if (isKnown) saveUndecided(this.#chatId, null);
+      if (error instanceof ParleyError && error.code === "chat_moved_on") await this.#cross(draft);
+      else sayError(error);
+    } finally {
+      this.isBusy.value = false;
+    }
+  }
+
+  /** Takes a send back. It can be tried again if the answer is lost. */
+  async undo(sent: Undoable): Promise<void> {
+    try {
+      await this.#store.cancel(sent.messageId);
+      this.desk.onUndone(sent.text);
+    } catch (error) {
+      const isTooLate = error instanceof ParleyError && error.code === "not_cancelable";
+      if (!isTooLate) return sayError(error);
+      say("It is on its way already", null, true);
+    }
+    this.undoable.value = null;
+    sent.removeToast();
+  }
+
+  /** The text was changed, so a refused one is no longer what the person would send. */
+  corrected(): void {
+    if (this.crossed.value && !this.crossed.value.draft.templateId) this.crossed.value = null;
+  }
+
+  /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
+  #decided(draft: Draft, isAnyway: boolean): Undecided {
+    const before = readUndecided(this.#chatId);
+    if (before && JSON.stringify(before.draft) === JSON.stringify(draft)) return before;
+    const { sender } = this.desk;
+    const dueAt = Math.max(serviceNow() + UNDO_MS, this.#lastDueAt + 1);
+    const body: Draft = {
+      ...draft,
+      ...(sender !== null && { senderId: sender }),
+      ...(draft.scheduledAt === undefined && { scheduledAt: new Date(dueAt).toISOString() }),
+      ...(!isAnyway && { ifSeq: this.#store.newestSeq() }),
+    };
+    if (draft.scheduledAt === undefined) this.#lastDueAt = dueAt;
+    return { key: crypto.randomUUID(), draft, body };
+  }
+
+  #sent(draft: Draft, messageId: string): void {
+    this.#ownIds.add(messageId);
+    const text = draft.templateId ? "" : draft.content;
+    if (text !== "") this.desk.onSent(text);
+    if (draft.scheduledAt !== undefined) {
+      say("Scheduled");
+      return;
+    }
+    const undoable: Undoable = { messageId, text, removeToast: () => {} };
+    undoable.removeToast = say("Sending", { label: "Undo (Esc)", run: () => void this.undo(undoable) });
+    this.undoable.value = undoable;
+    setTimeout(() => {
+      if (this.undoable.value === undoable) this.undoable.value = null;
+    }, UNDO_MS);
+  }
+
+  /** Others wrote meanwhile. What was sent from here, and took its place meanwhile, is no reason to ask. */
+  async #cross(draft: Draft): Promise<void> {
+    const before = this.#store.newestSeq();
+    await this.#store.refresh();
+    const newer = this.#store.messages.value.filter(({ seq }) => (seq ?? 0) > before);
+    if (newer.length > 0 && newer.every(({ id }) => this.#ownIds.has(id))) await this.send(draft);
+    else this.crossed.value = { draft, by: crossedBy(newer, this.desk.members) };
+  }
+}
+
+function crossedBy(newer: readonly Message[], members: readonly Member[]): string {
+  const answer = newer.find(({ direction }) => direction === "OUTBOUND");
+  if (answer) return `${members.find(({ id }) => id === answer.senderId)?.name ?? "Somebody"} answered meanwhile.`;
+  return newer.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";
+}
