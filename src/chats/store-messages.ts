@@ -16,7 +16,7 @@ import type { UnplacedRow } from "./scheduled/scheduled-rows.ts";
 interface StoreHost {
   log: MessageLog;
   queue: Pick<DeliveryQueue, "newDelivery" | "stored">;
-  scheduled: Pick<ScheduledMessages, "accept" | "byDedupe" | "find">;
+  scheduled: Pick<ScheduledMessages, "accept" | "byDedupe" | "find" | "hasSoon">;
   /** How many messages wait for their network. */
   depth(): number;
   /** Shows a message to the visitors. */
@@ -46,7 +46,7 @@ export class MessageStore {
     if (draft.prepared.outcome === "refused") return draft.prepared;
     const earlier = this.#scheduledBy(draft) ?? this.#calls.find(draft, isRepeat);
     if (earlier) return { outcome: "stored", doc: earlier, replayed: false };
-    const movedOn = chatMovedOn(draft, log);
+    const movedOn = chatMovedOn(draft, this.#host);
     if (movedOn) return movedOn;
     const { fingerprint, prepared } = draft;
     const now = Date.now();
@@ -120,17 +120,17 @@ function isDelivered({ channelKind }: ChatIdentity): boolean {
   return channelKind !== "web";
 }
 
-/** The refusal of a message that was written before the chat's newest one; null if it may be stored. */
-function chatMovedOn({ ifSeq }: Draft, log: MessageLog): RefusedDraft | null {
+/** The refusal of a message that would cross another one; null if it may be stored. */
+function chatMovedOn({ ifSeq }: Draft, { log, scheduled }: StoreHost): RefusedDraft | null {
+  if (ifSeq == null) return null;
   const newest = log.newest().seq;
-  if (ifSeq == null || ifSeq === newest) return null;
-  // The client sees a chat without messages.
-  if (ifSeq === 0 && log.isEmpty) return null;
-  return {
-    outcome: "refused",
-    code: "chat_moved_on",
-    text: `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}`,
-  };
+  // A client sees the seq 0 in a chat whose messages were all deleted.
+  const isNewest = ifSeq === newest || (ifSeq === 0 && log.isEmpty);
+  if (isNewest && !scheduled.hasSoon()) return null;
+  const text = isNewest
+    ? "Another message was scheduled and is about to be sent"
+    : `ifSeq is ${ifSeq}, but the chat's newest message has the seq ${newest}`;
+  return { outcome: "refused", code: "chat_moved_on", text };
 }
 
 /** A message is sent again at most once. */

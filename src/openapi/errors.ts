@@ -54,7 +54,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   chat_backlog: { when: `${MAX_QUEUED.toLocaleString("en")} messages of the chat already wait for delivery.` },
   chat_full: { when: "The chat's storage is full." },
   chat_moved_on: {
-    when: "`ifSeq` is not the `seq` of the chat's newest message.",
+    when: "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 10 seconds.",
     text: "ifSeq is 7, but the chat's newest message has the seq 9",
   },
   schedule_full: { when: `The chat already has ${MAX_SCHEDULED.toLocaleString("en")} scheduled messages.` },

@@ -51,16 +51,17 @@ export async function measureConsole(chats: number, settings: RunSettings): Prom
         const page = await signIn(browser, server.url("parley"), folder, place.adminToken);
         let listBytes = 0;
         page.on("response", async (response) => {
-          if (new URL(response.url()).pathname.endsWith("/chats")) {
-            listBytes = Math.max(listBytes, (await response.body()).length);
-          }
+          if (!new URL(response.url()).pathname.endsWith("/chats")) return;
+          const { length } = await response.body();
+          listBytes = Math.max(listBytes, length);
         });
         const begun = performance.now();
         await page.goto(new URL(`/console/o/${organization.id}/inbox`, server.url("parley")).href);
         await page.locator(".chat-row").first().waitFor();
         const firstRows = performance.now() - begun;
         log(`Switching ${SWITCHES} times`);
-        return { chats, firstRows, listBytes, ...(await measureSwitches(page)) };
+        const switches = await measureSwitches(page);
+        return { chats, firstRows, listBytes, ...switches };
       }),
     );
   } finally {

@@ -88,6 +88,37 @@ test("two people answer the same chat: the second is told, and nothing is sent t
   await Promise.all([first.context().close(), second.context().close()]);
 });
 
+test("two people answer within the five seconds of an undo: the second is told, and sends nothing", async () => {
+  const chat = await desk.chat("Cora Close");
+  await desk.writes(chat.address, "Is it waterproof?");
+  const [first, second] = await Promise.all([
+    openConsole(browser, screenOf(desk, `inbox/${chat.id}`)),
+    openConsole(browser, screenOf(desk, `inbox/${chat.id}`)),
+  ]);
+  await Promise.all([first, second].map((page) => log(page).getByText("Is it waterproof?").waitFor()));
+  await second.context().route(/\/events/, (route) => route.abort());
+  await second.reload();
+  await log(second).getByText("Is it waterproof?").waitFor();
+  await box(second).fill("No.");
+  await box(first).fill("Yes.");
+  await first.keyboard.press("Control+Enter");
+  await log(first).getByText("Sending…").waitFor();
+  await second.keyboard.press("Control+Enter");
+  await second.getByText("Ann answered meanwhile. Your message was not sent.").waitFor();
+  expect(await box(second).inputValue()).toBe("No.");
+  await expect.poll(() => texts(chat.id), SOON).toEqual(["Is it waterproof?", "Yes."]);
+  // Two messages of the same person in a row need no question.
+  await box(first).fill("To 10 metres.");
+  await first.keyboard.press("Control+Enter");
+  await log(first).getByText("Sending…").waitFor();
+  await box(first).fill("And it floats.");
+  await first.keyboard.press("Control+Enter");
+  await expect
+    .poll(() => texts(chat.id), SOON)
+    .toEqual(["Is it waterproof?", "Yes.", "To 10 metres.", "And it floats."]);
+  await Promise.all([first.context().close(), second.context().close()]);
+});
+
 test("a send whose answers were lost is repeated as it was: it is sent once, also after the page was loaded again", async () => {
   const chat = await desk.chat("Lea Lost");
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));

@@ -17,6 +17,7 @@ import {
   SCHEDULING_DECISIONS,
   type ScheduleTimes,
   type SchedulingDecisions,
+  SOON_MS,
 } from "./decisions.ts";
 import { type EndedRow, EndedRows } from "./ended-rows.ts";
 import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./scheduled-rows.ts";
@@ -64,6 +65,11 @@ export class ScheduledMessages {
     if (!this.#host.identity()) return null;
     const soonest = this.#rows.entries().reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY);
     return soonest === Number.POSITIVE_INFINITY ? null : soonest;
+  }
+
+  /** Whether a message is about to take its place. */
+  hasSoon(): boolean {
+    return (this.nextDueAt() ?? Number.POSITIVE_INFINITY) <= this.#host.clock.now() + SOON_MS;
   }
 
   /** When the alarm must ring, Unix milliseconds; null if never. */

@@ -21,12 +21,14 @@ export class AnswerJudge {
   /** A call has arrived. @returns what to do with its answer when it leaves, after its writes are committed */
   called(chat: SimulatedObject, method: string, given: unknown[]): ((value: unknown) => void) | undefined {
     const asked = this.#judge.book(chat);
+    const hadSoon = asked?.hasSoon(chat.now) ?? false;
     return (value) => {
       const book = this.#judge.book(chat);
       // The chat may have been deleted since the call arrived.
       if (!book || (asked && asked !== book)) return;
       if (method === "send") {
-        if (Array.isArray(value)) this.#sentAll(book, given[1] as Draft[], value as SendAnswer[]);
+        const isSoon = hadSoon || book.hasSoon(chat.now);
+        if (Array.isArray(value)) this.#sentAll(book, given[1] as Draft[], value as SendAnswer[], isSoon);
         return;
       }
       const answer = value as Answer | undefined;
@@ -47,21 +49,22 @@ export class AnswerJudge {
     if (method === "redact" && answer.outcome === "ok") this.#redacted(book, id, row);
   }
 
-  #sentAll(book: Book, drafts: Draft[], answers: SendAnswer[]): void {
+  #sentAll(book: Book, drafts: Draft[], answers: SendAnswer[], isSoon: boolean): void {
     // The draft before may have changed what another was refused for.
     const isAlone = drafts.length === 1;
     for (const [n, draft] of drafts.entries()) {
       const answer = answers[n];
-      if (answer) this.#sent(book, isAlone ? draft : { ...draft, ifSeq: null }, answer);
+      if (answer) this.#sent(book, isAlone ? draft : { ...draft, ifSeq: null }, answer, isSoon);
     }
   }
 
-  #sent(book: Book, draft: Draft, answer: SendAnswer): void {
+  #sent(book: Book, draft: Draft, answer: SendAnswer, isSoon: boolean): void {
     const world = this.#world;
     const { idempotencyHash: key, prepared, ifSeq } = draft;
     if (answer.outcome === "refused") {
       if (prepared.outcome === "refused" && prepared.code === answer.code) return;
-      this.#refused(book, answer.code, ifSeq ?? null);
+      const newest = book.in("messages").length;
+      this.#refused(book, answer.code, ifSeq !== newest || isSoon);
       return;
     }
     const { id, text } = JSON.parse(answer.doc) as ShownMessage;
@@ -75,12 +78,11 @@ export class AnswerJudge {
     book.keys.set(key, id);
   }
 
-  #refused(book: Book, code: string, ifSeq: number | null): void {
-    const newest = book.in("messages").length;
+  #refused(book: Book, code: string, hasMovedOn: boolean): void {
     const reasons: Record<string, boolean> = {
       chat_backlog: book.queued().length + book.justFailed >= MAX_QUEUED,
       schedule_full: book.in("scheduled").length >= MAX_SCHEDULED,
-      chat_moved_on: ifSeq !== newest,
+      chat_moved_on: hasMovedOn,
       chat_full: this.#world.counts.has("chat full"),
     };
     this.#world.count(`refused: ${code}`);
@@ -99,7 +101,7 @@ export class AnswerJudge {
       else if (code === "redacted")
         world.check("refused", original?.message.text === "", () => `${messageId} is not blank`);
       else if (code === "message_not_found") world.check("refused", !original, () => `${messageId} exists`);
-      else this.#refused(book, code, null);
+      else this.#refused(book, code, false);
       return;
     }
     const doc = answer.doc ?? "";
@@ -114,7 +116,7 @@ export class AnswerJudge {
     const row = book.rows.get(id);
     if (outcome === "no_message") world.check("told", !row, () => `${id} exists`);
     if (outcome === "not_scheduled") world.check("told", row?.table !== "scheduled", () => `${id} is scheduled`);
-    if (outcome === "refused" && code !== "validation_failed") this.#refused(book, code, null);
+    if (outcome === "refused" && code !== "validation_failed") this.#refused(book, code, false);
     if (outcome !== "ok") return;
     const { scheduledAt } = change;
     world.check("told", row?.columns.doc === doc, () => `${id} was moved, and another state of it is stored`);

@@ -11,6 +11,9 @@ export interface Row {
   columns: Columns;
 }
 
+/** A scheduled message that is due within this time counts for `ifSeq`. */
+const SOON_MS = 10_000;
+
 const TABLES: readonly Table[] = ["messages", "scheduled", "unplaced"];
 const KEY = { messages: "seq", scheduled: "id", unplaced: "n" } as const;
 
@@ -79,6 +82,11 @@ export class Book {
   /** The scheduled messages, soonest first. */
   soonest(): Row[] {
     return this.in("scheduled").sort((one, other) => bySoonest(one, other));
+  }
+
+  /** Whether a scheduled message is about to take its place. @param now the chat's clock */
+  hasSoon(now: number): boolean {
+    return this.in("scheduled").some((row) => dueAt(row) <= now + SOON_MS);
   }
 }
 

@@ -7,6 +7,8 @@ import { readUndecided, saveUndecided, type Undecided } from "./drafts.ts";
 
 /** A send can be undone for so long. */
 const UNDO_MS = 5_000;
+/** The service refuses a send across a message that is due within ten seconds. The clocks may differ by a little. */
+const SOON_MS = 12_000;
 
 /** A send that can still be taken back. */
 export interface Undoable {
@@ -124,18 +126,26 @@ export class Sending {
     }, UNDO_MS);
   }
 
-  /** Others wrote meanwhile. What was sent from here, and took its place meanwhile, is no reason to ask. */
+  /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */
   async #cross(draft: Draft): Promise<void> {
     const before = this.#store.newestSeq();
     await this.#store.refresh();
-    const newer = this.#store.messages.value.filter(({ seq }) => (seq ?? 0) > before);
-    if (newer.length > 0 && newer.every(({ id }) => this.#ownIds.has(id))) await this.send(draft);
-    else this.crossed.value = { draft, by: crossedBy(newer, this.desk.members) };
+    const soon = serviceNow() + SOON_MS;
+    const isAhead = ({ seq, status, scheduledAt }: Message) =>
+      status === "SCHEDULED" ? Date.parse(scheduledAt ?? "") <= soon : (seq ?? 0) > before;
+    const ahead = this.#store.messages.value.filter(isAhead);
+    const isOwn = ahead.length > 0 && ahead.every(({ id }) => this.#ownIds.has(id));
+    if (isOwn)
+      await this.send(
+        draft,
+        ahead.some(({ status }) => status === "SCHEDULED"),
+      );
+    else this.crossed.value = { draft, by: crossedBy(ahead, this.desk.members) };
   }
 }
 
-function crossedBy(newer: readonly Message[], members: readonly Member[]): string {
-  const answer = newer.find(({ direction }) => direction === "OUTBOUND");
+function crossedBy(ahead: readonly Message[], members: readonly Member[]): string {
+  const answer = ahead.find(({ direction }) => direction === "OUTBOUND");
   if (answer) return `${members.find(({ id }) => id === answer.senderId)?.name ?? "Somebody"} answered meanwhile.`;
-  return newer.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";
+  return ahead.length > 0 ? "The contact wrote meanwhile." : "The chat has newer messages.";
 }
