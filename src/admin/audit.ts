@@ -5,7 +5,7 @@ import { ownerOf } from "../chats/owner.ts";
 import { directory } from "../db/client.ts";
 import { apiKeys, channels, members, type Region, templates, webhooks } from "../db/schema.ts";
 import { ApiError, type ErrorCode, unavailable } from "../http/errors.ts";
-import { readQuery } from "../http/validation.ts";
+import { isSearch, readQuery } from "../http/validation.ts";
 import { type IdPrefix, isId, isMessageId, jurisdictionOf, newId, newSortableId } from "../ids.ts";
 import { causeOf } from "../log.ts";
 import type { NewAct } from "../organizations/audit-log.ts";
@@ -86,11 +86,6 @@ export function auditedInLog(action: string): MiddlewareHandler {
     await next();
     logAct(c, { action, organizationId: null, actor: OPERATOR, status: c.res.status, target: null });
   };
-}
-
-/** Whether a URL has the parameter `search`. Most have none, and are not parsed. */
-function isSearch(url: string): boolean {
-  return /[?&][^=]*(?:search|%)/.test(url) && new URL(url).searchParams.has("search");
 }
 
 async function runAct(c: Context<ActEnv>, access: ActorAccess, action: AuditAction, next: Next): Promise<void> {

@@ -1,4 +1,5 @@
 import type { JsonWithETag } from "../http/etag.ts";
+import { isSearch } from "../http/validation.ts";
 import type { Caller } from "../keys/caller.ts";
 import type { WellFormedKey } from "../keys/well-formed-key.ts";
 import { BoundedMap } from "../platform/bounded-map.ts";
@@ -10,8 +11,12 @@ const readers = perIsolate(() => new BoundedMap<string, Caller>(20_000));
 
 type Read = (caller: Caller) => Promise<JsonWithETag>;
 
-/** Starts to read a resource that the key has read here before. The read and the check of the key run in parallel. */
+/**
+ * Starts to read a resource that the key has read here before. The read and the check of the key run in parallel. A
+ * search is not started, because its entry in the audit log comes first.
+ */
 export function startReadAhead(c: ChatsContext, resource: string, read: Read): void {
+  if (isSearch(c.req.url)) return;
   const caller = readers(c.env).get(nameOf(c.get("key"), resource));
   if (!caller) return;
   const answer = read(caller);

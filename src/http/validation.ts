@@ -45,6 +45,11 @@ export function validQuery<T extends z.ZodMiniObject>(schema: T): Validates<"que
 /** `validQuery` for a route without query parameters. */
 export const noQuery = validQuery(z.object({}));
 
+/** Whether a URL has the parameter `search`. Most have none, and are not parsed. */
+export function isSearch(url: string): boolean {
+  return /[?&][^=]*(?:search|%)/.test(url) && new URL(url).searchParams.has("search");
+}
+
 /**
  * Parses a request's query parameters.
  * @throws ApiError like `validQuery`

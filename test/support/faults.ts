@@ -29,6 +29,7 @@ type Objects = (typeof NAMESPACES)[number];
 
 type Stub = Record<PropertyKey, unknown>;
 type Method = (...given: unknown[]) => unknown;
+type AsyncMethod = (...given: unknown[]) => Promise<unknown>;
 
 /**
  * Replaces one method of a namespace's objects. `replace` gets the object's own method. `vi.restoreAllMocks()` ends it.
@@ -175,6 +176,35 @@ export function countHops(): () => Partial<Record<Objects | "DB", number>> {
     const named = [...NAMESPACES, "DB" as const].map((name, index) => [name, since[index]] as const);
     return Object.fromEntries(named.filter(([, count]) => count !== 0));
   };
+}
+
+/**
+ * The calls to objects and the writes to the directory from here on, in order. `vi.restoreAllMocks()` ends it.
+ * @param changed replaces a method of the organizations' objects
+ */
+export function watchSteps(changed: Record<string, (original: AsyncMethod) => AsyncMethod> = {}): string[] {
+  const steps: string[] = [];
+  for (const namespace of NAMESPACES) {
+    const objects = env[namespace] as unknown as { getByName(name: string, options?: object): object };
+    const getByName = objects.getByName.bind(objects);
+    vi.spyOn(objects, "getByName").mockImplementation((name, options) => {
+      return new Proxy(getByName(name, options), {
+        get(target, property) {
+          const name = String(property);
+          steps.push(`${namespace}.${name}`);
+          const own = Reflect.get(target, property, target) as AsyncMethod;
+          const change = namespace === "ORGANIZATIONS" ? changed[name] : undefined;
+          return change ? change((...given) => own(...given)) : own;
+        },
+      });
+    });
+  }
+  const prepare = env.DB.prepare.bind(env.DB);
+  vi.spyOn(env.DB, "prepare").mockImplementation((statement) => {
+    if (/^\s*(insert|update|delete)/i.test(statement)) steps.push("DB write");
+    return prepare(statement);
+  });
+  return steps;
 }
 
 /** Records the maximum number of concurrent calls to methods of objects, all of them together. */
