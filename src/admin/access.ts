@@ -1,10 +1,17 @@
 import type { MiddlewareHandler, Next } from "hono";
 import type * as z from "zod/mini";
 import { noQuery, validBody, validQuery } from "../http/validation.ts";
-import { type KeyVariables, requirePermission } from "../keys/guard.ts";
-import type { Need, Permission } from "../keys/permissions.ts";
+import { type KeyVariables, permit } from "../keys/guard.ts";
+import type { DailyNeed, Need, Permission, ReadNeed } from "../keys/permissions.ts";
 import { type AuditAction, actionSpec } from "./actions.ts";
-import { type ActEnv, type ActorAccess, audited, type ManagementContext } from "./audit.ts";
+import {
+  type ActEnv,
+  type ActorAccess,
+  audited,
+  auditedForOperator,
+  type ManagementContext,
+  type RequestAct,
+} from "./audit.ts";
 import type { AdminEnv } from "./guard.ts";
 import { OPERATOR } from "./scope.ts";
 
@@ -22,9 +29,6 @@ export interface Access extends ActorAccess {
   /** Whether the client has a permission. The operator has all. */
   isAllowed: (c: ManagementContext, permission: Permission) => boolean;
 }
-
-/** The permissions of routes that change nothing and hand out no more than a page. */
-type ReadNeed = Extract<Need, `${string}:read`>;
 
 type Acts = <Body extends z.ZodMiniType, Query extends z.ZodMiniObject>(
   action: AuditAction,
@@ -58,7 +62,7 @@ export const keyAccess: Access = accessOf({
   prefix: "",
   permits(need) {
     if (need === "operator") throw new Error("a key has no such route");
-    return requirePermission(need) as MiddlewareHandler;
+    return permit(need) as MiddlewareHandler;
   },
   actorOf(c) {
     const { organizationId, principal } = callerOf(c);
@@ -67,6 +71,28 @@ export const keyAccess: Access = accessOf({
   organizationOf: (c) => callerOf(c).organizationId,
   isAllowed: (c, permission) => callerOf(c).permissions.includes(permission),
 });
+
+/** The context of a route with `daily`. */
+interface DailyEnv extends AdminEnv {
+  Variables: AdminEnv["Variables"] & { act?: RequestAct };
+}
+
+/**
+ * The first line of a route by which an organization's software writes all day, such as a send: its permission and body.
+ * @param action the act that such a request of the operator in the console is. Null: nobody's leaves a row
+ */
+export function daily<Body extends z.ZodMiniType>(
+  need: DailyNeed,
+  action: AuditAction | null,
+  { body, mayBeEmpty = false }: Pick<Inputs<Body, never>, "body" | "mayBeEmpty"> = {},
+): MiddlewareHandler<DailyEnv, string, Pick<Validated<Body, z.ZodMiniObject>, "in" | "out">> {
+  return inOrder([
+    permit(need),
+    noQuery,
+    ...(body ? [validBody(body, { mayBeEmpty })] : []),
+    ...(action ? [auditedForOperator(keyAccess, action)] : []),
+  ]);
+}
 
 function accessOf(
   base: Omit<Access, "needs" | "acts"> & { permits: (need: Need | "operator" | null) => MiddlewareHandler<AdminEnv> },

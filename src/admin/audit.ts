@@ -80,6 +80,14 @@ export function auditedSearch(access: ActorAccess, action: AuditAction, query: z
   };
 }
 
+/** Like `audited`, but only for requests of the operator, in the console. */
+export function auditedForOperator(access: ActorAccess, action: AuditAction): MiddlewareHandler<ActEnv> {
+  return async function actIfOperator(c, next) {
+    if (access.actorOf(c).type !== "operator") return next();
+    await runAct(c, access, action, next);
+  };
+}
+
 /** Like `audited`, for what the operator does in no organization: it leaves only a line in the service's log. */
 export function auditedInLog(action: string): MiddlewareHandler {
   return async function act(c, next) {

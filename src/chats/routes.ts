@@ -1,9 +1,9 @@
 import { Hono } from "hono";
-import { keyAccess } from "../admin/access.ts";
+import { daily, keyAccess } from "../admin/access.ts";
 import { auditedSearch } from "../admin/audit.ts";
 import { ApiError } from "../http/errors.ts";
 import { json, jsonOrNotModified } from "../http/etag.ts";
-import { noQuery, validBody, validQuery } from "../http/validation.ts";
+import { noQuery, validQuery } from "../http/validation.ts";
 import { requirePermission } from "../keys/guard.ts";
 import { callChat } from "./call-chat.ts";
 import { chatPatch, markAnswered, patchChat } from "./change-chat.ts";
@@ -29,19 +29,20 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .get("/chats", requirePermission("chats:read", readChatsAhead), searchOfChats, async (c) => {
     return jsonOrNotModified(c, await readChats(c));
   })
-  .post("/chats", requirePermission("chats:write"), noQuery, validBody(newChatBody), async (c) => {
+  .post("/chats", daily("chats:write", "chat.create", { body: newChatBody }), async (c) => {
     const { chat, created } = await createChat(c.env, c.var.caller, c.req.valid("json"));
+    if (c.var.act) c.var.act.target = chat.id;
     return c.json({ chat: shownTo(c.var.caller, chat) }, created ? 201 : 200);
   })
   .get("/chats/:id", requirePermission("chats:read"), noQuery, async (c) => {
     const { chat } = await readChat(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat: shownTo(c.var.caller, chat) });
   })
-  .patch("/chats/:id", requirePermission("chats:write"), noQuery, validBody(chatPatch), async (c) => {
+  .patch("/chats/:id", daily("chats:write", null, { body: chatPatch }), async (c) => {
     const chat = await patchChat(c.env, c.var.caller, c.req.param("id"), c.req.valid("json"));
     return c.json({ chat: shownTo(c.var.caller, chat) });
   })
-  .post("/chats/:id/answered", requirePermission("chats:write"), noQuery, async (c) => {
+  .post("/chats/:id/answered", daily("chats:write", null), async (c) => {
     const chat = await markAnswered(c.env, c.var.caller, c.req.param("id"));
     return c.json({ chat: shownTo(c.var.caller, chat) });
   })
@@ -56,28 +57,20 @@ export const chatRoutes = new Hono<ChatsEnv>()
     if (answer.outcome === "no_message") throw new ApiError("message_not_found");
     return json(c, `{"message":${answer.doc}}`);
   })
-  .patch(
-    "/chats/:id/messages/:messageId",
-    requirePermission("messages:send"),
-    noQuery,
-    validBody(messagePatch),
-    async (c) => {
-      const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
-      return json(c, `{"message":${await moveMessage(c.env, c.var.caller, ids, c.req.valid("json"))}}`);
-    },
-  )
+  .patch("/chats/:id/messages/:messageId", daily("messages:send", null, { body: messagePatch }), async (c) => {
+    const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
+    return json(c, `{"message":${await moveMessage(c.env, c.var.caller, ids, c.req.valid("json"))}}`);
+  })
   .get("/chats/:id/scheduled", requirePermission("messages:read"), validQuery(scheduledQuery), async (c) => {
     return json(c, await listScheduled(c.env, c.var.caller, c.req.param("id"), c.req.valid("query")));
   })
-  .post("/chats/:id/messages/:messageId/cancel", requirePermission("messages:send"), noQuery, async (c) => {
+  .post("/chats/:id/messages/:messageId/cancel", daily("messages:send", null), async (c) => {
     const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
     return json(c, `{"message":${await cancelMessage(c.env, c.var.caller, ids)}}`);
   })
   .post(
     "/chats/:id/messages/:messageId/resend",
-    requirePermission("messages:send"),
-    noQuery,
-    validBody(resendBody, { mayBeEmpty: true }),
+    daily("messages:send", null, { body: resendBody, mayBeEmpty: true }),
     async (c) => {
       const ids = { chatId: c.req.param("id"), messageId: c.req.param("messageId") };
       const sent = await resendMessage(c.env, c.executionCtx, c.var.caller, ids, c.req.valid("json"));
@@ -91,7 +84,7 @@ export const chatRoutes = new Hono<ChatsEnv>()
   .get("/chats/:id/messages/:messageId/media", requirePermission("messages:read"), noQuery, (c) =>
     readMedia(c.env, c.var.caller, c.req.param("id"), c.req.param("messageId")),
   )
-  .post("/chats/:id/messages", requirePermission("messages:send"), noQuery, validBody(sendBody), async (c) => {
+  .post("/chats/:id/messages", daily("messages:send", null, { body: sendBody }), async (c) => {
     const body = c.req.valid("json");
     const idempotencyKey = readIdempotencyKey(c);
     const sent = await sendMessage(c.env, c.executionCtx, c.var.caller, c.req.param("id"), { body, idempotencyKey });

@@ -7,7 +7,7 @@ import type { RequestVariables } from "../http/request-log.ts";
 import { admit, type RefusedAdmission } from "./admit.ts";
 import type { Caller } from "./caller.ts";
 import type { WindowState } from "./limits.ts";
-import { type Need, neededPermissions, type Permission } from "./permissions.ts";
+import { type Need, neededPermissions, type Permission, type ReadNeed } from "./permissions.ts";
 import { type WellFormedKey, wellFormedKey } from "./well-formed-key.ts";
 
 /** What a person with a session of the console may do in one organization. It takes the place of a key. */
@@ -28,7 +28,7 @@ type KeyEnv = { Bindings: Env; Variables: RequestVariables & KeyVariables };
 
 /**
  * Middleware for the whole prefix: checks the header, and the format and checksum of the key, without any call. If a
- * route responds without `requirePermission`, the response becomes an error, because that is a bug of the route.
+ * route responds without `permit`, the response becomes an error, because that is a bug of the route.
  */
 export function authenticate(): MiddlewareHandler<KeyEnv> {
   return async function authenticateKey(c, next) {
@@ -44,13 +44,24 @@ export function authenticate(): MiddlewareHandler<KeyEnv> {
 }
 
 /**
+ * `permit` for a route that only reads. A route that writes states its action with its permission, so that no act is
+ * without a row in the audit log: `acts` and `daily` in `admin/access.ts`.
+ */
+export function requirePermission<E extends KeyEnv>(
+  permission: ReadNeed | null,
+  meanwhile?: (c: Context<E>) => void,
+): MiddlewareHandler<E> {
+  return permit(permission, meanwhile);
+}
+
+/**
  * Middleware for one route: asks the key's object to admit the request. All later responses, errors too, have the
  * key's rate limit headers. A session needs only the permission, and no key counts its requests.
  *
  * @param permission null: any valid key may call the route
  * @param meanwhile starts work during that call; its result must not reach the client unless the key is admitted
  */
-export function requirePermission<E extends KeyEnv>(
+export function permit<E extends KeyEnv>(
   permission: Need | null,
   meanwhile?: (c: Context<E>) => void,
 ): MiddlewareHandler<E> {

@@ -43,6 +43,12 @@ const COMBINED = {
 /** What a route needs: one permission, or the name of several. */
 export type Need = Permission | keyof typeof COMBINED;
 
+/** What routes need that change nothing and return no more than a page. */
+export type ReadNeed = Extract<Need, `${string}:read`>;
+
+/** What routes need by which an organization's software writes all day. */
+export type DailyNeed = "chats:write" | "messages:send";
+
 /** The permissions that a route needs. */
 export function neededPermissions(need: Need): readonly Permission[] {
   const combined: Partial<Record<Need, readonly Permission[]>> = COMBINED;
