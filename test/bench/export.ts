@@ -1,7 +1,8 @@
+import { freePort } from "../../src/cli/local/port.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
-import { residentOf } from "../support/world/processes.ts";
 import { type BenchSettings, withSetup } from "./bench.ts";
 import type { Driver } from "./driver.ts";
+import { heapOf } from "./memory.ts";
 import { Place } from "./place.ts";
 import { authorized, post } from "./request.ts";
 import { type Server, withServer } from "./server.ts";
@@ -40,8 +41,8 @@ export interface ExportMeasurement {
   responses: number;
   cuts: number;
   megabytes: number;
-  /** Memory of the service in MB, before and at most during the export; 0 outside Linux. */
-  memory: { before: number; most: number };
+  /** Live bytes on the heap of the isolate that streams the export, before it and at most amid a part. */
+  heap: { before: number; most: number };
   sends: Sends[];
   /** How many MB a second were exported beside the sends. */
   exported: number;
@@ -52,6 +53,8 @@ export interface ExportMeasurement {
 type Settings = Pick<BenchSettings, "seconds" | "data" | "wrk" | "log" | "rounds">;
 
 const EXPORTS = ["data:export", "chats:read", "messages:send"];
+/** The heap is measured amid one of so many responses. */
+const RESPONSES_TO_A_LOOK = 20;
 /** One of so many parts is the last before the client cuts the connection. */
 const PARTS_TO_A_CUT = 30;
 const SEED = 7;
@@ -62,8 +65,9 @@ const SEED = 7;
  */
 export function measureExport(sizes: ExportSizes, settings: Settings): Promise<ExportMeasurement> {
   const { log } = settings;
-  return withSetup(settings, { minify: true }, (setup, drive) =>
-    withServer(setup, { counted: true, showErrors: false }, async (server) => {
+  return withSetup(settings, { minify: true }, async (setup, drive) => {
+    const inspector = await freePort(0, "127.0.0.1");
+    return withServer(setup, { counted: true, showErrors: false, inspector }, async (server) => {
       const place = new Place(server, setup.secrets.ADMIN_TOKEN);
       await place.migrate();
       const organization = await createOrganization(place);
@@ -73,20 +77,20 @@ export function measureExport(sizes: ExportSizes, settings: Settings): Promise<E
       for (let n = 0; n < sizes.full; n++) await place.chat(channel, sizes.messages);
       const { secret } = await createKey(organization, { permissions: EXPORTS });
       log("Exporting them");
-      const walk = await walkExport(place, server, secret, sizes);
+      const walk = await walkExport(place, () => heapOf("parley", inspector), secret, sizes);
       const beside = await measureSends({ place, server, channel, secret, drive }, sizes.longChat, settings);
       return { sizes, ...walk, ...beside };
-    }),
-  );
+    });
+  });
 }
 
 /** Exports the organization, and counts each line. */
-async function walkExport(place: Place, server: Server, secret: string, sizes: ExportSizes) {
+async function walkExport(place: Place, heapNow: () => Promise<number>, secret: string, sizes: ExportSizes) {
   const random = randomFrom(SEED);
   const chats = new Set<string>();
   const lastSeqs = new Map<string, number>();
   const faults: string[] = [];
-  const before = await residentOf(server.pid);
+  const before = await heapNow();
   let [most, bytes, responses, cuts, messages] = [before, 0, 0, 0, 0];
   const keep = (line: string) => {
     const { type, chat, message } = JSON.parse(line) as Line;
@@ -103,18 +107,20 @@ async function walkExport(place: Place, server: Server, secret: string, sizes: E
   };
   const begun = performance.now();
   for (let next: string | null = ""; next !== null; responses++) {
-    const part = await readExport(place, secret, "/export", next, () => random() * PARTS_TO_A_CUT < 1);
+    const isLook = responses % RESPONSES_TO_A_LOOK === 0;
+    const part = await readExport(place, secret, "/export", next, async () => {
+      if (isLook) most = Math.max(most, await heapNow());
+      return random() * PARTS_TO_A_CUT < 1;
+    });
     for (const line of part.lines) keep(line);
     bytes += part.bytes;
     if (part.isCut) cuts++;
     ({ next } = part);
-    most = Math.max(most, await residentOf(server.pid));
   }
   const seconds = (performance.now() - begun) / 1_000;
   if (chats.size !== sizes.chats) faults.push(`${chats.size} of ${sizes.chats} chats came`);
   if (messages !== sizes.full * sizes.messages) faults.push(`${messages} messages came`);
-  const memory = { before, most };
-  return { seconds, responses, cuts, megabytes: bytes / 1e6, memory, faults };
+  return { seconds, responses, cuts, megabytes: bytes / 1e6, heap: { before, most }, faults };
 }
 
 interface Line {
@@ -125,7 +131,13 @@ interface Line {
 }
 
 /** Reads a response of an export up to its end, or up to a checkpoint at which `isCut` is true. */
-async function readExport(place: Place, secret: string, path: string, after: string, isCut: () => boolean) {
+async function readExport(
+  place: Place,
+  secret: string,
+  path: string,
+  after: string,
+  isCut: () => boolean | Promise<boolean>,
+) {
   const query = after === "" ? "" : `?after=${after}`;
   const response = await place.ask(`/api/v1${path}${query}`, { headers: authorized(secret) });
   if (!response.ok || !response.body) throw new Error(`${path} was answered ${response.status}`);
@@ -143,7 +155,7 @@ async function readExport(place: Place, secret: string, path: string, after: str
       ({ next = null } = JSON.parse(line) as Line);
       kept = lines.length;
       // What follows in this response is dropped, as by a client whose connection is lost.
-      if (next !== null && isCut()) return { lines: lines.slice(0, kept), next, bytes, isCut: true };
+      if (next !== null && (await isCut())) return { lines: lines.slice(0, kept), next, bytes, isCut: true };
     }
   }
   return { lines: lines.slice(0, kept), next, bytes, isCut: false };
@@ -221,13 +233,14 @@ export function exportText({
   responses,
   cuts,
   megabytes,
-  memory,
+  heap,
   sends,
   exported,
   faults,
 }: ExportMeasurement) {
   const { chats, full, messages, longChat } = sizes;
-  const peak = `Memory of the service: ${Math.round(memory.before)} MB before, ${Math.round(memory.most)} MB at most\n`;
+  const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
+  const peak = `Heap of the isolate that streams: ${mb(heap.before)} MB before, ${mb(heap.most)} MB at most\n`;
   const turn = ({ rate, p50 }: SendTurn) => `${Math.round(rate)} a second, p50 ${p50.toFixed(2)} ms`;
   return [
     `Exported ${shown(chats)} chats, ${full} of them with ${shown(messages)} messages: ${megabytes.toFixed(1)} MB in `,
