@@ -9,7 +9,7 @@ import { PERMISSIONS } from "../keys/permissions.ts";
 import { ACCESS_HEADER } from "./access.ts";
 import type { ConsoleEnv } from "./context.ts";
 import { findActiveOrganization, type Person, personOf } from "./people.ts";
-import { isCurrent, keepSession, readSession } from "./session.ts";
+import { isCurrent, readSession } from "./session.ts";
 
 /**
  * Middleware: refuses a request that no page of this service made. The browser says so, whatever the method and the type
@@ -34,7 +34,6 @@ export function requireSession(): MiddlewareHandler<ConsoleEnv> {
     c.set("claims", claims);
     c.set("person", person);
     await next();
-    await keepSession(c, claims);
   };
 }
 

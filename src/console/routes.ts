@@ -11,7 +11,7 @@ import { noQuery, validBody } from "../http/validation.ts";
 import { PERMISSIONS } from "../keys/permissions.ts";
 import type { ConsoleEnv } from "./context.ts";
 import { enterOrganization, refuseOtherSites, requireOperator, requireSession } from "./guard.ts";
-import { endSession } from "./session.ts";
+import { endSession, keepSession } from "./session.ts";
 import { SHELL_HEADERS, shellFor } from "./shell.ts";
 import { peopleOfAccess, signInBody, startSession } from "./sign-in.ts";
 
@@ -50,8 +50,9 @@ consoleRoutes.use(`${ORGANIZATION}/webhooks/*`, needsSealing);
 consoleRoutes.on("POST", [`${ORGANIZATION}/keys`, `${ORGANIZATION}/keys/:id/rotate`], needs("KEY_SECRET"));
 consoleRoutes.use("/api/*", blockStrangers(), requireSession());
 
-consoleRoutes.get("/api/session", noQuery, (c) => {
+consoleRoutes.get("/api/session", noQuery, async (c) => {
   const { claims, person } = c.var;
+  await keepSession(c, claims);
   const isMember = person.kind === "member";
   return c.json({
     session: {

@@ -34,7 +34,10 @@ export async function beginSession(c: ConsoleContext, subject: Subject): Promise
   await write(c, { ...subject, jti: crypto.randomUUID(), iat: now, seenAt: now, exp });
 }
 
-/** Prolongs the idle time of a member's session that is being used. */
+/**
+ * Prolongs the idle time of a member's session that is being used. Few requests do so: one that is answered after a
+ * sign-out in another tab would bring the session back.
+ */
 export async function keepSession(c: ConsoleContext, session: Claims): Promise<void> {
   const now = Date.now();
   if (session.kind === "member" && now - session.seenAt >= SEEN_EVERY_MS) await write(c, { ...session, seenAt: now });

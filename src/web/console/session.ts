@@ -49,6 +49,14 @@ export async function beginSession(): Promise<void> {
   else await readSession();
 }
 
+/** Asks again who is signed in. A page that stays open does so now and then, so that its session counts as used. */
+export async function keepSession(): Promise<void> {
+  const now = sessionState.value;
+  if (now.state !== "in" || now.isLost) return;
+  const answer = await ask("/console/api/session");
+  if (!answer.ok && answer.error.status === 401) sessionLost();
+}
+
 /**
  * What signs a person in: the operator's token, the code of a one-time link, or Cloudflare Access. `memberId` chooses
  * among the members with the person's email.

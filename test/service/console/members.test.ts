@@ -203,6 +203,17 @@ test("a member's session ends after 30 days, and after 7 days without use", asyn
   expectError(await browser(cookie)("GET", "/session"), 401, "not_signed_in");
 });
 
+test("only the question who is signed in prolongs a session, so that no late answer undoes a sign-out", async () => {
+  const { organizationId, ownerId } = await newOrganization();
+  const start = Date.now();
+  const cookie = await signInMember(ownerId);
+  vi.useFakeTimers({ toFake: ["Date"], now: start + DAY_MS });
+  const list = await browser(cookie)("GET", `/organizations/${organizationId}/chats`);
+  expect([list.status, list.headers.get("Set-Cookie")]).toEqual([200, null]);
+  const session = await browser(cookie)("GET", "/session");
+  expect([session.status, session.headers.has("Set-Cookie")]).toEqual([200, true]);
+});
+
 test("an open stream ends when the member may no longer read events", async () => {
   const { ask, at, ownerId } = await newMember(["events:read"]);
   const waiting = ask("GET", `${at}/events?from=now&wait=15`);

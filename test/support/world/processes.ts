@@ -31,3 +31,8 @@ async function isWorkerdOf(pid: number, group: number): Promise<boolean> {
   return name === "workerd" && Number(of) === group;
 }
 
+/** The memory of a process, in megabytes; 0 outside Linux. */
+async function residentOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1_024;
+}
