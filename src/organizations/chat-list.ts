@@ -6,7 +6,7 @@ import { parseContactPlace, parseSearch, printContactPlace } from "./contact-sea
 import type { ContactTable } from "./contact-table.ts";
 import type { Existence } from "./existence.ts";
 import type { ChatFilter, ChatPosition, ExportedChat, KnownChannel, WaitingPosition } from "./rpc.ts";
-import { parsePlace, WaitingList } from "./waiting-list.ts";
+import { parsePlace, printPlace, WaitingList } from "./waiting-list.ts";
 
 /** SQLite's limit on the terms of a compound SELECT in the platform's objects. */
 const MAX_MERGED = 5;
@@ -56,10 +56,12 @@ export class ChatList {
     position: ChatPosition | WaitingPosition,
     hasLastMessage: boolean,
     have: string | undefined,
+    organizationId: string,
   ): ListAnswer {
     const version = `${this.#instance} ${this.#changes}`;
     if (have === version) return { outcome: "unchanged" };
-    const page = "after" in position ? this.#waitingPage(filter, position) : this.#page(filter, position);
+    const page =
+      "after" in position ? this.#waitingPage(organizationId, filter, position) : this.#page(filter, position);
     return page ? ok(this.#print(page.rows, hasLastMessage), page.pagination, version) : UNKNOWN_CURSOR;
   }
 
@@ -101,17 +103,22 @@ export class ChatList {
   }
 
   /** A page of the chats that wait. The cursor of a chat stays valid if the chat waits no longer. */
-  #waitingPage({ channel, contact, waiting = "unanswered" }: ChatFilter, { after, limit }: WaitingPosition) {
-    const place = after === null ? null : parsePlace(after);
+  #waitingPage(
+    organizationId: string,
+    { channel, contact, waiting = "unanswered" }: ChatFilter,
+    { after, limit }: WaitingPosition,
+  ) {
+    const place = after === null ? null : parsePlace(organizationId, waiting, after);
     if (after !== null && !place) return null;
     const ids = this.#selected(channel).map(({ id }) => id);
-    const page =
+    const { rows, next } =
       contact === undefined
         ? this.#waiting.page(waiting, ids, place, limit)
         : this.#waiting.pageOf(this.#ofContact(ids, contact), waiting, place, limit);
     const isAlone = channel === undefined && contact === undefined;
     const total = isAlone && { total: this.#channels.countWaiting(waiting, ids) };
-    return { rows: page.rows, pagination: { limit, ...total, hasMore: page.cursor !== null, cursor: page.cursor } };
+    const cursor = next && printPlace(organizationId, waiting, next);
+    return { rows, pagination: { limit, ...total, hasMore: cursor !== null, cursor } };
   }
 
   #page({ channel, contact }: ChatFilter, position: ChatPosition) {

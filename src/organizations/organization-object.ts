@@ -142,7 +142,7 @@ export class OrganizationObject extends AuditedObject {
     if (filter.search !== undefined && "after" in position) {
       return this.#list.search(filter, position, hasLastMessage, this.#existence);
     }
-    return this.#list.read(filter, position, hasLastMessage, have);
+    return this.#list.read(filter, position, hasLastMessage, have, this.#existence.id ?? "");
   }
 
   /** Chats for an export; see `ChatList.after`. */

@@ -1,4 +1,5 @@
-import { fromBase62, isId, toDigits } from "../ids.ts";
+import { readOpaque, writeOpaque } from "../http/opaque.ts";
+import { isId } from "../ids.ts";
 import { CHAT_COLUMNS, type ChatRow } from "./chat-table.ts";
 import type { Waiting } from "./rpc.ts";
 
@@ -15,10 +16,10 @@ const TIME = { unanswered: "unanswered_since", scheduled: "next_scheduled_at" } 
   keyof ChatRow
 >;
 
-/** A page, and the cursor that continues it; null if nothing follows. */
+/** A page, and the place that it ends at; null if nothing follows. */
 interface Page {
   rows: ChatRow[];
-  cursor: string | null;
+  next: Place | null;
 }
 
 /** The chats that wait for an answer, longest wait first, and those with a scheduled message, soonest first. */
@@ -62,19 +63,18 @@ export class WaitingList {
     const last = rows[limit - 1];
     return {
       rows: rows.slice(0, limit),
-      cursor: rows.length > limit && last ? printPlace(placeOf(last, column)) : null,
+      next: rows.length > limit && last ? placeOf(last, column) : null,
     };
   }
 
   /** @param end where the search ended; null if nothing follows */
   #page(found: Place[], limit: number, end: Place | null): Page {
     const shown = found.slice(0, limit);
-    const place = found.length > limit ? shown.at(-1) : end;
     // One by one: a query of all ids reads each row four times.
     const rows = shown.map(({ id }) =>
       this.#sql.exec<ChatRow>(`select ${CHAT_COLUMNS} from chats where id = ?`, id).one(),
     );
-    return { rows, cursor: place ? printPlace(place) : null };
+    return { rows, next: found.length > limit ? (shown.at(-1) ?? null) : end };
   }
 
   #index(waiting: Waiting, after: Place | null, limit: number): (Place & { channel_id: string })[] {
@@ -90,14 +90,16 @@ export class WaitingList {
   }
 }
 
-/** Reads a cursor; null if it is none. It has the time, because the chat may wait no longer when the list goes on. */
-export function parsePlace(cursor: string): Place | null {
-  const [, digits = "", id = ""] = /^([0-9A-Za-z]{1,9})\.(\w+)$/.exec(cursor) ?? [];
-  return isId("cht", id) ? { at: fromBase62(digits), id } : null;
+/** A place as the cursor that the API shows. It has the time, because the chat may wait no longer when the list goes on. */
+export function printPlace(organizationId: string, waiting: Waiting, { at, id }: Place): string {
+  return writeOpaque([organizationId, waiting, at, id]);
 }
 
-function printPlace({ at, id }: Place): string {
-  return `${toDigits(at)}.${id}`;
+/** Reads a cursor; null if it is none, or not of this organization's list. */
+export function parsePlace(organizationId: string, waiting: Waiting, cursor: string): Place | null {
+  const [owner, list, at, id] = readOpaque(cursor, 4);
+  const isOurs = owner === organizationId && list === waiting;
+  return isOurs && typeof at === "number" && typeof id === "string" && isId("cht", id) ? { at, id } : null;
 }
 
 function placeOf(row: ChatRow, column: (typeof TIME)[Waiting]): Place {

@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import type { Chat } from "../../../src/chats/chat.ts";
+import { printPlace } from "../../../src/organizations/waiting-list.ts";
 import {
   type Answer,
   admin,
@@ -136,6 +137,20 @@ test("pages that follow the cursor are the whole list, even if a chat is answere
   expect(third.body.pagination).toEqual({ limit: 2, total: 4, hasMore: false, cursor: null });
 });
 
+test.each(["unanswered", "scheduled"])("a cursor of another organization's list of %s chats is a 400", async (list) => {
+  const [ours, theirs] = [await unansweredChats(2), await unansweredChats(2)];
+  // Whose messages are scheduled wait for no answer here.
+  for (const { organizationId, ids } of list === "scheduled" ? [ours, theirs] : []) {
+    await schedule(organizationId, Object.fromEntries(ids.map((id) => [id, Date.now() + 60_000])));
+  }
+  const { cursor } = (await theirs.api("GET", `/chats?${list}=true&limit=1`)).body.pagination;
+  expect(idsOf(await theirs.api("GET", `/chats?${list}=true&after=${cursor}`))).toEqual([theirs.ids[1]]);
+  expectFaults(await ours.api("GET", `/chats?${list}=true&after=${cursor}`), "after");
+  expectFaults(await ours.api("GET", `/chats?${list}=true&contact=nobody&after=${cursor}`), "after");
+  const other = list === "unanswered" ? "scheduled" : "unanswered";
+  expectFaults(await theirs.api("GET", `/chats?${other}=true&after=${cursor}`), "after");
+});
+
 test("chats that wait equally long are listed by id", async () => {
   const { api, organizationId, channelId } = await newOrganization();
   const ids: string[] = [];
@@ -253,7 +268,8 @@ test("among 100,000 unanswered chats, a page reads little more than its own rows
   await newChat(api, channelId);
   await fill(organizationId, channelId, 100_000);
   const object = env.ORGANIZATIONS.getByName(organizationId);
-  for (const after of ["", "&after=D7M.cht_g000000000050000"]) {
+  const middle = printPlace(organizationId, "unanswered", { at: 50_000, id: "cht_g000000000050000" });
+  for (const after of ["", `&after=${middle}`]) {
     const rows = await rowsRead(object, async () => {
       const answer = await api("GET", `/chats?unanswered=true&limit=50${after}`);
       expect(answer.body.pagination).toMatchObject({ total: 100_000, hasMore: true });
