@@ -45,10 +45,18 @@ const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000 };
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
 const REPLACES_A_MODULE = "test/service/delivery/third-network.test.ts";
 
-/** In the Workers runtime, with the real Worker, D1 and objects. Each file has storage of its own. */
-function service(name: string, include: string[], { exclude = [] as string[], bundles = true } = {}) {
+/**
+ * In the Workers runtime, with the real Worker, D1 and objects. Each file has storage of its own. Files that share a
+ * runtime load the Worker once: starting and loading takes longer than the tests of most files.
+ */
+function service(
+  name: string,
+  include: string[],
+  { exclude = [] as string[], bundles = true, sharesRuntime = false } = {},
+) {
   const plugins = bundles ? [bundledWorker(root), runtime] : [runtime];
-  return { plugins, test: { ...PATIENCE, name, include, exclude, setupFiles: ["test/support/setup.ts"] } };
+  const setupFiles = ["test/support/setup.ts"];
+  return { plugins, test: { ...PATIENCE, name, include, exclude, setupFiles, isolate: !sharesRuntime } };
 }
 
 /** In Node. */
@@ -74,7 +82,7 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { plugins: [runtime], test: { ...PATIENCE, name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
-      service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE] }),
+      service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE], sharesRuntime: true }),
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
       node("page", ["test/page/**/*.test.ts"]),
       node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [CONSOLE_SCREENS] }),

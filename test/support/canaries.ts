@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterAll, afterEach, expect } from "vitest";
+import { afterAll, afterEach, beforeEach, expect } from "vitest";
 import { Secrets, shownIn } from "./secrets.ts";
 
 /** Known before the first test: the service's own secrets, and those that tests give their channels. */
@@ -12,8 +12,7 @@ const PLANTED = [
   "whatsapp-app-secret",
 ];
 
-const secrets = new Secrets();
-for (const secret of PLANTED) secrets.plant(secret);
+let secrets = new Secrets();
 const found: string[] = [];
 
 /** Searches for a secret in everything that is logged, returned and stored, until the end of the file. */
@@ -47,46 +46,33 @@ export function noteLine(level: string, line: unknown[]): void {
 export function watchForSecrets(): void {
   if (!isWatching) watchLog();
   isWatching = true;
-  prints = true;
-  afterEach(() => expect(found.splice(0)).toEqual([]));
-  afterAll(async () => {
-    prints = false;
-    expect(secretIn(await newDirectoryText())).toBeNull();
+  secrets = new Secrets();
+  for (const secret of PLANTED) secrets.plant(secret);
+  beforeEach(({ onTestFailed }) => {
+    lines.length = 0;
+    onTestFailed(() => {
+      for (const print of lines.splice(0)) print();
+    });
   });
+  afterEach(() => expect(found.splice(0)).toEqual([]));
+  afterAll(async () => expect(secretIn(await directoryText())).toBeNull());
 }
 
-/** Test files share an isolate, so its console is wrapped once. */
+/** Test files share a runtime, so its console is wrapped once. */
 let isWatching = false;
 
-/** Alarms and attempts go on after the last test. Vitest fails a run if a line is printed while it closes a file. */
-let prints = true;
+/** What a test logged last. Only a failed test prints it, because printing takes a tenth of the time of all tests. */
+const lines: (() => void)[] = [];
+const MOST_LINES = 1_000;
 
 function watchLog(): void {
   for (const level of ["log", "warn", "error"] as const) {
     const write = console[level].bind(console);
     console[level] = (...line) => {
       noteLine(level, line);
-      if (prints) write(...line);
+      if (lines.push(() => write(...line)) > MOST_LINES) lines.shift();
     };
   }
-}
-
-/** The last row of each table that was searched. */
-const lookedAt = new Map<string, number>();
-
-/** The directory's rows since the last call. Test files share a directory. */
-async function newDirectoryText(): Promise<string> {
-  const names = await tableNames();
-  const read = (name: string) =>
-    env.DB.prepare(`select *, rowid as row from "${name}" where rowid > ? order by rowid`).bind(
-      lookedAt.get(name) ?? 0,
-    );
-  const tables = await env.DB.batch<{ row: number }>(names.map(read));
-  for (const [index, { results }] of tables.entries()) {
-    const last = results.at(-1);
-    if (last) lookedAt.set(names[index] as string, last.row);
-  }
-  return JSON.stringify(tables.map((table) => table.results));
 }
 
 /** All rows of the directory. */

@@ -1,5 +1,6 @@
-import { applyD1Migrations } from "cloudflare:test";
+import { applyD1Migrations, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { vi } from "vitest";
 import * as worker from "../../src/index.ts";
 import { watchForSecrets } from "./canaries.ts";
 
@@ -16,6 +17,10 @@ interface ModuleRunner {
 /** One of so many loads is real, because a runtime that never waits for another process fires no timers. */
 const REAL_LOAD_EVERY = 64;
 
+// Test files share a runtime. Each begins with empty storage, without objects or alarms of the file before.
+vi.useRealTimers();
+vi.unstubAllGlobals();
+await reset();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 watchForSecrets();
 
@@ -27,5 +32,10 @@ if (runner && !runner.keepsWorker) {
   const path = new URL("../../src/index.ts", import.meta.url).pathname;
   const load = runner.import.bind(runner);
   let loads = 0;
-  runner.import = async (wanted) => (wanted === path && ++loads % REAL_LOAD_EVERY > 0 ? worker : load(wanted));
+  runner.import = async (wanted) => {
+    if (wanted !== path) return load(wanted);
+    if (++loads % REAL_LOAD_EVERY === 0) await load(wanted);
+    // After `vi.resetModules` a real load returns another copy, which breaks the objects of this one.
+    return worker;
+  };
 }
