@@ -13,6 +13,7 @@ import {
   send,
   shortened,
 } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 
 /** An organization with chats on a web channel, created one after the other. */
 async function newOrganizationWith(count: number) {
@@ -187,6 +188,9 @@ test("a page past 10,000 chats is a 400 that recommends before, and the last val
   }
 });
 
+/** An organization for tests that only read, or whose requests are refused. */
+const shared = once(newOrganization);
+
 test.each([
   ["page=0", "page"],
   ["limit=101", "limit"],
@@ -199,7 +203,7 @@ test.each([
   ["before=1", "before"],
   ["page=1&before=cht_g000000000000000", "page"],
 ])("GET /chats?%s is a 400 that names %s", async (query, path) => {
-  const { api } = await newOrganization();
+  const { api } = await shared();
   expectFaults(await api("GET", `/chats?${query}`), path);
 });
 

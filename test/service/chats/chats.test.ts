@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { expectError, expectFaults, newChannel, newChat, newOrganization, send } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 
 test("POST /chats returns a 201 with all fields, and GET returns the same chat", async () => {
   const { api, channelId } = await newOrganization();
@@ -66,13 +67,16 @@ test.each([
   expect(chat.contact.address).toBe(stored);
 });
 
+/** An organization for tests that only read, or whose requests are refused. */
+const shared = once(newOrganization);
+
 test.each([
   ["whatsapp", "4915112345x"],
   ["telegram", "@ada"],
   ["web", "web_1"],
   ["web", "x".repeat(257)],
 ] as const)("on a %s channel the address %j is a 400", async (kind, address) => {
-  const { api, organizationId } = await newOrganization();
+  const { api, organizationId } = await shared();
   const channelId = await newChannel(organizationId, kind);
   expectFaults(await api("POST", "/chats", { channelId, contact: { address } }), "contact.address");
 });
@@ -93,7 +97,7 @@ test.each([
   ["contact.address", { channelId: "chn_1", contact: {} }],
   ["contact.address", { channelId: "chn_1", contact: { address: "\t" } }],
 ])("a chat without %s is a 400 of shape B that names it: %j", async (path, body) => {
-  const { api } = await newOrganization();
+  const { api } = await shared();
   const answer = await api("POST", "/chats", body);
   expectError(answer, 400, "missing_field");
   expect(answer.body.error).toBe(`${path} is required`);
@@ -108,7 +112,7 @@ test.each([
   ["metadata.plan", { contact: { address: "ada" }, metadata: { plan: 1 } }],
   ["channelId", { channelId: "x".repeat(65), contact: { address: "ada" } }],
 ])("a chat whose %s is malformed is a 400 of shape A: %j", async (path, body) => {
-  const { api, channelId } = await newOrganization();
+  const { api, channelId } = await shared();
   expectFaults(await api("POST", "/chats", { channelId, ...body }), path);
 });
 
@@ -121,7 +125,7 @@ test("a chat on an unknown channel is a 404, even if the address is invalid", as
 test.each(["cht_1", "1", "msg_g000000000000000", "cht_G000000000000000", "%00", "cht_g000000000000000"])(
   "the chat %s is not found, nor are its messages",
   async (id) => {
-    const { api } = await newOrganization();
+    const { api } = await shared();
     for (const [method, path] of [
       ["GET", `/chats/${id}`],
       ["GET", `/chats/${id}/messages`],

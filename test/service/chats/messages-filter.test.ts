@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Message } from "../../../src/chats/message.ts";
 import { messageId } from "../../../src/ids.ts";
 import { type Answer, expectError, expectFaults, newChat, newOrganization, send } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { writeAsContact } from "./inbound.ts";
 
@@ -22,6 +23,9 @@ async function place() {
   return { ...organization, chatId, ids: messages.map(({ id }) => id), list };
 }
 
+/** For tests that only read. */
+const shared = once(place);
+
 function idsOf(answer: Answer): string[] {
   expect(answer.status, answer.text).toBe(200);
   return answer.body.messages.map(({ id }: Message) => id);
@@ -39,14 +43,14 @@ test.each([
   ["status=CANCELED", []],
   ["type=DOCUMENT&direction=INBOUND", []],
 ])("GET /chats/{id}/messages?%s lists the messages with these values, newest first", async (query, expected) => {
-  const { ids, list } = await place();
+  const { ids, list } = await shared();
   const answer = await list(query);
   expect(idsOf(answer)).toEqual(expected.map((at) => ids[at]));
   expect(answer.body.pagination).toEqual({ limit: 20, hasMore: false, cursor: null });
 });
 
 test("the cursor continues a filtered list, and a listed message is the same as in the whole list", async () => {
-  const { ids, list } = await place();
+  const { ids, list } = await shared();
   const first = await list("direction=INBOUND&limit=1");
   expect(first.body.pagination).toEqual({ limit: 1, hasMore: true, cursor: ids[3] });
   const second = await list(`direction=INBOUND&limit=1&before=${first.body.pagination.cursor}`);
@@ -77,7 +81,7 @@ test.each([
   ["type=TEXT&before=", "before"],
   ["type=TEXT&limit=0", "limit"],
 ])("GET /chats/{id}/messages?%s is a 400 that names %s", async (query, path) => {
-  const { ids, list } = await place();
+  const { ids, list } = await shared();
   expectFaults(await list(query.replace(":id", ids[0] as string)), path);
 });
 

@@ -12,6 +12,7 @@ import {
   send,
   sendMany,
 } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 
 async function newChatWith(count: number) {
   const { api, channelId } = await newOrganization();
@@ -103,6 +104,9 @@ test("after the newest message, the page is empty", async () => {
   expect(answer.body).toEqual({ messages: [], pagination: { limit: 20, total: 2, hasMore: false } });
 });
 
+/** An organization for tests that only read, or whose requests are refused. */
+const shared = once(newOrganization);
+
 test.each([
   ["?page", "page"],
   ["?page=1%20", "page"],
@@ -110,7 +114,7 @@ test.each([
   ["?before=a&before=a", "before"],
   ["?after=", "after"],
 ])("the query %s is a 400 that names %s, whether the chat exists or not", async (query, path) => {
-  const { api } = await newOrganization();
+  const { api } = await shared();
   expectFaults(await api("GET", `/chats/${newId("cht", null)}/messages${query}`), path);
 });
 

@@ -13,6 +13,7 @@ import {
   newTemplate,
   send,
 } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 import { writeAsContact } from "./inbound.ts";
 
@@ -35,6 +36,9 @@ async function place() {
     api("GET", `/chats/${chatId}/messages?search=${encodeURIComponent(text)}${more}`);
   return { ...organization, chatId, ids, search };
 }
+
+/** For tests that only read. */
+const shared = once(place);
 
 function idsOf(answer: Answer): string[] {
   expect(answer.status, answer.text).toBe(200);
@@ -66,7 +70,7 @@ test.each([
   ["*rder", []],
   ["is", [5, 1, 0]],
 ])("a search for %s finds the messages that contain it, newest first", async (text, expected) => {
-  const { ids, search } = await place();
+  const { ids, search } = await shared();
   const answer = await search(text);
   expect(idsOf(answer)).toEqual(expected.map((at) => ids[at]));
   expect(answer.body.pagination).toEqual({ limit: 20, hasMore: false, cursor: null });
@@ -107,7 +111,7 @@ test.each([
   ["\u200b\u200b", "search"],
   ["  ", "search"],
 ])("a search for %j is a 400", async (text, path) => {
-  const { search } = await place();
+  const { search } = await shared();
   expectFaults(await search(text), path);
 });
 
@@ -118,7 +122,7 @@ test.each([
   ["search=is&after=:id", "after"],
   ["search=is&before=msg_g0000000000000009", "before"],
 ])("GET /chats/{id}/messages?%s is a 400 that names %s", async (query, path) => {
-  const { api, chatId, ids } = await place();
+  const { api, chatId, ids } = await shared();
   expectFaults(await api("GET", `/chats/${chatId}/messages?${query.replace(":id", ids[0] as string)}`), path);
 });
 

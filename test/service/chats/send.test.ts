@@ -17,6 +17,7 @@ import {
   sendMany,
 } from "../../support/harness.ts";
 import { fakeNetworks } from "../../support/networks.ts";
+import { once } from "../../support/once.ts";
 import { alarmOf } from "../delivery/conversation.ts";
 
 afterEach(() => {
@@ -32,8 +33,11 @@ async function newSender() {
   return { ...organization, chat, post };
 }
 
+/** For tests of one message each. */
+const shared = once(newSender);
+
 test.each(["TEXT", "IMAGE", "DOCUMENT", "AUDIO", "VIDEO", "TEMPLATE"])("the type %s is accepted", async (type) => {
-  const { api, chat } = await newSender();
+  const { api, chat } = await shared();
   const message = await send(api, chat.id, { content: "As it is", type });
   expect(message).toMatchObject({ type, content: "As it is", text: "As it is", templateId: null, mediaUrl: null });
 });
@@ -106,7 +110,7 @@ test.each([
   ["empty", { variables: {} }, ["variables.name", "variables.constructor"]],
   ["without one", { variables: { name: "Ada", Name: "" } }, ["variables.constructor"]],
 ])("variables that are %s are a 400 that names each missing one", async (_, body, paths) => {
-  const { post, organizationId } = await newSender();
+  const { post, organizationId } = await shared();
   const templateId = await newTemplate(organizationId, "Hi {{name}} {{constructor}} {{name}}");
   expectFaults(await post({ content: "Hi", templateId, ...body }), ...paths);
 });
@@ -126,20 +130,20 @@ test.each([
   ["is empty", { content: "" }],
   ["is only white space", { content: " \t\n\u00a0\u2003\ufeff" }],
 ])("content that %s is a 400 of shape B", async (_, body) => {
-  const answer = await (await newSender()).post(body);
+  const answer = await (await shared()).post(body);
   expectError(answer, 400, "missing_field");
   expect(answer.body).toEqual({ error: "content is required", code: "missing_field" });
 });
 
 test("a body without content and with other faults gets shape A with every fault", async () => {
-  const answer = await (await newSender()).post({ type: "POEM", mediaUrl: "http://parley.test/" });
+  const answer = await (await shared()).post({ type: "POEM", mediaUrl: "http://parley.test/" });
   expectFaults(answer, "content", "type", "mediaUrl");
 });
 
 test.each(["Lone \ud800", "Nul \0", "Right-to-left \u202e", " padded ", "\u2028 x"])(
   "content %j is returned as it was sent",
   async (content) => {
-    const { api, chat } = await newSender();
+    const { api, chat } = await shared();
     const { id } = await send(api, chat.id, { content });
     const answer = await api("GET", `/chats/${chat.id}/messages/${id}`);
     expect(answer.body.message).toMatchObject({ content, text: content });
@@ -166,7 +170,7 @@ test.each([
   ["a key of 40 characters and a value of 500", { ["k".repeat(40)]: "v".repeat(500) }],
   ["dots, spaces and names of Object's own", { "a.b c": "1", constructor: "2", toString: "3" }],
 ])("metadata with %s is returned as it was sent", async (_, metadata) => {
-  const { api, chat } = await newSender();
+  const { api, chat } = await shared();
   expect((await send(api, chat.id, { metadata })).metadata).toEqual(metadata);
 });
 

@@ -13,6 +13,7 @@ import {
   newKey,
   newOrganization,
 } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -89,6 +90,12 @@ test("a body that is not a JSON object is a 400 with a message", async () => {
   });
 });
 
+/** An organization with a chat, for requests that are refused. */
+const shared = once(async () => {
+  const { api, channelId } = await newOrganization();
+  return { api, chat: await newChat(api, channelId) };
+});
+
 test.each([
   ["GET", "/chats/cht_g000000000000000", undefined, "Chat not found", "chat_not_found"],
   ["GET", "/chats/:chat/messages/msg_g000000000000000", undefined, "Message not found", "message_not_found"],
@@ -100,8 +107,7 @@ test.each([
   ["GET", "/chats/", undefined, "Not found", "not_found"],
   ["GET", "/CHATS", undefined, "Not found", "not_found"],
 ])("%s %s with %j is a 404 with an error: %s", async (method, path, body, error, code) => {
-  const { api, channelId } = await newOrganization();
-  const chat = await newChat(api, channelId);
+  const { api, chat } = await shared();
   expectBody(await api(method, path.replace(":chat", chat.id), body), 404, { error, code });
 });
 
@@ -116,7 +122,7 @@ test.each([
   ["/chats/:chat/messages/msg_1", "GET, HEAD, PATCH", ["POST", "PUT", "DELETE", "OPTIONS"]],
   ["/key", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
 ])("%s allows %s, and any other method is a 405", async (path, allow, methods) => {
-  const { api } = await newOrganization();
+  const { api } = await shared();
   for (const method of methods) {
     const answer = await api(method, path.replace(":chat", newId("cht", null)));
     expectBody(answer, 405, { error: "Method not allowed", code: "method_not_allowed" });

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { app } from "../../../src/app.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { admin, call, client, expectError, expectFaults, newKey, newOrganization } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 
 const PREFIXES: Record<string, string> = {
   organizations: "org",
@@ -80,10 +81,12 @@ test.each([
   expectFaults(await ask("GET", `${path}?${query}`), name);
 });
 
+const shared = once(newOrganization);
+
 test.each(["sms", "WEB", "Whatsapp", "cht_gaaaaaaaaaaaaaaa", "chn_", "' or 1=1 --"])(
   "channel=%s is neither a kind nor a channel's id",
   async (text) => {
-    const { organizationId } = await newOrganization();
+    const { organizationId } = await shared();
     const query = `?channel=${encodeURIComponent(text)}`;
     expectFaults(await ask("GET", `/api/v1/chats${query}`), "channel");
     expectFaults(await admin("GET", `/organizations/${organizationId}/chats${query}`), "channel");

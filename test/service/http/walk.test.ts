@@ -7,6 +7,7 @@ import { authenticate } from "../../../src/keys/guard.ts";
 import { newKeyText } from "../../../src/keys/key-text.ts";
 import { type Need, neededPermissions, PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { admin, call, client, expectError, newKey, newOrganization } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 
 /** The routes that need no key or token. Any other route without one is a fault. */
 const PUBLIC = [
@@ -127,8 +128,11 @@ async function routesOpenTo(headers: Record<string, string>): Promise<string[]> 
   return open;
 }
 
+const organization = once(newOrganization);
+
+/** A new key of an organization that all tests share. */
 async function newSecret(settings: Record<string, unknown> = {}) {
-  return (await newKey((await newOrganization()).organizationId, settings)).secret;
+  return (await newKey((await organization()).organizationId, settings)).secret;
 }
 
 /** `text` with another last character. */

@@ -11,6 +11,7 @@ import {
   newChannel,
   newOrganization,
 } from "../../support/harness.ts";
+import { once } from "../../support/once.ts";
 import { rowsRead } from "../../support/rows-read.ts";
 
 const CONTACTS = [
@@ -29,6 +30,9 @@ async function place() {
   for (const contact of CONTACTS) ids.push(await add(organization.api, organization.channelId, contact));
   return { ...organization, ids, find: finder(organization.api) };
 }
+
+/** For tests that only read. */
+const shared = once(place);
 
 async function add(api: Client, channelId: string, contact: { address: string; name?: string | null }) {
   return created(await api("POST", "/chats", { channelId, contact })).chat.id as string;
@@ -84,14 +88,14 @@ test.each([
   ["' or ''='", []],
   ["nobody", []],
 ])("a search for %s finds the contacts by the beginning of an address or of words", async (text, expected) => {
-  const { ids, find } = await place();
+  const { ids, find } = await shared();
   const answer = await find(text);
   expect(idsOf(answer)).toEqual(expected.map((at) => ids[at]));
   expect(answer.body.pagination).toEqual({ limit: 20, hasMore: false, cursor: null });
 });
 
 test("a chat that a search finds is the same as in the list of all chats", async () => {
-  const { api, ids, find } = await place();
+  const { api, ids, find } = await shared();
   const { chats } = (await api("GET", "/chats")).body;
   expect((await find("okafor")).body.chats).toEqual(chats.filter(({ id }: Chat) => id === ids[0]));
 });
@@ -189,7 +193,7 @@ test.each([
   ["search=a&after=WyJuYW1lIiwiTUFZQSIsImNodF94Il0", "after"],
   ["search=a&channel=fax", "channel"],
 ])("GET /chats?%s is a 400 that names %s", async (query, path) => {
-  const { api, ids } = await place();
+  const { api, ids } = await shared();
   expectFaults(await api("GET", `/chats?${query.replace(":id", ids[0] as string)}`), path);
 });
 
