@@ -11,15 +11,16 @@ import type { Place, Ran } from "./place.ts";
 const SECRETS = ["ADMIN_TOKEN", "KEY_SECRET", "CREDENTIALS_KEY"] as const;
 const BOT_TOKEN = "123456:doctors-bot-token";
 
-/** What `parley doctor` finds. */
-export function doctorTests(placeOf: () => Place): void {
-  /** Doctor, with what `npm start` keeps being the service's; of one organization's channels where it is named. */
-  const doctor = (env: Record<string, string> = {}, organization = "org_none") =>
-    placeOf().run(["doctor", "--state", placeOf().state, "--organization", organization], env);
+/** Runs doctor in what `npm start` keeps, with the channels of one organization if it is named. */
+function doctorOf(place: Place, env: Record<string, string> = {}, organization = "org_none"): Promise<Ran> {
+  return place.run(["doctor", "--state", place.state, "--organization", organization], env);
+}
 
+/** What `parley doctor` prints if there is no problem. */
+export function soundSetupTest(placeOf: () => Place): void {
   test("doctor finds no problem in a valid setup and exits with 0", async () => {
     const { organization, channelId, env } = await newChat(placeOf(), BOT_TOKEN);
-    const { code, stdout, stderr } = await doctor(env, organization);
+    const { code, stdout, stderr } = await doctorOf(placeOf(), env, organization);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const good = stdout.split("\n").filter((line) => line.startsWith("✓"));
     expect(good.map((line) => line.slice(2).split(":")[0])).toEqual([
@@ -34,6 +35,11 @@ export function doctorTests(placeOf: () => Place): void {
     ]);
     expect(stdout).not.toMatch(/^[✗!]/m);
   });
+}
+
+/** The problems that `parley doctor` finds. */
+export function doctorTests(placeOf: () => Place): void {
+  const doctor = (env: Record<string, string> = {}, organization?: string) => doctorOf(placeOf(), env, organization);
 
   test("doctor --json lists each check with its advice", async () => {
     const place = placeOf();

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Miniflare } from "miniflare";
+import { afterAll, beforeAll } from "vitest";
 import { migrate } from "../../../src/cli/local/server.ts";
 import { bundle } from "../../support/bundle.ts";
 import { type TelegramServer, telegramServer } from "../../support/telegram-server.ts";
@@ -52,6 +53,19 @@ export class Place {
     this.#urls = urls;
     this.world = worldAt(this.url(), secrets.ADMIN_TOKEN);
     this.#operate = caller(this.world, "/admin/v1", secrets.ADMIN_TOKEN);
+  }
+
+  /** One place for all tests of a file. It begins before them and ends after them. */
+  static ofFile(): () => Place {
+    let place: Place | undefined;
+    beforeAll(async () => {
+      place = await Place.begin();
+    });
+    afterAll(() => place?.end());
+    return () => {
+      if (!place) throw new Error("The place begins with the first test");
+      return place;
+    };
   }
 
   static async begin(): Promise<Place> {
