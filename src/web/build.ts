@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { rolldown } from "rolldown";
 import { DOCS_POLICY } from "./docs/policy.ts";
 import { writeDocs } from "./docs/write.ts";
 import { publish } from "./publish.ts";
@@ -56,6 +57,13 @@ function headersFile(): string {
 
 const TARGET = ["chrome111", "firefox115", "safari16.4"];
 
+/** Classic scripts, by their path without the ending. A module can't find its own script tag, which the widget must. */
+const CLASSIC_SCRIPTS = {
+  "web-assets/chat": "visitor/chat-page.tsx",
+  "web-assets/docs": "docs/client.ts",
+  widget: "visitor/widget.ts",
+};
+
 /** The languages that the chat page fetches if needed. English is part of its script. */
 export const FETCHED_TEXTS = { ar, de, es, fr };
 
@@ -68,40 +76,34 @@ export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
   return publish(out, writeAll);
 }
 
+/** Bundles a script. A dynamic import becomes a file of its own, whose name changes with its content. */
+async function writeScripts(out: string, path: string, script: string, format: "iife" | "esm"): Promise<void> {
+  const bundle = await rolldown({
+    input: { [basename(path)]: join(source, script) },
+    tsconfig: false,
+    transform: {
+      target: TARGET,
+      // A call of h() is shorter than one of the automatic runtime, which names its children.
+      jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
+      inject: { h: ["preact", "h"], Fragment: ["preact", "Fragment"] },
+    },
+  });
+  await bundle.write({
+    dir: join(out, dirname(path)),
+    format,
+    minify: true,
+    comments: false,
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+    hashCharacters: "hex",
+  });
+  await bundle.close();
+}
+
 async function writeAll(out: string): Promise<Record<string, number>> {
   await mkdir(join(out, "web-assets"), { recursive: true });
-  await build({
-    entryPoints: {
-      "web-assets/chat": join(source, "visitor/chat-page.tsx"),
-      "web-assets/docs": join(source, "docs/client.ts"),
-      widget: join(source, "visitor/widget.ts"),
-    },
-    outdir: out,
-    bundle: true,
-    minify: true,
-    // A classic script, because a module can't find its own script tag.
-    format: "iife",
-    target: TARGET,
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    legalComments: "none",
-    logLevel: "warning",
-  });
-  await build({
-    entryPoints: { page: join(source, "console/page.tsx") },
-    outdir: join(out, "web-assets/console"),
-    bundle: true,
-    minify: true,
-    format: "esm",
-    // A screen can be fetched when it is opened. A chunk's name changes with its content.
-    splitting: true,
-    chunkNames: "[name]-[hash]",
-    target: TARGET,
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    legalComments: "none",
-    logLevel: "warning",
-  });
+  for (const [path, script] of Object.entries(CLASSIC_SCRIPTS)) await writeScripts(out, path, script, "iife");
+  await writeScripts(out, "web-assets/console/page", "console/page.tsx", "esm");
   await build({
     entryPoints: {
       "web-assets/chat": join(source, "visitor/chat.css"),
