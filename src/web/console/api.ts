@@ -1,14 +1,11 @@
-import createClient, { type Client } from "openapi-fetch";
 import { ParleyError, responseError } from "../../client/error.ts";
 import type { EventSource } from "../../client/follow-events.ts";
-import { type ApiSchemas, dataOf } from "../../client/parley.ts";
+import type { ApiSchemas } from "../../client/parley.ts";
 import { retryingFetch, unreachable } from "../../client/retry.ts";
-import type { paths } from "../../openapi/client/types.ts";
+import { type Api, type ApiRequest, createApi } from "./api-client.ts";
 import { learnClock } from "./service-clock.ts";
 import { markAsScript, sessionLost } from "./session.ts";
 
-/** Every route of one organization, typed by the public OpenAPI document. The session's cookie says who calls. */
-export type Api = Client<paths>;
 export type Schemas = ApiSchemas;
 export type Chat = Schemas["Chat"];
 export type Message = Schemas["Message"];
@@ -17,7 +14,7 @@ export type Member = Schemas["Member"];
 export type Template = Schemas["Template"];
 export type Organization = Schemas["Organization"];
 
-export { dataOf, ParleyError };
+export { type Api, ParleyError };
 
 const ROOT = "/console/api";
 
@@ -29,7 +26,7 @@ const apis = new Map<string, Api>();
 export function apiOf(organizationId: string): Api {
   const known = apis.get(organizationId);
   if (known) return known;
-  const api = createClient<paths>({ baseUrl: baseOf(organizationId), fetch: fetchWithRetries });
+  const api = createApi(({ path, ...request }) => send({ path: `${baseOf(organizationId)}${path}`, ...request }));
   apis.set(organizationId, api);
   return api;
 }
@@ -61,13 +58,7 @@ export function addressOf(organizationId: string, path: string): string {
  * @throws ParleyError
  */
 export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const init: RequestInit = { method };
-  if (body !== undefined) {
-    init.body = JSON.stringify(body);
-    init.headers = { "Content-Type": "application/json" };
-  }
-  if (signal) init.signal = signal;
-  return bodyOf<T>(await fetchWithRetries(new Request(new URL(`${ROOT}${path}`, location.href), init)));
+  return (await send({ method, path: `${ROOT}${path}`, body, signal })) as T;
 }
 
 /** What an error says to a person. */
@@ -80,6 +71,17 @@ export function textOf(error: unknown): string {
 
 function baseOf(organizationId: string): string {
   return new URL(`${ROOT}/organizations/${encodeURIComponent(organizationId)}`, location.href).href;
+}
+
+/** The session's cookie says who calls. @throws ParleyError */
+async function send({ method, path, body, headers = {}, signal }: ApiRequest): Promise<unknown> {
+  const init: RequestInit = { method, headers };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { ...headers, "Content-Type": "application/json" };
+  }
+  if (signal) init.signal = signal;
+  return bodyOf(await fetchWithRetries(new Request(new URL(path, location.href), init)));
 }
 
 async function bodyOf<T>(response: Response): Promise<T> {

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
-import { apiOf, dataOf } from "./api.ts";
+import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
 import { connection, follow, unansweredCount, upToDateAt } from "./inbox/live.ts";
@@ -35,7 +35,7 @@ const Settings = lazyScreen(() => management().then(({ Settings }) => Settings))
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
   const organization = useResource(`organization ${id}`, async () => {
-    return dataOf(await apiOf(id).GET("/organization")).organization;
+    return (await apiOf(id).GET("/organization")).organization;
   });
   const { data, error, reload } = organization;
   if (!data) {

@@ -1,6 +1,6 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { type Api, apiOf, type Channel, dataOf, type Member, type Organization } from "./api.ts";
+import { type Api, apiOf, type Channel, type Member, type Organization } from "./api.ts";
 import { type Resource, useResource } from "./resource.ts";
 
 /** The organization whose screens are open. */
@@ -34,7 +34,7 @@ const PAGE = 100;
 export function useMembers(): Resource<Member[]> {
   const { organization, api } = usePlace();
   return useResource(`members ${organization.id}`, async () => {
-    return dataOf(await api.GET("/members", { params: { query: { limit: PAGE } } })).members;
+    return (await api.GET("/members", { query: { limit: PAGE } })).members;
   });
 }
 
@@ -42,6 +42,6 @@ export function useMembers(): Resource<Member[]> {
 export function useChannels(): Resource<Channel[]> {
   const { organization } = usePlace();
   return useResource(`channels ${organization.id}`, async () => {
-    return dataOf(await apiOf(organization.id).GET("/channels", { params: { query: { limit: PAGE } } })).channels;
+    return (await apiOf(organization.id).GET("/channels", { query: { limit: PAGE } })).channels;
   });
 }

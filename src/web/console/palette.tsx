@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { type Chat, dataOf } from "./api.ts";
+import type { Chat } from "./api.ts";
 import type { MenuEntry } from "./menu-entries.ts";
 import { usePlace } from "./organization.ts";
 import { Dialog } from "./parts/dialog.tsx";
@@ -33,7 +33,7 @@ export function Palette({ entries, onClose }: { entries: MenuEntry[]; onClose: (
   }, [text]);
   const chats = useResource(settled === "" ? null : `find ${organization.id} ${settled}`, async (signal) => {
     const query = { search: settled, limit: MAX_CHATS };
-    return dataOf(await api.GET("/chats", { params: { query }, signal })).chats;
+    return (await api.GET("/chats", { query, signal })).chats;
   });
   const wanted = text.trim().toLowerCase();
   const screens = entries.filter(({ label }) => label.toLowerCase().includes(wanted));

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf, type Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -35,7 +35,7 @@ function AuditLog(): JSX.Element {
   const key = `audit ${organization.id} ${actor} ${action} ${target}`;
   const pages = usePages<Entry, string>(key, async (before, signal) => {
     const query = { limit: PAGE, ...wanted, ...(before !== null && { before }) };
-    const { entries, pagination } = dataOf(await api.GET("/audit", { params: { query }, signal: signal ?? null }));
+    const { entries, pagination } = await api.GET("/audit", { query, signal });
     return { rows: entries, next: pagination.hasMore ? pagination.cursor : null };
   });
   const isFiltered = Object.keys(wanted).length > 0;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import { type Channel, dataOf } from "../api.ts";
+import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -33,8 +33,8 @@ export function ChannelList(): JSX.Element {
     const query = { page: page ?? 1, limit: PAGE };
     // Both lists have the same order and pages.
     const [list, stats] = await Promise.all([
-      api.GET("/channels", { params: { query }, signal: signal ?? null }).then(dataOf),
-      may("stats:read") ? api.GET("/stats", { params: { query }, signal: signal ?? null }).then(dataOf) : null,
+      api.GET("/channels", { query, signal }),
+      may("stats:read") ? api.GET("/stats", { query, signal }) : null,
     ]);
     const depths = new Map(stats?.channels.map(({ id, queue }) => [id, queue.depth]));
     const rows = list.channels.map((channel) => ({ channel, waiting: depths.get(channel.id) }));
@@ -119,7 +119,7 @@ export function Health({ health }: { health: Channel["health"] }): JSX.Element {
 export function ChatCount({ id, isBare = false }: { id: string; isBare?: boolean }): JSX.Element {
   const { api } = usePlace();
   const chats = useResource(`chats of ${id}`, async (signal) => {
-    return dataOf(await api.GET("/chats", { params: { query: { channel: id, limit: 1 } }, signal })).pagination.total;
+    return (await api.GET("/chats", { query: { channel: id, limit: 1 }, signal })).pagination.total;
   });
   if (chats.data === undefined) return <span class="quiet">…</span>;
   return <span>{isBare ? number(chats.data) : plural(chats.data, "chat")}</span>;
@@ -129,7 +129,7 @@ function Attempts({ id, name }: { id: string; name: string }): JSX.Element | nul
   const { api } = usePlace();
   const history = useResource(`history ${id} day`, async (signal) => {
     const query = { of: id, by: "day" } as const;
-    return dataOf(await api.GET("/stats/history", { params: { query }, signal })).history;
+    return (await api.GET("/stats/history", { query, signal })).history;
   });
   const sent = history.data && seriesOf(history.data)[0]?.values.slice(-DAYS);
   return sent?.some((count) => count > 0) ? (

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { type Channel, dataOf, type Schemas } from "../api.ts";
+import type { Channel, Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { usePlace } from "../organization.ts";
@@ -30,10 +30,10 @@ const PAGE = 100;
 export function ChannelScreen({ id }: { id: string }): JSX.Element {
   const { organization, api, to } = usePlace();
   const found = useResource(keyOf(id), async (signal) => {
-    return dataOf(await api.GET("/channels/{id}", { params: { path: { id } }, signal })).channel;
+    return (await api.GET("/channels/{id}", { path: { id }, signal })).channel;
   });
   const stats = useResource(may("stats:read") ? `stats ${organization.id}` : null, async (signal) => {
-    return dataOf(await api.GET("/stats", { params: { query: { limit: PAGE } }, signal })).channels;
+    return (await api.GET("/stats", { query: { limit: PAGE }, signal })).channels;
   });
   useEffect(
     () =>
@@ -86,7 +86,7 @@ function Actions({ channel, found }: { channel: Channel; found: Resource<Channel
           typed={name}
           onClose={close}
           onConfirm={async () => {
-            dataOf(await api.DELETE("/channels/{id}", { params: { path: { id } } }));
+            await api.DELETE("/channels/{id}", { path: { id } });
             forget("channel");
             say("The channel was deleted");
             route(to("channels"));

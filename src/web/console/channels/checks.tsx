@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { dataOf } from "../api.ts";
 import { longAgo } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -20,7 +19,7 @@ const SIGNS: Record<Check["state"], { icon: IconName; word: string }> = {
 export function useChecks(channelId: string, isAsked = true): Resource<Check[]> {
   const { api } = usePlace();
   return useResource(isAsked ? `checks ${channelId}` : null, async (signal) => {
-    return dataOf(await api.POST("/channels/{id}/check", { params: { path: { id: channelId } }, signal })).checks;
+    return (await api.POST("/channels/{id}/check", { path: { id: channelId }, signal })).checks;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { type Channel, dataOf } from "../api.ts";
+import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Form } from "../parts/dialog.tsx";
 import { say } from "../parts/toast.tsx";
@@ -22,7 +22,7 @@ export function CredentialsDialog({ channel, onClose, onChannel }: CredentialsPr
         onCancel={onClose}
         onSubmit={async (entered) => {
           const body = { credentials: credentialsIn(kind, entered) };
-          onChannel(dataOf(await api.PATCH("/channels/{id}", { params: { path: { id } }, body })).channel);
+          onChannel((await api.PATCH("/channels/{id}", { path: { id }, body })).channel);
           say("The credentials were replaced");
           onClose();
         }}

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { dataOf, type Message } from "../api.ts";
+import type { Message } from "../api.ts";
 import { useMembers, usePlace } from "../organization.ts";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
@@ -31,7 +31,7 @@ interface FirstMessageProps {
 export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.Element | null {
   const { api, to } = usePlace();
   const latest = useResource(may("chats:read") ? `latest chat of ${id}` : null, async (signal) => {
-    return dataOf(await api.GET("/chats", { params: { query: { channel: id, limit: 1 } }, signal })).chats[0] ?? null;
+    return (await api.GET("/chats", { query: { channel: id, limit: 1 }, signal })).chats[0] ?? null;
   });
   const members = useMembers();
   const sent = useSignal<Message | null>(null);
@@ -51,8 +51,8 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.E
     if (!isUndecided) return;
     const ask = async () => {
       const path = { id: last.chatId, messageId: last.id };
-      const answer = await api.GET("/chats/{id}/messages/{messageId}", { params: { path } }).catch(() => null);
-      if (answer?.data) sent.value = answer.data.message;
+      const answer = await api.GET("/chats/{id}/messages/{messageId}", { path }).catch(() => null);
+      if (answer) sent.value = answer.message;
     };
     const timer = setInterval(() => void ask(), STATUS_MS);
     return () => clearInterval(timer);
@@ -61,11 +61,11 @@ export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.E
   if (!may("chats:read")) return null;
   const send = async (chatId: string) => {
     try {
-      const params = { path: { id: chatId }, header: { "Idempotency-Key": crypto.randomUUID() } };
+      const header = { "Idempotency-Key": crypto.randomUUID() };
       // The operator is no member, and writes as the first one.
       const senderId = currentSession().type === "operator" ? members.data?.[0]?.id : undefined;
       const body = { content: "Hello! This is a test message.", ...(senderId !== undefined && { senderId }) };
-      sent.value = dataOf(await api.POST("/chats/{id}/messages", { params, body })).message;
+      sent.value = (await api.POST("/chats/{id}/messages", { path: { id: chatId }, header, body })).message;
     } catch (error) {
       sayError(error);
     }

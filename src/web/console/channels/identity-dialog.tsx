@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { IdentitySecret } from "./new-channel.tsx";
@@ -24,8 +23,8 @@ export function RotateIdentity({ id, onClose }: { id: string; onClose: () => voi
         onCancel={onClose}
         onSubmit={async ({ text }) => {
           const body = { overlapSeconds: Number(text("overlap")) };
-          const answer = await api.POST("/channels/{id}/identity-secret", { params: { path: { id } }, body });
-          secret.value = dataOf(answer).identitySecret;
+          const answer = await api.POST("/channels/{id}/identity-secret", { path: { id }, body });
+          secret.value = answer.identitySecret;
         }}
       >
         <Field

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import { type Channel, dataOf } from "../api.ts";
+import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Field, Form } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -57,7 +57,7 @@ function Create({ kind }: { kind: Kind }): JSX.Element {
           submit="Create the channel"
           onSubmit={async (entered) => {
             const body = { kind, name: entered.text("name"), credentials: credentialsIn(kind, entered) };
-            const { channel, identitySecret } = dataOf(await api.POST("/channels", { body }));
+            const { channel, identitySecret } = await api.POST("/channels", { body });
             forget("channel");
             if (identitySecret === undefined) goOn(channel);
             else made.value = { channel, identitySecret };

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { type Channel, dataOf, type Schemas } from "../api.ts";
+import type { Channel, Schemas } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -24,7 +24,7 @@ const MOST_ASKED = 30;
 export function SetUp({ id }: { id: string }): JSX.Element {
   const { api, to } = usePlace();
   const found = useResource(keyOf(id), async (signal) => {
-    return dataOf(await api.GET("/channels/{id}", { params: { path: { id } }, signal })).channel;
+    return (await api.GET("/channels/{id}", { path: { id }, signal })).channel;
   });
   const name = found.data?.name;
   return (
@@ -170,7 +170,7 @@ export function Register({ id, isDone, onDone }: RegisterProps): JSX.Element {
   const register = async () => {
     isSending.value = true;
     try {
-      answer.value = dataOf(await api.POST("/channels/{id}/webhook", { params: { path: { id } } })).webhook;
+      answer.value = (await api.POST("/channels/{id}/webhook", { path: { id } })).webhook;
       onDone();
     } catch (error) {
       sayError(error);

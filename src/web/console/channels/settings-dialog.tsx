@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { type Channel, dataOf } from "../api.ts";
+import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { say } from "../parts/toast.tsx";
@@ -36,7 +36,7 @@ export function SettingsDialog({ channel, onClose, onChannel }: SettingsProps): 
             // Without the permission, even the same value is refused.
             ...(mayErase && { retentionDays: days === "" ? null : Number(days) }),
           };
-          onChannel(dataOf(await api.PATCH("/channels/{id}", { params: { path: { id } }, body })).channel);
+          onChannel((await api.PATCH("/channels/{id}", { path: { id }, body })).channel);
           forget("channels ");
           say("The channel was changed");
           onClose();

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { type Channel, dataOf } from "../api.ts";
+import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Field, Form } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -19,9 +19,9 @@ export function OriginsForm({ channel, onChannel }: OriginsProps): JSX.Element {
     <Form
       submit="Save"
       onSubmit={async ({ text }) => {
-        const params = { path: { id: channel.id } };
+        const path = { id: channel.id };
         const body = { settings: { allowedOrigins: originsIn(text("origins")) } };
-        onChannel(dataOf(await api.PATCH("/channels/{id}", { params, body })).channel);
+        onChannel((await api.PATCH("/channels/{id}", { path, body })).channel);
         say("The sites were saved");
       }}
     >

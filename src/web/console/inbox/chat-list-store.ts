@@ -1,6 +1,6 @@
 import { batch, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import { type Api, type Chat, dataOf, type ParleyError } from "../api.ts";
+import type { Api, Chat, ParleyError } from "../api.ts";
 import { asParleyError } from "../resource.ts";
 import { afterEvent, type Filter, withChat } from "./chat-rows.ts";
 
@@ -94,7 +94,7 @@ export class ChatListStore {
     if (this.#asked.has(chatId)) return;
     this.#asked.add(chatId);
     try {
-      this.put(dataOf(await this.#api.GET("/chats/{id}", { params: { path: { id: chatId } } })).chat);
+      this.put((await this.#api.GET("/chats/{id}", { path: { id: chatId } })).chat);
     } catch (error) {
       // It is gone again, or the next event asks again.
       if (asParleyError(error).status === 404) this.rows.value = this.rows.value.filter(({ id }) => id !== chatId);
@@ -108,7 +108,7 @@ export class ChatListStore {
     const from = cursor === null ? {} : view === "all" && search === "" ? { before: cursor } : { after: cursor };
     const by = search !== "" ? { search } : view === "all" ? {} : { [view]: "true" as const };
     const query = { ...by, ...from, ...(channel && { channel }), limit: PAGE };
-    const { chats, pagination } = dataOf(await this.#api.GET("/chats", { params: { query } }));
+    const { chats, pagination } = await this.#api.GET("/chats", { query });
     const next = "cursor" in pagination ? pagination.cursor : (chats.at(-1)?.id ?? null);
     return { chats, cursor: pagination.hasMore ? (next as string | null) : null };
   }

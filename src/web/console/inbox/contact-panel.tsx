@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import { addressOf, type Chat, dataOf } from "../api.ts";
+import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
@@ -115,7 +115,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           typed={contact.name ?? contact.address}
           onClose={close}
           onConfirm={async () => {
-            dataOf(await api.DELETE("/chats/{id}", { params: { path: { id } } }));
+            await api.DELETE("/chats/{id}", { path: { id } });
             say("The chat was erased");
             route(to("inbox"));
           }}

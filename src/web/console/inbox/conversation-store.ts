@@ -1,6 +1,6 @@
 import { batch, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import { type Api, type Chat, dataOf, type Message, type ParleyError, type Schemas } from "../api.ts";
+import type { Api, Chat, Message, ParleyError, Schemas } from "../api.ts";
 import { asParleyError } from "../resource.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { merged, newestSeq } from "./timeline.ts";
@@ -38,8 +38,8 @@ export class ConversationStore {
     const path = { id: this.#id };
     try {
       const [page, chat] = await Promise.all([
-        this.#api.GET("/chats/{id}/messages", { params: { path, query: { limit: PAGE } } }).then(dataOf),
-        this.chat.value ?? this.#api.GET("/chats/{id}", { params: { path } }).then((answer) => dataOf(answer).chat),
+        this.#api.GET("/chats/{id}/messages", { path, query: { limit: PAGE } }),
+        this.chat.value ?? this.#api.GET("/chats/{id}", { path }).then((answer) => answer.chat),
       ]);
       const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
       batch(() => {
@@ -64,8 +64,8 @@ export class ConversationStore {
     const path = { id: this.#id };
     try {
       const [page, { chat }] = await Promise.all([
-        this.#api.GET("/chats/{id}/messages", { params: { path, query: { limit: PAGE } } }).then(dataOf),
-        this.#api.GET("/chats/{id}", { params: { path } }).then(dataOf),
+        this.#api.GET("/chats/{id}/messages", { path, query: { limit: PAGE } }),
+        this.#api.GET("/chats/{id}", { path }),
       ]);
       const seqs = page.messages.map(({ seq }) => seq ?? 0);
       const isGap = page.pagination.hasMore && Math.min(...seqs) > newestSeq(this.messages.value) + 1;
@@ -95,8 +95,8 @@ export class ConversationStore {
     if (!oldest || this.#isLoadingOlder) return;
     this.#isLoadingOlder = true;
     try {
-      const params = { path: { id: this.#id }, query: { limit: PAGE, before: oldest.id } };
-      const page = dataOf(await this.#api.GET("/chats/{id}/messages", { params }));
+      const query = { limit: PAGE, before: oldest.id };
+      const page = await this.#api.GET("/chats/{id}/messages", { path: { id: this.#id }, query });
       batch(() => {
         this.messages.value = merged(this.messages.value, page.messages);
         this.hasOlder.value = page.pagination.hasMore;
@@ -125,49 +125,49 @@ export class ConversationStore {
    * @throws ParleyError; `chat_moved_on` if the chat has newer messages than `ifSeq`
    */
   async send(draft: Draft, idempotencyKey: string): Promise<Message> {
-    const params = { path: { id: this.#id }, header: { "Idempotency-Key": idempotencyKey } };
-    return this.#took(dataOf(await this.#api.POST("/chats/{id}/messages", { params, body: draft })).message);
+    const header = { "Idempotency-Key": idempotencyKey };
+    return this.#took(
+      (await this.#api.POST("/chats/{id}/messages", { path: { id: this.#id }, header, body: draft })).message,
+    );
   }
 
   /** Takes a message back. @throws ParleyError `not_cancelable` if it is on its way */
   async cancel(messageId: string): Promise<Message> {
-    const params = { path: { id: this.#id, messageId } };
-    return this.#took(dataOf(await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", { params })).message);
+    const path = { id: this.#id, messageId };
+    return this.#took((await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", { path })).message);
   }
 
   /** Sends a failed message again, as a new one. */
   async resend(messageId: string, senderId: string | null): Promise<Message> {
-    const params = { path: { id: this.#id, messageId } };
+    const path = { id: this.#id, messageId };
     const body = senderId === null ? {} : { senderId };
-    return this.#took(
-      dataOf(await this.#api.POST("/chats/{id}/messages/{messageId}/resend", { params, body })).message,
-    );
+    return this.#took((await this.#api.POST("/chats/{id}/messages/{messageId}/resend", { path, body })).message);
   }
 
   /** Changes when a scheduled message is sent. @param scheduledAt RFC 3339; null for now */
   async move(messageId: string, scheduledAt: string | null): Promise<Message> {
-    const params = { path: { id: this.#id, messageId } };
+    const path = { id: this.#id, messageId };
     return this.#took(
-      dataOf(await this.#api.PATCH("/chats/{id}/messages/{messageId}", { params, body: { scheduledAt } })).message,
+      (await this.#api.PATCH("/chats/{id}/messages/{messageId}", { path, body: { scheduledAt } })).message,
     );
   }
 
   /** Blanks a message for good. */
   async redact(messageId: string): Promise<Message> {
-    const params = { path: { id: this.#id, messageId } };
-    return this.#took(dataOf(await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { params })).message);
+    const path = { id: this.#id, messageId };
+    return this.#took((await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path })).message);
   }
 
   /** Marks the chat as answered without an answer. */
   async markAnswered(): Promise<void> {
-    const params = { path: { id: this.#id } };
-    this.#setChat(dataOf(await this.#api.POST("/chats/{id}/answered", { params })).chat);
+    const path = { id: this.#id };
+    this.#setChat((await this.#api.POST("/chats/{id}/answered", { path })).chat);
   }
 
   /** Changes the contact's name or the metadata. A null removes a pair. */
   async change(body: Schemas["ChatPatch"]): Promise<void> {
-    const params = { path: { id: this.#id } };
-    this.#setChat(dataOf(await this.#api.PATCH("/chats/{id}", { params, body })).chat);
+    const path = { id: this.#id };
+    this.#setChat((await this.#api.PATCH("/chats/{id}", { path, body })).chat);
   }
 
   /** The newest `seq` that the reader can have seen. */
@@ -176,8 +176,8 @@ export class ConversationStore {
   }
 
   async #scheduled(): Promise<Message[]> {
-    const params = { path: { id: this.#id }, query: { limit: 100 } };
-    return dataOf(await this.#api.GET("/chats/{id}/scheduled", { params })).messages;
+    const answer = await this.#api.GET("/chats/{id}/scheduled", { path: { id: this.#id }, query: { limit: 100 } });
+    return answer.messages;
   }
 
   #took(message: Message): Message {

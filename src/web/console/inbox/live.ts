@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
-import { apiOf, dataOf, eventsOf, ParleyError } from "../api.ts";
+import { apiOf, eventsOf, ParleyError } from "../api.ts";
 import { may } from "../session.ts";
 
 /** How the page learns what is new. */
@@ -125,7 +125,7 @@ function tell(event: FollowedEvent | null): void {
 async function countUnanswered(organizationId: string, signal: AbortSignal): Promise<void> {
   try {
     const query = { unanswered: "true", limit: 1 } as const;
-    const { pagination } = dataOf(await apiOf(organizationId).GET("/chats", { params: { query }, signal }));
+    const { pagination } = await apiOf(organizationId).GET("/chats", { query, signal });
     const total = "total" in pagination ? Number(pagination.total) : 0;
     unansweredCount.value = total === 0 ? "" : total > MOST_SHOWN ? `${MOST_SHOWN}+` : String(total);
   } catch {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf, type Member, type Message } from "../api.ts";
+import type { Member, Message } from "../api.ts";
 import { dateAndTime, duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -137,8 +137,8 @@ function Attempts({ message }: { message: Message }): JSX.Element {
   const { api } = usePlace();
   const { chatId, id, updatedAt } = message;
   const attempts = useResource(`attempts ${id} ${updatedAt}`, async (signal) => {
-    const params = { path: { id: chatId, messageId: id } };
-    return dataOf(await api.GET("/chats/{id}/messages/{messageId}/attempts", { params, signal }));
+    const path = { id: chatId, messageId: id };
+    return await api.GET("/chats/{id}/messages/{messageId}/attempts", { path, signal });
   });
   return (
     <section class="panel-part">

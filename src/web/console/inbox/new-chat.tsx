@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { type Channel, type Chat, dataOf } from "../api.ts";
+import type { Channel, Chat } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 
@@ -28,7 +28,7 @@ export function NewChat({ channels, onClose, onChat }: NewChatProps): JSX.Elemen
         onSubmit={async ({ text }) => {
           const name = text("name").trim();
           const contact = { address: text("address"), ...(name !== "" && { name }) };
-          const { chat } = dataOf(await api.POST("/chats", { body: { channelId: text("channel"), contact } }));
+          const { chat } = await api.POST("/chats", { body: { channelId: text("channel"), contact } });
           onClose();
           onChat(chat);
         }}

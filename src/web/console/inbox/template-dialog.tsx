@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { fillTemplate } from "../../../chats/template.ts";
-import { type Chat, dataOf, type Template } from "../api.ts";
+import type { Chat, Template } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
@@ -22,7 +22,7 @@ export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): 
   const search = useSignal("");
   const chosen = useSignal<Template | null>(null);
   const templates = useResource(`templates ${organization.id}`, async () => {
-    return dataOf(await api.GET("/templates", { params: { query: { limit: 100 } } })).templates;
+    return (await api.GET("/templates", { query: { limit: 100 } })).templates;
   });
   return (
     <Dialog title={chosen.value ? chosen.value.name : "Templates"} onClose={onClose} wide>

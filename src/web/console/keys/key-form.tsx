@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS } from "../../../keys/permissions.ts";
-import { dataOf, type Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, type Entered, Field, Form } from "../parts/dialog.tsx";
@@ -23,7 +23,7 @@ export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade:
         submit="Create"
         onCancel={onClose}
         onSubmit={async (entered) => {
-          onMade(dataOf(await api.POST("/keys", { body: valuesOf(entered) })));
+          onMade(await api.POST("/keys", { body: valuesOf(entered) }));
         }}
       >
         <KeyFields shown={null} />
@@ -47,8 +47,8 @@ export function EditKeyDialog({ shown, onClose, onKey }: EditKeyProps): JSX.Elem
         submit="Save"
         onCancel={onClose}
         onSubmit={async (entered) => {
-          const params = { path: { id: shown.id } };
-          const { key } = dataOf(await api.PATCH("/keys/{id}", { params, body: valuesOf(entered) }));
+          const path = { id: shown.id };
+          const { key } = await api.PATCH("/keys/{id}", { path, body: valuesOf(entered) });
           onKey(key);
           onClose();
         }}

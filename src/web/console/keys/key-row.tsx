@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { dataOf } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -63,11 +62,11 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
 function Use({ id, name }: { id: string; name: string }): JSX.Element {
   const { api } = usePlace();
   const usage = useResource(`usage ${id}`, async (signal) => {
-    return dataOf(await api.GET("/keys/{id}/usage", { params: { path: { id } }, signal })).usage;
+    return (await api.GET("/keys/{id}/usage", { path: { id }, signal })).usage;
   });
   const history = useResource(may("stats:read") ? `history ${id} day` : null, async (signal) => {
     const query = { of: id, by: "day" } as const;
-    return dataOf(await api.GET("/stats/history", { params: { query }, signal })).history;
+    return (await api.GET("/stats/history", { query, signal })).history;
   });
   const values = history.data && seriesOf(history.data)[0]?.values.slice(-DAYS);
   return (

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -24,7 +23,7 @@ import { RotateDialog } from "./rotate-dialog.tsx";
 export function KeyScreen({ id }: { id: string }): JSX.Element {
   const { api, to } = usePlace();
   const found = useResource(`key ${id}`, async (signal) => {
-    return dataOf(await api.GET("/keys/{id}", { params: { path: { id } }, signal })).key;
+    return (await api.GET("/keys/{id}", { path: { id }, signal })).key;
   });
   const back = { href: to("keys"), label: "Keys" };
   return (
@@ -82,7 +81,7 @@ function Actions({ shown, found }: { shown: Key; found: Resource<Key> }): JSX.El
           submit="Revoke"
           onClose={close}
           onConfirm={async () => {
-            found.set(dataOf(await api.DELETE("/keys/{id}", { params: { path: { id: shown.id } } })).key);
+            found.set((await api.DELETE("/keys/{id}", { path: { id: shown.id } })).key);
             say("The key was revoked");
           }}
         >
@@ -175,7 +174,7 @@ function KeyDetails({ shown }: { shown: Key }): JSX.Element {
 function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }): JSX.Element {
   const { api } = usePlace();
   const usage = useResource(`usage ${id}`, async (signal) => {
-    return dataOf(await api.GET("/keys/{id}/usage", { params: { path: { id } }, signal })).usage;
+    return (await api.GET("/keys/{id}/usage", { path: { id }, signal })).usage;
   });
   return (
     <Loaded resource={usage} rows={1}>

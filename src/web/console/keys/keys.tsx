@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import { dataOf } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Permitted } from "../parts/permitted.tsx";
@@ -37,8 +36,8 @@ function KeyList(): JSX.Element {
     const query = { page: page ?? 1, limit: PAGE };
     // Both lists have the same order and pages.
     const [list, stats] = await Promise.all([
-      api.GET("/keys", { params: { query }, signal: signal ?? null }).then(dataOf),
-      may("stats:read") ? api.GET("/stats", { params: { query }, signal: signal ?? null }).then(dataOf) : null,
+      api.GET("/keys", { query, signal }),
+      may("stats:read") ? api.GET("/stats", { query, signal }) : null,
     ]);
     const usedAt = new Map(stats?.keys.map(({ id, updatedAt }) => [id, updatedAt]));
     const rows = list.keys.map((key) => ({ key, usedAt: stats ? (usedAt.get(key.id) ?? null) : undefined }));

@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { dataOf } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import type { Made } from "./key-form.tsx";
@@ -27,7 +26,7 @@ export function RotateDialog({ id, onClose, onMade }: RotateProps): JSX.Element 
         onCancel={onClose}
         onSubmit={async ({ text }) => {
           const body = { overlapSeconds: Number(text("overlap")) };
-          onMade(dataOf(await api.POST("/keys/{id}/rotate", { params: { path: { id } }, body })));
+          onMade(await api.POST("/keys/{id}/rotate", { path: { id }, body }));
         }}
       >
         <p class="prose">The key keeps its id, permissions, limits and counts.</p>

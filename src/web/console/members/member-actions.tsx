@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf, type Member } from "../api.ts";
+import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -22,12 +22,12 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
   const { id, name, permissions } = member;
   const open = useSignal<"change" | "sign-out" | "remove" | null>(null);
   const link = useSignal<{ url: string; expiresAt: string } | null>(null);
-  const params = { path: { id } };
+  const path = { id };
   const canGive = mayGive(permissions);
   const close = () => (open.value = null);
   const createLink = async () => {
     try {
-      link.value = dataOf(await api.POST("/members/{id}/sign-in-link", { params }));
+      link.value = await api.POST("/members/{id}/sign-in-link", { path });
     } catch (error) {
       sayError(error);
     }
@@ -72,7 +72,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
           submit="Sign out"
           onClose={close}
           onConfirm={async () => {
-            dataOf(await api.DELETE("/members/{id}/sessions", { params }));
+            await api.DELETE("/members/{id}/sessions", { path });
             say("Signed out everywhere");
           }}
         >
@@ -85,7 +85,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
           submit="Remove"
           onClose={close}
           onConfirm={async () => {
-            dataOf(await api.DELETE("/members/{id}", { params }));
+            await api.DELETE("/members/{id}", { path });
             say("The member was removed");
             onChange();
           }}

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
-import { dataOf, type Member } from "../api.ts";
+import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { PermissionPicker } from "../parts/permission-picker.tsx";
@@ -29,8 +29,8 @@ export function MemberDialog({ member, onClose, onMember }: MemberDialogProps): 
             email: email === "" ? null : email,
             permissions: checked("permissions") as Permission[],
           };
-          if (member) dataOf(await api.PATCH("/members/{id}", { params: { path: { id: member.id } }, body }));
-          else dataOf(await api.POST("/members", { body }));
+          if (member) await api.PATCH("/members/{id}", { path: { id: member.id }, body });
+          else await api.POST("/members", { body });
           say(member ? "Saved" : "Added. Create a sign-in link for them next.");
           onMember();
         }}

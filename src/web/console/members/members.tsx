@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf, type Member } from "../api.ts";
+import type { Member } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
@@ -31,7 +31,7 @@ function MemberList(): JSX.Element {
   const isAdding = useSignal(false);
   const pages = usePages<Member, number>(`list of members ${organization.id}`, async (page, signal) => {
     const query = { page: page ?? 1, limit: PAGE };
-    const { members, pagination } = dataOf(await api.GET("/members", { params: { query }, signal: signal ?? null }));
+    const { members, pagination } = await api.GET("/members", { query, signal });
     return { rows: members, next: pagination.hasMore ? query.page + 1 : null };
   });
   const canWrite = may("members:write");

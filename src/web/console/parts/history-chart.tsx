@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf, type Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { useResource } from "../resource.ts";
 import { Chart, type Series } from "./chart.tsx";
@@ -20,7 +20,7 @@ export function HistoryChart({ title, of }: HistoryChartProps): JSX.Element {
   const by = useSignal<"hour" | "day">("day");
   const history = useResource(`history ${of} ${by.value}`, async (signal) => {
     const query = { of, by: by.value };
-    return dataOf(await api.GET("/stats/history", { params: { query }, signal })).history;
+    return (await api.GET("/stats/history", { query, signal })).history;
   });
   const tabs = (
     <fieldset class="tabs" aria-label={`Period of ${title}`}>

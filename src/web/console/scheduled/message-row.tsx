@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf, type Message, ParleyError } from "../api.ts";
+import { type Message, ParleyError } from "../api.ts";
 import { dayOf, exactTime, fieldTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
@@ -30,14 +30,14 @@ export function MessageRow({ message, onMessage, onGone }: RowProps): JSX.Elemen
   const path = { id: chatId, messageId: id };
 
   const move = async (scheduledAt: string | null) => {
-    const answer = await api.PATCH("/chats/{id}/messages/{messageId}", { params: { path }, body: { scheduledAt } });
-    const moved = dataOf(answer).message;
+    const answer = await api.PATCH("/chats/{id}/messages/{messageId}", { path, body: { scheduledAt } });
+    const moved = answer.message;
     onMessage(moved);
     say(scheduledAt === null ? "It is being sent" : `Moved to ${exactTime(Date.parse(scheduledAt))}`);
   };
   const cancel = async () => {
-    const answer = await api.POST("/chats/{id}/messages/{messageId}/cancel", { params: { path } });
-    onMessage(dataOf(answer).message);
+    const answer = await api.POST("/chats/{id}/messages/{messageId}/cancel", { path });
+    onMessage(answer.message);
     say("Canceled");
   };
   const run = (work: Promise<void>) => void work.catch((error: unknown) => fail(error, onGone));

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { type Chat, dataOf, type Message } from "../api.ts";
+import type { Chat, Message } from "../api.ts";
 import { plural } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { usePlace } from "../organization.ts";
@@ -31,7 +31,7 @@ function ChatList(): JSX.Element {
   const { organization, api, to } = usePlace();
   const pages = usePages<Chat, string>(`scheduled ${organization.id}`, async (after, signal) => {
     const query = { scheduled: "true" as const, limit: PAGE, ...(after !== null && { after }) };
-    const { chats, pagination } = dataOf(await api.GET("/chats", { params: { query }, signal: signal ?? null }));
+    const { chats, pagination } = await api.GET("/chats", { query, signal });
     return { rows: chats, next: pagination.hasMore && "cursor" in pagination ? pagination.cursor : null };
   });
   const { reload } = pages.rows;
@@ -84,8 +84,7 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
   // The messages are loaded again if the list says that the next one is another.
   const key = isSeen && canRead ? `scheduled of ${id} ${nextScheduledAt}` : null;
   const messages = useResource<Message[]>(key, async (signal) => {
-    const params = { path: { id }, query: { limit: 100 } };
-    return dataOf(await api.GET("/chats/{id}/scheduled", { params, signal })).messages;
+    return (await api.GET("/chats/{id}/scheduled", { path: { id }, query: { limit: 100 }, signal })).messages;
   });
   const { data } = messages;
   const put = (message: Message) => {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { type Channel, dataOf } from "../api.ts";
+import type { Channel } from "../api.ts";
 import { plural } from "../format.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
@@ -82,9 +82,9 @@ function RetentionDialog({ channel, onClose, onChannel }: DialogProps): JSX.Elem
         danger={isShorter}
         onCancel={onClose}
         onSubmit={async () => {
-          const params = { path: { id: channel.id } };
-          const answer = await api.PATCH("/channels/{id}", { params, body: { retentionDays: wanted } });
-          onChannel(dataOf(answer).channel);
+          const path = { id: channel.id };
+          const answer = await api.PATCH("/channels/{id}", { path, body: { retentionDays: wanted } });
+          onChannel(answer.channel);
           say("Saved");
           onClose();
         }}

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { dataOf, type Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -29,7 +29,7 @@ export function Statistics(): JSX.Element {
 function Numbers(): JSX.Element {
   const { organization, api, to } = usePlace();
   const stats = useResource(`stats ${organization.id}`, async (signal) => {
-    return dataOf(await api.GET("/stats", { params: { query: { limit: MOST } }, signal }));
+    return await api.GET("/stats", { query: { limit: MOST }, signal });
   });
   return (
     <Screen

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
-import { dataOf, type Template } from "../api.ts";
+import type { Template } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
@@ -24,7 +24,7 @@ const MAX_LENGTH = 4_096;
 export function TemplateScreen({ id }: { id: string }): JSX.Element {
   const { api, to } = usePlace();
   const found = useResource(id === NEW ? null : `template ${id}`, async (signal) => {
-    return dataOf(await api.GET("/templates/{id}", { params: { path: { id } }, signal })).template;
+    return (await api.GET("/templates/{id}", { path: { id }, signal })).template;
   });
   const isDeleting = useSignal(false);
   const title = id === NEW ? "New template" : (found.data?.name ?? "Template");
@@ -58,7 +58,7 @@ function DeleteDialog({ template, onClose }: { template: Template; onClose: () =
       submit="Delete"
       onClose={onClose}
       onConfirm={async () => {
-        dataOf(await api.DELETE("/templates/{id}", { params: { path: { id: template.id } } }));
+        await api.DELETE("/templates/{id}", { path: { id: template.id } });
         forget(`templates ${organization.id}`);
         say("The template was deleted");
         route(to("templates"));
@@ -84,9 +84,8 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         isDisabled={!canWrite || names === null}
         onSubmit={async ({ text }) => {
           const fields = { name: text("name"), language: text("language"), body: body.value };
-          if (template)
-            dataOf(await api.PATCH("/templates/{id}", { params: { path: { id: template.id } }, body: fields }));
-          else dataOf(await api.POST("/templates", { body: fields }));
+          if (template) await api.PATCH("/templates/{id}", { path: { id: template.id }, body: fields });
+          else await api.POST("/templates", { body: fields });
           forget(`template`);
           say("Saved");
           route(to("templates"));

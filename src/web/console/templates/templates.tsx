@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import { dataOf, type Template } from "../api.ts";
+import type { Template } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Permitted } from "../parts/permitted.tsx";
@@ -28,9 +28,7 @@ function TemplateList(): JSX.Element {
   const { route } = useLocation();
   const pages = usePages<Template, number>(`list of templates ${organization.id}`, async (page, signal) => {
     const query = { page: page ?? 1, limit: PAGE };
-    const { templates, pagination } = dataOf(
-      await api.GET("/templates", { params: { query }, signal: signal ?? null }),
-    );
+    const { templates, pagination } = await api.GET("/templates", { query, signal });
     return { rows: templates, next: pagination.hasMore ? query.page + 1 : null };
   });
   const canWrite = may("templates:write");

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf } from "../api.ts";
 import { duration } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -27,10 +26,7 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
   const chosen = outcome.value;
   const pages = usePages<Attempt, string>(`attempts ${id} ${chosen ?? "all"} ${turn}`, async (before, signal) => {
     const query = { ...(chosen && { outcome: chosen }), ...(before !== null && { before }) };
-    const params = { path: { id }, query };
-    const { attempts, pagination } = dataOf(
-      await api.GET("/webhooks/{id}/attempts", { params, signal: signal ?? null }),
-    );
+    const { attempts, pagination } = await api.GET("/webhooks/{id}/attempts", { path: { id }, query, signal });
     return { rows: attempts, next: pagination.cursor };
   });
   return (

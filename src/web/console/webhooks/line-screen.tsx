@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { dataOf, type Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { duration, number, plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
@@ -21,7 +21,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
   const isSkipping = useSignal(false);
   const path = { id, chatId };
   const line = useResource<Line>(`line ${id} ${chatId}`, async (signal) => {
-    return dataOf(await api.GET("/webhooks/{id}/chats/{chatId}", { params: { path }, signal }));
+    return await api.GET("/webhooks/{id}/chats/{chatId}", { path, signal });
   });
   const head = line.data?.head ?? null;
   return (
@@ -53,7 +53,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
           onClose={() => (isSkipping.value = false)}
           onConfirm={async () => {
             const body = { eventId: head.eventId };
-            line.set(dataOf(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { params: { path }, body })));
+            line.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body }));
             say("The event was skipped");
           }}
         >

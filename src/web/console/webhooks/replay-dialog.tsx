@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { dataOf, type Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
@@ -28,8 +28,8 @@ export function ReplayDialog({
     if (running === null) return;
     const ask = async () => {
       const path = { id, replayId: running };
-      const answer = await api.GET("/webhooks/{id}/replays/{replayId}", { params: { path } }).catch(() => null);
-      if (answer?.data) replay.value = answer.data.replay;
+      const answer = await api.GET("/webhooks/{id}/replays/{replayId}", { path }).catch(() => null);
+      if (answer) replay.value = answer.replay;
     };
     const timer = setInterval(() => void ask(), ASK_MS);
     return () => clearInterval(timer);
@@ -68,7 +68,7 @@ export function ReplayDialog({
         onSubmit={async ({ text }) => {
           const body =
             which.value === "failed" ? ({ failed: true } as const) : { since: new Date(text("since")).toISOString() };
-          replay.value = dataOf(await api.POST("/webhooks/{id}/replays", { params: { path: { id } }, body })).replay;
+          replay.value = (await api.POST("/webhooks/{id}/replays", { path: { id }, body })).replay;
         }}
       >
         <Field label="Which events" hint="New events don’t wait for them. Your program may see an event twice.">

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { dataOf, type Schemas } from "../api.ts";
+import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { Dialog, type Entered, Field, Form } from "../parts/dialog.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
@@ -30,7 +30,7 @@ export function NewWebhookDialog({
         submit="Create"
         onCancel={onClose}
         onSubmit={async (entered) => {
-          onMade(dataOf(await api.POST("/webhooks", { body: { url: entered.text("url"), ...valuesOf(entered) } })));
+          onMade(await api.POST("/webhooks", { body: { url: entered.text("url"), ...valuesOf(entered) } }));
         }}
       >
         <Fields shown={null} />
@@ -54,9 +54,9 @@ export function EditWebhookDialog({ shown, onClose, onWebhook }: EditProps): JSX
         submit="Save"
         onCancel={onClose}
         onSubmit={async (entered) => {
-          const params = { path: { id: shown.id } };
+          const path = { id: shown.id };
           const body = { url: entered.text("url"), ...valuesOf(entered) };
-          onWebhook(dataOf(await api.PATCH("/webhooks/{id}", { params, body })).webhook);
+          onWebhook((await api.PATCH("/webhooks/{id}", { path, body })).webhook);
           say("The webhook was changed");
           onClose();
         }}

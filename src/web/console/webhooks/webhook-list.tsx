@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import { dataOf } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -23,7 +22,7 @@ export function WebhookList(): JSX.Element {
   const made = useSignal<MadeWebhook | null>(null);
   const pages = usePages<Webhook, string>(`webhooks ${organization.id}`, async (after, signal) => {
     const query = after === null ? {} : { after };
-    const { webhooks, pagination } = dataOf(await api.GET("/webhooks", { params: { query }, signal: signal ?? null }));
+    const { webhooks, pagination } = await api.GET("/webhooks", { query, signal });
     return { rows: webhooks, next: pagination.cursor };
   });
   const canCreate = mayManage();

@@ -2,7 +2,6 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { dataOf } from "../api.ts";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { useChannels, usePlace } from "../organization.ts";
@@ -27,7 +26,7 @@ export function WebhookScreen({ id }: { id: string }): JSX.Element {
   const { api, to } = usePlace();
   const turn = useSignal(0);
   const found = useResource(`webhook ${id}`, async (signal) => {
-    return dataOf(await api.GET("/webhooks/{id}", { params: { path: { id } }, signal })).webhook;
+    return (await api.GET("/webhooks/{id}", { path: { id }, signal })).webhook;
   });
   const reload = () => {
     turn.value++;
@@ -84,12 +83,12 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
   const secret = useSignal<string | null>(null);
   const close = () => (open.value = null);
   const { id, state, url } = shown;
-  const params = { path: { id } };
+  const path = { id };
   const isDisabled = state === "disabled";
   const ping = async () => {
     onPing("waiting");
     try {
-      onPing(dataOf(await api.POST("/webhooks/{id}/ping", { params, body: {} })).attempt);
+      onPing((await api.POST("/webhooks/{id}/ping", { path, body: {} })).attempt);
       onChanged();
     } catch (error) {
       onPing(null);
@@ -143,7 +142,7 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
           submit="Disable"
           onClose={close}
           onConfirm={async () => {
-            found.set(dataOf(await api.POST("/webhooks/{id}/disable", { params })).webhook);
+            found.set((await api.POST("/webhooks/{id}/disable", { path })).webhook);
             say("The webhook was disabled");
           }}
         >
@@ -157,7 +156,7 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
             onCancel={close}
             onSubmit={async ({ text }) => {
               const body = { from: text("from") === "now" ? ("now" as const) : ("pending" as const) };
-              found.set(dataOf(await api.POST("/webhooks/{id}/enable", { params, body })).webhook);
+              found.set((await api.POST("/webhooks/{id}/enable", { path, body })).webhook);
               say("The webhook was enabled");
               close();
             }}
@@ -179,7 +178,7 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
           submit="Rotate"
           onClose={close}
           onConfirm={async () => {
-            const rotated = dataOf(await api.POST("/webhooks/{id}/rotate", { params, body: {} }));
+            const rotated = await api.POST("/webhooks/{id}/rotate", { path, body: {} });
             found.set(rotated.webhook);
             secret.value = rotated.secret;
           }}
@@ -194,7 +193,7 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
           typed={shortUrl(url)}
           onClose={close}
           onConfirm={async () => {
-            dataOf(await api.DELETE("/webhooks/{id}", { params }));
+            await api.DELETE("/webhooks/{id}", { path });
             forget("webhook");
             say("The webhook was deleted");
             route(to("webhooks"));

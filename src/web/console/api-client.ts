@@ -1,0 +1,59 @@
+import type { ParamsOption, RequestBodyOption } from "openapi-fetch";
+import type { paths } from "../../openapi/client/types.ts";
+
+type Method = "get" | "post" | "patch" | "delete";
+type Routes<M extends Method> = { [R in keyof paths]: paths[R][M] extends object ? R : never }[keyof paths];
+
+/** The parameters and the body of an operation, as the OpenAPI document says. */
+type Options<O> = NonNullable<ParamsOption<O>["params"]> &
+  RequestBodyOption<O> & {
+    signal?: AbortSignal | undefined;
+  };
+
+/** What an operation answers if it succeeds. */
+type Answer<O> = O extends { responses: infer R }
+  ? { [S in keyof R]: S extends 200 | 201 | 202 ? JsonOf<R[S]> : never }[keyof R]
+  : never;
+type JsonOf<R> = R extends { content: { "application/json": infer Body } } ? Body : never;
+
+type Call<M extends Method> = <R extends Routes<M>>(
+  route: R,
+  ...options: object extends Options<paths[R][M]> ? [Options<paths[R][M]>?] : [Options<paths[R][M]>]
+) => Promise<Answer<paths[R][M]>>;
+
+/** Every route of one organization, typed by the public OpenAPI document. Calls throw ParleyError. */
+export interface Api {
+  GET: Call<"get">;
+  POST: Call<"post">;
+  PATCH: Call<"patch">;
+  DELETE: Call<"delete">;
+}
+
+/** A request below the organization's address. */
+export interface ApiRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+}
+
+interface AnyOptions extends Pick<ApiRequest, "body" | "signal"> {
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  header?: Record<string, string>;
+}
+
+/** @param send sends a request, and returns the body of its answer */
+export function createApi(send: (request: ApiRequest) => Promise<unknown>): Api {
+  const calls =
+    (method: string) =>
+    (route: string, { path = {}, query = {}, header = {}, body, signal }: AnyOptions = {}) => {
+      const filled = route.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
+      const search = String(new URLSearchParams(query));
+      return send({ method, path: search ? `${filled}?${search}` : filled, headers: header, body, signal });
+    };
+  // The types of the routes hold for the callers. Here all routes are one.
+  return { GET: calls("GET"), POST: calls("POST"), PATCH: calls("PATCH"), DELETE: calls("DELETE") } as Api;
+}
