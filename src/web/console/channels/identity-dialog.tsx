@@ -1,7 +1,7 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { useSignal } from "../signal.ts";
 import { IdentitySecret } from "./new-channel.tsx";
 
 const OVERLAPS = [

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { addressOf, type Chat } from "../api.ts";
@@ -11,6 +10,7 @@ import { Fact, Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
+import { useSignal } from "../signal.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { windowClosesAt } from "./timeline.ts";
 

@@ -1,7 +1,8 @@
-import { batch, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Api, Chat, Message, ParleyError, Schemas } from "../api.ts";
+import type { Chat, Message, ParleyError, Schemas } from "../api.ts";
+import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
+import { Signal } from "../signal.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { merged, newestSeq } from "./timeline.ts";
 
@@ -15,11 +16,11 @@ export type Draft = Pick<
 
 /** One open chat with its messages. */
 export class ConversationStore {
-  readonly chat = signal<Chat | null>(null);
-  readonly messages = signal<Message[]>([]);
-  readonly state = signal<"loading" | "ready" | "gone">("loading");
-  readonly error = signal<ParleyError | null>(null);
-  readonly hasOlder = signal(false);
+  readonly chat = new Signal<Chat | null>(null);
+  readonly messages = new Signal<Message[]>([]);
+  readonly state = new Signal<"loading" | "ready" | "gone">("loading");
+  readonly error = new Signal<ParleyError | null>(null);
+  readonly hasOlder = new Signal(false);
   readonly #api: Api;
   readonly #id: string;
   readonly #onChat: (chat: Chat) => void;
@@ -42,19 +43,15 @@ export class ConversationStore {
         this.chat.value ?? this.#api.GET("/chats/{id}", { path }).then((answer) => answer.chat),
       ]);
       const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
-      batch(() => {
-        this.chat.value ??= chat;
-        this.messages.value = merged(this.messages.value, [...page.messages, ...scheduled]);
-        if (this.state.value !== "ready") this.hasOlder.value = page.pagination.hasMore;
-        this.state.value = "ready";
-        this.error.value = null;
-      });
+      this.chat.value ??= chat;
+      this.messages.value = merged(this.messages.value, [...page.messages, ...scheduled]);
+      if (this.state.value !== "ready") this.hasOlder.value = page.pagination.hasMore;
+      this.state.value = "ready";
+      this.error.value = null;
     } catch (error) {
       const cause = asParleyError(error);
-      batch(() => {
-        this.error.value = cause;
-        if (cause.status === 404) this.state.value = "gone";
-      });
+      this.error.value = cause;
+      if (cause.status === 404) this.state.value = "gone";
     }
   }
 
@@ -71,12 +68,10 @@ export class ConversationStore {
       const isGap = page.pagination.hasMore && Math.min(...seqs) > newestSeq(this.messages.value) + 1;
       const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
       const unscheduled = this.messages.value.filter(({ status }) => status !== "SCHEDULED");
-      batch(() => {
-        // After a long absence only the newest page is known. The rest is loaded when the reader gets there.
-        this.messages.value = merged(isGap ? [] : unscheduled, [...page.messages, ...scheduled]);
-        if (isGap) this.hasOlder.value = true;
-        this.error.value = null;
-      });
+      // After a long absence only the newest page is known. The rest is loaded when the reader gets there.
+      this.messages.value = merged(isGap ? [] : unscheduled, [...page.messages, ...scheduled]);
+      if (isGap) this.hasOlder.value = true;
+      this.error.value = null;
       this.#setChat(chat);
     } catch (error) {
       const cause = asParleyError(error);
@@ -97,10 +92,8 @@ export class ConversationStore {
     try {
       const query = { limit: PAGE, before: oldest.id };
       const page = await this.#api.GET("/chats/{id}/messages", { path: { id: this.#id }, query });
-      batch(() => {
-        this.messages.value = merged(this.messages.value, page.messages);
-        this.hasOlder.value = page.pagination.hasMore;
-      });
+      this.messages.value = merged(this.messages.value, page.messages);
+      this.hasOlder.value = page.pagination.hasMore;
     } catch (error) {
       this.error.value = asParleyError(error);
     } finally {

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
@@ -12,6 +11,7 @@ import { now } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { useSignal } from "../signal.ts";
 import { Bubble, ScheduledBubble } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";

@@ -1,7 +1,7 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { exactTime, fieldTime, fromNow } from "../format.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { useSignal } from "../signal.ts";
 import type { Draft } from "./conversation-store.ts";
 
 interface LaterProps {

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { fillTemplate } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
@@ -6,6 +5,7 @@ import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { useResource } from "../resource.ts";
+import { useSignal } from "../signal.ts";
 import type { Draft } from "./conversation-store.ts";
 
 interface TemplateDialogProps {

@@ -1,7 +1,7 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Organization } from "../api.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { useSignal } from "../signal.ts";
 
 interface NameProps {
   name: string;

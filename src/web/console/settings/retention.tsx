@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { plural } from "../format.ts";
@@ -7,6 +6,7 @@ import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
+import { useSignal } from "../signal.ts";
 
 const PRESETS = [30, 90, 365];
 

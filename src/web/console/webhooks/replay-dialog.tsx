@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Schemas } from "../api.ts";
@@ -6,6 +5,7 @@ import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Field, Form } from "../parts/dialog.tsx";
 import { serviceNow } from "../service-clock.ts";
+import { useSignal } from "../signal.ts";
 
 const ASK_MS = 1_500;
 const HOUR_MS = 3_600_000;
