@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useLocation } from "preact-iso/router";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -9,6 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
+import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useSignal } from "../signal.ts";
 import type { ConversationStore } from "./conversation-store.ts";
@@ -23,7 +23,6 @@ interface PanelProps {
 /** What is known about the contact, and what can be done with the chat. */
 export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element {
   const { organization, api, to } = usePlace();
-  const { route } = useLocation();
   const open = useSignal<"name" | "metadata" | "erase" | null>(null);
   const close = () => (open.value = null);
   const { contact, channel, metadata, createdAt, id } = chat;

@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso/router";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { useChannels, usePlace } from "../organization.ts";
@@ -13,6 +12,7 @@ import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { forget, type Resource, useResource } from "../resource.ts";
+import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useSignal } from "../signal.ts";
 import { Attempts, OutcomeBadge } from "./attempts.tsx";
@@ -78,7 +78,6 @@ interface ActionsProps {
 
 function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element {
   const { api, to } = usePlace();
-  const { route } = useLocation();
   const open = useSignal<"edit" | "rotate" | "replay" | "disable" | "enable" | "delete" | null>(null);
   const secret = useSignal<string | null>(null);
   const close = () => (open.value = null);
