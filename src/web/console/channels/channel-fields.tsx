@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { type Entered, Field } from "../parts/dialog.tsx";
+import type { Entered } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { KINDS, type Kind } from "./channel-kinds.ts";
 
 /** The fields of a kind's credentials. @param ends the last characters of what is stored, if some are */
@@ -7,22 +8,15 @@ export function CredentialFields({ kind, ends }: { kind: Kind; ends?: Record<str
   return (
     <>
       {KINDS[kind].credentials.map(({ name, label, hint, isSecret }) => (
-        <Field
+        <Input
           key={name}
           label={label}
           hint={ends?.[name] ? `Empty: the one that ends with ${ends[name]} stays.` : hint}
-        >
-          {(id) => (
-            <input
-              id={id}
-              name={name}
-              {...(isSecret ? ({ type: "password" } as const) : {})}
-              required={ends === undefined}
-              autocomplete="off"
-              spellcheck={false}
-            />
-          )}
-        </Field>
+          name={name}
+          {...(isSecret ? ({ type: "password" } as const) : {})}
+          required={ends === undefined}
+          spellcheck={false}
+        />
       ))}
     </>
   );

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Select } from "../parts/field.tsx";
 import { useSignal } from "../signal.ts";
 import { IdentitySecret } from "./new-channel.tsx";
 
@@ -27,20 +28,17 @@ export function RotateIdentity({ id, onClose }: { id: string; onClose: () => voi
           secret.value = answer.identitySecret;
         }}
       >
-        <Field
+        <Select
           label="The old secret ends"
           hint="Until then both work, so that your site can change over without a gap."
+          name="overlap"
         >
-          {(field) => (
-            <select id={field} name="overlap">
-              {OVERLAPS.map(({ seconds, label }) => (
-                <option key={seconds} value={seconds} selected={seconds === 86_400}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+          {OVERLAPS.map(({ seconds, label }) => (
+            <option key={seconds} value={seconds} selected={seconds === 86_400}>
+              {label}
+            </option>
+          ))}
+        </Select>
       </Form>
     </Dialog>
   );

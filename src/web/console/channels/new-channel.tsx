@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Field, Form } from "../parts/dialog.tsx";
+import { Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
@@ -62,14 +63,14 @@ function Create({ kind }: { kind: Kind }): JSX.Element {
             else made.value = { channel, identitySecret };
           }}
         >
-          <Field
+          <Input
             label="Name"
             hint={kind === "web" ? "Your visitors see it above the chat." : "Your colleagues see it beside each chat."}
-          >
-            {(id) => (
-              <input id={id} name="name" required maxLength={256} autocomplete="off" placeholder="Customer support" />
-            )}
-          </Field>
+            name="name"
+            required
+            maxLength={256}
+            placeholder="Customer support"
+          />
           <CredentialFields kind={kind} />
         </Form>
       </div>

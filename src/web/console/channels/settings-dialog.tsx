@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
 import { may } from "../session.ts";
@@ -42,35 +43,31 @@ export function SettingsDialog({ channel, onClose, onChannel }: SettingsProps): 
           onClose();
         }}
       >
-        <Field label="Name">
-          {(field) => <input id={field} name="name" required maxLength={256} autocomplete="off" defaultValue={name} />}
-        </Field>
+        <Input label="Name" name="name" required maxLength={256} defaultValue={name} />
         {kind === "web" ? (
           <OriginsField origins={settings.allowedOrigins ?? []} />
         ) : (
-          <Field label="Messages in a second" hint="Over all chats. Empty: the network’s default.">
-            {(field) => (
-              <input id={field} name="pace" type="number" min={1} max={1000} defaultValue={settings.perSecond} />
-            )}
-          </Field>
+          <Input
+            label="Messages in a second"
+            hint="Over all chats. Empty: the network’s default."
+            name="pace"
+            type="number"
+            min={1}
+            max={1000}
+            defaultValue={settings.perSecond}
+          />
         )}
         {mayErase && (
-          <Field
+          <Input
             label="Days that messages are kept"
             hint="Empty: for good. Older messages are deleted within a day, those that are stored already too."
-          >
-            {(field) => (
-              <input
-                id={field}
-                name="days"
-                type="number"
-                min={1}
-                max={3650}
-                placeholder="For good"
-                defaultValue={retentionDays ?? undefined}
-              />
-            )}
-          </Field>
+            name="days"
+            type="number"
+            min={1}
+            max={3650}
+            placeholder="For good"
+            defaultValue={retentionDays ?? undefined}
+          />
         )}
       </Form>
     </Dialog>

@@ -3,7 +3,8 @@ import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Confirm, Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
@@ -100,9 +101,12 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
               close();
             }}
           >
-            <Field label="Name" hint="Leave it empty to show the address.">
-              {(field) => <input id={field} name="name" defaultValue={contact.name ?? ""} autocomplete="off" />}
-            </Field>
+            <Input
+              label="Name"
+              hint="Leave it empty to show the address."
+              name="name"
+              defaultValue={contact.name ?? ""}
+            />
           </Form>
         </Dialog>
       )}

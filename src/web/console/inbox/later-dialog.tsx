@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { exactTime, fieldTime, fromNow } from "../format.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { useSignal } from "../signal.ts";
 import type { Draft } from "./conversation-store.ts";
 
@@ -37,27 +38,21 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
             </button>
           ))}
         </div>
-        <Field label="Send at" hint={Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`}>
-          {(id) => (
-            <input
-              id={id}
-              type="datetime-local"
-              required
-              value={at.value}
-              onInput={(event) => (at.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label="Not after" hint="Optional. If it can’t be delivered by then, it is not sent.">
-          {(id) => (
-            <input
-              id={id}
-              type="datetime-local"
-              value={until.value}
-              onInput={(event) => (until.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Input
+          label="Send at"
+          hint={Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`}
+          type="datetime-local"
+          required
+          value={at.value}
+          onInput={(event) => (at.value = event.currentTarget.value)}
+        />
+        <Input
+          label="Not after"
+          hint="Optional. If it can’t be delivered by then, it is not sent."
+          type="datetime-local"
+          value={until.value}
+          onInput={(event) => (until.value = event.currentTarget.value)}
+        />
       </Form>
     </Dialog>
   );

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import type { Channel, Chat } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input, Select } from "../parts/field.tsx";
 
 interface NewChatProps {
   channels: Channel[];
@@ -34,23 +35,20 @@ export function NewChat({ channels, onClose, onChat }: NewChatProps): JSX.Elemen
         }}
       >
         {channels.length === 0 && <p class="prose">There is no channel yet. Set one up under Channels first.</p>}
-        <Field label="Channel">
-          {(id) => (
-            <select id={id} name="channel" required>
-              {channels.map((channel) => (
-                <option key={channel.id} value={channel.id}>
-                  {channel.name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Address" hint={kinds.map((kind) => <span key={kind}>{ADDRESS_HINTS[kind]} </span>)}>
-          {(id) => <input id={id} name="address" required autocomplete="off" />}
-        </Field>
-        <Field label="Name" hint="Optional.">
-          {(id) => <input id={id} name="name" autocomplete="off" />}
-        </Field>
+        <Select label="Channel" name="channel" required>
+          {channels.map((channel) => (
+            <option key={channel.id} value={channel.id}>
+              {channel.name}
+            </option>
+          ))}
+        </Select>
+        <Input
+          label="Address"
+          hint={kinds.map((kind) => <span key={kind}>{ADDRESS_HINTS[kind]} </span>)}
+          name="address"
+          required
+        />
+        <Input label="Name" hint="Optional." name="name" />
       </Form>
     </Dialog>
   );

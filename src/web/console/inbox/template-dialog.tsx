@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { fillTemplate } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { useResource } from "../resource.ts";
 import { useSignal } from "../signal.ts";
@@ -107,17 +108,13 @@ function Filling({ template, chat, onBack, onSend }: FillingProps): JSX.Element 
       }}
     >
       {template.variables.map((name) => (
-        <Field key={name} label={name}>
-          {(id) => (
-            <input
-              id={id}
-              required
-              autocomplete="off"
-              value={values.value[name] ?? ""}
-              onInput={(event) => (values.value = { ...values.value, [name]: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <Input
+          key={name}
+          label={name}
+          required
+          value={values.value[name] ?? ""}
+          onInput={(event) => (values.value = { ...values.value, [name]: event.currentTarget.value })}
+        />
       ))}
       <section class="preview" aria-label="Preview">
         <p class="text" dir="auto">

@@ -3,7 +3,8 @@ import { DEFAULT_PERMISSIONS } from "../../../keys/permissions.ts";
 import type { Schemas } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, type Entered, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, type Entered, Form } from "../parts/dialog.tsx";
+import { Field, Input } from "../parts/field.tsx";
 import { PermissionPicker } from "../parts/permission-picker.tsx";
 import { may } from "../session.ts";
 import type { Key, Permission } from "./key-state.ts";
@@ -79,51 +80,51 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
   const given = shown?.permissions ?? DEFAULT_PERMISSIONS.filter(may);
   return (
     <>
-      <Field label="Name" hint="Where it is used, such as the name of a program.">
-        {(id) => <input id={id} name="name" required maxLength={256} autocomplete="off" defaultValue={shown?.name} />}
-      </Field>
+      <Input
+        label="Name"
+        hint="Where it is used, such as the name of a program."
+        name="name"
+        required
+        maxLength={256}
+        defaultValue={shown?.name}
+      />
       <PermissionPicker given={given} />
       <div class="pair-even">
-        <Field label="Requests in a window" hint="Empty: the service’s default.">
-          {(id) => (
-            <input id={id} name="limit" type="number" min={1} placeholder="300" defaultValue={shown?.rateLimit.limit} />
-          )}
-        </Field>
-        <Field label="Window" hint="In seconds, up to 3,600.">
-          {(id) => (
-            <input
-              id={id}
-              name="window"
-              type="number"
-              min={1}
-              max={3600}
-              placeholder="60"
-              defaultValue={shown?.rateLimit.windowSeconds}
-            />
-          )}
-        </Field>
-        <Field label="Requests in a month" hint="Empty: no quota. Months are in UTC.">
-          {(id) => (
-            <input
-              id={id}
-              name="quota"
-              type="number"
-              min={0}
-              placeholder="No quota"
-              defaultValue={shown?.monthlyQuota ?? undefined}
-            />
-          )}
-        </Field>
-        <Field label="Expires" hint="Empty: never.">
-          {(id) => (
-            <input
-              id={id}
-              name="expires"
-              type="datetime-local"
-              defaultValue={shown?.expiresAt ? fieldTime(Date.parse(shown.expiresAt)) : undefined}
-            />
-          )}
-        </Field>
+        <Input
+          label="Requests in a window"
+          hint="Empty: the service’s default."
+          name="limit"
+          type="number"
+          min={1}
+          placeholder="300"
+          defaultValue={shown?.rateLimit.limit}
+        />
+        <Input
+          label="Window"
+          hint="In seconds, up to 3,600."
+          name="window"
+          type="number"
+          min={1}
+          max={3600}
+          placeholder="60"
+          defaultValue={shown?.rateLimit.windowSeconds}
+        />
+        <Input
+          label="Requests in a month"
+          hint="Empty: no quota. Months are in UTC."
+          name="quota"
+          type="number"
+          min={0}
+          placeholder="No quota"
+          defaultValue={shown?.monthlyQuota ?? undefined}
+        />
+        <Input
+          label="Expires"
+          hint="Empty: never."
+          name="expires"
+          type="datetime-local"
+          defaultValue={shown?.expiresAt ? fieldTime(Date.parse(shown.expiresAt)) : undefined}
+        />
       </div>
       <Field label="Allowed addresses" hint="IP addresses or ranges, one in a line. Empty: every address.">
         {(id) => (

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Select } from "../parts/field.tsx";
 import type { Made } from "./key-form.tsx";
 
 const OVERLAPS = [
@@ -30,20 +31,17 @@ export function RotateDialog({ id, onClose, onMade }: RotateProps): JSX.Element 
         }}
       >
         <p class="prose">The key keeps its id, permissions, limits and counts.</p>
-        <Field
+        <Select
           label="The old secret ends"
           hint="Until then both work, so that the program can change over without a gap."
+          name="overlap"
         >
-          {(field) => (
-            <select id={field} name="overlap">
-              {OVERLAPS.map(({ seconds, label }) => (
-                <option key={seconds} value={seconds} selected={seconds === 86_400}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+          {OVERLAPS.map(({ seconds, label }) => (
+            <option key={seconds} value={seconds} selected={seconds === 86_400}>
+              {label}
+            </option>
+          ))}
+        </Select>
       </Form>
     </Dialog>
   );

@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
 import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { PermissionPicker } from "../parts/permission-picker.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
@@ -35,14 +36,14 @@ export function MemberDialog({ member, onClose, onMember }: MemberDialogProps): 
           onMember();
         }}
       >
-        <Field label="Name">
-          {(id) => (
-            <input id={id} name="name" required maxLength={256} autocomplete="off" defaultValue={member?.name} />
-          )}
-        </Field>
-        <Field label="Email" hint="Optional. With Cloudflare Access, it is how they sign in.">
-          {(id) => <input id={id} name="email" type="email" autocomplete="off" defaultValue={member?.email ?? ""} />}
-        </Field>
+        <Input label="Name" name="name" required maxLength={256} defaultValue={member?.name} />
+        <Input
+          label="Email"
+          hint="Optional. With Cloudflare Access, it is how they sign in."
+          name="email"
+          type="email"
+          defaultValue={member?.email ?? ""}
+        />
         <PermissionPicker given={member?.permissions ?? DEFAULT_PERMISSIONS.filter(may)} />
       </Form>
     </Dialog>

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
+import { Input } from "./field.tsx";
 import { Icon } from "./icon.tsx";
 
 interface DialogProps {
@@ -188,32 +189,13 @@ export function Confirm({ title, submit, onConfirm, onClose, typed, children }: 
       >
         <div class="prose">{children}</div>
         {typed !== undefined && (
-          <Field label={`Type “${typed}” to confirm`}>
-            {(id) => (
-              <input id={id} autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-            )}
-          </Field>
+          <Input
+            label={`Type “${typed}” to confirm`}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
         )}
       </Form>
     </Dialog>
-  );
-}
-
-interface FieldProps {
-  label: string;
-  hint?: ComponentChildren;
-  /** Gets the id that ties the control to its label. */
-  children: (id: string) => ComponentChildren;
-}
-
-/** A control with its label above it. */
-export function Field({ label, hint, children }: FieldProps): JSX.Element {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children(id)}
-      {hint && <p class="hint">{hint}</p>}
-    </div>
   );
 }

@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { type Message, ParleyError } from "../api.ts";
 import { dayOf, exactTime, fieldTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { now, Time } from "../parts/time.tsx";
@@ -127,17 +128,14 @@ function MoveDialog({ at, onMove, onClose }: MoveProps): JSX.Element {
           onClose();
         }}
       >
-        <Field label="Send at" hint={isTime ? `${exactTime(time)}, ${fromNow(time, serviceNow())}` : ""}>
-          {(id) => (
-            <input
-              id={id}
-              type="datetime-local"
-              required
-              value={value.value}
-              onInput={(event) => (value.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Input
+          label="Send at"
+          hint={isTime ? `${exactTime(time)}, ${fromNow(time, serviceNow())}` : ""}
+          type="datetime-local"
+          required
+          value={value.value}
+          onInput={(event) => (value.value = event.currentTarget.value)}
+        />
       </Form>
     </Dialog>
   );

@@ -3,7 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { call, type Member, type Organization, type Schemas } from "../api.ts";
 import { addressIn } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input, Select } from "../parts/field.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -118,21 +119,20 @@ function NewOrganization({ onClose }: { onClose: () => void }): JSX.Element {
           route(addressIn(organization.id, "inbox"));
         }}
       >
-        <Field label="Name">
-          {(id) => <input id={id} name="name" required maxLength={100} autocomplete="organization" />}
-        </Field>
-        <Field label="First member" hint="Outbound messages have a member as their sender.">
-          {(id) => <input id={id} name="owner" required maxLength={100} autocomplete="name" />}
-        </Field>
-        <Field label="Where its data must stay" hint="This never changes.">
-          {(id) => (
-            <select id={id} name="jurisdiction">
-              <option value="">Anywhere</option>
-              <option value="eu">European Union</option>
-              <option value="us">United States</option>
-            </select>
-          )}
-        </Field>
+        <Input label="Name" name="name" required maxLength={100} autocomplete="organization" />
+        <Input
+          label="First member"
+          hint="Outbound messages have a member as their sender."
+          name="owner"
+          required
+          maxLength={100}
+          autocomplete="name"
+        />
+        <Select label="Where its data must stay" hint="This never changes." name="jurisdiction">
+          <option value="">Anywhere</option>
+          <option value="eu">European Union</option>
+          <option value="us">United States</option>
+        </Select>
       </Form>
     </Dialog>
   );

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
-import { Field, Form } from "../parts/dialog.tsx";
+import { Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { signIn } from "../session.ts";
 import { AccessSignIn } from "./access.tsx";
 
@@ -38,18 +39,15 @@ export function SignInForm({ code }: { code: string | null }): JSX.Element {
       {isLink ? (
         <p>This link signs you in once.</p>
       ) : (
-        <Field label="Operator’s token" hint="The service’s ADMIN_TOKEN.">
-          {(id) => (
-            <input
-              id={id}
-              name="token"
-              type="password"
-              autocomplete="current-password"
-              required
-              aria-invalid={refusal?.code === "wrong_token"}
-            />
-          )}
-        </Field>
+        <Input
+          label="Operator’s token"
+          hint="The service’s ADMIN_TOKEN."
+          name="token"
+          type="password"
+          autocomplete="current-password"
+          required
+          aria-invalid={refusal?.code === "wrong_token"}
+        />
       )}
       {refusal && (
         <p class="refusal" role="alert">

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { Organization } from "../api.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { useSignal } from "../signal.ts";
 
 interface NameProps {
@@ -14,9 +15,7 @@ export function NameDialog({ name, onSave, onClose }: NameProps): JSX.Element {
   return (
     <Dialog title="Organization’s name" onClose={onClose}>
       <Form submit="Save" onCancel={onClose} onSubmit={({ text }) => onSave({ name: text("name") })}>
-        <Field label="Name">
-          {(id) => <input id={id} name="name" required maxLength={256} autocomplete="off" defaultValue={name} />}
-        </Field>
+        <Input label="Name" name="name" required maxLength={256} defaultValue={name} />
       </Form>
     </Dialog>
   );
@@ -84,18 +83,14 @@ interface LimitProps {
 
 function Limit({ label, name, value, min = 0, max }: LimitProps): JSX.Element {
   return (
-    <Field label={label}>
-      {(id) => (
-        <input
-          id={id}
-          name={name}
-          type="number"
-          min={min}
-          max={max}
-          placeholder="No limit"
-          defaultValue={value ?? undefined}
-        />
-      )}
-    </Field>
+    <Input
+      label={label}
+      name={name}
+      type="number"
+      min={min}
+      max={max}
+      placeholder="No limit"
+      defaultValue={value ?? undefined}
+    />
   );
 }

@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { plural } from "../format.ts";
 import { useChannels, usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input } from "../parts/field.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
@@ -99,19 +100,16 @@ function RetentionDialog({ channel, onClose, onChannel }: DialogProps): JSX.Elem
             Forever
           </button>
         </div>
-        <Field label="Days" hint="Empty: messages are kept forever.">
-          {(id) => (
-            <input
-              id={id}
-              type="number"
-              min={1}
-              max={3650}
-              placeholder="Forever"
-              value={days.value}
-              onInput={({ currentTarget }) => (days.value = currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Input
+          label="Days"
+          hint="Empty: messages are kept forever."
+          type="number"
+          min={1}
+          max={3650}
+          placeholder="Forever"
+          value={days.value}
+          onInput={({ currentTarget }) => (days.value = currentTarget.value)}
+        />
         {isShorter && (
           <p class="refusal">
             Messages older than {plural(wanted, "day")} are deleted, and chats in which nothing happened for so long.

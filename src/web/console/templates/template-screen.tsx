@@ -4,7 +4,8 @@ import type { Template } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, Field, Form } from "../parts/dialog.tsx";
+import { Confirm, Form } from "../parts/dialog.tsx";
+import { Field, Input } from "../parts/field.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
@@ -90,34 +91,26 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         }}
       >
         <div class="pair-even">
-          <Field label="Name" hint="For WhatsApp, the name that Meta approved.">
-            {(id) => (
-              <input
-                id={id}
-                name="name"
-                required
-                maxLength={512}
-                autocomplete="off"
-                spellcheck={false}
-                readOnly={!canWrite}
-                defaultValue={template?.name}
-              />
-            )}
-          </Field>
-          <Field label="Language" hint="Such as en_US.">
-            {(id) => (
-              <input
-                id={id}
-                name="language"
-                required
-                maxLength={32}
-                autocomplete="off"
-                spellcheck={false}
-                readOnly={!canWrite}
-                defaultValue={template?.language ?? "en"}
-              />
-            )}
-          </Field>
+          <Input
+            label="Name"
+            hint="For WhatsApp, the name that Meta approved."
+            name="name"
+            required
+            maxLength={512}
+            spellcheck={false}
+            readOnly={!canWrite}
+            defaultValue={template?.name}
+          />
+          <Input
+            label="Language"
+            hint="Such as en_US."
+            name="language"
+            required
+            maxLength={32}
+            spellcheck={false}
+            readOnly={!canWrite}
+            defaultValue={template?.language ?? "en"}
+          />
         </div>
         <Field
           label="Text"
@@ -189,17 +182,13 @@ function Preview({ body, names, values, onValues, children }: PreviewProps): JSX
         </p>
       </div>
       {names.map((name) => (
-        <Field key={name} label={name}>
-          {(id) => (
-            <input
-              id={id}
-              autocomplete="off"
-              placeholder="A value to try"
-              value={values[name] ?? ""}
-              onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <Input
+          key={name}
+          label={name}
+          placeholder="A value to try"
+          value={values[name] ?? ""}
+          onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
+        />
       ))}
       {children}
     </section>

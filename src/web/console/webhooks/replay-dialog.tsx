@@ -3,7 +3,8 @@ import { useEffect } from "preact/hooks";
 import type { Schemas } from "../api.ts";
 import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, Form } from "../parts/dialog.tsx";
+import { Input, Select } from "../parts/field.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { useSignal } from "../signal.ts";
 
@@ -71,30 +72,23 @@ export function ReplayDialog({
           replay.value = (await api.POST("/webhooks/{id}/replays", { path: { id }, body })).replay;
         }}
       >
-        <Field label="Which events" hint="New events don’t wait for them. Your program may see an event twice.">
-          {(field) => (
-            <select
-              id={field}
-              value={which.value}
-              onChange={({ currentTarget }) => (which.value = currentTarget.value === "failed" ? "failed" : "since")}
-            >
-              <option value="failed">Those that were given up ({number(failed)})</option>
-              <option value="since">All since a time</option>
-            </select>
-          )}
-        </Field>
+        <Select
+          label="Which events"
+          hint="New events don’t wait for them. Your program may see an event twice."
+          value={which.value}
+          onChange={({ currentTarget }) => (which.value = currentTarget.value === "failed" ? "failed" : "since")}
+        >
+          <option value="failed">Those that were given up ({number(failed)})</option>
+          <option value="since">All since a time</option>
+        </Select>
         {which.value === "since" && (
-          <Field label="Since">
-            {(field) => (
-              <input
-                id={field}
-                name="since"
-                type="datetime-local"
-                required
-                defaultValue={fieldTime(serviceNow() - HOUR_MS)}
-              />
-            )}
-          </Field>
+          <Input
+            label="Since"
+            name="since"
+            type="datetime-local"
+            required
+            defaultValue={fieldTime(serviceNow() - HOUR_MS)}
+          />
         )}
       </Form>
     </Dialog>

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
-import { Dialog, type Entered, Field, Form } from "../parts/dialog.tsx";
+import { Dialog, type Entered, Form } from "../parts/dialog.tsx";
+import { Input, Select } from "../parts/field.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
@@ -85,30 +86,22 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
   const others = shown?.types?.filter((type) => !EVENT_CHOICES.some((choice) => choice === type)) ?? [];
   return (
     <>
-      <Field label="URL" hint="It must begin with https://.">
-        {(id) => (
-          <input
-            id={id}
-            name="url"
-            type="url"
-            required
-            autocomplete="off"
-            placeholder="https://shop.example/parley"
-            defaultValue={shown?.url}
-          />
-        )}
-      </Field>
-      <Field label="What it is for" hint="Optional.">
-        {(id) => (
-          <input
-            id={id}
-            name="description"
-            maxLength={1000}
-            autocomplete="off"
-            defaultValue={shown?.description ?? ""}
-          />
-        )}
-      </Field>
+      <Input
+        label="URL"
+        hint="It must begin with https://."
+        name="url"
+        type="url"
+        required
+        placeholder="https://shop.example/parley"
+        defaultValue={shown?.url}
+      />
+      <Input
+        label="What it is for"
+        hint="Optional."
+        name="description"
+        maxLength={1000}
+        defaultValue={shown?.description ?? ""}
+      />
       <fieldset class="picker">
         <legend>Events</legend>
         <p class="hint">None chosen: all. A family such as message.* has all of its types.</p>
@@ -120,29 +113,22 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
       </fieldset>
       {may("channels:read") && <ChannelBoxes given={shown?.channels ?? []} />}
       <div class="pair-even">
-        <Field label="Content" hint="Thin events have ids, and no text or address.">
-          {(id) => (
-            <select id={id} name="payload">
-              <option value="full">Full</option>
-              <option value="thin" selected={shown?.payload === "thin"}>
-                Thin
-              </option>
-            </select>
-          )}
-        </Field>
-        <Field label="Calls in a second" hint="Empty: 50.">
-          {(id) => (
-            <input
-              id={id}
-              name="pace"
-              type="number"
-              min={1}
-              max={500}
-              placeholder="50"
-              defaultValue={shown?.perSecond ?? undefined}
-            />
-          )}
-        </Field>
+        <Select label="Content" hint="Thin events have ids, and no text or address." name="payload">
+          <option value="full">Full</option>
+          <option value="thin" selected={shown?.payload === "thin"}>
+            Thin
+          </option>
+        </Select>
+        <Input
+          label="Calls in a second"
+          hint="Empty: 50."
+          name="pace"
+          type="number"
+          min={1}
+          max={500}
+          placeholder="50"
+          defaultValue={shown?.perSecond ?? undefined}
+        />
       </div>
     </>
   );

@@ -4,7 +4,8 @@ import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { useChannels, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, Dialog, Field, Form } from "../parts/dialog.tsx";
+import { Confirm, Dialog, Form } from "../parts/dialog.tsx";
+import { Select } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
@@ -160,14 +161,10 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
               close();
             }}
           >
-            <Field label="It continues">
-              {(field) => (
-                <select id={field} name="from">
-                  <option value="pending">with the events that wait</option>
-                  <option value="now">with new events, and drops those that wait</option>
-                </select>
-              )}
-            </Field>
+            <Select label="It continues" name="from">
+              <option value="pending">with the events that wait</option>
+              <option value="now">with new events, and drops those that wait</option>
+            </Select>
           </Form>
         </Dialog>
       )}

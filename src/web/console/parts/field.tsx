@@ -1,0 +1,42 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+
+interface Labels {
+  label: string;
+  hint?: ComponentChildren;
+}
+
+interface FieldProps extends Labels {
+  /** Gets the id that ties the control to its label. */
+  children: (id: string) => ComponentChildren;
+}
+
+/** A control with its label above it. */
+export function Field({ label, hint, children }: FieldProps): JSX.Element {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(id)}
+      {hint && <p class="hint">{hint}</p>}
+    </div>
+  );
+}
+
+/** An `<input>` with its label. Browsers suggest nothing for it, unless it says what it is. */
+export function Input({ label, hint, ...input }: Labels & JSX.IntrinsicElements["input"]): JSX.Element {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => <input autocomplete="off" {...input} id={id} />}
+    </Field>
+  );
+}
+
+/** A `<select>` with its label. */
+export function Select({ label, hint, ...select }: Labels & JSX.IntrinsicElements["select"]): JSX.Element {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => <select {...select} id={id} />}
+    </Field>
+  );
+}
