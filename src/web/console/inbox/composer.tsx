@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Chat, type Member, ParleyError } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -226,7 +226,8 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
 
 /** Escape undoes the last send, wherever the focus is. */
 function UndoKey({ undoable, onUndo }: { undoable: Undoable | null; onUndo: (sent: Undoable) => void }): null {
-  useEffect(() => {
+  // Before the browser can take the next key.
+  useLayoutEffect(() => {
     if (!undoable) return;
     const press = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || document.querySelector("dialog[open], .menu-list")) return;

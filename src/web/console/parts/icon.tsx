@@ -30,7 +30,6 @@ const PATHS = {
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7.5 8c0-3.6 3.3-6 7.5-6s7.5 2.4 7.5 6",
   out: "M10 4H5v16h5m5-4 4-4-4-4m4 4H9",
   panel: "M4 5h16v14H4V5Zm10 0v14",
-  external: "M14 4h6v6m0-6-9 9M17 14v6H4V7h6",
 } as const;
 
 export type IconName = keyof typeof PATHS;
