@@ -68,10 +68,10 @@ export async function refuseIfFull(
   }
 }
 
-/** A condition: the organization has another key that can manage keys at `now`. */
-export function hasOtherManager(organizationId: string, id: string, now: number): SQL {
+/** A condition: the organization has another key that can manage keys, and still can at `until` (Unix milliseconds). */
+export function hasOtherManager(organizationId: string, id: string, until: number): SQL {
   return sql`exists (select 1 from api_keys other where other.organization_id = ${organizationId} and other.id <> ${id}
-    and other.revoked_at is null and (other.expires_at is null or other.expires_at > ${now})
+    and other.revoked_at is null and (other.expires_at is null or other.expires_at > ${until})
     and exists (select 1 from json_each(other.permissions) where value = 'keys:write'))`;
 }
 

@@ -9,6 +9,7 @@ import { isAddressRule } from "../keys/allowlist.ts";
 import { changeKeys } from "../keys/change.ts";
 import { presentKey } from "../keys/key-record.ts";
 import { hashOf, newKeyText } from "../keys/key-text.ts";
+import { neededUntil } from "../keys/last-manager.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
 import { callObject } from "../platform/call-object.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
@@ -170,7 +171,8 @@ export async function patchKey(env: Env, actor: Actor, id: string, patch: z.outp
     if (!authority || !ceilings) throw new ApiError("key_not_found");
     const quota = changes.monthlyQuota ?? 0;
     if (quota > quotaHeld(before, now)) await refuseIfFull(db, before, ceilings, { isNew: false, quota }, now);
-    await refuseIfLastManager(db, before, { ...before, ...changes }, now);
+    const manager = neededUntil(before, { ...before, ...changes }, now);
+    if (manager !== null) await refuseIfLastManager(db, before, manager);
     return null;
   });
 }
@@ -184,12 +186,13 @@ function changeByKey(db: Directory, authority: Authority, before: ApiKey, change
   if (changes.monthlyQuota !== undefined) checkQuota(ceilings, after.monthlyQuota);
   const quota = changes.monthlyQuota ?? 0;
   const { id, organizationId } = before;
+  const manager = neededUntil(before, after, now);
   return and(
     isKeyAsRead(before),
     authority.isAsRead,
     areCeilingsAsRead(db, authority),
     quota > quotaHeld(before, now) ? hasRoomForQuota(organizationId, id, ceilings, quota, now) : undefined,
-    isManager(before, now) && !isManager(after, now) ? hasOtherManager(organizationId, id, now) : undefined,
+    manager === null ? undefined : hasOtherManager(organizationId, id, manager),
   );
 }
 
@@ -203,33 +206,28 @@ export async function revokeKey(env: Env, actor: Actor, id: string) {
     const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, apiKeys, id, "key_not_found");
     const now = Date.now();
+    // Without self-service, no key manages keys, and a leaked key must be stopped.
+    const manager = authority?.selfService ? neededUntil(before, null, now) : null;
     const condition = and(
       eq(apiKeys.id, id),
       isWithin(apiKeys, actor.scope),
       authority ? authority.isAsRead : undefined,
-      // Without self-service, no key manages keys, and a leaked key must be stopped.
-      authority?.selfService && isManager(before, now)
-        ? or(hasOtherManager(before.organizationId, id, now), sql`${apiKeys.revokedAt} is not null`)
-        : undefined,
+      manager === null
+        ? undefined
+        : or(hasOtherManager(before.organizationId, id, manager), sql`${apiKeys.revokedAt} is not null`),
     );
     const revokedAt = sql`coalesce(${apiKeys.revokedAt}, ${now})`;
     const [key] = await changeKeys(env, [id], () => db.update(apiKeys).set({ revokedAt }).where(condition).returning());
     if (key) return presentKey(key, now);
     if (!authority) throw new ApiError("key_not_found");
-    if (authority.selfService) await refuseIfLastManager(db, before, null, now);
+    if (manager !== null) await refuseIfLastManager(db, before, manager);
     return null;
   });
 }
 
-/** Whether a key can manage keys at `now`. */
-function isManager({ permissions, revokedAt, expiresAt }: ApiKey, now: number): boolean {
-  return permissions.includes("keys:write") && revokedAt === null && (expiresAt === null || expiresAt > now);
-}
-
-/** @throws ApiError `last_manager` if a change to `after` (null: a revocation) leaves no key that can manage keys */
-async function refuseIfLastManager(db: Directory, before: ApiKey, after: ApiKey | null, now: number): Promise<void> {
-  if (!isManager(before, now) || (after && isManager(after, now))) return;
-  const other = hasOtherManager(before.organizationId, before.id, now);
+/** @param until as `neededUntil` @throws ApiError `last_manager` if no other key can manage keys at that time */
+async function refuseIfLastManager(db: Directory, before: ApiKey, until: number): Promise<void> {
+  const other = hasOtherManager(before.organizationId, before.id, until);
   const found = await db
     .select({ id: organizations.id })
     .from(organizations)

@@ -67,7 +67,7 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
   last_member: { when: "An organization must keep at least one member." },
   last_manager: {
-    when: "The key is the organization's last live one with `keys:write`. Create another one first. If its secret leaked, rotate it.",
+    when: "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it.",
   },
   key_limit: {
     when: "The organization's `selfService` allows no more keys, or no higher quotas in this month. The text says which.",

@@ -113,6 +113,36 @@ test("the last key that manages keys can't be revoked or lose keys:write, until 
   expect((await admin("DELETE", `/keys/${other.key.id}`)).status).toBe(200);
 });
 
+test("a key can't leave the organization with managers that expire within an hour", async () => {
+  const { api, organizationId, keyId } = await newManager();
+  const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+  const short = await newKey(organizationId, { permissions: ["keys:write"], expiresAt: inMinutes(50) });
+  const expire = (minutes: number) => api("PATCH", `/keys/${keyId}`, { expiresAt: inMinutes(minutes) });
+  for (const minutes of [0, 30, 59]) expectError(await expire(minutes), 409, "last_manager");
+  expectError(await api("DELETE", `/keys/${keyId}`), 409, "last_manager");
+  expect((await expire(61)).status).toBe(200);
+  // The other key can be revoked, and so can the one that would expire first anyway.
+  expect((await client(short.secret)("DELETE", `/keys/${short.key.id}`)).status).toBe(200);
+  expect((await expire(90)).status).toBe(403);
+  expect((await admin("PATCH", `/keys/${keyId}`, { expiresAt: inMinutes(30) })).status).toBe(200);
+  expect((await api("PATCH", `/keys/${keyId}`, { name: "Still there" })).status).toBe(200);
+  expectError(await expire(20), 409, "last_manager");
+});
+
+test.each([
+  ["revoke", "DELETE", undefined],
+  ["shorten", "PATCH", { expiresAt: new Date(Date.now() + 60_000).toISOString() }],
+  ["narrow", "PATCH", { permissions: ["keys:read"] }],
+])("of two last managers that %s themselves at once, one stays", async (_, method, body) => {
+  const { organizationId, api, keyId } = await newManager();
+  const other = await newKey(organizationId, { permissions: ["keys:write", "keys:read"] });
+  const answers = await Promise.all([
+    api(method, `/keys/${keyId}`, body),
+    client(other.secret)(method, `/keys/${other.key.id}`, body),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+});
+
 test("of two last managers that revoke each other at once, one stays", async () => {
   const { organizationId, api, keyId } = await newManager();
   const other = await newKey(organizationId, { permissions: ["keys:write"] });
