@@ -84,19 +84,53 @@ test("the keys of another organization don't count", async () => {
   for (const { api } of [theirs, ours]) created(await api("POST", "/keys", { name: "All", monthlyQuota: 100 }));
 });
 
-test("a ceiling that is lowered below what is used leaves the keys as they are, and stops raises only", async () => {
-  const { api, organizationId, keyId } = await newManager({ monthlyQuota: 10 }, { monthlyQuota: 100, maxKeys: 5 });
+/** Sets the ceilings that the operator lowers below what is used. */
+async function lower(organizationId: string, selfService: object): Promise<void> {
+  const answer = await admin("PATCH", `/organizations/${organizationId}`, { selfService });
+  expect(answer.body.organization.selfService).toMatchObject(selfService);
+}
+
+test("a quota ceiling that is lowered below what is used leaves the keys as they are, and stops raises and new keys", async () => {
+  const { api, organizationId, keyId } = await newManager({ monthlyQuota: 10 }, { monthlyQuota: 100 });
   const { key, secret } = created(await api("POST", "/keys", { name: "Shop", monthlyQuota: 50 }));
-  const path = `/organizations/${organizationId}`;
-  const answer = await admin("PATCH", path, { selfService: { monthlyQuota: 20, maxKeys: 1 } });
-  expect(answer.body.organization.selfService).toEqual({ maxKeys: 1, maxPerSecond: null, monthlyQuota: 20 });
+  await lower(organizationId, { monthlyQuota: 20 });
   expect((await client(secret)("GET", "/key")).body.key).toEqual(key);
-  expectError(await api("POST", "/keys", { name: "More", monthlyQuota: 0 }), 409, "key_limit");
+  expectError(await api("POST", "/keys", { name: "More", monthlyQuota: 0 }), 409, "key_limit", "may be 20");
   expectError(await api("PATCH", `/keys/${key.id}`, { monthlyQuota: 51 }), 409, "key_limit");
   for (const patch of [{ name: "Same" }, { monthlyQuota: 50 }, { monthlyQuota: 5 }]) {
     expect((await api("PATCH", `/keys/${key.id}`, patch)).status).toBe(200);
   }
   expectError(await api("PATCH", `/keys/${keyId}`, { monthlyQuota: 11 }), 409, "key_limit");
+});
+
+test("a ceiling of keys that is lowered below their number leaves them as they are, and stops new keys", async () => {
+  const { api, organizationId } = await newManager({}, { maxKeys: 3 });
+  const { key, secret } = created(await api("POST", "/keys", { name: "Shop" }));
+  created(await api("POST", "/keys", { name: "Till" }));
+  await lower(organizationId, { maxKeys: 2 });
+  expect((await client(secret)("GET", "/key")).body.key).toEqual(key);
+  expectError(await api("POST", "/keys", { name: "More" }), 409, "key_limit", "already has 3 keys, and may have 2");
+  expect((await api("PATCH", `/keys/${key.id}`, { name: "Same" })).status).toBe(200);
+  created(await api("POST", `/keys/${key.id}/rotate`));
+  await api("DELETE", `/keys/${key.id}`);
+  expectError(await api("POST", "/keys", { name: "More" }), 409, "key_limit", "already has 2 keys, and may have 2");
+});
+
+test("a rate ceiling that is lowered below a key's rate limit leaves the key as it is, and new keys are below it", async () => {
+  const { api, organizationId } = await newManager({}, { maxPerSecond: 10 });
+  const rateLimit = { limit: 10, windowSeconds: 1 };
+  const { key, secret } = created(await api("POST", "/keys", { name: "Shop", rateLimit }));
+  await lower(organizationId, { maxPerSecond: 2 });
+  const { body, headers } = await client(secret)("GET", "/key");
+  expect([body.key, headers.get("X-RateLimit-Limit")]).toEqual([key, "10"]);
+  expect((await api("PATCH", `/keys/${key.id}`, { name: "Same" })).body.key).toEqual({ ...key, name: "Same" });
+  expect(created(await api("POST", `/keys/${key.id}/rotate`)).key.rateLimit).toEqual(rateLimit);
+  expectFaults(
+    await api("POST", "/keys", { name: "Fast", rateLimit: { limit: 3, windowSeconds: 1 } }),
+    "rateLimit.limit",
+  );
+  expectFaults(await api("PATCH", `/keys/${key.id}`, { rateLimit }), "rateLimit.limit");
+  expect(created(await api("POST", "/keys", { name: "Default" })).key.rateLimit.limit).toBe(120);
 });
 
 test("the operator is not bound by the ceilings", async () => {
