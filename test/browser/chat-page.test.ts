@@ -1,17 +1,14 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import { beforeAll, expect, test } from "vitest";
+import { browser } from "./file-browser.ts";
 import { openPlace, type Place, pageUrl } from "./place.ts";
 import { violations } from "./violations.ts";
 import { eventually, newUser, open, shown, visit, write } from "./visitor.ts";
 
-let browser: Browser;
 let place: Place;
 
 beforeAll(async () => {
-  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+  place = await openPlace();
 });
-afterAll(() => browser.close());
 
 test("the log, the text box and the button exist before the first message", async () => {
   const page = await visit(browser, place);

@@ -1,19 +1,16 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, inject, test } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
 const { base } = inject("server");
 
-let browser: Browser;
 let desk: Desk;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
   desk = await openDesk();
 });
-afterAll(() => browser.close());
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { name }).waitFor();
 const create = (page: Page) => page.getByRole("button", { name: "Create the channel" }).click();

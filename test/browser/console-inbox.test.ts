@@ -1,19 +1,16 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, inject, test } from "vitest";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
 const { adminToken } = inject("server");
 
-let browser: Browser;
 let desk: Desk;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
   desk = await openDesk();
 });
-afterAll(() => browser.close());
 
 /** A send takes its place after the five seconds in which it can be undone. */
 const SOON = { timeout: 20_000 };

@@ -1,20 +1,19 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type WebhookReceiver, webhookReceiver } from "../support/webhook-receiver.ts";
 import { createKey } from "../support/world/factories.ts";
-import { launchBrowser } from "./browser.ts";
 import { type Desk, openDesk } from "./console.ts";
+import { browser } from "./file-browser.ts";
 
 const { base, adminToken } = inject("server");
 
-let browser: Browser;
 let desk: Desk;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  [browser, desk, receiver] = await Promise.all([launchBrowser(), openDesk(), webhookReceiver()]);
+  [desk, receiver] = await Promise.all([openDesk(), webhookReceiver()]);
 });
-afterAll(() => Promise.all([browser.close(), receiver.close()]));
+afterAll(() => receiver.close());
 
 const MOST_TABS = 80;
 const SOON = { timeout: 20_000 };

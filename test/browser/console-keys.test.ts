@@ -1,20 +1,17 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, inject, test } from "vitest";
 import { createKey } from "../support/world/factories.ts";
-import { launchBrowser } from "./browser.ts";
 import { type Desk, openAsMember, openConsole, openDesk, screenOf } from "./console.ts";
+import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
 const { base } = inject("server");
 
-let browser: Browser;
 let desk: Desk;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
   desk = await openDesk();
 });
-afterAll(() => browser.close());
 
 const dialog = (page: Page) => page.getByRole("dialog");
 

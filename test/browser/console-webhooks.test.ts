@@ -1,20 +1,19 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type Endpoint, type WebhookReceiver, webhookReceiver } from "../support/webhook-receiver.ts";
-import { launchBrowser } from "./browser.ts";
 import { type Desk, openConsole, openDesk, screenOf } from "./console.ts";
+import { browser } from "./file-browser.ts";
 import { violations } from "./violations.ts";
 
 const { base } = inject("server");
 
-let browser: Browser;
 let desk: Desk;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  [browser, desk, receiver] = await Promise.all([launchBrowser(), openDesk(), webhookReceiver()]);
+  [desk, receiver] = await Promise.all([openDesk(), webhookReceiver()]);
 });
-afterAll(() => Promise.all([browser.close(), receiver.close()]));
+afterAll(() => receiver.close());
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 

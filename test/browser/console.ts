@@ -11,6 +11,7 @@ import {
 } from "../support/world/factories.ts";
 import { hashOf } from "../support/world/identity.ts";
 import { caller, worldAt } from "../support/world/world.ts";
+import { violations } from "./violations.ts";
 
 const { base, adminToken } = inject("server");
 
@@ -61,13 +62,30 @@ async function writeAs(channel: Channel, address: string, text: string): Promise
   socket.close();
 }
 
+/** The operator signs in, or somebody with another token. */
+export async function signIn(page: Page, token = adminToken): Promise<void> {
+  await page.getByLabel("Operator’s token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+/** Accessibility violations of a refused sign-in, and of the operator's first screen. */
+export async function signInViolations(browser: Browser, look: BrowserContextOptions): Promise<string[]> {
+  const page = await (await browser.newContext(look)).newPage();
+  await page.goto(`${base}/console`);
+  await signIn(page, "wrong");
+  await page.getByText("This is not the operator’s token.").waitFor();
+  const ofSignIn = await violations(page);
+  await signIn(page);
+  await page.getByRole("listitem").first().waitFor();
+  return [...ofSignIn, ...(await violations(page))];
+}
+
 /** A page of the console with the operator signed in. */
 export async function openConsole(browser: Browser, path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   await page.goto(`${base}/console`);
-  await page.getByLabel("Operator’s token").fill(adminToken);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await signIn(page);
   await page.getByRole("heading", { name: "Organizations" }).waitFor();
   await page.goto(`${base}${path}`);
   return page;

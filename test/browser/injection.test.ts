@@ -1,16 +1,13 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import { beforeAll, expect, test } from "vitest";
+import { browser } from "./file-browser.ts";
 import { openPlace, type Place } from "./place.ts";
 import { eventually, newUser, shown, visit, write } from "./visitor.ts";
 
-let browser: Browser;
 let place: Place;
 
 beforeAll(async () => {
-  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+  place = await openPlace();
 });
-afterAll(() => browser.close());
 
 const EMBEDS = [
   "iframe srcdoc='<script>alert(1)</script>'",

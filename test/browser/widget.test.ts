@@ -1,13 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import { browser } from "./file-browser.ts";
 import { openPlace, type Place, socketUrl } from "./place.ts";
 import { eventually, newUser, open } from "./visitor.ts";
 
-let browser: Browser;
 let place: Place;
 let site = "";
 const DESK = { width: 1000, height: 760 };
@@ -31,7 +30,7 @@ const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(HO
 const styleHash = Buffer.from(digest).toString("base64");
 
 beforeAll(async () => {
-  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+  place = await openPlace();
   await new Promise<void>((resolve) => sites.listen(0, "127.0.0.1", resolve));
   // Another name for the same machine is another site to the browser.
   site = `http://localhost:${(sites.address() as AddressInfo).port}`;
@@ -39,7 +38,6 @@ beforeAll(async () => {
 afterAll(() => {
   sites.closeAllConnections();
   sites.close();
-  return browser.close();
 });
 
 async function visitSite(user: string, attributes: Record<string, string> = {}, of = place, viewport = DESK) {

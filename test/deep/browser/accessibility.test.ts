@@ -1,21 +1,18 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "../../browser/browser.ts";
+import { beforeAll, expect, test } from "vitest";
+import { browser } from "../../browser/file-browser.ts";
 import { openPlace, type Place, pageUrl } from "../../browser/place.ts";
 import { violations } from "../../browser/violations.ts";
 import { eventually, newUser, open, visit, visitInWeather, write } from "../../browser/visitor.ts";
 
-let browser: Browser;
 let place: Place;
 /** Has a long chat that the tests only read, because it takes seconds to write. */
 const regular = newUser();
 
 beforeAll(async () => {
-  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+  place = await openPlace();
   await place.fill(regular, 201);
   await place.say(regular, "A link https://example.com", { type: "VIDEO", mediaUrl: "https://example.com/v" });
 });
-afterAll(() => browser.close());
 
 const LOOKS = {
   "a phone": {},

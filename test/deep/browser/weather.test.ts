@@ -1,16 +1,14 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "../../browser/browser.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { browser } from "../../browser/file-browser.ts";
 import { openPlace, type Place, socketUrl } from "../../browser/place.ts";
 import { eventually, newUser, shown, visit, visitInWeather, write } from "../../browser/visitor.ts";
 
-let browser: Browser;
 let place: Place;
 
 beforeAll(async () => {
-  [browser, place] = await Promise.all([launchBrowser(), openPlace()]);
+  place = await openPlace();
 });
-afterAll(() => browser.close());
 
 test("a message written offline is shown, and sent once after reconnecting", async () => {
   const user = newUser();
