@@ -18,7 +18,20 @@ export async function placesOf(text: string, state: string): Promise<string[]> {
       // One that is being removed has nothing in it.
       const bytes = await readFile(path).catch(() => Buffer.alloc(0));
       if (bytes.includes(text)) found.push(path.slice(state.length + 1));
-    } else if (entry.name.endsWith(".sqlite")) found.push(...(await tablesWith(text, path)));
+    } else if (entry.name.endsWith(".sqlite"))
+      found.push(...(await tablesWith(text, path)).map((name) => `D1's table ${name}`));
+  }
+  return found;
+}
+
+/** The tables that hold a text, of a server's objects and of D1. */
+export async function tablesWithText(text: string, state: string): Promise<string[]> {
+  const entries = await readdir(state, { recursive: true, withFileTypes: true });
+  const paths = entries.filter(({ name }) => name.endsWith(".sqlite")).map((each) => join(each.parentPath, each.name));
+  const found: string[] = [];
+  for (const path of paths) {
+    const tables = await tablesWith(text, path);
+    found.push(...tables.map((name) => `${name} in ${path.slice(state.length + 1)}`));
   }
   return found;
 }
@@ -33,8 +46,11 @@ async function tablesWith(text: string, path: string): Promise<string[]> {
     const database = new DatabaseSync(copy);
     const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
     const found = tables.flatMap(({ name }) => {
-      const rows = database.prepare(`select * from "${String(name)}"`).all();
-      return JSON.stringify(rows, textOf).includes(text) ? [`D1's table ${String(name)}`] : [];
+      const statement = database.prepare(`select * from "${String(name)}"`);
+      // The runtime keeps the times of alarms in nanoseconds.
+      statement.setReadBigInts(true);
+      const rows = statement.all();
+      return JSON.stringify(rows, textOf).includes(text) ? [String(name)] : [];
     });
     database.close();
     return found;
@@ -44,5 +60,6 @@ async function tablesWith(text: string, path: string): Promise<string[]> {
 }
 
 function textOf(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
   return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
 }

@@ -11,6 +11,7 @@ import { mixed } from "./mixed.ts";
 import { quota } from "./quota.ts";
 import { Random } from "./random.ts";
 import { reading } from "./reading.ts";
+import { retention } from "./retention.ts";
 import { revocation } from "./revocation.ts";
 import { soak } from "./soak.ts";
 import type { Force } from "./storm.ts";
@@ -41,6 +42,13 @@ test("damaged files of chats cause errors or complete lists, never shorter ones"
   timeout: TIMEOUT_MS,
 }, async () => {
   const rows = await alone(damaged, little(5));
+  expect(rows.map(({ faults }) => faults)).toEqual([[]]);
+});
+
+test("kills amid a retention leave no old message and no gap, and delete no young one", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const rows = await alone(retention, little());
   expect(rows.map(({ faults }) => faults)).toEqual([[]]);
 });
 

@@ -14,6 +14,7 @@ import { pauses } from "./pause.ts";
 import { quota } from "./quota.ts";
 import { reading } from "./reading.ts";
 import { hanging, poison } from "./receivers.ts";
+import { retention } from "./retention.ts";
 import { revocation } from "./revocation.ts";
 import { dueAtOnce, scheduled } from "./scheduled.ts";
 import { soak } from "./soak.ts";
@@ -44,6 +45,7 @@ export const STORMS: Record<string, Storm> = {
   reading,
   visitors,
   erasure,
+  retention,
   neighbours,
   mixed,
   damaged,
