@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
+import { LocationProvider, Route, Router } from "preact-iso/router";
 import { OrganizationFrame } from "./frame.tsx";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/states.tsx";
 import { Toasts } from "./parts/toast.tsx";
-import { pathParts } from "./router.ts";
 import { AccessSignIn } from "./screens/access.tsx";
 import { Home } from "./screens/home.tsx";
 import { NotFound } from "./screens/not-found.tsx";
@@ -18,8 +18,12 @@ export function App(): JSX.Element {
   }
   if (now.state === "out") return <SignIn code={now.code} />;
   return (
-    <>
-      <Screen />
+    <LocationProvider scope="/console">
+      <Router>
+        <Route path="/console" component={Home} />
+        <Route path="/console/o/:organization/*" component={OrganizationFrame} />
+        <Route default component={NotFound} />
+      </Router>
       {now.isLost && (
         <Dialog title="Sign in again" isClosable={false} onClose={() => {}}>
           <p class="prose">Your session has ended. What you wrote is still here.</p>
@@ -28,13 +32,6 @@ export function App(): JSX.Element {
         </Dialog>
       )}
       <Toasts />
-    </>
+    </LocationProvider>
   );
-}
-
-function Screen(): JSX.Element {
-  const [top, organization, ...parts] = pathParts.value;
-  if (top === undefined) return <Home />;
-  if (top !== "o" || organization === undefined) return <NotFound />;
-  return <OrganizationFrame id={organization} parts={parts} />;
 }

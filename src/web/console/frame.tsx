@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Route, Router, useLocation } from "preact-iso/router";
 import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
 import { Inbox } from "./inbox/inbox.tsx";
@@ -8,40 +9,31 @@ import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
+
 import { Icon } from "./parts/icon.tsx";
-import { ManagementScreen } from "./parts/management-screen.tsx";
+import { lazyScreen } from "./parts/lazy-screen.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
-import { route } from "./router.ts";
 import { NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
-/** How many parts of the path can follow the name of each screen. */
-const MOST_PARTS: Readonly<Record<string, number>> = {
-  inbox: 1,
-  scheduled: 0,
-  channels: 2,
-  webhooks: 2,
-  keys: 1,
-  templates: 1,
-  members: 0,
-  statistics: 0,
-  audit: 0,
-  settings: 0,
-};
-
-interface OrganizationProps {
-  id: string;
-  /** The parts of the path after the organization. */
-  parts: readonly string[];
-}
+const management = () => import("./management.ts");
+const Channels = lazyScreen(() => management().then(({ Channels }) => Channels));
+const Webhooks = lazyScreen(() => management().then(({ Webhooks }) => Webhooks));
+const Keys = lazyScreen(() => management().then(({ Keys }) => Keys));
+const Templates = lazyScreen(() => management().then(({ Templates }) => Templates));
+const Members = lazyScreen(() => management().then(({ Members }) => Members));
+const Scheduled = lazyScreen(() => management().then(({ Scheduled }) => Scheduled));
+const Audit = lazyScreen(() => management().then(({ Audit }) => Audit));
+const Statistics = lazyScreen(() => management().then(({ Statistics }) => Statistics));
+const Settings = lazyScreen(() => management().then(({ Settings }) => Settings));
 
 /** The screens of one organization, with the menu beside them. */
-export function OrganizationFrame({ id, parts }: OrganizationProps): JSX.Element {
+export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {
   const organization = useResource(`organization ${id}`, async () => {
     return (await apiOf(id).GET("/organization")).organization;
   });
@@ -57,12 +49,13 @@ export function OrganizationFrame({ id, parts }: OrganizationProps): JSX.Element
   };
   return (
     <PlaceContext.Provider value={place}>
-      <Frame place={place} parts={parts} />
+      <Frame place={place} />
     </PlaceContext.Provider>
   );
 }
 
-function Frame({ place, parts }: { place: Place; parts: readonly string[] }): JSX.Element {
+function Frame({ place }: { place: Place }): JSX.Element {
+  const { route } = useLocation();
   const [open, setOpen] = useState<"palette" | "keys" | null>(null);
   const entries = MENU.filter(({ permission }) => permission === null || may(permission));
   useShortcuts([
@@ -80,20 +73,27 @@ function Frame({ place, parts }: { place: Place; parts: readonly string[] }): JS
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Sidebar
-        place={place}
-        entries={entries}
-        current={parts[0]}
-        onFind={() => setOpen("palette")}
-        onKeys={() => setOpen("keys")}
-      />
+      <Sidebar place={place} entries={entries} onFind={() => setOpen("palette")} onKeys={() => setOpen("keys")} />
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && (
           <p class="offline" role="status">
             No connection. You see what was known at {timeOfDay(upToDateAt.value)}; what you write is kept here.
           </p>
         )}
-        <Screen parts={parts} />
+        <Router>
+          <Route path="/" component={GoToInbox} />
+          <Route path="/inbox/:chat?" component={Inbox} />
+          <Route path="/channels/:id?/:part?" component={Channels} />
+          <Route path="/webhooks/:id?/:chat?" component={Webhooks} />
+          <Route path="/keys/:id?" component={Keys} />
+          <Route path="/templates/:id?" component={Templates} />
+          <Route path="/members" component={Members} />
+          <Route path="/scheduled" component={Scheduled} />
+          <Route path="/audit" component={Audit} />
+          <Route path="/statistics" component={Statistics} />
+          <Route path="/settings" component={Settings} />
+          <Route default component={NotFound} />
+        </Router>
       </main>
       {open === "palette" && <Palette entries={entries} onClose={() => setOpen(null)} />}
       {open === "keys" && <ShortcutList onClose={() => setOpen(null)} />}
@@ -104,19 +104,18 @@ function Frame({ place, parts }: { place: Place; parts: readonly string[] }): JS
 interface SidebarProps {
   place: Place;
   entries: MenuEntry[];
-  /** The path of the open screen. */
-  current: string | undefined;
   onFind: () => void;
   onKeys: () => void;
 }
 
-function Sidebar({ place, entries, current, onFind, onKeys }: SidebarProps): JSX.Element {
+function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element {
+  const { path } = useLocation();
   const { organization, to } = place;
   const { type, member } = currentSession();
   useEffect(() => {
     // On a narrow page the menu is a row that scrolls.
     document.querySelector(".sidebar-link[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [current]);
+  }, [path]);
   return (
     <nav class="sidebar" aria-label="Console">
       <div class="sidebar-head">
@@ -131,24 +130,27 @@ function Sidebar({ place, entries, current, onFind, onKeys }: SidebarProps): JSX
         <kbd>Ctrl K</kbd>
       </button>
       <ul class="sidebar-menu">
-        {entries.map((entry) => (
-          <li key={entry.path}>
-            <a
-              class="sidebar-link"
-              href={to(entry.path)}
-              aria-current={entry.path === current ? "page" : undefined}
-              title={entry.label}
-            >
-              <Icon name={entry.icon} />
-              <span class="sidebar-label">{entry.label}</span>
-              {entry.path === "inbox" && unansweredCount.value !== "" && (
-                <span class="count">
-                  {unansweredCount.value} <span class="hidden">unanswered</span>
-                </span>
-              )}
-            </a>
-          </li>
-        ))}
+        {entries.map((entry) => {
+          const isCurrent = path.startsWith(to(entry.path));
+          return (
+            <li key={entry.path}>
+              <a
+                class="sidebar-link"
+                href={to(entry.path)}
+                aria-current={isCurrent ? "page" : undefined}
+                title={entry.label}
+              >
+                <Icon name={entry.icon} />
+                <span class="sidebar-label">{entry.label}</span>
+                {entry.path === "inbox" && unansweredCount.value !== "" && (
+                  <span class="count">
+                    {unansweredCount.value} <span class="hidden">unanswered</span>
+                  </span>
+                )}
+              </a>
+            </li>
+          );
+        })}
       </ul>
       <div class="sidebar-foot">
         <Menu
@@ -192,16 +194,8 @@ function Sidebar({ place, entries, current, onFind, onKeys }: SidebarProps): JSX
   );
 }
 
-function Screen({ parts: [name, id, part, ...rest] }: { parts: readonly string[] }): JSX.Element {
-  if (name === undefined) return <GoToInbox />;
-  const most = MOST_PARTS[name];
-  const count = [id, part, ...rest].filter((one) => one !== undefined).length;
-  if (most === undefined || count > most) return <NotFound />;
-  if (name === "inbox") return <Inbox chat={id} />;
-  return <ManagementScreen key={name} name={name} id={id} part={part} />;
-}
-
 function GoToInbox(): JSX.Element {
+  const { route } = useLocation();
   const { to } = usePlace();
   useEffect(() => route(to("inbox"), true), []);
   return <Skeleton rows={1} />;

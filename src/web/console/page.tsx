@@ -1,7 +1,6 @@
 import { render } from "preact";
 import { followScheme } from "../shared/scheme.ts";
 import { App } from "./app.tsx";
-import { followLinks } from "./router.ts";
 import { beginSession, keepSession } from "./session.ts";
 
 const KEEP_EVERY_MS = 3_600_000;
@@ -9,7 +8,6 @@ const KEEP_EVERY_MS = 3_600_000;
 const root = document.getElementById("console");
 if (root) {
   followScheme(null);
-  followLinks();
   render(<App />, root);
   void beginSession();
   setInterval(() => void keepSession(), KEEP_EVERY_MS);

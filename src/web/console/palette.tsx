@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import type { Chat } from "./api.ts";
 import type { MenuEntry } from "./menu-entries.ts";
 import { usePlace } from "./organization.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { useResource } from "./resource.ts";
-import { route } from "./router.ts";
 
 const TYPING_MS = 150;
 const MAX_CHATS = 8;
@@ -22,6 +22,7 @@ interface Found {
 /** Finds a screen, or a chat by its contact's name or address. */
 export function Palette({ entries, onClose }: { entries: MenuEntry[]; onClose: () => void }): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   const id = useId();
   const [text, setText] = useState("");
   const [settled, setSettled] = useState("");

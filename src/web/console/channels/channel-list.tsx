@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
 import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -11,7 +12,6 @@ import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Listed } from "../parts/states.tsx";
 import { usePages, useResource } from "../resource.ts";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { KINDS } from "./channel-kinds.ts";
@@ -28,6 +28,7 @@ interface ListedChannel {
 /** The organization's channels. */
 export function ChannelList(): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   const pages = usePages<ListedChannel, number>(`channel list ${organization.id}`, async (page, signal) => {
     const query = { page: page ?? 1, limit: PAGE };
     // Both lists have the same order and pages.

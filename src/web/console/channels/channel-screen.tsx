@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import type { Channel, Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
@@ -12,7 +13,6 @@ import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget, type Resource, useResource } from "../resource.ts";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useSignal } from "../signal.ts";
 import { KINDS, keyOf } from "./channel-kinds.ts";
@@ -61,6 +61,7 @@ export function ChannelScreen({ id }: { id: string }): JSX.Element {
 
 function Actions({ channel, found }: { channel: Channel; found: Resource<Channel> }): JSX.Element {
   const { api, to } = usePlace();
+  const { route } = useLocation();
   const open = useSignal<"settings" | "delete" | null>(null);
   const close = () => (open.value = null);
   const { id, name } = channel;

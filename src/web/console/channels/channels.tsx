@@ -8,9 +8,9 @@ import { SetUp } from "./set-up.tsx";
 
 interface ChannelsProps {
   /** A channel's id, or `new`. */
-  id: string | undefined;
+  id?: string;
   /** A kind, below `new`; `set-up`, below a channel. */
-  part: string | undefined;
+  part?: string;
 }
 
 /** All channels, one of them, or what sets one up. */

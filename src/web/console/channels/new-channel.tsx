@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
 import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Form } from "../parts/dialog.tsx";
@@ -7,7 +8,6 @@ import { Icon } from "../parts/icon.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { forget } from "../resource.ts";
-import { route } from "../router.ts";
 import { useSignal } from "../signal.ts";
 import { CredentialFields, credentialsIn } from "./channel-fields.tsx";
 import { KIND_NAMES, KINDS, type Kind } from "./channel-kinds.ts";
@@ -43,6 +43,7 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
 
 function Create({ kind }: { kind: Kind }): JSX.Element {
   const { api, to } = usePlace();
+  const { route } = useLocation();
   const made = useSignal<{ channel: Channel; identitySecret: string } | null>(null);
   const { label, credentials } = KINDS[kind];
   const goOn = (channel: Channel) => route(to(`channels/${channel.id}/set-up`));

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
 import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -9,7 +10,6 @@ import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useSignal } from "../signal.ts";
 import type { ConversationStore } from "./conversation-store.ts";
@@ -24,6 +24,7 @@ interface PanelProps {
 /** What is known about the contact, and what can be done with the chat. */
 export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   const open = useSignal<"name" | "metadata" | "erase" | null>(null);
   const close = () => (open.value = null);
   const { contact, channel, metadata, createdAt, id } = chat;

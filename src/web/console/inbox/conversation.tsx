@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import type { Chat, Member } from "../api.ts";
 import { dayOf } from "../format.ts";
 import { useMembers, usePlace } from "../organization.ts";
@@ -8,7 +9,6 @@ import { Icon } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { now } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { useSignal } from "../signal.ts";
@@ -32,6 +32,7 @@ const NARROW = "(max-width: 1350px)";
 /** One chat: its messages, the composer, and what is known about the contact or a message. */
 export function Conversation({ id, known, onChat }: ConversationProps): JSX.Element {
   const { api, to } = usePlace();
+  const { route } = useLocation();
   const store = useMemo(() => new ConversationStore(api, id, known, onChat), [api, id]);
   const members = useMembers();
   const chosen = useSignal<string | null>(null);

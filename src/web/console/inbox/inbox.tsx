@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import { useChannels, usePlace } from "../organization.ts";
 import { Empty } from "../parts/states.tsx";
-import { route } from "../router.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { useSignal } from "../signal.ts";
 import { ChatList } from "./chat-list.tsx";
@@ -20,8 +20,9 @@ const FIRST: Filter = { view: "all", channel: null, search: "" };
 const AHEAD = 10;
 
 /** All chats, and the open one beside them. */
-export function Inbox({ chat: openId = null }: { chat: string | null | undefined }): JSX.Element {
+export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   const channels = useChannels();
   const filter = useSignal<Filter>(filters.get(organization.id) ?? FIRST);
   const isCreating = useSignal(false);

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Permitted } from "../parts/permitted.tsx";
@@ -7,7 +8,6 @@ import { SecretDialog } from "../parts/secret.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { now } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { route } from "../router.ts";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { useSignal } from "../signal.ts";
@@ -19,7 +19,7 @@ import { stateOf } from "./key-state.ts";
 const PAGE = 50;
 
 /** All keys, or one of them. */
-export function Keys({ id }: { id: string | undefined }): JSX.Element {
+export function Keys({ id }: { id?: string }): JSX.Element {
   return (
     <Permitted permission="keys:read" title="Keys">
       {id ? <KeyScreen key={id} id={id} /> : <KeyList />}
@@ -29,6 +29,7 @@ export function Keys({ id }: { id: string | undefined }): JSX.Element {
 
 function KeyList(): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   const isCreating = useSignal(false);
   const made = useSignal<Made | null>(null);
   const pages = usePages<ListedKey, number>(`keys ${organization.id}`, async (page, signal) => {

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import { call, type Member, type Organization, type Schemas } from "../api.ts";
 import { addressIn } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
@@ -10,7 +11,6 @@ import { Empty, Listed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
-import { route } from "../router.ts";
 import { currentSession, signOut } from "../session.ts";
 
 interface OrganizationsPage {
@@ -25,6 +25,7 @@ export function Home(): JSX.Element {
 }
 
 function GoTo({ path }: { path: string }): JSX.Element {
+  const { route } = useLocation();
   useEffect(() => route(path, true), [path]);
   return <main class="lone" />;
 }
@@ -99,6 +100,7 @@ function Organizations(): JSX.Element {
 }
 
 function NewOrganization({ onClose }: { onClose: () => void }): JSX.Element {
+  const { route } = useLocation();
   return (
     <Dialog title="New organization" onClose={onClose}>
       <Form

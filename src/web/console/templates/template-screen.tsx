@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
 import type { Template } from "../api.ts";
 import { number } from "../format.ts";
@@ -11,7 +12,6 @@ import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget, useResource } from "../resource.ts";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useSignal } from "../signal.ts";
 import { faultIn } from "./fault-in.ts";
@@ -52,6 +52,7 @@ export function TemplateScreen({ id }: { id: string }): JSX.Element {
 
 function DeleteDialog({ template, onClose }: { template: Template; onClose: () => void }): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   return (
     <Confirm
       title={`Delete “${template.name}”?`}
@@ -71,6 +72,7 @@ function DeleteDialog({ template, onClose }: { template: Template; onClose: () =
 
 function Editor({ template }: { template: Template | null }): JSX.Element {
   const { api, to } = usePlace();
+  const { route } = useLocation();
   const body = useSignal(template?.body ?? "");
   const values = useSignal<Record<string, string>>({});
   const names = placeholdersOf(body.value);

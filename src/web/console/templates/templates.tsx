@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
 import type { Template } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -7,7 +8,6 @@ import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { NEW, TemplateScreen } from "./template-screen.tsx";
@@ -15,7 +15,7 @@ import { NEW, TemplateScreen } from "./template-screen.tsx";
 const PAGE = 50;
 
 /** All templates, or one of them. */
-export function Templates({ id }: { id: string | undefined }): JSX.Element {
+export function Templates({ id }: { id?: string }): JSX.Element {
   return (
     <Permitted permission="templates:read" title="Templates">
       {id ? <TemplateScreen key={id} id={id} /> : <TemplateList />}
@@ -25,6 +25,7 @@ export function Templates({ id }: { id: string | undefined }): JSX.Element {
 
 function TemplateList(): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   const pages = usePages<Template, number>(`list of templates ${organization.id}`, async (page, signal) => {
     const query = { page: page ?? 1, limit: PAGE };
     const { templates, pagination } = await api.GET("/templates", { query, signal });

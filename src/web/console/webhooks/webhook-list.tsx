@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useLocation } from "preact-iso/router";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -7,7 +8,6 @@ import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { useSignal } from "../signal.ts";
@@ -17,6 +17,7 @@ import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 /** The organization's webhooks. */
 export function WebhookList(): JSX.Element {
   const { organization, api, to } = usePlace();
+  const { route } = useLocation();
   const isCreating = useSignal(false);
   const made = useSignal<MadeWebhook | null>(null);
   const pages = usePages<Webhook, string>(`webhooks ${organization.id}`, async (after, signal) => {

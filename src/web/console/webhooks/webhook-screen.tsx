@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { useChannels, usePlace } from "../organization.ts";
@@ -13,7 +14,6 @@ import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { forget, type Resource, useResource } from "../resource.ts";
-import { route } from "../router.ts";
 import { may } from "../session.ts";
 import { useSignal } from "../signal.ts";
 import { Attempts, OutcomeBadge } from "./attempts.tsx";
@@ -79,6 +79,7 @@ interface ActionsProps {
 
 function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element {
   const { api, to } = usePlace();
+  const { route } = useLocation();
   const open = useSignal<"edit" | "rotate" | "replay" | "disable" | "enable" | "delete" | null>(null);
   const secret = useSignal<string | null>(null);
   const close = () => (open.value = null);

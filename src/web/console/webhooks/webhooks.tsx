@@ -5,7 +5,7 @@ import { WebhookList } from "./webhook-list.tsx";
 import { WebhookScreen } from "./webhook-screen.tsx";
 
 /** All webhooks, one of them, or what a chat sends to it. */
-export function Webhooks({ id, part: chat }: { id: string | undefined; part: string | undefined }): JSX.Element {
+export function Webhooks({ id, chat }: { id?: string; chat?: string }): JSX.Element {
   return (
     <Permitted permission="webhooks:read" title="Webhooks">
       {id === undefined && <WebhookList />}
