@@ -1,6 +1,6 @@
+import { signal } from "@preact/signals";
 import { ParleyError, responseError } from "../../client/error.ts";
 import type { ApiSchemas } from "../../client/parley.ts";
-import { Signal } from "./signal.ts";
 
 /** Who is signed in, as `GET /console/api/session` says. */
 export interface Session {
@@ -21,7 +21,7 @@ export type SessionState =
   | { state: "out"; code: string | null }
   | { state: "in"; session: Session; isLost: boolean };
 
-export const sessionState = new Signal<SessionState>({ state: "unknown", error: null });
+export const sessionState = signal<SessionState>({ state: "unknown", error: null });
 
 /** The service refused the session of a request. */
 export function sessionLost(): void {

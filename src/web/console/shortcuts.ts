@@ -1,5 +1,5 @@
+import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Signal } from "./signal.ts";
 
 /** A key, or two keys one after the other, and what they do. */
 export interface Shortcut {
@@ -14,10 +14,10 @@ const STORED = "parley.console.shortcuts";
 const SEQUENCE_MS = 1_000;
 
 /** Single keys can be turned off, for people who dictate or press keys by accident (WCAG 2.1.4). */
-export const areKeysOn = new Signal(localStorage.getItem(STORED) !== "off");
+export const areKeysOn = signal(localStorage.getItem(STORED) !== "off");
 
 /** Everything that a key does on the screen now, for the list of shortcuts. */
-export const shortcuts = new Signal<Shortcut[]>([]);
+export const shortcuts = signal<Shortcut[]>([]);
 
 let first = "";
 let firstAt = 0;

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { usePlace } from "../organization.ts";
@@ -8,7 +9,6 @@ import { Screen, Table } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { useSignal } from "../signal.ts";
 import { inWords } from "./actions.ts";
 import { type AuditFilter, Filters, NO_FILTER } from "./filters.tsx";
 

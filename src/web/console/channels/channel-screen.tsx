@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
@@ -14,7 +15,6 @@ import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget, type Resource, useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import { KINDS, keyOf } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Message } from "../api.ts";
@@ -6,7 +7,6 @@ import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 
 const ASK_MS = 3_000;
 const STATUS_MS = 1_000;

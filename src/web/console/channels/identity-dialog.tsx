@@ -1,8 +1,8 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
 import { Dialog, Form } from "../parts/dialog.tsx";
 import { Select } from "../parts/field.tsx";
-import { useSignal } from "../signal.ts";
 import { IdentitySecret } from "./new-channel.tsx";
 
 const OVERLAPS = [

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import type { Channel } from "../api.ts";
@@ -8,7 +9,6 @@ import { Icon } from "../parts/icon.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { forget } from "../resource.ts";
-import { useSignal } from "../signal.ts";
 import { CredentialFields, credentialsIn } from "./channel-fields.tsx";
 import { KIND_NAMES, KINDS, type Kind } from "./channel-kinds.ts";
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Channel, Schemas } from "../api.ts";
@@ -9,7 +10,6 @@ import { Loaded } from "../parts/states.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { type Resource, useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import { KINDS, keyOf } from "./channel-kinds.ts";
 import { areGood, Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials-dialog.tsx";

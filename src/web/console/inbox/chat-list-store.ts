@@ -1,18 +1,17 @@
+import { batch, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Chat, ParleyError } from "../api.ts";
-import type { Api } from "../api-client.ts";
+import type { Api, Chat, ParleyError } from "../api.ts";
 import { asParleyError } from "../resource.ts";
-import { Signal } from "../signal.ts";
 import { afterEvent, type Filter, withChat } from "./chat-rows.ts";
 
 const PAGE = 50;
 
 /** The chats of the inbox by one filter. It stays true to what happens without loading the list again. */
 export class ChatListStore {
-  readonly rows = new Signal<Chat[]>([]);
-  readonly state = new Signal<"loading" | "ready">("loading");
-  readonly error = new Signal<ParleyError | null>(null);
-  readonly hasMore = new Signal(false);
+  readonly rows = signal<Chat[]>([]);
+  readonly state = signal<"loading" | "ready">("loading");
+  readonly error = signal<ParleyError | null>(null);
+  readonly hasMore = signal(false);
   /** The chat that is open beside the list. */
   openId: string | null = null;
   readonly #api: Api;
@@ -33,14 +32,18 @@ export class ChatListStore {
       const { chats, cursor } = await this.#page(null);
       const openRow = this.rows.value.find(({ id }) => id === this.openId);
       const kept = openRow && !chats.some(({ id }) => id === openRow.id) && this.#filter.search === "" ? [openRow] : [];
-      // What was loaded beyond the first page is loaded again when the reader gets there.
-      this.rows.value = [...chats, ...kept];
-      this.#setCursor(cursor);
-      this.state.value = "ready";
-      this.error.value = null;
+      batch(() => {
+        // What was loaded beyond the first page is loaded again when the reader gets there.
+        this.rows.value = [...chats, ...kept];
+        this.#setCursor(cursor);
+        this.state.value = "ready";
+        this.error.value = null;
+      });
     } catch (error) {
-      this.error.value = asParleyError(error);
-      this.state.value = "ready";
+      batch(() => {
+        this.error.value = asParleyError(error);
+        this.state.value = "ready";
+      });
     }
   }
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Chat, type Member, ParleyError } from "../api.ts";
@@ -8,7 +9,6 @@ import { Menu, MenuItem } from "../parts/menu.tsx";
 import { now } from "../parts/time.tsx";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signal.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { readDraft, readSender, saveDraft, saveSender } from "./drafts.ts";
 import { LaterDialog } from "./later-dialog.tsx";

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { addressOf, type Chat } from "../api.ts";
@@ -11,7 +12,6 @@ import { Fact, Facts } from "../parts/screen.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { windowClosesAt } from "./timeline.ts";
 

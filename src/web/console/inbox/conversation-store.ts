@@ -1,8 +1,7 @@
+import { batch, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Chat, Message, ParleyError, Schemas } from "../api.ts";
-import type { Api } from "../api-client.ts";
+import type { Api, Chat, Message, ParleyError, Schemas } from "../api.ts";
 import { asParleyError } from "../resource.ts";
-import { Signal } from "../signal.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { merged, newestSeq } from "./timeline.ts";
 
@@ -16,11 +15,11 @@ export type Draft = Pick<
 
 /** One open chat with its messages. */
 export class ConversationStore {
-  readonly chat = new Signal<Chat | null>(null);
-  readonly messages = new Signal<Message[]>([]);
-  readonly state = new Signal<"loading" | "ready" | "gone">("loading");
-  readonly error = new Signal<ParleyError | null>(null);
-  readonly hasOlder = new Signal(false);
+  readonly chat = signal<Chat | null>(null);
+  readonly messages = signal<Message[]>([]);
+  readonly state = signal<"loading" | "ready" | "gone">("loading");
+  readonly error = signal<ParleyError | null>(null);
+  readonly hasOlder = signal(false);
   readonly #api: Api;
   readonly #id: string;
   readonly #onChat: (chat: Chat) => void;
@@ -43,15 +42,19 @@ export class ConversationStore {
         this.chat.value ?? this.#api.GET("/chats/{id}", { path }).then((answer) => answer.chat),
       ]);
       const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
-      this.chat.value ??= chat;
-      this.messages.value = merged(this.messages.value, [...page.messages, ...scheduled]);
-      if (this.state.value !== "ready") this.hasOlder.value = page.pagination.hasMore;
-      this.state.value = "ready";
-      this.error.value = null;
+      batch(() => {
+        this.chat.value ??= chat;
+        this.messages.value = merged(this.messages.value, [...page.messages, ...scheduled]);
+        if (this.state.value !== "ready") this.hasOlder.value = page.pagination.hasMore;
+        this.state.value = "ready";
+        this.error.value = null;
+      });
     } catch (error) {
       const cause = asParleyError(error);
-      this.error.value = cause;
-      if (cause.status === 404) this.state.value = "gone";
+      batch(() => {
+        this.error.value = cause;
+        if (cause.status === 404) this.state.value = "gone";
+      });
     }
   }
 
@@ -68,10 +71,12 @@ export class ConversationStore {
       const isGap = page.pagination.hasMore && Math.min(...seqs) > newestSeq(this.messages.value) + 1;
       const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
       const unscheduled = this.messages.value.filter(({ status }) => status !== "SCHEDULED");
-      // After a long absence only the newest page is known. The rest is loaded when the reader gets there.
-      this.messages.value = merged(isGap ? [] : unscheduled, [...page.messages, ...scheduled]);
-      if (isGap) this.hasOlder.value = true;
-      this.error.value = null;
+      batch(() => {
+        // After a long absence only the newest page is known. The rest is loaded when the reader gets there.
+        this.messages.value = merged(isGap ? [] : unscheduled, [...page.messages, ...scheduled]);
+        if (isGap) this.hasOlder.value = true;
+        this.error.value = null;
+      });
       this.#setChat(chat);
     } catch (error) {
       const cause = asParleyError(error);
@@ -92,8 +97,10 @@ export class ConversationStore {
     try {
       const query = { limit: PAGE, before: oldest.id };
       const page = await this.#api.GET("/chats/{id}/messages", { path: { id: this.#id }, query });
-      this.messages.value = merged(this.messages.value, page.messages);
-      this.hasOlder.value = page.pagination.hasMore;
+      batch(() => {
+        this.messages.value = merged(this.messages.value, page.messages);
+        this.hasOlder.value = page.pagination.hasMore;
+      });
     } catch (error) {
       this.error.value = asParleyError(error);
     } finally {

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
@@ -11,7 +12,6 @@ import { now } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signal.ts";
 import { Bubble, ScheduledBubble } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { ContactPanel } from "./contact-panel.tsx";

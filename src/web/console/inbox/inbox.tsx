@@ -1,10 +1,10 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { useChannels, usePlace } from "../organization.ts";
 import { Empty } from "../parts/states.tsx";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signal.ts";
 import { ChatList } from "./chat-list.tsx";
 import { ChatListStore } from "./chat-list-store.ts";
 import { type Filter, inOrder } from "./chat-rows.ts";

@@ -1,8 +1,8 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { exactTime, fieldTime, fromNow } from "../format.ts";
 import { Dialog, Form } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
-import { useSignal } from "../signal.ts";
 import type { Draft } from "./conversation-store.ts";
 
 interface LaterProps {

@@ -1,8 +1,8 @@
+import { signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
 import { followEvents } from "../../../client/follow-events.ts";
 import { apiOf, eventsOf, ParleyError } from "../api.ts";
 import { may } from "../session.ts";
-import { Signal } from "../signal.ts";
 
 /** How the page learns what is new. */
 export type Connection = "connecting" | "live" | "polling" | "offline";
@@ -21,13 +21,13 @@ const COUNT_AFTER_MS = 1_500;
 const MOST_SHOWN = 99;
 
 /** The connection of the organization's screens. */
-export const connection = new Signal<Connection>("connecting");
+export const connection = signal<Connection>("connecting");
 
 /** When the page was last up to date, Unix milliseconds, while it is offline. */
-export const upToDateAt = new Signal(Date.now());
+export const upToDateAt = signal(Date.now());
 
 /** The number of unanswered chats, for the menu; empty if there are none. */
-export const unansweredCount = new Signal("");
+export const unansweredCount = signal("");
 
 const listeners = new Set<Listener>();
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Member, Message } from "../api.ts";
 import { dateAndTime, duration, exactTime, fromNow } from "../format.ts";
@@ -12,7 +13,6 @@ import { now, Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import { STATUS_WORDS } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 

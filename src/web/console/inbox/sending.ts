@@ -1,7 +1,7 @@
+import { signal } from "@preact/signals";
 import { type Member, type Message, ParleyError } from "../api.ts";
 import { say, sayError } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
-import { Signal } from "../signal.ts";
 import type { ConversationStore, Draft } from "./conversation-store.ts";
 import { readUndecided, saveUndecided, type Undecided } from "./drafts.ts";
 
@@ -38,9 +38,9 @@ export interface Desk {
 
 /** The sends of one composer: each once, in their order, not across others' messages, and undone for five seconds. */
 export class Sending {
-  readonly isBusy = new Signal(false);
-  readonly crossed = new Signal<Crossed | null>(null);
-  readonly undoable = new Signal<Undoable | null>(null);
+  readonly isBusy = signal(false);
+  readonly crossed = signal<Crossed | null>(null);
+  readonly undoable = signal<Undoable | null>(null);
   /** Set at each drawing of the composer. */
   desk: Desk = { sender: null, members: [], onSent: () => {}, onUndone: () => {} };
   readonly #store: ConversationStore;

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { fillTemplate } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
@@ -6,7 +7,6 @@ import { Dialog, Form } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { useResource } from "../resource.ts";
-import { useSignal } from "../signal.ts";
 import type { Draft } from "./conversation-store.ts";
 
 interface TemplateDialogProps {

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -13,7 +14,6 @@ import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { type Resource, useResource } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import { EditKeyDialog } from "./key-form.tsx";
 import { type Key, rateText, stateOf } from "./key-state.ts";
 import { Quota } from "./quota.tsx";

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { plural } from "../format.ts";
@@ -10,7 +11,6 @@ import { now } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signal.ts";
 import { type Made, NewKeyDialog } from "./key-form.tsx";
 import { KeyRow, type ListedKey } from "./key-row.tsx";
 import { KeyScreen } from "./key-screen.tsx";

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
@@ -8,7 +9,6 @@ import { mayGive } from "../parts/permission-picker.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { useSignal } from "../signal.ts";
 import { MemberDialog } from "./member-dialog.tsx";
 
 interface ActionsProps {

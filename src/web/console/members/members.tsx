@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Member } from "../api.ts";
 import { plural } from "../format.ts";
@@ -11,7 +12,6 @@ import { Time } from "../parts/time.tsx";
 import { forget, usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signal.ts";
 import { MemberActions } from "./member-actions.tsx";
 import { MemberDialog } from "./member-dialog.tsx";
 

@@ -1,6 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { bucketName, number, plural } from "../format.ts";
-import { useSignal } from "../signal.ts";
 import { Table } from "./screen.tsx";
 
 /** One part of each bar. */

@@ -1,8 +1,8 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { useResource } from "../resource.ts";
-import { useSignal } from "../signal.ts";
 import { Chart, type Series } from "./chart.tsx";
 import { Loaded } from "./states.tsx";
 

@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 
 /** What each permission lets a key or a member do. */
 const WORDS: Record<Permission, string> = {

@@ -1,9 +1,9 @@
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { ago, exactTime, fromNow, longAgo } from "../format.ts";
-import { Signal } from "../signal.ts";
 
 /** The present, read by everything that shows a relative time. It ticks twice a minute. */
-export const now = new Signal(Date.now());
+export const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 30_000);
 
 interface TimeProps {

@@ -1,6 +1,6 @@
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { textOf } from "../api.ts";
-import { Signal } from "../signal.ts";
 import { Icon } from "./icon.tsx";
 
 interface Toast {
@@ -13,7 +13,7 @@ interface Toast {
 const SHOWN_MS = 5_000;
 const ERROR_SHOWN_MS = 12_000;
 
-const toasts = new Signal<Toast[]>([]);
+const toasts = signal<Toast[]>([]);
 let count = 0;
 
 /** Says briefly what was done. @returns a function that removes it */

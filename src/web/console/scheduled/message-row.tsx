@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Message, ParleyError } from "../api.ts";
 import { dayOf, exactTime, fieldTime, fromNow, timeOfDay } from "../format.ts";
@@ -10,7 +11,6 @@ import { now, Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 
 const HOUR_MS = 3_600_000;
 

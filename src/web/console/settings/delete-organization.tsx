@@ -1,7 +1,7 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, type Organization, ParleyError } from "../api.ts";
 import { Confirm } from "../parts/dialog.tsx";
-import { useSignal } from "../signal.ts";
 
 interface DeleteProps {
   organization: Organization;

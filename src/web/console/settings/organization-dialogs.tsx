@@ -1,8 +1,8 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Organization } from "../api.ts";
 import { Dialog, Form } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
-import { useSignal } from "../signal.ts";
 
 interface NameProps {
   name: string;

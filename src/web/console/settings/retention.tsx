@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { plural } from "../format.ts";
@@ -7,7 +8,6 @@ import { Input } from "../parts/field.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 
 const PRESETS = [30, 90, 365];
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { addressOf, call, type Organization } from "../api.ts";
 import { number } from "../format.ts";
@@ -6,7 +7,6 @@ import { Copyable } from "../parts/copy.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import { DeleteOrganization } from "./delete-organization.tsx";
 import { LimitsDialog, NameDialog } from "./organization-dialogs.tsx";
 import { Retention } from "./retention.tsx";

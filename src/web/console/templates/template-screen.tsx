@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
@@ -13,7 +14,6 @@ import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget, useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import { faultIn } from "./fault-in.ts";
 
 /** In place of an id: a template that does not exist yet. */

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { duration } from "../format.ts";
 import { usePlace } from "../organization.ts";
@@ -7,7 +8,6 @@ import { Table } from "../parts/screen.tsx";
 import { Listed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
-import { useSignal } from "../signal.ts";
 import { type Attempt, OUTCOMES } from "./webhook-state.ts";
 
 type Outcome = Attempt["outcome"] | undefined;

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { duration, number, plural } from "../format.ts";
@@ -9,7 +10,6 @@ import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
-import { useSignal } from "../signal.ts";
 import { OutcomeBadge } from "./attempts.tsx";
 import { mayManage } from "./webhook-list.tsx";
 

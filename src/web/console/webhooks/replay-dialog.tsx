@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Schemas } from "../api.ts";
@@ -6,7 +7,6 @@ import { usePlace } from "../organization.ts";
 import { Dialog, Form } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
 import { serviceNow } from "../service-clock.ts";
-import { useSignal } from "../signal.ts";
 
 const ASK_MS = 1_500;
 const HOUR_MS = 3_600_000;

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { number } from "../format.ts";
@@ -10,7 +11,6 @@ import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { useSignal } from "../signal.ts";
 import { type MadeWebhook, NewWebhookDialog, SigningSecret } from "./webhook-form.tsx";
 import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 

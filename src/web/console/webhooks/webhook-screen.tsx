@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
@@ -15,7 +16,6 @@ import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { forget, type Resource, useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { useSignal } from "../signal.ts";
 import { Attempts, OutcomeBadge } from "./attempts.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { EditWebhookDialog, SigningSecret } from "./webhook-form.tsx";
