@@ -14,7 +14,7 @@ export type Member = Schemas["Member"];
 export type Template = Schemas["Template"];
 export type Organization = Schemas["Organization"];
 
-export { type Api, ParleyError };
+export { ParleyError };
 
 const ROOT = "/console/api";
 

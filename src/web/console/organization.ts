@@ -1,6 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { type Api, apiOf, type Channel, type Member, type Organization } from "./api.ts";
+import { apiOf, type Channel, type Member, type Organization } from "./api.ts";
+import type { Api } from "./api-client.ts";
 import { type Resource, useResource } from "./resource.ts";
 
 /** The organization whose screens are open. */

@@ -27,7 +27,8 @@ export async function openHighlighter(cache = CACHE): Promise<Highlighter> {
 
   const tokenize = (code: string, language: string): string =>
     shiki
-      .codeToTokensBase(code, { lang: language, theme: "docs" })
+      // Without a limit of time, so that a busy machine does not leave code plain.
+      .codeToTokensBase(code, { lang: language, theme: "docs", tokenizeTimeLimit: 0 })
       .map((line) => line.map(({ content, color }) => token(content, color)).join(""))
       .join("\n");
 

@@ -1,6 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Api, Chat, ParleyError } from "../api.ts";
+import type { Chat, ParleyError } from "../api.ts";
+import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { afterEvent, type Filter, withChat } from "./chat-rows.ts";
 

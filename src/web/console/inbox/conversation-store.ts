@@ -1,6 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { FollowedEvent } from "../../../client/event.ts";
-import type { Api, Chat, Message, ParleyError, Schemas } from "../api.ts";
+import type { Chat, Message, ParleyError, Schemas } from "../api.ts";
+import type { Api } from "../api-client.ts";
 import { asParleyError } from "../resource.ts";
 import { afterEvent, afterMessage } from "./chat-rows.ts";
 import { merged, newestSeq } from "./timeline.ts";
