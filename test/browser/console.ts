@@ -70,6 +70,7 @@ export async function signIn(page: Page, token = adminToken): Promise<void> {
 
 /** Accessibility violations of a refused sign-in, and of the operator's first screen. */
 export async function signInViolations(browser: Browser, look: BrowserContextOptions): Promise<string[]> {
+  await createOrganization(worldAt(base, adminToken), { name: "Acme" });
   const page = await (await browser.newContext(look)).newPage();
   await page.goto(`${base}/console`);
   await signIn(page, "wrong");
