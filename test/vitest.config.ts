@@ -89,7 +89,7 @@ export default defineConfig({
       node("page", ["test/page/**/*.test.ts"]),
       node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [CONSOLE_SCREENS] }),
       node("cli", ["test/{cli,client,wire}/**/*.test.ts"]),
-      service("deep-service", ["test/deep/{failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
+      service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
       node("deep-browser", ["test/deep/browser/**/*.test.ts", CONSOLE_SCREENS], {
         globalSetup: BROWSER,
         // A test of the console opens several pages, beside another one that needs a core.

@@ -91,7 +91,7 @@ function answered(httpStatus: number | null): Partial<WebhookAttempt> {
 }
 
 /** How an attempt of a line ended: with a 200 unless told otherwise. */
-function attemptOf(line: number, given: Partial<WebhookAttempt>): WebhookAttempt {
+export function attemptOf(line: number, given: Partial<WebhookAttempt>): WebhookAttempt {
   return {
     permit: "",
     lineId: lineOf(line),
