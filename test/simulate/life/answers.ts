@@ -6,7 +6,7 @@ import type { LifeJudge } from "./judge.ts";
 import { MAX_QUEUED, MAX_SCHEDULED } from "./load-service.ts";
 import type { LifeWorld } from "./rules.ts";
 
-type Answer = { outcome: string; doc?: string; body?: string; code?: string };
+type Answer = { outcome: string; doc?: string; body?: string | Uint8Array; code?: string };
 
 /** Compares what callers of a chat are told with what the chat stores. */
 export class AnswerJudge {
@@ -34,6 +34,7 @@ export class AnswerJudge {
       const answer = value as Answer | undefined;
       if (!answer || answer.outcome === "unknown") return;
       if (method === "resend") this.#resent(book, given[1] as ResendRequest, answer);
+      else if (method === "list") this.#paged(book, given[1] as { page: number; limit: number }, answer);
       else if (method === "listScheduled") this.#listed(book, given[1] as number, given[2], answer);
       else this.#answered(chat, book, method, given, answer);
     };
@@ -42,6 +43,8 @@ export class AnswerJudge {
   #answered(chat: SimulatedObject, book: Book, method: string, given: unknown[], answer: Answer): void {
     const id = given[1] as string;
     const row = book.rows.get(id);
+    // Retention deleted it before the answer left.
+    if (!row && book.purged.has(id)) return;
     if (["move", "cancel", "redact", "get"].includes(method)) this.#world.count(`${method}: ${answer.outcome}`);
     if (method === "get") this.#got(id, row, answer);
     if (method === "move") this.#moved(chat, book, [id, given[2] as MoveBody], answer);
@@ -63,13 +66,13 @@ export class AnswerJudge {
     const { idempotencyHash: key, prepared, ifSeq } = draft;
     if (answer.outcome === "refused") {
       if (prepared.outcome === "refused" && prepared.code === answer.code) return;
-      const newest = book.in("messages").length;
-      this.#refused(book, answer.code, ifSeq !== newest || isSoon);
+      const isEmpty = book.floor === book.newest;
+      this.#refused(book, answer.code, (ifSeq !== book.newest && !(ifSeq === 0 && isEmpty)) || isSoon);
       return;
     }
     const { id, text } = JSON.parse(answer.doc) as ShownMessage;
     const row = this.#stored(book, id, answer.doc);
-    if (key === null) return;
+    if (key === null || book.purged.has(id)) return;
     const first = book.keys.get(key);
     if (first !== undefined) world.count(`a repeated key: ${row?.message.status}`);
     world.check("key", (first ?? id) === id, () => `a key returns ${id}, and returned ${first} before`);
@@ -162,14 +165,28 @@ export class AnswerJudge {
     if (after !== null) return;
     const expected = book.soonest().slice(0, limit);
     const list = `{"messages":[${expected.map(({ columns }) => columns.doc).join()}],`;
-    const isShown = body?.startsWith(list) ?? false;
-    this.#world.check("read", isShown, () => `the list of scheduled messages is ${body}, and not ${list}`);
+    const isShown = typeof body === "string" && body.startsWith(list);
+    this.#world.check("read", isShown, () => `the list of scheduled messages is ${String(body)}, and not ${list}`);
+  }
+
+  /** A page of messages, newest first. */
+  #paged(book: Book, { page, limit }: { page: number; limit: number }, { body }: Answer): void {
+    if (!(body instanceof Uint8Array)) return;
+    const shown = JSON.parse(new TextDecoder().decode(body)) as { messages: ShownMessage[]; pagination: object };
+    const seqs = shown.messages.map(({ seq }) => seq);
+    const high = book.newest - (page - 1) * limit;
+    const expected = Array.from({ length: Math.max(0, Math.min(limit, high - book.floor)) }, (_, at) => high - at);
+    const isShown = seqs.join() === expected.join();
+    this.#world.check("read", isShown, () => `page ${page} shows ${seqs.join()}, and not ${expected.join()}`);
+    const { total } = shown.pagination as { total: number };
+    const all = book.newest - book.floor;
+    this.#world.check("read", total === all, () => `the total is ${total}, and not ${all}`);
   }
 
   /** A message that a client was told of is stored as it was shown. */
   #stored(book: Book, id: string, doc: string): Row | undefined {
     const row = book.rows.get(id);
-    const isStored = row?.columns.doc === doc || row?.message.error?.code === "expired";
+    const isStored = row?.columns.doc === doc || row?.message.error?.code === "expired" || book.purged.has(id);
     this.#world.check("told", isStored, () => `${id} was acknowledged, and is not stored like that`);
     return row;
   }

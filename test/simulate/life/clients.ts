@@ -104,6 +104,16 @@ export class Clients {
     this.#request("list", ({ env }) => this.#service.listScheduled(env, CALLER, chat.name, query));
   }
 
+  /** `GET /messages`. */
+  page(chat: SimulatedObject): void {
+    const position = { page: this.#world.between(1, 3), limit: this.#world.between(1, 5) };
+    this.#request("page", ({ env }) =>
+      this.#service.callChat(env, CALLER, chat.name, (stub, identity) =>
+        stub.list(ORGANIZATION_ID, position, identity),
+      ),
+    );
+  }
+
   /** The contact writes. */
   write(chat: SimulatedObject): void {
     const text = this.#name("inbound");

@@ -9,6 +9,8 @@ const DAY = 86_400_000;
 const SETTLE_MS = 5 * 3_600_000;
 /** Longer than any message is scheduled ahead, with the time until one without a place is removed. */
 const ALL_MS = 400 * DAY;
+/** How far a chat's clock is set back at most, and some time for the deletion. */
+const MAX_SET_BACK_MS = 3 * 3_600_000;
 const MAX_EVENTS = 60_000;
 
 interface End {
@@ -16,6 +18,8 @@ interface End {
   judge: LifeJudge;
   clients: Clients;
   chats: readonly SimulatedObject[];
+  /** How long the channel keeps its messages; null for ever. */
+  days: number | null;
 }
 
 interface EventRow {
@@ -25,7 +29,7 @@ interface EventRow {
 }
 
 /** Faults have stopped: all that waits must end. @throws Violation */
-export async function checkEnd({ world, judge, clients, chats }: End): Promise<void> {
+export async function checkEnd({ world, judge, clients, chats, days }: End): Promise<void> {
   const queued = (chat: SimulatedObject) => judge.book(chat)?.queued() ?? [];
   await world.run(world.now + SETTLE_MS, MAX_EVENTS);
   for (const chat of chats) {
@@ -41,13 +45,28 @@ export async function checkEnd({ world, judge, clients, chats }: End): Promise<v
     world.check("delay", !head, () => `${head?.message.id} of ${chat.name} waits`);
     checkEvents(world, judge, chat);
   }
+  if (days !== null) await checkPurge({ world, judge, chats }, days);
   const isLeft = await world.run(world.now + ALL_MS, MAX_EVENTS);
   for (const chat of chats) {
     const waiting = [...(judge.book(chat)?.in("scheduled") ?? []), ...queued(chat)];
     world.check("ends", waiting.length === 0, () => `${waiting[0]?.message.id} of ${chat.name} still waits`);
     checkEvents(world, judge, chat);
+    if (days !== null) world.check("purged", !judge.book(chat), () => `${chat.name} is empty and still there`);
   }
   world.check("rest", !isLeft, () => "alarms go on");
+}
+
+/** What is stored now is deleted a day after its time at the latest. */
+async function checkPurge(
+  { world, judge, chats }: Pick<End, "world" | "judge" | "chats">,
+  days: number,
+): Promise<void> {
+  const before = chats.map((chat) => ({ chat, book: judge.book(chat), newest: judge.book(chat)?.newest ?? 0 }));
+  await world.run(world.now + days * DAY + DAY + MAX_SET_BACK_MS, MAX_EVENTS);
+  for (const { chat, book, newest } of before) {
+    const isPurged = judge.book(chat) !== book || (book?.floor ?? 0) >= newest;
+    world.check("purged", isPurged, () => `${chat.name} still has messages after ${book?.floor}, up to ${newest}`);
+  }
 }
 
 /** Each change of a message has its event, once. */

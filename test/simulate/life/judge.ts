@@ -1,9 +1,11 @@
 import type { ShownMessage } from "../../../src/chats/message.ts";
 import type { SimulatedObject } from "../objects/object.ts";
 import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
+import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
 
-const KEPT_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
 /** A due message waits this long for room in the queue. */
 const BACKLOG_MS = 86_400_000;
 /** After a fault, and while the queue is full, due messages rest for at most this long. */
@@ -16,10 +18,12 @@ const isOver = ({ status }: ShownMessage) => status !== "SCHEDULED" && status !=
 /** Checks each commit of a chat and each message on the network. */
 export class LifeJudge {
   readonly #world: LifeWorld;
+  readonly #retention: ChannelRetention;
   readonly #books = new Map<string, Book>();
 
-  constructor(world: LifeWorld) {
+  constructor(world: LifeWorld, retention: ChannelRetention) {
     this.#world = world;
+    this.#retention = retention;
   }
 
   /** What a chat stores; undefined if its object holds no chat. */
@@ -45,8 +49,9 @@ export class LifeJudge {
     book.rows = new Map(rows.map((row) => [row.message.id, row]));
     const ids = rows.map(({ message }) => message.id).join();
     this.#world.check("once", book.rows.size === rows.length, () => `two rows have the same id: ${ids}`);
-    this.#checkNumbers(rows);
+    this.#checkNumbers(chat, book, rows);
     for (const [id, row] of before) if (!book.rows.has(id)) this.#removed(book, id, row);
+    book.days = chat.storage.get<{ days: number | null }>("retention")?.days ?? null;
     const promoted: Row[] = [];
     for (const [id, row] of book.rows) {
       const old = before.get(id);
@@ -119,20 +124,40 @@ export class LifeJudge {
     this.#books.get(chat.name)?.mayBeOut.delete(id);
   }
 
-  #checkNumbers(rows: Row[]): void {
-    rows
-      .filter(({ table }) => table === "messages")
-      .forEach(({ columns, message }, index) => {
-        const isNext = columns.seq === index + 1 && message.seq === index + 1;
-        this.#world.check("dense", isNext, () => `${message.id} has the seq ${message.seq}, not ${index + 1}`);
-      });
+  #checkNumbers(chat: SimulatedObject, book: Book, rows: Row[]): void {
+    const world = this.#world;
+    const floor = chat.storage.get<{ seq: number }>("floor")?.seq ?? 0;
+    const placed = rows.filter(({ table }) => table === "messages");
+    for (const [index, { columns, message }] of placed.entries()) {
+      const seq = floor + index + 1;
+      const isNext = columns.seq === seq && message.seq === seq;
+      world.check("dense", isNext, () => `${message.id} has the seq ${message.seq}, not ${seq}`);
+    }
+    const newest = floor + placed.length;
+    const isOn = floor >= book.floor && newest >= book.newest;
+    world.check(
+      "dense",
+      isOn,
+      () => `the floor ${book.floor} became ${floor}, and the newest ${book.newest} ${newest}`,
+    );
+    book.floor = floor;
+    book.newest = newest;
   }
 
   /** A row is gone although its chat is not. */
-  #removed(book: Book, id: string, { table, columns }: Row): void {
-    const isOld = table === "unplaced" && (columns.ended_at as number) + KEPT_MS <= book.latest;
-    this.#world.check("kept", isOld, () => `${id} is gone from ${table}`);
-    this.#world.count("purged");
+  #removed(book: Book, id: string, { table, columns, message }: Row): void {
+    const world = this.#world;
+    if (table === "messages") {
+      const endsAt = Date.parse(message.createdAt) + this.#retention.leastMs(world.now);
+      world.check("kept", (message.seq ?? 0) <= book.floor && endsAt <= book.latest, () => `${id} is gone`);
+      world.check("waiting", message.status !== "QUEUED", () => `${id} is gone and was not sent`);
+    } else {
+      const kept = Math.min(KEPT_MS, (book.days ?? Number.POSITIVE_INFINITY) * DAY_MS);
+      const isOld = table === "unplaced" && (columns.ended_at as number) + kept <= book.latest;
+      world.check("kept", isOld, () => `${id} is gone from ${table}`);
+    }
+    world.count(table === "messages" ? "deleted by retention" : "purged");
+    book.purged.add(id);
     for (const [key, known] of book.keys) if (known === id) book.keys.delete(key);
   }
 

@@ -15,6 +15,9 @@ const LIMITS: readonly Replacement[] = [
     right: "MAX_SCHEDULED = 1_000;",
     wrong: `MAX_SCHEDULED = ${MAX_SCHEDULED};`,
   },
+  // A deletion of a few messages has several steps, and is not always completed in one run.
+  { file: "src/chats/retention/retention.ts", right: "STEP_SIZE = 250;", wrong: "STEP_SIZE = 2;" },
+  { file: "src/chats/retention/retention.ts", right: "MAX_STEPS = 200;", wrong: "MAX_STEPS = 3;" },
 ];
 
 /** Loads the service's code as this simulation runs it. */

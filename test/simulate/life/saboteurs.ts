@@ -5,7 +5,10 @@ const chat = "src/chats/chat-object.ts";
 const chatParts = "src/chats/chat-parts.ts";
 const decisions = "src/chats/scheduled/decisions.ts";
 const ended = "src/chats/scheduled/ended-rows.ts";
+const floor = "src/chats/log/floor.ts";
 const head = "src/chats/delivery/head.ts";
+const retention = "src/chats/retention/retention.ts";
+const retentionDecisions = "src/chats/retention/decisions.ts";
 const rows = "src/chats/scheduled/scheduled-rows.ts";
 const scheduled = "src/chats/scheduled/scheduled-messages.ts";
 const store = "src/chats/store-messages.ts";
@@ -157,6 +160,37 @@ export const PLAIN_SABOTEURS: Readonly<Record<string, Replacement>> = {
     right: "    this.scheduled.forget();\n",
     wrong: "",
   },
+  "retention deletes a message that waits for its network": {
+    file: retentionDecisions,
+    right: "isWaiting || at + kept > now",
+    wrong: "at + kept > now",
+  },
+  "retention deletes a message an hour too early": {
+    file: retentionDecisions,
+    right: "isWaiting || at + kept > now",
+    wrong: "isWaiting || at + kept > now + 3_600_000",
+  },
+  "the floor of a chat is raised and nothing is deleted": {
+    file: floor,
+    right: `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
+    wrong: "",
+  },
+  "retention deletes one message beyond the floor": {
+    file: floor,
+    right: `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq);`,
+    wrong: `sql.exec("delete from messages where seq > ? and seq <= ?", this.seq, seq + 1);`,
+  },
+  "the sequence starts again when all messages are deleted": {
+    file: floor,
+    right: "const floor = { seq, at, queued };",
+    wrong: `const isLast = sql.exec("select 1 from messages where seq > ?", seq).toArray().length === 0;
+    const floor = { seq: isLast ? 0 : seq, at, queued };`,
+  },
+  "a deletion that broke off is not continued": {
+    file: chatParts,
+    right: "return earliest([...times, this.retention.dueAt(now)]);",
+    wrong: "return earliest(times);",
+  },
   "an instance does not notice that a message ended without a place": {
     file: ended,
     right: "this.#oldestAt = undefined;\n  }\n\n  /** Writes",
@@ -170,6 +204,11 @@ const RARE_SABOTEURS: Readonly<Record<string, Replacement>> = {
     file: scheduled,
     right: `if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;`,
     wrong: "",
+  },
+  "retention trusts what the chat was told long ago": {
+    file: retention,
+    right: "await this.#host.ask();",
+    wrong: "this.#isConfirmed = true;",
   },
   "a long delivery delays due messages": {
     file: chat,

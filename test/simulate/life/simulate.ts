@@ -13,6 +13,7 @@ import { checkEnd } from "./end.ts";
 import { LifeJudge } from "./judge.ts";
 import type { Service } from "./load-service.ts";
 import { Network } from "./network.ts";
+import { ChannelRetention } from "./retention.ts";
 import { LIFE_FAULTS, type LifeWorld } from "./rules.ts";
 
 const OPERATIONS = 40;
@@ -33,6 +34,7 @@ class Simulation {
   readonly #world: LifeWorld;
   readonly #service: Service;
   readonly #calls: Calls;
+  readonly #retention = new ChannelRetention();
   readonly #judge: LifeJudge;
   readonly #answers: AnswerJudge;
   readonly #network: Network;
@@ -40,6 +42,8 @@ class Simulation {
   /** The chats as their organization has them; null while one is being deleted. */
   readonly #identities = new Map<string, ChatIdentity | null>();
   readonly #clients: Clients;
+  /** Whether the channel's retention changes, and days pass. */
+  readonly #retains: boolean;
   /** Pauses between operations, in milliseconds. */
   readonly #pauses: readonly number[];
   /** How far ahead messages are scheduled, in milliseconds. */
@@ -49,9 +53,10 @@ class Simulation {
     this.#world = world;
     this.#service = service;
     this.#calls = new Calls(world);
-    this.#judge = new LifeJudge(world);
+    this.#judge = new LifeJudge(world, this.#retention);
     this.#answers = new AnswerJudge(world, this.#judge);
     this.#network = new Network(world, this.#judge);
+    this.#retains = world.random() < 0.25;
     this.#pauses = world.pick([
       [0, 50, 500, 5 * SECOND],
       [500, 5 * SECOND, MINUTE, 10 * MINUTE],
@@ -60,7 +65,8 @@ class Simulation {
     this.#ahead = world.pick([
       [SECOND, 10 * SECOND, MINUTE],
       [10 * SECOND, 10 * MINUTE, 2 * HOUR],
-      [MINUTE, HOUR, 2 * DAY, 300 * DAY],
+      // A chat with a scheduled message looks for old messages all the time.
+      [MINUTE, HOUR, 2 * DAY, this.#retains ? 5 * DAY : 300 * DAY],
     ]);
     this.#usePlatform();
     const isolates = ["isolate 1", "isolate 2"].map((name) => {
@@ -78,6 +84,10 @@ class Simulation {
     for (let n = 0; n < OPERATIONS; n++) {
       this.#act(world.pick(chats));
       for (const chat of chats) this.#breakSomething(chat);
+      if (this.#retains && world.random() < 0.1) {
+        if (world.fault("channel broken", 0.1)) this.#network.breakFor(2 * DAY);
+        await world.run(world.now + world.between(1, 40) * HOUR, 20_000);
+      }
       await world.run(world.now + world.between(0, world.pick(this.#pauses)), 5_000);
       if (world.fault("a month passes", 0.02)) await world.run(world.now + 31 * DAY, 20_000);
       for (const chat of chats) this.#judge.checkAlarm(chat);
@@ -89,7 +99,8 @@ class Simulation {
       world.after(0, () => chat.lose());
     }
     this.#clients.maxTries = 20;
-    await checkEnd({ world, judge: this.#judge, clients: this.#clients, chats });
+    const { days } = this.#retention.current;
+    await checkEnd({ world, judge: this.#judge, clients: this.#clients, chats, days });
   }
 
   close(): void {
@@ -112,6 +123,8 @@ class Simulation {
       [2, () => this.#with(chat, "SCHEDULED", (id) => clients.redact(chat, id))],
       [2, () => this.#with(chat, null, (id) => this.#changeAny(chat, id))],
       [2, () => clients.list(chat)],
+      [2, () => clients.page(chat)],
+      [this.#retains ? 4 : 0, () => this.#retain()],
       [2, () => clients.write(chat)],
       [7, () => this.#race(chat)],
     ];
@@ -139,7 +152,7 @@ class Simulation {
     const world = this.#world;
     const chance = world.random();
     if (chance < 0.3) return { expiresAt: world.now + world.pick([SECOND, 10 * SECOND, MINUTE, HOUR]) };
-    const newest = this.#judge.book(chat)?.in("messages").length ?? 0;
+    const newest = this.#judge.book(chat)?.newest ?? 0;
     return chance < 0.4 ? { ifSeq: newest } : {};
   }
 
@@ -218,6 +231,34 @@ class Simulation {
     if (rows.length > 0) run(this.#world.pick(rows).message.id);
   }
 
+  /** The channel keeps its messages longer, or not so long. */
+  #retain(): void {
+    const world = this.#world;
+    const retention = this.#retention.change(world.pick([1, 1, 2, 30, null]), world.now);
+    world.count("retention changed");
+    const tell = (chat: SimulatedObject) => {
+      const life = this.#identities.get(chat.name)?.life;
+      if (life === undefined) return;
+      chat.receive("retain", [ORGANIZATION_ID, life, retention], (result) => {
+        if ("error" in result) world.after(MINUTE, () => tell(chat));
+      });
+    };
+    for (const chat of this.#chats.values()) {
+      if (world.random() < 0.7) world.after(world.between(0, HOUR), () => tell(chat));
+    }
+  }
+
+  /** A chat deleted itself, because it was empty and idle. It is created again later. */
+  #gone(chatId: string, life: number): void {
+    const world = this.#world;
+    const identity = this.#identities.get(chatId);
+    if (identity?.life !== life) return;
+    world.count("deleted itself");
+    this.#identities.set(chatId, null);
+    const create = () => this.#identities.set(chatId, { ...identity, life: life + 1, createdAt: world.now });
+    world.after(world.between(0, MINUTE), create);
+  }
+
   /** The chat is deleted, and created again. */
   #erase(chat: SimulatedObject): void {
     const world = this.#world;
@@ -269,7 +310,11 @@ class Simulation {
       CHATS: calls.namespace(party, (name) => this.#chats.get(name) as SimulatedObject),
       ORGANIZATIONS: calls.stub(party, {
         identity: (chatId: string) => this.#identities.get(chatId) ?? null,
-        report: ({ number }: ChatReport) => ({ outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0 }),
+        report: ({ number }: ChatReport) => {
+          const { current: retention } = this.#retention;
+          return { outcome: "ok", number, nextAfterMs: 0, listeningForMs: 0, retention };
+        },
+        chatGone: (chatId: string, life: number) => this.#gone(chatId, life),
       }),
       CHANNELS: calls.stub(party, { permit: () => this.#network.permit(party as SimulatedObject) }),
     };
