@@ -7,3 +7,50 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;")
     .replaceAll("'", "&#39;");
 }
+
+/** For a page that fills a phone's screen and shrinks when the keyboard opens. */
+const FULL_SCREEN = "width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content";
+
+/** A page's parts. `script` and `body` are HTML, and all others are text. */
+interface Page {
+  title: string;
+  /** The path of the style sheet. */
+  style: string;
+  /** The `script` element, if the page has one. */
+  script?: string;
+  /** The `body` element. */
+  body: string;
+  viewport?: string;
+}
+
+/** A page in English that search engines don't list. */
+export function htmlPage({ title, style, script, body, viewport = FULL_SCREEN }: Page): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="${viewport}">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style}">
+${script ? `${script}\n` : ""}</head>
+${body}
+</html>
+`;
+}
+
+/** The headers of a page with scripts. Browsers ask for it each time, because deploys and settings change it. */
+export function htmlPageHeaders(policy: readonly string[]): Record<string, string> {
+  return {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": policy.join("; "),
+    "Cache-Control": "no-cache",
+    // The page needs no access to the window that opened it.
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+  };
+}

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml, htmlPage, htmlPageHeaders } from "../../http/html.ts";
 
 /** The page's static files among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";
@@ -9,24 +9,15 @@ const STYLE = "/web-assets/chat.css";
  * and no inline script. `name` is the title that visitors see; if it is empty, the title is "Chat".
  */
 export function chatPage({ channelId, name }: { channelId: string; name: string }): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(name || "Chat")}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${STYLE}">
-<script src="${SCRIPT}" defer></script>
-</head>
-<body>
+  return htmlPage({
+    title: name || "Chat",
+    style: STYLE,
+    script: `<script src="${SCRIPT}" defer></script>`,
+    body: `<body>
 <div id="chat" data-channel="${escapeHtml(channelId)}" data-name="${escapeHtml(name)}"></div>
 <noscript><p>This chat needs JavaScript.</p></noscript>
-</body>
-</html>
-`;
+</body>`,
+  });
 }
 
 /**
@@ -37,7 +28,7 @@ export function chatPage({ channelId, name }: { channelId: string; name: string 
 export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Record<string, string> {
   const socket = `${url.protocol === "http:" ? "ws:" : "wss:"}//${url.host}`;
   const ancestors = allowedOrigins.length > 0 ? `'self' ${allowedOrigins.join(" ")}` : "*";
-  const policy = [
+  return htmlPageHeaders([
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
@@ -49,40 +40,21 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
     `frame-ancestors ${ancestors}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
-  ];
-  return {
-    "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": policy.join("; "),
-    // A change of the channel's settings must take effect immediately.
-    "Cache-Control": "no-cache",
-    // The page needs no access to the window that opened it.
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-  };
+  ]);
 }
 
 /** The page for a link to a web channel that does not exist. It repeats no part of the link. */
-export const NO_CHANNEL_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>Chat not found</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${STYLE}">
-</head>
-<body class="no-channel">
+export const NO_CHANNEL_PAGE = htmlPage({
+  title: "Chat not found",
+  style: STYLE,
+  viewport: "width=device-width, initial-scale=1",
+  body: `<body class="no-channel">
 <main class="empty">
 <h1 class="empty-title">This chat doesn’t exist</h1>
 <p>Check the link, or ask the company for a new one.</p>
 </main>
-</body>
-</html>
-`;
+</body>`,
+});
 
 /** The page loads only its style sheet, and no site may frame it. */
 export const NO_CHANNEL_PAGE_HEADERS: Record<string, string> = {
