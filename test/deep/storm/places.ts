@@ -36,24 +36,45 @@ export async function tablesWithText(text: string, state: string): Promise<strin
   return found;
 }
 
-/** The tables of a database that hold a text. A copy is read, with its log: the server has the original open. */
+/** The tables of a database that hold a text. */
 async function tablesWith(text: string, path: string): Promise<string[]> {
+  return withCopy(path, (database) => {
+    const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    return tables.flatMap(({ name }) => {
+      const statement = database.prepare(`select * from "${String(name)}"`);
+      // The runtime keeps the times of alarms in nanoseconds.
+      statement.setReadBigInts(true);
+      return JSON.stringify(statement.all(), textOf).includes(text) ? [String(name)] : [];
+    });
+  });
+}
+
+/** The `seq` of the oldest message that each chat of a server has on disk. */
+export async function oldestOnDisk(state: string): Promise<number[]> {
+  const folder = join(state, "v3/do/parley-ChatObject");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sqlite"));
+  const found = names.map((name) =>
+    withCopy(join(folder, name), (database) => {
+      const hasMessages = database.prepare("select 1 from sqlite_schema where name = 'messages'").get();
+      return hasMessages ? Number(database.prepare("select min(seq) as seq from messages").get()?.seq) : Number.NaN;
+    }),
+  );
+  return Promise.all(found);
+}
+
+/** Reads a copy of a database, with its log: the server can have the original open. */
+async function withCopy<T>(path: string, read: (database: DatabaseSync) => T): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "parley-copy-"));
   try {
     const copy = join(folder, basename(path));
     await cp(path, copy);
     await cp(`${path}-wal`, `${copy}-wal`).catch(() => {});
     const database = new DatabaseSync(copy);
-    const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
-    const found = tables.flatMap(({ name }) => {
-      const statement = database.prepare(`select * from "${String(name)}"`);
-      // The runtime keeps the times of alarms in nanoseconds.
-      statement.setReadBigInts(true);
-      const rows = statement.all();
-      return JSON.stringify(rows, textOf).includes(text) ? [String(name)] : [];
-    });
-    database.close();
-    return found;
+    try {
+      return read(database);
+    } finally {
+      database.close();
+    }
   } finally {
     await rm(folder, { recursive: true });
   }

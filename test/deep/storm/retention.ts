@@ -2,12 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { wanted } from "../../support/world/world.ts";
 import type { Ground } from "./ground.ts";
 import { Parley } from "./parley.ts";
-import { tablesWithText } from "./places.ts";
+import { oldestOnDisk, tablesWithText } from "./places.ts";
 import { atMost, type Force, type Row, until } from "./storm.ts";
 
 const CHATS = 3;
 /** Several steps of a deletion. */
-const MESSAGES = 1_200;
+const MESSAGES = 1_500;
 const KILLS = 3;
 const CONNECTIONS = 12;
 const KEPT_DAYS = 30;
@@ -39,13 +39,13 @@ export async function retention({ rounds, random, log }: Force, { server }: Grou
       const reads = chats.map((id) => parley.api("GET", `/chats/${id}/messages?limit=1`));
       if (kill === 1) sending = sendAll(parley, chats, round);
       await Promise.any(reads);
-      await delay(random.between(0, 500));
+      await delay(random.between(0, 120));
       await server.kill().gone;
       await Promise.all(reads);
-      await server.start();
-      const oldest = await Promise.all(chats.map((id) => oldestSeq(parley, id)));
       const first = (round - 1) * MESSAGES + 1;
+      const oldest = await oldestOnDisk(server.state);
       amid += oldest.filter((seq) => seq > first && seq < first + MESSAGES).length;
+      await server.start();
     }
     await sending;
     const isDone = async () => {
