@@ -54,6 +54,60 @@ test.for([
   expect(asked).toEqual([[method, `/api/v1${path}`, body, `Bearer ${API_KEY}`]]);
 });
 
+const CHANNELS = [
+  { id: "chn_g1", kind: "web", name: "Site", retentionDays: 90 },
+  { id: "chn_g2", kind: "telegram", name: "Bot", retentionDays: null },
+];
+
+test.for([
+  ["an API key", BY_KEY, "/api/v1", "/api/v1/channels", API_KEY],
+  [
+    "the operator's token",
+    { PARLEY_ADMIN_TOKEN: ADMIN_TOKEN },
+    "/admin/v1",
+    "/admin/v1/organizations/org_g1/channels",
+    ADMIN_TOKEN,
+  ],
+] as const)("parley retention shows and changes how long channels keep messages, with %s", async (given) => {
+  const [, tokens, prefix, list, token] = given;
+  const one = { channels: CHANNELS, channel: CHANNELS[0] };
+  const organization = prefix === "/admin/v1" ? ["--organization", "org_g1"] : [];
+  const listed = await requestsOf(["retention", "--limit", "50", ...organization], tokens, one);
+  expect(listed.asked).toEqual([["GET", `${list}?limit=50`, {}, `Bearer ${token}`]]);
+  expect(listed.stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+    ["ID", "KIND", "NAME", "DAYS"],
+    ["chn_g1", "web", "Site", "90"],
+    ["chn_g2", "telegram", "Bot", expect.any(String)],
+    [""],
+  ]);
+  const shown = await requestsOf(["retention", "chn_g1"], tokens, one);
+  expect(shown.asked).toEqual([["GET", `${prefix}/channels/chn_g1`, {}, `Bearer ${token}`]]);
+  expect(shown.stdout).toMatch(/^retentionDays +90$/m);
+  for (const [days, retentionDays] of [
+    ["90", 90],
+    ["off", null],
+  ] as const) {
+    const yes = days === "off" ? [] : ["--yes"];
+    const changed = await requestsOf(["retention", "chn_g1", "--days", days, ...yes], tokens, one);
+    expect([changed.code, changed.stderr]).toEqual([0, ""]);
+    expect(changed.asked).toEqual([["PATCH", `${prefix}/channels/chn_g1`, { retentionDays }, `Bearer ${token}`]]);
+  }
+});
+
+test.for([
+  [
+    ["retention", "chn_g1", "--days", "90"],
+    "Delete the messages of channel chn_g1 that are older than 90 days? This can't be undone.",
+  ],
+  [["retention", "--days", "90"], "--days needs a channel"],
+  [["retention", "chn_g1", "--days", "soon", "--yes"], "--days"],
+  [["channels", "change", "chn_g1", "--retention-days", "90"], "--retention-days"],
+] as const)("parley %j changes nothing", async ([argv, text]) => {
+  const { code, stderr, asked } = await requestsOf(argv, BY_KEY);
+  expect([code, asked]).toEqual([2, []]);
+  expect(stderr).toContain(text);
+});
+
 test("parley stats shows the numbers of the API key's organization", async () => {
   const { code, stdout, asked } = await requestsOf(["stats"], BY_KEY);
   expect([code, asked.map(([, path]) => path)]).toEqual([0, ["/api/v1/stats", "/api/v1/webhooks?limit=100"]]);

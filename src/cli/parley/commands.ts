@@ -11,6 +11,7 @@ import { listenCommands } from "./commands/listen.ts";
 import { loginCommands } from "./commands/login.ts";
 import { memberCommands } from "./commands/members.ts";
 import { messageCommands } from "./commands/messages.ts";
+import { retentionCommands } from "./commands/retention.ts";
 import { scheduledCommands } from "./commands/scheduled.ts";
 import { searchCommands } from "./commands/search.ts";
 import { statsCommands } from "./commands/stats.ts";
@@ -26,6 +27,7 @@ export const COMMANDS: Command[] = [
   ...memberCommands,
   ...commandsOf(RESOURCES.channels),
   ...channelCommands,
+  ...retentionCommands,
   ...commandsOf(RESOURCES.templates),
   ...commandsOf(RESOURCES.chats),
   ...chatCommands,

@@ -159,7 +159,11 @@ function withRequired(fields: Record<string, Field>, required: string[]): Record
 }
 
 /** The organization of a resource, and a function that calls its list. Null if the call uses no organization's path. */
-async function collection({ name, scope }: Resource, service: Service, { organization }: Options) {
+export async function collection(
+  { name, scope }: Pick<Resource, "name" | "scope">,
+  service: Service,
+  { organization }: Options,
+) {
   const { adminToken, apiKey } = service.connection;
   const prefersKey = scope === "clients" || (scope === "either" && adminToken === null);
   const usesKey = prefersKey && organization === undefined && apiKey !== null;

@@ -17,7 +17,6 @@ const SECRETS = `Secrets are read from PARLEY_BOT_TOKEN (telegram), or PARLEY_AC
 If a variable is not set, the command asks for the secret or reads a line of standard input.`;
 
 const NO_LIMIT = "--max-chats default removes the limit.";
-const NO_RETENTION = "--retention-days default keeps all messages.";
 
 /** All resources with commands of their own. */
 export const RESOURCES = {
@@ -121,12 +120,6 @@ export const RESOURCES = {
       "per-second": field("n", "settings.perSecond", "whatsapp, telegram: messages per second", wholeNumber),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
-      "retention-days": field(
-        "n",
-        "retentionDays",
-        "Deletes messages that are older; none by default",
-        orNull(wholeNumber),
-      ),
     },
     required: ["kind", "name"],
     list: { about: "List an organization's channels and their health, oldest first", details: WHOSE },
@@ -136,8 +129,8 @@ export const RESOURCES = {
     },
     show: { about: "Show a channel with its health and the webhook to register at its network" },
     change: {
-      about: "Change a channel's name, settings, limit, retention or secrets",
-      details: `${NO_LIMIT} ${NO_RETENTION}\n${SECRETS}`,
+      about: "Change a channel's name, settings, limit or secrets",
+      details: `${NO_LIMIT}\n${SECRETS}`,
       fixed: ["kind"],
       options: { replace: listField("secret", "", "A secret to replace: bot-token, access-token or app-secret") },
     },
