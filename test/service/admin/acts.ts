@@ -1,5 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import type { AuditAction } from "../../../src/admin/actions.ts";
 import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import {
   admin,
@@ -69,7 +70,7 @@ type Body = Record<string, { id: string }>;
 
 /** An act, as the operator asks for it. */
 export type Act = [
-  action: string,
+  action: AuditAction,
   method: string,
   route: string,
   request: (ids: Everything) => [string, object?] | Promise<[string, object]>,
