@@ -12,10 +12,6 @@ const thisYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "sh
 const anyYear = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const count = new Intl.NumberFormat();
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
-const utcDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
-const hour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit" });
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 /** The date and time to the second. */
 export function dateAndTime(at: number): string {
@@ -82,21 +78,6 @@ export function duration(ms: number): string {
 /** A number with separators. */
 export function number(value: number): string {
   return count.format(value);
-}
-
-/** A number as short as a chart's axis needs it. */
-export function shortNumber(value: number): string {
-  return compact.format(value);
-}
-
-/** The name of an hour here, or of a day in UTC, which is how the service counts days. */
-export function bucketName(start: string, by: "hour" | "day"): string {
-  return (by === "day" ? utcDay : hour).format(Date.parse(start));
-}
-
-/** A share from 0 to 1. */
-export function share(value: number): string {
-  return percent.format(value);
 }
 
 /** "1 message", "2 messages". */

@@ -1,6 +1,8 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
-import { number, share } from "../format.ts";
+import { number } from "../format.ts";
+
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 /** From this share of the quota on, a person should know. */
 const NEARLY = 0.8;
@@ -26,7 +28,7 @@ export function Quota({ usage: { used, quota } }: { usage: Schemas["Usage"] }): 
         high={NEARLY * quota}
         optimum={0}
         value={Math.min(used, Math.max(1, quota))}
-        aria-label={`${share(quota === 0 ? 1 : used / quota)} of the month’s quota`}
+        aria-label={`${percent.format(quota === 0 ? 1 : used / quota)} of the month’s quota`}
       />
     </div>
   );

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { bucketName, number, plural } from "../format.ts";
-import { Table } from "./screen.tsx";
+import { number, plural } from "../format.ts";
+import { Table } from "./table.tsx";
 
 /** One part of each bar. */
 export interface Series {
@@ -21,6 +21,9 @@ interface ChartProps {
   /** Beside the title. */
   actions?: ComponentChildren;
 }
+
+const utcDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const hour = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit" });
 
 const HEIGHT = 100;
 const STEP = 10;
@@ -50,7 +53,7 @@ export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.E
       <ul class="chart-legend">
         {parts.map(({ label, count }, n) => (
           <li key={label}>
-            <span class={`chart-mark chart-mark-${series[n]?.tone}`} />
+            <span class={`chart-mark chart-${series[n]?.tone}`} />
             {label} <strong>{number(count)}</strong>
           </li>
         ))}
@@ -160,4 +163,9 @@ export function Sparkline({ values, label }: { values: number[]; label: string }
 
 function sumOf(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** The name of an hour here, or of a day in UTC, which is how the service counts days. */
+function bucketName(start: string, by: "hour" | "day"): string {
+  return (by === "day" ? utcDay : hour).format(Date.parse(start));
 }
