@@ -1,10 +1,11 @@
-import { ParleyError, responseError } from "../../client/error.ts";
+import { ParleyError } from "../../client/error.ts";
 import type { EventSource } from "../../client/follow-events.ts";
 import type { ApiSchemas } from "../../client/parley.ts";
 import { retryingFetch, unreachable } from "../../client/retry.ts";
 import { type Api, type ApiRequest, createApi } from "./api-client.ts";
+import { bodyOf, markAsScript } from "./request.ts";
 import { learnClock } from "./service-clock.ts";
-import { markAsScript, sessionLost } from "./session.ts";
+import { sessionLost } from "./session.ts";
 
 export type Schemas = ApiSchemas;
 export type Chat = Schemas["Chat"];
@@ -82,18 +83,6 @@ async function send({ method, path, body, headers = {}, signal }: ApiRequest): P
   }
   if (signal) init.signal = signal;
   return bodyOf(await fetchWithRetries(new Request(new URL(path, location.href), init)));
-}
-
-async function bodyOf<T>(response: Response): Promise<T> {
-  const text = await response.text();
-  let body: unknown = null;
-  try {
-    body = text === "" ? null : JSON.parse(text);
-  } catch {
-    // The error says that the response is not from the service.
-  }
-  if (!response.ok) throw responseError(response, body);
-  return body as T;
 }
 
 /** Any request can find that the session is over. */

@@ -16,18 +16,18 @@ import { Menu, MenuItem } from "./parts/menu.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
+import { Scheduled } from "./scheduled/scheduled.tsx";
 import { NotFound } from "./screens/not-found.tsx";
 import { currentSession, may, signOut } from "./session.ts";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
+import { Templates } from "./templates/templates.tsx";
 
 const management = () => import("./management.ts");
 const Channels = lazyScreen(() => management().then(({ Channels }) => Channels));
 const Webhooks = lazyScreen(() => management().then(({ Webhooks }) => Webhooks));
 const Keys = lazyScreen(() => management().then(({ Keys }) => Keys));
-const Templates = lazyScreen(() => management().then(({ Templates }) => Templates));
 const Members = lazyScreen(() => management().then(({ Members }) => Members));
-const Scheduled = lazyScreen(() => management().then(({ Scheduled }) => Scheduled));
 const Audit = lazyScreen(() => management().then(({ Audit }) => Audit));
 const Statistics = lazyScreen(() => management().then(({ Statistics }) => Statistics));
 const Settings = lazyScreen(() => management().then(({ Settings }) => Settings));
@@ -167,27 +167,16 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
             </>
           }
         >
-          {(close) => (
-            <>
-              {type === "operator" && (
-                <a class="menu-item" role="menuitem" href="/console/">
-                  All organizations
-                </a>
-              )}
-              <MenuItem
-                onChoose={() => {
-                  close();
-                  onKeys();
-                }}
-              >
-                Keyboard shortcuts
-              </MenuItem>
-              <a class="menu-item" role="menuitem" href="/docs" target="_blank" rel="noopener">
-                Documentation
-              </a>
-              <MenuItem onChoose={() => void signOut().catch(sayError)}>Sign out</MenuItem>
-            </>
+          {type === "operator" && (
+            <a class="menu-item" role="menuitem" href="/console/">
+              All organizations
+            </a>
           )}
+          <MenuItem onChoose={onKeys}>Keyboard shortcuts</MenuItem>
+          <a class="menu-item" role="menuitem" href="/docs" target="_blank" rel="noopener">
+            Documentation
+          </a>
+          <MenuItem onChoose={() => void signOut().catch(sayError)}>Sign out</MenuItem>
         </Menu>
       </div>
     </nav>

@@ -1,6 +1,8 @@
 import { signal } from "@preact/signals";
-import { ParleyError, responseError } from "../../client/error.ts";
+import { ParleyError } from "../../client/error.ts";
 import type { ApiSchemas } from "../../client/parley.ts";
+import { unreachable } from "../../client/retry.ts";
+import { bodyOf, markAsScript } from "./request.ts";
 
 /** Who is signed in, as `GET /console/api/session` says. */
 export interface Session {
@@ -118,14 +120,6 @@ async function readSession(): Promise<void> {
 }
 
 /**
- * Makes Cloudflare Access answer 401 if its session has ended, and not with a redirect that the page can't follow.
- * @see https://developers.cloudflare.com/cloudflare-one/team-and-resources/users/session-management/
- */
-export function markAsScript({ headers }: Request): void {
-  headers.set("X-Requested-With", "XMLHttpRequest");
-}
-
-/**
  * Takes the code of a sign-in link out of the address. It is in the fragment, which browsers never send, and it leaves
  * the history, so that nobody finds it there.
  */
@@ -142,11 +136,8 @@ async function ask(
   try {
     const request = new Request(new URL(path, location.href), init);
     markAsScript(request);
-    const response = await fetch(request);
-    const body: unknown = await response.json().catch(() => null);
-    return response.ok ? { ok: true, body } : { ok: false, error: responseError(response, body) };
+    return { ok: true, body: await bodyOf(await fetch(request)) };
   } catch (cause) {
-    const details = { status: null, code: "unreachable", cause };
-    return { ok: false, error: new ParleyError("The service can't be reached", details) };
+    return { ok: false, error: cause instanceof ParleyError ? cause : unreachable(location.href, cause) };
   }
 }

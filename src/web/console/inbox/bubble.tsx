@@ -110,35 +110,13 @@ export function ScheduledBubble({
         )}
         {!isBeingSent && (
           <Menu label="Change this scheduled message" button={<Icon name="more" />}>
-            {(close) => (
-              <>
-                <MenuItem
-                  onChoose={() => {
-                    close();
-                    move(null, "Sent");
-                  }}
-                >
-                  Send now
-                </MenuItem>
-                <MenuItem
-                  onChoose={() => {
-                    close();
-                    move(new Date(at + HOUR_MS).toISOString(), "Moved by an hour");
-                  }}
-                >
-                  An hour later
-                </MenuItem>
-                <MenuItem
-                  danger
-                  onChoose={() => {
-                    close();
-                    store.cancel(message.id).then(() => say("Canceled"), sayError);
-                  }}
-                >
-                  Cancel it
-                </MenuItem>
-              </>
-            )}
+            <MenuItem onChoose={() => move(null, "Sent")}>Send now</MenuItem>
+            <MenuItem onChoose={() => move(new Date(at + HOUR_MS).toISOString(), "Moved by an hour")}>
+              An hour later
+            </MenuItem>
+            <MenuItem danger onChoose={() => store.cancel(message.id).then(() => say("Canceled"), sayError)}>
+              Cancel it
+            </MenuItem>
           </Menu>
         )}
       </div>

@@ -183,16 +183,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
               <Icon name="send" /> Send
             </button>
             <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
-              {(close) => (
-                <MenuItem
-                  onChoose={() => {
-                    close();
-                    open.value = "later";
-                  }}
-                >
-                  Send later, or until…
-                </MenuItem>
-              )}
+              <MenuItem onChoose={() => (open.value = "later")}>Send later, or until…</MenuItem>
             </Menu>
           </span>
         </div>

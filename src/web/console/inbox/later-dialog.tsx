@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { exactTime, fieldTime, fromNow } from "../format.ts";
 import { Dialog, Form } from "../parts/dialog.tsx";
-import { Input } from "../parts/field.tsx";
+import { TimeInput } from "../parts/field.tsx";
 import type { Draft } from "./conversation-store.ts";
 
 interface LaterProps {
@@ -38,21 +38,13 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
             </button>
           ))}
         </div>
-        <Input
+        <TimeInput
           label="Send at"
           hint={Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`}
-          type="datetime-local"
           required
-          value={at.value}
-          onInput={(event) => (at.value = event.currentTarget.value)}
+          value={at}
         />
-        <Input
-          label="Not after"
-          hint="Optional. If it can’t be delivered by then, it is not sent."
-          type="datetime-local"
-          value={until.value}
-          onInput={(event) => (until.value = event.currentTarget.value)}
-        />
+        <TimeInput label="Not after" hint="Optional. If it can’t be delivered by then, it is not sent." value={until} />
       </Form>
     </Dialog>
   );

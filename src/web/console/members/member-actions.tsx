@@ -40,21 +40,11 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
         </button>
       )}
       <Menu label={`More for ${name}`} button={<Icon name="more" />}>
-        {(closeMenu) => {
-          const choose = (what: typeof open.value) => () => {
-            closeMenu();
-            open.value = what;
-          };
-          return (
-            <>
-              {canGive && <MenuItem onChoose={choose("change")}>Change</MenuItem>}
-              <MenuItem onChoose={choose("sign-out")}>Sign out everywhere</MenuItem>
-              <MenuItem danger onChoose={choose("remove")}>
-                Remove
-              </MenuItem>
-            </>
-          );
-        }}
+        {canGive && <MenuItem onChoose={() => (open.value = "change")}>Change</MenuItem>}
+        <MenuItem onChoose={() => (open.value = "sign-out")}>Sign out everywhere</MenuItem>
+        <MenuItem danger onChoose={() => (open.value = "remove")}>
+          Remove
+        </MenuItem>
       </Menu>
       {open.value === "change" && (
         <MemberDialog

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ParleyError, textOf } from "../api.ts";
 import { Input } from "./field.tsx";
 import { Icon } from "./icon.tsx";
@@ -101,17 +101,15 @@ export function Form({
 }: FormProps): JSX.Element {
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
-  const isMounted = useRef(true);
-  useEffect(() => () => void (isMounted.current = false), []);
   const send = async (form: HTMLFormElement) => {
     setSending(true);
     setError(null);
     try {
       await onSubmit(enteredIn(new FormData(form)));
     } catch (cause) {
-      if (isMounted.current) setError(cause);
+      setError(cause);
     } finally {
-      if (isMounted.current) setSending(false);
+      setSending(false);
     }
   };
   return (

@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 
@@ -38,5 +39,19 @@ export function Select({ label, hint, ...select }: Labels & JSX.IntrinsicElement
     <Field label={label} hint={hint}>
       {(id) => <select {...select} id={id} />}
     </Field>
+  );
+}
+
+type TimeProps = Labels & { value: Signal<string>; required?: boolean };
+
+/** Asks for a date and time in the browser's time zone. */
+export function TimeInput({ value, ...input }: TimeProps): JSX.Element {
+  return (
+    <Input
+      {...input}
+      type="datetime-local"
+      value={value.value}
+      onInput={(event) => (value.value = event.currentTarget.value)}
+    />
   );
 }

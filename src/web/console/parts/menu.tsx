@@ -9,10 +9,10 @@ interface MenuProps {
   buttonClass?: string;
   /** Opens upwards, for a button at the bottom of the page. */
   up?: boolean;
-  children: (close: () => void) => ComponentChildren;
+  children: ComponentChildren;
 }
 
-/** A button that opens a list of actions. Arrow keys move in it; Escape and a click elsewhere close it. */
+/** A button that opens a list of actions. Arrow keys move in it; a choice, Escape and a click elsewhere close it. */
 export function Menu({
   label,
   hasText = false,
@@ -77,8 +77,9 @@ export function Menu({
           tabIndex={-1}
           ref={list}
           onKeyDown={move}
+          onClick={close}
         >
-          {children(close)}
+          {children}
         </div>
       )}
     </div>

@@ -4,7 +4,7 @@ import { type Message, ParleyError } from "../api.ts";
 import { dayOf, exactTime, fieldTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Dialog, Form } from "../parts/dialog.tsx";
-import { Input } from "../parts/field.tsx";
+import { TimeInput } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
 import { now, Time } from "../parts/time.tsx";
@@ -69,35 +69,11 @@ export function MessageRow({ message, onMessage, onGone }: RowProps): JSX.Elemen
             Send now
           </button>
           <Menu label="More for this message" button={<Icon name="more" />}>
-            {(close) => (
-              <>
-                <MenuItem
-                  onChoose={() => {
-                    close();
-                    run(move(new Date(at + HOUR_MS).toISOString()));
-                  }}
-                >
-                  An hour later
-                </MenuItem>
-                <MenuItem
-                  onChoose={() => {
-                    close();
-                    isMoving.value = true;
-                  }}
-                >
-                  At another time
-                </MenuItem>
-                <MenuItem
-                  danger
-                  onChoose={() => {
-                    close();
-                    run(cancel());
-                  }}
-                >
-                  Cancel it
-                </MenuItem>
-              </>
-            )}
+            <MenuItem onChoose={() => run(move(new Date(at + HOUR_MS).toISOString()))}>An hour later</MenuItem>
+            <MenuItem onChoose={() => (isMoving.value = true)}>At another time</MenuItem>
+            <MenuItem danger onChoose={() => run(cancel())}>
+              Cancel it
+            </MenuItem>
           </Menu>
         </div>
       )}
@@ -128,13 +104,11 @@ function MoveDialog({ at, onMove, onClose }: MoveProps): JSX.Element {
           onClose();
         }}
       >
-        <Input
+        <TimeInput
           label="Send at"
           hint={isTime ? `${exactTime(time)}, ${fromNow(time, serviceNow())}` : ""}
-          type="datetime-local"
           required
-          value={value.value}
-          onInput={(event) => (value.value = event.currentTarget.value)}
+          value={value}
         />
       </Form>
     </Dialog>

@@ -1,13 +1,14 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { Permitted } from "../parts/permitted.tsx";
-import { Screen, Table } from "../parts/screen.tsx";
+import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Loaded } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
@@ -101,13 +102,7 @@ function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
           </tr>
         ))}
       </Table>
-      <div class="charts">
-        {channels.map(({ id, name }) => (
-          <SeenBox key={id}>
-            <HistoryChart title={name} of={id} />
-          </SeenBox>
-        ))}
-      </div>
+      <Charts of={channels} />
     </section>
   );
 }
@@ -140,23 +135,28 @@ function Keys({ keys }: { keys: KeyStats[] }): JSX.Element {
           </tr>
         ))}
       </Table>
-      <div class="charts">
-        {used.map(({ id, name }) => (
-          <SeenBox key={id}>
-            <HistoryChart title={name} of={id} />
-          </SeenBox>
-        ))}
-      </div>
+      <Charts of={used} />
     </section>
   );
 }
 
-/** A box that loads what is in it when it is on the screen. It has its height before. */
-function SeenBox({ children }: { children: ComponentChildren }): JSX.Element {
+/** A chart for each channel or key. */
+function Charts({ of }: { of: { id: string; name: string }[] }): JSX.Element {
+  return (
+    <div class="charts">
+      {of.map(({ id, name }) => (
+        <ChartBox key={id} id={id} name={name} />
+      ))}
+    </div>
+  );
+}
+
+/** Loads the chart when it is on the screen. The box has its height before. */
+function ChartBox({ id, name }: { id: string; name: string }): JSX.Element {
   const [element, isSeen] = useSeen<HTMLDivElement>();
   return (
     <div class="box chart-box" ref={element}>
-      {isSeen && children}
+      {isSeen && <HistoryChart title={name} of={id} />}
     </div>
   );
 }

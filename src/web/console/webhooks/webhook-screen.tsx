@@ -111,20 +111,10 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
         {isDisabled ? "Enable" : "Disable"}
       </button>
       <Menu label="More actions" button={<Icon name="more" />}>
-        {(closeMenu) => {
-          const choose = (one: "rotate" | "delete") => () => {
-            closeMenu();
-            open.value = one;
-          };
-          return (
-            <>
-              <MenuItem onChoose={choose("rotate")}>Rotate the secret</MenuItem>
-              <MenuItem danger onChoose={choose("delete")}>
-                Delete
-              </MenuItem>
-            </>
-          );
-        }}
+        <MenuItem onChoose={() => (open.value = "rotate")}>Rotate the secret</MenuItem>
+        <MenuItem danger onChoose={() => (open.value = "delete")}>
+          Delete
+        </MenuItem>
       </Menu>
       {open.value === "edit" && <EditWebhookDialog shown={shown} onClose={close} onWebhook={found.set} />}
       {open.value === "replay" && (
