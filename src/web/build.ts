@@ -68,8 +68,8 @@ const CLASSIC_SCRIPTS = {
 export const FETCHED_TEXTS = { ar, de, es, fr };
 
 /**
- * Builds all static assets: the chat page, the widget, the console and the documentation. A server may read `out` during a build, and
- * builds may run at the same time.
+ * Builds all static assets: the chat page, the widget, the console and the documentation. A server may read `out` during
+ * a build, and builds may run at the same time.
  * @returns the gzipped bytes of the scripts and styles that browsers load, by path
  */
 export async function buildWeb(out = ASSETS): Promise<Record<string, number>> {
@@ -81,6 +81,8 @@ async function writeScripts(out: string, path: string, script: string, format: "
   const bundle = await rolldown({
     input: { [basename(path)]: join(source, script) },
     tsconfig: false,
+    // Reading a property or a global does nothing else, so it can be dropped if its value is not used.
+    treeshake: { propertyReadSideEffects: false, unknownGlobalSideEffects: false },
     transform: {
       target: TARGET,
       // A call of h() is shorter than one of the automatic runtime, which names its children.
@@ -100,6 +102,18 @@ async function writeScripts(out: string, path: string, script: string, format: "
   await bundle.close();
 }
 
+/** Writes the values of variables into the rules, in place of their names, if no color scheme changes them. */
+function withValues(css: string): string {
+  const declarations = [...css.matchAll(/(--[\w-]+):\s*([^;}]+);?/g)];
+  const isConstant = (wanted: string) => declarations.filter(([, name]) => name === wanted).length === 1;
+  return declarations
+    .filter(([, name = ""]) => isConstant(name))
+    .reduce(
+      (text, [declaration, name = "", value = ""]) => text.replace(declaration, "").replaceAll(`var(${name})`, value),
+      css,
+    );
+}
+
 async function writeAll(out: string): Promise<Record<string, number>> {
   await mkdir(join(out, "web-assets"), { recursive: true });
   for (const [path, script] of Object.entries(CLASSIC_SCRIPTS)) await writeScripts(out, path, script, "iife");
@@ -116,6 +130,8 @@ async function writeAll(out: string): Promise<Record<string, number>> {
     target: TARGET,
     logLevel: "warning",
   });
+  const style = join(out, "web-assets/console/page.css");
+  await writeFile(style, withValues(await readFile(style, "utf8")));
   for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
     await writeFile(join(out, "web-assets", `${language}.json`), JSON.stringify(texts));
   }

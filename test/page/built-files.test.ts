@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -44,4 +44,18 @@ test("the build creates only the files that are needed", async () => {
     "web-assets/fr.json",
     "widget.js",
   ]);
+});
+
+test("the console's styles have a variable for what a color scheme changes, and every variable in them has a value", async () => {
+  const css = await readFile(join(out, "web-assets/console/page.css"), "utf8");
+  const names = (pattern: RegExp) => Array.from(css.matchAll(pattern), ([, name]) => name);
+  const declared = names(/(--[\w-]+):/g);
+  const used = new Set(names(/var\((--[\w-]+)\)/g));
+  expect(used.size).toBeGreaterThan(10);
+  expect(new Set(declared)).toEqual(used);
+  for (const name of used)
+    expect(
+      declared.filter((one) => one === name),
+      name,
+    ).toHaveLength(2);
 });
