@@ -114,7 +114,7 @@ export function ScheduledBubble({
             <MenuItem onChoose={() => move(new Date(at + HOUR_MS).toISOString(), "Moved by an hour")}>
               An hour later
             </MenuItem>
-            <MenuItem danger onChoose={() => store.cancel(message.id).then(() => say("Canceled"), sayError)}>
+            <MenuItem danger onChoose={() => void store.cancel(message.id).then(() => say("Canceled"), sayError)}>
               Cancel it
             </MenuItem>
           </Menu>
