@@ -141,7 +141,7 @@ test.each(["unanswered", "scheduled"])("a cursor of another organization's list 
   const [ours, theirs] = [await unansweredChats(2), await unansweredChats(2)];
   // Whose messages are scheduled wait for no answer here.
   for (const { organizationId, ids } of list === "scheduled" ? [ours, theirs] : []) {
-    await schedule(organizationId, Object.fromEntries(ids.map((id) => [id, Date.now() + 60_000])));
+    await schedule(organizationId, Object.fromEntries(ids.map((id, n) => [id, Date.now() + 60_000 * (n + 1)])));
   }
   const { cursor } = (await theirs.api("GET", `/chats?${list}=true&limit=1`)).body.pagination;
   expect(idsOf(await theirs.api("GET", `/chats?${list}=true&after=${cursor}`))).toEqual([theirs.ids[1]]);
