@@ -61,6 +61,24 @@ test("a template is written with a live preview, changed and deleted; one that i
   await page.context().close();
 });
 
+test("the text of a template that was not saved stays in the tab until it is discarded", async () => {
+  const page = await openConsole(browser, screenOf(desk, "templates/new"));
+  const text = page.getByLabel("Text");
+  await text.fill("Half a thought");
+  await page.getByRole("link", { name: "Audit" }).click();
+  await page.getByRole("heading", { name: "Audit" }).waitFor();
+  await page.goBack();
+  await expect.poll(() => text.inputValue()).toBe("Half a thought");
+  await page.reload();
+  await expect.poll(() => text.inputValue()).toBe("Half a thought");
+  await page.getByRole("button", { name: "Discard" }).click();
+  expect(await text.inputValue()).toBe("");
+  await page.reload();
+  await text.waitFor();
+  expect(await text.inputValue()).toBe("");
+  await page.context().close();
+});
+
 test("a member is added, signs in with the link, and is signed out everywhere", async () => {
   const page = await openConsole(browser, screenOf(desk, "members"));
   await page.getByRole("button", { name: "Add a member" }).click();

@@ -3,16 +3,16 @@ import type { Draft } from "./conversation-store.ts";
 /** What a person was writing, for this tab alone: never on the server, and gone with the tab. */
 const PREFIX = "parley.draft.";
 
-/** The text that waits in a chat. */
-export function readDraft(chatId: string): string {
-  return sessionStorage.getItem(PREFIX + chatId) ?? "";
+/** The text that waits in a chat, or in the editor of a template. */
+export function readDraft(of: string): string {
+  return sessionStorage.getItem(PREFIX + of) ?? "";
 }
 
 /** Keeps the text, also if the page is loaded again. */
-export function saveDraft(chatId: string, text: string): void {
+export function saveDraft(of: string, text: string): void {
   try {
-    if (text === "") sessionStorage.removeItem(PREFIX + chatId);
-    else sessionStorage.setItem(PREFIX + chatId, text);
+    if (text === "") sessionStorage.removeItem(PREFIX + of);
+    else sessionStorage.setItem(PREFIX + of, text);
   } catch {
     // The storage is full or off. The text stays in the box.
   }

@@ -4,6 +4,7 @@ import { useLocation } from "preact-iso/router";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
 import type { Template } from "../api.ts";
 import { number } from "../format.ts";
+import { readDraft, saveDraft } from "../inbox/drafts.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm, Form } from "../parts/dialog.tsx";
@@ -71,9 +72,15 @@ function DeleteDialog({ template, onClose }: { template: Template; onClose: () =
 }
 
 function Editor({ template }: { template: Template | null }): JSX.Element {
-  const { api, to } = usePlace();
+  const { organization, api, to } = usePlace();
   const { route } = useLocation();
-  const body = useSignal(template?.body ?? "");
+  const stored = template?.body ?? "";
+  const draftOf = template?.id ?? `a template of ${organization.id}`;
+  const body = useSignal(readDraft(draftOf) || stored);
+  const write = (text: string) => {
+    body.value = text;
+    saveDraft(draftOf, text === stored ? "" : text);
+  };
   const values = useSignal<Record<string, string>>({});
   const names = placeholdersOf(body.value);
   const fault = faultIn(body.value);
@@ -87,6 +94,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
           const fields = { name: text("name"), language: text("language"), body: body.value };
           if (template) await api.PATCH("/templates/{id}", { path: { id: template.id }, body: fields });
           else await api.POST("/templates", { body: fields });
+          saveDraft(draftOf, "");
           forget(`template`);
           say("Saved");
           route(to("templates"));
@@ -135,7 +143,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
               aria-invalid={fault !== null}
               aria-describedby={`${id}-fault`}
               value={body.value}
-              onInput={(event) => (body.value = event.currentTarget.value)}
+              onInput={(event) => write(event.currentTarget.value)}
             />
           )}
         </Field>
@@ -146,6 +154,14 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
             </p>
           )}
         </div>
+        {canWrite && body.value !== stored && (
+          <p class="hint">
+            Not saved. This tab keeps the text.{" "}
+            <button type="button" class="plain" onClick={() => write(stored)}>
+              Discard
+            </button>
+          </p>
+        )}
         {template && (
           <p class="hint">
             A change applies to messages sent from now on. Messages that wait keep the text that they have.
