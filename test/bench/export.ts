@@ -2,7 +2,7 @@ import { freePort } from "../../src/cli/local/port.ts";
 import { type Channel, createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
 import { type BenchSettings, withSetup } from "./bench.ts";
 import type { Driver } from "./driver.ts";
-import { heapOf } from "./memory.ts";
+import { openInspector } from "./inspector.ts";
 import { Place } from "./place.ts";
 import { authorized, post } from "./request.ts";
 import { type Server, withServer } from "./server.ts";
@@ -41,7 +41,7 @@ export interface ExportMeasurement {
   responses: number;
   cuts: number;
   megabytes: number;
-  /** Live bytes on the heap of the isolate that streams the export, before it and at most amid a part. */
+  /** Bytes on the heap of the isolate that streams the export, with garbage: before it and at most amid a part. */
   heap: { before: number; most: number };
   sends: Sends[];
   /** How many MB a second were exported beside the sends. */
@@ -77,20 +77,28 @@ export function measureExport(sizes: ExportSizes, settings: Settings): Promise<E
       for (let n = 0; n < sizes.full; n++) await place.chat(channel, sizes.messages);
       const { secret } = await createKey(organization, { permissions: EXPORTS });
       log("Exporting them");
-      const walk = await walkExport(place, () => heapOf("parley", inspector), secret, sizes);
+      const walk = await walkExport(place, () => heapNow(inspector), secret, sizes);
       const beside = await measureSends({ place, server, channel, secret, drive }, sizes.longChat, settings);
       return { sizes, ...walk, ...beside };
     });
   });
 }
 
+/** The bytes on the heap of the isolate that takes the requests, with garbage. @param port the inspector's */
+async function heapNow(port: number): Promise<number> {
+  const inspector = await openInspector("parley", port);
+  const { usedSize } = await inspector.call<{ usedSize: number }>("Runtime.getHeapUsage");
+  inspector.close();
+  return usedSize;
+}
+
 /** Exports the organization, and counts each line. */
-async function walkExport(place: Place, heapNow: () => Promise<number>, secret: string, sizes: ExportSizes) {
+async function walkExport(place: Place, heapOf: () => Promise<number>, secret: string, sizes: ExportSizes) {
   const random = randomFrom(SEED);
   const chats = new Set<string>();
   const lastSeqs = new Map<string, number>();
   const faults: string[] = [];
-  const before = await heapNow();
+  const before = await heapOf();
   let [most, bytes, responses, cuts, messages] = [before, 0, 0, 0, 0];
   const keep = (line: string) => {
     const { type, chat, message } = JSON.parse(line) as Line;
@@ -109,7 +117,7 @@ async function walkExport(place: Place, heapNow: () => Promise<number>, secret: 
   for (let next: string | null = ""; next !== null; responses++) {
     const isLook = responses % RESPONSES_TO_A_LOOK === 0;
     const part = await readExport(place, secret, "/export", next, async () => {
-      if (isLook) most = Math.max(most, await heapNow());
+      if (isLook) most = Math.max(most, await heapOf());
       return random() * PARTS_TO_A_CUT < 1;
     });
     for (const line of part.lines) keep(line);

@@ -62,7 +62,7 @@ async function use(server: Server, { path, secret }: Chat, messages: number): Pr
 }
 
 /** The bytes of JavaScript on an isolate's heap, after a collection of garbage. */
-export async function heapOf(worker: string, port: number): Promise<number> {
+async function heapOf(worker: string, port: number): Promise<number> {
   const inspector = await openInspector(worker, port);
   await inspector.call("HeapProfiler.enable");
   await inspector.call("HeapProfiler.collectGarbage");
