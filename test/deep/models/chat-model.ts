@@ -111,11 +111,18 @@ export class ChatModel {
 
   /** Tries what is due, until something must wait. */
   work(): void {
+    this.giveUp();
     for (let head = this.head(); head && this.dueAt() === this.now; head = this.head()) {
-      if (head.firstAt !== null && this.now - head.firstAt >= DAY) {
-        const message = `Not delivered within a day: ${head.lastError?.message ?? "no attempt succeeded"}`;
-        this.#become(head, "FAILED", { code: "delivery_timeout", message });
-      } else this.#attempt(head);
+      this.#attempt(head);
+      this.giveUp();
+    }
+  }
+
+  /** What waits first fails if it was tried for a day. No call is needed for it. */
+  giveUp(): void {
+    for (let head = this.head(); head?.firstAt != null && this.now - head.firstAt >= DAY; head = this.head()) {
+      const message = `Not delivered within a day: ${head.lastError?.message ?? "no attempt succeeded"}`;
+      this.#become(head, "FAILED", { code: "delivery_timeout", message });
     }
   }
 
