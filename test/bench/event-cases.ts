@@ -87,11 +87,15 @@ async function sendBeside(place: Place, pace: object): Promise<Traffic> {
     ...traffic,
     run: async (url, { drive }) => {
       const arrivals = await openWebhook(url, ground);
-      const before = ground.webhook?.endpoint.calls.length ?? 0;
+      const called = new Promise<null>((resolve) => {
+        arrivals.onArrival = () => resolve(null);
+      });
       const measured = await drive();
-      const calls = (ground.webhook?.endpoint.calls.length ?? 0) - before;
+      // A short turn can end before the first call arrives.
+      const silent = delay(PATIENCE_MS).then(() => "The webhook was not called");
+      const unexpected = measured.unexpected ?? (await Promise.race([called, silent]));
       await arrivals.close();
-      return { ...measured, unexpected: measured.unexpected ?? (calls > 0 ? null : "The webhook was not called") };
+      return { ...measured, unexpected };
     },
   };
 }
