@@ -70,8 +70,8 @@ function node(
 
 /** One service for all tests of a browser. */
 const BROWSER = ["test/browser/server.ts"];
-/** The screens of the console take minutes, so `npm test` opens the sign-in alone. */
-const CONSOLE_SCREENS = "test/browser/console-!(sign-in).test.ts";
+/** These pages take minutes. `npm test` opens the chat page, the widget and the console's sign-in. */
+const DEEP_PAGES = "test/browser/{console-!(sign-in),docs,injection}.test.ts";
 
 /** `npm test` runs all projects but those whose name begins with `deep`; `npm run test:deep` runs those. */
 export default defineConfig({
@@ -87,10 +87,10 @@ export default defineConfig({
       service("service", ["test/service/**/*.test.ts"], { exclude: [REPLACES_A_MODULE], sharesRuntime: true }),
       service("service-modules", [REPLACES_A_MODULE], { bundles: false }),
       node("page", ["test/page/**/*.test.ts"]),
-      node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [CONSOLE_SCREENS] }),
+      node("browser", ["test/browser/**/*.test.ts"], { globalSetup: BROWSER, exclude: [DEEP_PAGES] }),
       node("cli", ["test/{cli,client,wire}/**/*.test.ts"]),
       service("deep-service", ["test/deep/{service,failing-steps,models,fuzz,flood,export}/**/*.test.ts"]),
-      node("deep-browser", ["test/deep/browser/**/*.test.ts", CONSOLE_SCREENS], {
+      node("deep-browser", ["test/deep/browser/**/*.test.ts", DEEP_PAGES], {
         globalSetup: BROWSER,
         // A test of the console opens several pages, beside another one that needs a core.
         testTimeout: 120_000,

@@ -1,8 +1,19 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import { newId } from "../../../src/ids.ts";
-import { admin, expectError, expectFaults, send } from "../../support/harness.ts";
-import { contentOf, eachLine, expected, firstPart, type Line, linesOf, listsOf, open, place, read } from "./place.ts";
+import { newId } from "../../../../src/ids.ts";
+import {
+  contentOf,
+  eachLine,
+  expected,
+  firstPart,
+  type Line,
+  linesOf,
+  listsOf,
+  open,
+  place,
+  read,
+} from "../../../service/export/place.ts";
+import { admin, expectError, expectFaults, send } from "../../../support/harness.ts";
 
 test("lists longer than one query are exported whole, and go on where they were cut", async () => {
   const { organizationId, secret } = await place();

@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { Chat } from "../../../src/chats/chat.ts";
-import { aroundCall, breakObjects, replaceMethod, watchUnderWay } from "../../support/faults.ts";
-import { type Answer, call, expectError } from "../../support/harness.ts";
-import { stopTheClock } from "../delivery/conversation.ts";
-import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "./webhook-calls.ts";
-import { newContact, type Place, place } from "./webhook-place.ts";
+import type { Chat } from "../../../../src/chats/chat.ts";
+import { stopTheClock } from "../../../service/delivery/conversation.ts";
+import { fromMeta, fromTelegram, taken, telegramText, whatsappText } from "../../../service/inbound/webhook-calls.ts";
+import { newContact, type Place, place } from "../../../service/inbound/webhook-place.ts";
+import { aroundCall, breakObjects, replaceMethod, watchUnderWay } from "../../../support/faults.ts";
+import { type Answer, call, expectError } from "../../../support/harness.ts";
 
 stopTheClock();
 // Each contact has an object with its own file, so many of them are slow on a slow machine.

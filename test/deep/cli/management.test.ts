@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { writeProfiles } from "../../src/cli/parley/profiles.ts";
-import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "./fake-service.ts";
+import { writeProfiles } from "../../../src/cli/parley/profiles.ts";
+import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
 
 const KEY = { id: "key_g1", name: "Shop", permissions: ["chats:read"] };
 const LISTS = { keys: [KEY], channels: [], webhooks: [], templates: [], members: [], pagination: { totalPages: 1 } };

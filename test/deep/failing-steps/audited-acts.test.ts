@@ -1,0 +1,113 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import { ACTION_NAMES, type AuditAction } from "../../../src/admin/actions.ts";
+import { ACTORS, ACTS, type Act, type Everything, everything } from "../../service/admin/acts.ts";
+import type { Answer } from "../../support/harness.ts";
+import { chatOnDisk, entriesOf, rows } from "./looks.ts";
+import { quietly } from "./places.ts";
+import { watchSteps } from "./steps.ts";
+
+quietly();
+
+/** No receiver accepts an event, and Telegram registers every webhook. */
+beforeEach(() => {
+  vi.stubGlobal("fetch", async (input: RequestInfo) => {
+    const url = input instanceof Request ? input.url : input;
+    return url.includes("setWebhook") ? Response.json({ ok: true, result: true }) : new Response(null, { status: 500 });
+  });
+  return () => vi.unstubAllGlobals();
+});
+
+/** The steps of the audit log itself. After one of them an entry may lack its status. */
+const OF_LOG = /beginAct|endAct|audit|alarm/i;
+
+/** Its entry follows it; `creations.test.ts` makes its steps fail. */
+const WITHOUT_LOG: AuditAction = "organization.create";
+
+/** After these, the next try needs resources of its own. */
+const isFinal = (action: AuditAction) => /delete|revoke|redact/.test(action);
+
+type Request = () => Promise<Answer | null>;
+
+/** The request of an act. Null: an export broke off after its status. */
+async function requestOf([action, method, , request, , actors = ["key"]]: Act, ids: Everything): Promise<Request> {
+  const actor = actors.includes("key") ? "key" : "operator";
+  const { client, pathOf } = ACTORS[actor];
+  const [path, body] = await request(ids);
+  return async () => {
+    try {
+      return await client(ids)(method, pathOf(path), body);
+    } catch (error) {
+      if (action.endsWith(".export")) return null;
+      throw error;
+    }
+  };
+}
+
+/** What is stored of an organization's resources. */
+async function stored({ organizationId, chatId }: Everything): Promise<string> {
+  const tables = ["members", "channels", "templates", "api_keys", "webhooks"];
+  const lists = await Promise.all(tables.map((table) => rows(table, "organization_id = ?", organizationId)));
+  const organization = await rows("organizations", "id = ?", organizationId);
+  return JSON.stringify([organization, lists, (await chatOnDisk(chatId)).messages]);
+}
+
+/** What is wrong with the entries of a request; null if nothing is. */
+async function wrongEntries(
+  [action, method]: Act,
+  ids: Everything,
+  { answer, before, known, step }: { answer: Answer | null; before: string; known: Set<string>; step: string },
+): Promise<string | null> {
+  const entries = (await entriesOf(ids.organizationId)).filter(({ request_id: id }) => !known.has(id));
+  const [entry] = entries;
+  if (entries.length > 1) return "more than one entry";
+  if (!entry) {
+    // The log goes with its organization.
+    if (action === "organization.delete") return null;
+    const isUndone = (await stored(ids)) === before;
+    return isUndone && (answer?.status ?? 0) >= 500 ? null : `${answer?.status} without an entry`;
+  }
+  if (entry.action !== action) return `an entry of ${entry.action}`;
+  if (!answer || entry.status === answer.status) return null;
+  if (entry.status !== null) return `the status ${entry.status} in the entry of a ${answer.status}`;
+  // The status of a read is stored after its response.
+  return method === "GET" || OF_LOG.test(step) ? null : "no status, though the act ended";
+}
+
+const ACTS_WITH_LOG = ACTS.filter(([action]) => action !== WITHOUT_LOG);
+
+test.each(ACTS_WITH_LOG.map((act) => [act[0], act] as const))(
+  "%s is never done without an entry, and the entry has the status, whichever step fails",
+  async (action, act) => {
+    const first = await everything();
+    const run = await requestOf(act, first);
+    const undisturbed = await watchSteps();
+    const answer = await run().finally(undisturbed.end);
+    expect(answer?.status, answer?.text).toBeLessThan(300);
+    const steps = undisturbed.steps.filter(({ nth }) => nth === 1);
+    expect(steps.map(({ name }) => name)).toContain("ORGANIZATIONS.beginAct");
+    const faults: string[] = [];
+    let reached = 0;
+    let ids = first;
+    for (const [number, step] of steps.entries()) {
+      if (isFinal(action) || number === 0) ids = await everything();
+      const before = await stored(ids);
+      const known = new Set((await entriesOf(ids.organizationId)).map(({ request_id: id }) => id));
+      const retried = await requestOf(act, ids);
+      const watch = await watchSteps({ ...step, failure: "unmade" });
+      const failed = await retried().finally(watch.end);
+      // What an object remembers of the tries before is not read again.
+      if (!watch.reached()) continue;
+      reached++;
+      const wrong = await wrongEntries(act, ids, { answer: failed, before, known, step: step.name });
+      if (wrong) faults.push(`${step.name}: ${wrong}`);
+    }
+    expect(faults).toEqual([]);
+    expect(reached).toBeGreaterThan(steps.length / 3);
+  },
+);
+
+test("each action has a case", () => {
+  expect([...new Set([...ACTS_WITH_LOG.map(([action]) => action), WITHOUT_LOG])].sort()).toEqual(
+    [...ACTION_NAMES].sort(),
+  );
+});
