@@ -5,6 +5,8 @@ import * as worker from "../../src/index.ts";
 import { watchForSecrets } from "./canaries.ts";
 
 declare global {
+  /** The number of the test file in this runtime. */
+  var testFile: number | undefined;
   /** The name under which Vitest's plugin for the Workers runtime loads the tested Worker. */
   var __vitest_mocker__: { moduleRunner: ModuleRunner } | undefined;
 }
@@ -17,9 +19,12 @@ interface ModuleRunner {
 /** One of so many loads is real, because a runtime that never waits for another process fires no timers. */
 const REAL_LOAD_EVERY = 64;
 
-// Test files share a runtime. Each begins with empty storage, without objects or alarms of the file before.
+// Test files share a runtime. Each begins with empty storage, without objects, alarms or timers of the file before: what
+// a request left to be done later would call objects while this file counts calls.
 vi.useRealTimers();
 vi.unstubAllGlobals();
+if (globalThis.testFile === undefined) endTimersWithTheirFile();
+globalThis.testFile = (globalThis.testFile ?? 0) + 1;
 await reset();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
 watchForSecrets();
@@ -38,4 +43,16 @@ if (runner && !runner.keepsWorker) {
     // After `vi.resetModules` a real load returns another copy, which breaks the objects of this one.
     return worker;
   };
+}
+
+/** A timer can't be cleared outside the request that set it, so it rings and does nothing. */
+function endTimersWithTheirFile(): void {
+  const plain = globalThis.setTimeout;
+  const ending = (run: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) => {
+    const file = globalThis.testFile;
+    return plain(() => {
+      if (globalThis.testFile === file) run(...given);
+    }, ms);
+  };
+  globalThis.setTimeout = ending as typeof setTimeout;
 }
