@@ -70,8 +70,8 @@ function node(
 
 /** One service for all tests of a browser. */
 const BROWSER = ["test/browser/server.ts"];
-/** These pages take minutes. `npm test` opens the chat page, the widget and the console's sign-in. */
-const DEEP_PAGES = "test/browser/{console-!(sign-in),docs,injection}.test.ts";
+/** These pages take minutes. `npm test` opens the chat page and the console's sign-in. */
+const DEEP_PAGES = "test/browser/{console-!(sign-in),docs,injection,widget}.test.ts";
 
 /** `npm test` runs all projects but those whose name begins with `deep`; `npm run test:deep` runs those. */
 export default defineConfig({

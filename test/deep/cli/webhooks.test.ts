@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "./fake-service.ts";
+import { ADMIN_TOKEN, API_KEY, fakeService, newHome, run } from "../../cli/fake-service.ts";
 
 const WEBHOOK = { id: "whk_g1", url: "https://shop.example/hook", state: "trial", types: null, failed: 0 };
 const EVENT = "evt_g00000000000000100000001";
@@ -133,7 +133,7 @@ test("without the operator's token, an API key manages its own organization's we
   const { url, asked } = await fakeService({ webhook: WEBHOOK, webhooks: [], pagination: {} });
   // A profile, so that the operator's token of this checkout is not used.
   const XDG_CONFIG_HOME = await newHome();
-  const { writeProfiles } = await import("../../src/cli/parley/profiles.ts");
+  const { writeProfiles } = await import("../../../src/cli/parley/profiles.ts");
   await writeProfiles(`${XDG_CONFIG_HOME}/parley/profiles.json`, { default: { url, apiKey: API_KEY } });
   const env = { PARLEY_URL: url, XDG_CONFIG_HOME };
   for (const argv of [

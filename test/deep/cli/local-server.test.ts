@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DevServer } from "../support/world/dev-server.ts";
-import { createChannel, createChat, createKey, createOrganization } from "../support/world/factories.ts";
-import { chunked, exchange, head, type Raw } from "./raw.ts";
+import { DevServer } from "../../support/world/dev-server.ts";
+import { createChannel, createChat, createKey, createOrganization } from "../../support/world/factories.ts";
+import { chunked, exchange, head, type Raw } from "../../wire/raw.ts";
 
 const MIB = 1_024 * 1_024;
 

@@ -3,9 +3,9 @@ import { readFile, stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import { verifyWebhook } from "../../src/client/verify-webhook.ts";
-import { close, listen } from "../support/fake-server.ts";
-import { API_KEY, begin, newHome, run, serve } from "./fake-service.ts";
+import { verifyWebhook } from "../../../src/client/verify-webhook.ts";
+import { API_KEY, begin, newHome, run, serve } from "../../cli/fake-service.ts";
+import { close, listen } from "../../support/fake-server.ts";
 
 type Child = ReturnType<typeof begin>;
 
