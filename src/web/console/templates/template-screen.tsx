@@ -157,7 +157,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         {canWrite && body.value !== stored && (
           <p class="hint">
             Not saved. This tab keeps the text.{" "}
-            <button type="button" class="plain" onClick={() => write(stored)}>
+            <button type="button" class="link" onClick={() => write(stored)}>
               Discard
             </button>
           </p>
