@@ -8,6 +8,8 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", "&#39;");
 }
 
+/** For a page that scrolls. */
+export const SCROLLING = "width=device-width, initial-scale=1";
 /** For a page that fills a phone's screen and shrinks when the keyboard opens. */
 const FULL_SCREEN = "width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content";
 
@@ -21,17 +23,23 @@ interface Page {
   /** The `body` element. */
   body: string;
   viewport?: string;
+  /** For search engines. They don't list a page without it. */
+  description?: string;
 }
 
-/** A page in English that search engines don't list. */
-export function htmlPage({ title, style, script, body, viewport = FULL_SCREEN }: Page): string {
+/** A page in English. */
+export function htmlPage({ title, style, script, body, viewport = FULL_SCREEN, description }: Page): string {
+  const forSearch =
+    description === undefined
+      ? 'name="robots" content="noindex"'
+      : `name="description" content="${escapeHtml(description)}"`;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="${viewport}">
 <meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
+<meta ${forSearch}>
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${style}">

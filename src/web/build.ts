@@ -102,18 +102,6 @@ async function writeScripts(out: string, path: string, script: string, format: "
   await bundle.close();
 }
 
-/** Writes the values of variables into the rules, in place of their names, if no color scheme changes them. */
-function withValues(css: string): string {
-  const declarations = [...css.matchAll(/(--[\w-]+):\s*([^;}]+);?/g)];
-  const isConstant = (wanted: string) => declarations.filter(([, name]) => name === wanted).length === 1;
-  return declarations
-    .filter(([, name = ""]) => isConstant(name))
-    .reduce(
-      (text, [declaration, name = "", value = ""]) => text.replace(declaration, "").replaceAll(`var(${name})`, value),
-      css,
-    );
-}
-
 async function writeAll(out: string): Promise<Record<string, number>> {
   await mkdir(join(out, "web-assets"), { recursive: true });
   for (const [path, script] of Object.entries(CLASSIC_SCRIPTS)) await writeScripts(out, path, script, "iife");
@@ -130,8 +118,6 @@ async function writeAll(out: string): Promise<Record<string, number>> {
     target: TARGET,
     logLevel: "warning",
   });
-  const style = join(out, "web-assets/console/page.css");
-  await writeFile(style, withValues(await readFile(style, "utf8")));
   for (const [language, texts] of Object.entries(FETCHED_TEXTS)) {
     await writeFile(join(out, "web-assets", `${language}.json`), JSON.stringify(texts));
   }

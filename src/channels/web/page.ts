@@ -1,4 +1,4 @@
-import { escapeHtml, htmlPage, htmlPageHeaders } from "../../http/html.ts";
+import { escapeHtml, htmlPage, htmlPageHeaders, SCROLLING } from "../../http/html.ts";
 
 /** The page's static files among the Worker's assets. */
 const SCRIPT = "/web-assets/chat.js";
@@ -47,7 +47,7 @@ export function chatPageHeaders(url: URL, allowedOrigins: readonly string[]): Re
 export const NO_CHANNEL_PAGE = htmlPage({
   title: "Chat not found",
   style: STYLE,
-  viewport: "width=device-width, initial-scale=1",
+  viewport: SCROLLING,
   body: `<body class="no-channel">
 <main class="empty">
 <h1 class="empty-title">This chat doesn’t exist</h1>

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../http/html.ts";
+import { escapeHtml, htmlPage, SCROLLING } from "../../http/html.ts";
 import { methodBadge } from "./markup.ts";
 
 /** A link in the side bar. `method` marks a link to a route. */
@@ -41,19 +41,13 @@ export interface Page {
 /** A whole page. It has no inline script or style, and works without its script. */
 export function layout(page: Page): string {
   const { title, description, body, wide = false, headings = [] } = page;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="description" content="${escapeHtml(description)}">
-<title>${escapeHtml(title)} · Parley</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/web-assets/docs.css">
-<script src="/web-assets/docs.js" defer></script>
-</head>
-<body>
+  return htmlPage({
+    title: `${title} · Parley`,
+    description,
+    viewport: SCROLLING,
+    style: "/web-assets/docs.css",
+    script: '<script src="/web-assets/docs.js" defer></script>',
+    body: `<body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="top">
 <a class="brand" href="/docs">Parley</a>
@@ -72,9 +66,8 @@ ${pager(page)}
 </main>
 ${headings.length > 1 ? onThisPage(headings) : ""}
 </div>
-</body>
-</html>
-`;
+</body>`,
+  });
 }
 
 function sideGroup({ title, links }: Group, current: string): string {

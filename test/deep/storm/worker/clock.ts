@@ -20,9 +20,9 @@ export function setAlarmsByClock(state: DurableObjectState): void {
   };
   void state.blockConcurrencyWhile(async () => {
     const moved = AHEAD_MS - (storage.kv.get<number>(KNOWN) ?? 0);
-    const at = moved === 0 ? null : await getAlarm();
-    if (at === null) return;
-    await setAlarm(at - moved);
+    if (moved === 0) return;
     storage.kv.put(KNOWN, AHEAD_MS);
+    const at = await getAlarm();
+    if (at !== null) await setAlarm(at - moved);
   });
 }
