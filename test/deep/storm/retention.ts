@@ -39,7 +39,7 @@ export async function retention({ rounds, random, log }: Force, { server }: Grou
       const reads = chats.map((id) => parley.api("GET", `/chats/${id}/messages?limit=1`));
       if (kill === 1) sending = sendAll(parley, chats, round);
       await Promise.any(reads);
-      await delay(random.between(0, 120));
+      await delay(random.between(0, 40));
       await server.kill().gone;
       await Promise.all(reads);
       const first = (round - 1) * MESSAGES + 1;
