@@ -294,8 +294,9 @@ export class WebhookPermits {
 
   #apply(attempt: WebhookAttempt): void {
     const { clock, log, failed } = this.#ports;
-    const { permit, lineId, number, outcome, first = number, replayId, retryAfterMs } = attempt;
-    const name = [permit, lineId, first, number, outcome, replayId].join(" ");
+    const { permit, lineId, number, eventId, outcome, first = number, replayId, retryAfterMs } = attempt;
+    // A chat that is deleted and created again counts its events from 1 again. Their ids differ.
+    const name = [permit, lineId, first, eventId, outcome, replayId].join(" ");
     if (this.#reported.has(name)) return;
     this.#reported.set(name, true);
     const held = this.#slots.held(lineId, permit);

@@ -90,9 +90,9 @@ test.each(ACTS_WITH_LOG.map((act) => [act[0], act] as const))(
     let ids = first;
     for (const [number, step] of steps.entries()) {
       if (isFinal(action) || number === 0) ids = await everything();
+      const retried = await requestOf(act, ids);
       const before = await stored(ids);
       const known = new Set((await entriesOf(ids.organizationId)).map(({ request_id: id }) => id));
-      const retried = await requestOf(act, ids);
       const watch = await watchSteps({ ...step, failure: "unmade" });
       const failed = await retried().finally(watch.end);
       // What an object remembers of the tries before is not read again.

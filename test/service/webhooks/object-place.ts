@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { directory } from "../../../src/db/client.ts";
 import { webhooks } from "../../../src/db/schema.ts";
+import { eventId } from "../../../src/events/event.ts";
 import { newId } from "../../../src/ids.ts";
 import { seal, sealingKeys } from "../../../src/secrets/sealing.ts";
 import type { WebhookAttempt, WebhookPermitAnswer, WebhookPermitRequest } from "../../../src/webhooks/rpc.ts";
@@ -92,11 +93,12 @@ function answered(httpStatus: number | null): Partial<WebhookAttempt> {
 
 /** How an attempt of a line ended: with a 200 unless told otherwise. */
 export function attemptOf(line: number, given: Partial<WebhookAttempt>): WebhookAttempt {
+  const number = given.number ?? 1;
   return {
     permit: "",
     lineId: lineOf(line),
-    number: 1,
-    eventId: `evt_g${String(line).padStart(15, "0")}000000011`,
+    number,
+    eventId: eventId(lineOf(line), "0AbCdEf1", number),
     eventType: "message.received",
     replayId: null,
     startedAt: Date.now(),

@@ -106,6 +106,18 @@ test("the given-up events of a chat that was deleted and created again are kept,
   expect(await failed()).toBe(8);
 });
 
+test("a report of a chat that was deleted and created again counts, although an earlier event had the same number", async () => {
+  const webhook = await newWebhook();
+  const failed = async () => (await webhook.describe()).failed;
+  const old = { number: 4, eventId: eventId(lineOf(1), "0AbCdEf1", 4) };
+  await webhook.report(1, { ...givenUp, ...old });
+  await webhook.report(1, { ...old, replayId: "rpl_1" });
+  await webhook.report(1, { ...givenUp, ...old });
+  expect(await failed()).toBe(0);
+  await webhook.report(1, { ...givenUp, number: 4, eventId: eventId(lineOf(1), "0AbCdEf2", 4) });
+  expect(await failed()).toBe(1);
+});
+
 test("given-up events are kept as ranges, and are replayed once", async () => {
   const webhook = await newWebhook();
   const { replayed } = fakeLines();
