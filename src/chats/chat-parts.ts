@@ -122,7 +122,6 @@ export class ChatParts {
       logger: console,
       identity: () => this.adoption.identity(),
       limit: () => limitReached(this.log, this.depth()),
-      keptMs: () => this.retention.keptMs(),
       place: (identity, row, remove) => this.store.place(identity, row, remove),
     });
     this.store = new MessageStore({
@@ -164,6 +163,7 @@ export class ChatParts {
       clock: SYSTEM_CLOCK,
       logger: console,
       identity: () => this.adoption.identity(),
+      ended: this.scheduled,
       ask: () => this.report.repeat(),
       report: () => this.report.settle(),
       beforeDeletion: () => this.lines.forgetResponses(),

@@ -23,7 +23,7 @@ interface ActionHost {
   log: MessageLog;
   deliveries: Pick<DeliveryLog, "delivered">;
   queue: Pick<DeliveryQueue, "attemptsOf" | "cancel">;
-  scheduled: Pick<ScheduledMessages, "cancel" | "find" | "move">;
+  scheduled: Pick<ScheduledMessages, "cancel" | "find" | "move" | "nextTryAt">;
   store: Pick<MessageStore, "outbound">;
 }
 
@@ -100,9 +100,11 @@ export class MessageActions {
     }
     const unplaced = scheduled.find(id);
     if (!unplaced) return { outcome: "no_message" };
-    const { status, scheduledAt } = unplaced.message;
-    const nextAttemptAt = status === "SCHEDULED" ? (scheduledAt ?? null) : null;
-    return { outcome: "ok", history: { ...none, nextAttemptAt } };
+    const nextAt = scheduled.nextTryAt(id);
+    return {
+      outcome: "ok",
+      history: { ...none, nextAttemptAt: nextAt === null ? null : new Date(nextAt).toISOString() },
+    };
   }
 
   #find(id: string): Original | null {

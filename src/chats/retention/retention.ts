@@ -2,6 +2,7 @@ import { causeOf, type Logger } from "../../log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { ChatIdentity } from "../identity.ts";
 import type { MessageLog } from "../log/message-log.ts";
+import type { ScheduledMessages } from "../scheduled/scheduled-messages.ts";
 import { type ChatRetention, keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
 
 /** The messages of one step. A send that arrives meanwhile waits for one step at most. */
@@ -15,6 +16,8 @@ const KEPT_FOR_EVER: ChatRetention = { days: null, version: 0 };
 export interface RetentionHost {
   kv: SyncKvStorage;
   log: MessageLog;
+  /** The messages that ended without a place. */
+  ended: Pick<ScheduledMessages, "oldestEndedAt" | "removeEnded">;
   clock: Pick<Clock, "now">;
   logger: Pick<Logger, "error">;
   /** Undefined before the chat's adoption and after its deletion. */
@@ -56,14 +59,9 @@ export class Retention {
     this.#host = host;
   }
 
-  /** How long messages are kept, in milliseconds; null for ever. */
-  keptMs(): number | null {
-    return keptMs(this.#stored());
-  }
-
   /** When the chat looks for old messages, Unix milliseconds; null if it never does. It can be in the past. */
   dueAt(now: number): number | null {
-    const kept = this.keptMs();
+    const kept = this.#keptMs();
     const identity = this.#host.identity();
     if (kept === null || !identity) return null;
     if (this.#isBusy(now)) return this.#busyUntil;
@@ -128,6 +126,8 @@ export class Retention {
     await this.#host.ask();
     if (!exists()) return true;
     if (!this.#isConfirmed) return false;
+    const keptNow = this.#keptMs();
+    if (keptNow !== null) this.#host.ended.removeEnded(now - keptNow);
     for (let steps = 1; this.#step(now); steps++) {
       if (steps === MAX_STEPS) return true;
       this.#busyUntil = this.#host.clock.now() + AGAIN_AFTER_MS;
@@ -137,7 +137,7 @@ export class Retention {
     }
     if (!(await this.#host.report())) return false;
     if (!exists()) return true;
-    const kept = this.keptMs();
+    const kept = this.#keptMs();
     const isOver = kept !== null && log.isEmpty && this.#oldestAt() + kept <= now && this.#host.isIdle(now);
     if (isOver && !this.#host.isReported()) return false;
     if (isOver) await this.#host.leave(identity);
@@ -148,7 +148,7 @@ export class Retention {
   /** Deletes the oldest messages. @returns whether it deleted any */
   #step(now: number): boolean {
     const { log } = this.#host;
-    const kept = this.keptMs();
+    const kept = this.#keptMs();
     const last = kept === null ? null : lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
     if (!last) return false;
     this.#host.beforeDeletion();
@@ -159,7 +159,13 @@ export class Retention {
   /** The time of the oldest message; in a chat without messages, of what happened last. */
   #oldestAt(): number {
     const { events, floor, isEmpty } = this.#host.log;
-    return (isEmpty ? events.range(events.newest, events.newest)[0]?.at : floor.oldestAt()) ?? 0;
+    const placedAt = (isEmpty ? events.range(events.newest, events.newest)[0]?.at : floor.oldestAt()) ?? 0;
+    return Math.min(placedAt, this.#host.ended.oldestEndedAt() ?? placedAt);
+  }
+
+  /** How long messages are kept, in milliseconds; null for ever. */
+  #keptMs(): number | null {
+    return keptMs(this.#stored());
   }
 
   #stored(): ChatRetention {

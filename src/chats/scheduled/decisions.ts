@@ -63,14 +63,14 @@ export interface Rest {
   isForRoom: boolean;
 }
 
-/** When the alarm must ring for the message that is due first. */
+/** When a message that is due at `dueAt` tries to take its place. */
 function placeAt(dueAt: number, rest: Rest | null, now: number): number {
   return rest && rest.since <= now ? Math.max(dueAt, rest.until) : dueAt;
 }
 
-/** When a message that ended at `endedAt` is removed. @param keptMs how long the channel keeps messages; null for ever */
-function purgeAt(endedAt: number, keptMs: number | null): number {
-  return endedAt + Math.min(KEPT_MS, keptMs ?? KEPT_MS);
+/** When a message that ended at `endedAt` is removed, unless the chat's retention removes it before. */
+function purgeAt(endedAt: number): number {
+  return endedAt + KEPT_MS;
 }
 
 /** A message's times; null for now and for never. */

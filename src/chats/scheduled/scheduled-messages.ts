@@ -33,8 +33,6 @@ export interface SchedulingHost {
   logger: Pick<Logger, "error">;
   /** Undefined before the chat's adoption and after its deletion. */
   identity(): ChatIdentity | undefined;
-  /** How long the channel keeps messages, in milliseconds; null for ever. */
-  keptMs(): number | null;
   /** The limit that one more message in the chat would exceed; null for none. */
   limit(): "chat_backlog" | "chat_full" | null;
   /** Gives a message its place, and removes it from the scheduled ones in the same commit. @returns its JSON */
@@ -77,8 +75,25 @@ export class ScheduledMessages {
     if (!this.#host.identity()) return null;
     const [dueAt, oldestAt] = [this.nextDueAt(), this.#ended.oldestAt()];
     const placeAt = dueAt === null ? null : this.#decisions.placeAt(dueAt, this.#rest, now);
-    const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt, this.#host.keptMs());
+    const purgeAt = oldestAt === null ? null : this.#decisions.purgeAt(oldestAt);
     return placeAt === null || purgeAt === null ? (placeAt ?? purgeAt) : Math.min(placeAt, purgeAt);
+  }
+
+  /** When a scheduled message tries to take its place, Unix milliseconds; null if it is not scheduled. */
+  nextTryAt(id: string): number | null {
+    const entry = this.#rows.entries().find((each) => each.id === id);
+    const now = this.#host.clock.now();
+    return entry ? Math.max(now, this.#decisions.placeAt(entry.dueAt, this.#rest, now)) : null;
+  }
+
+  /** When the oldest message that ended without a place ended, Unix milliseconds; null if there is none. */
+  oldestEndedAt(): number | null {
+    return this.#ended.oldestAt();
+  }
+
+  /** Removes the messages that ended without a place at or before `time`, Unix milliseconds. */
+  removeEnded(time: number): void {
+    this.#ended.purge((endedAt) => endedAt > time);
   }
 
   /**
@@ -144,8 +159,7 @@ export class ScheduledMessages {
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
       if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
-      const keptMs = this.#host.keptMs();
-      this.#ended.purge((endedAt) => purgeAt(endedAt, keptMs) > now);
+      this.#ended.purge((endedAt) => purgeAt(endedAt) > now);
       const due = this.#rows.entries().filter(({ dueAt }) => isDue(placeAt(dueAt, this.#rest, now), now));
       for (const entry of due.sort(bySoonest)) if (!this.#placeOne(identity, entry, now)) return;
       this.#rest = null;

@@ -203,7 +203,7 @@ test("a message that never had a place is kept as long as those that had one", a
   );
   await place.passDays(1);
   expect((await place.read(id)).status).toBe(200);
-  await place.passDays(1);
+  await place.passDays(2);
   expectError(await place.read(id), 404, "message_not_found");
 });
 

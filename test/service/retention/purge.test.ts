@@ -141,6 +141,22 @@ test("a retention that was removed or made longer deletes nothing, even if no ch
   expect(await alarmOf(place.object())).toBeNull();
 });
 
+test("a retention that was made longer keeps the messages that never had a place, even if no chat was told", async () => {
+  const place = await retainedPlace("web", 2);
+  const { id } = await place.schedule(DAY);
+  await place.api("POST", `/chats/${place.chatId}/messages/${id}/cancel`);
+  await place.settle();
+  const chat = place.object();
+  const mend = breakObjects("CHATS", "retain");
+  await retain(place.channelId, 20);
+  pass(10 * DAY);
+  await ringDue(chat);
+  expect((await place.read(id)).status).toBe(200);
+  mend();
+  await place.passDays(11);
+  expectError(await place.read(id), 404, "chat_not_found");
+});
+
 test("2,000 messages go in eight steps, between which a send gets through", async () => {
   const place = await retainedPlace();
   const [first] = await place.sendSome("one");

@@ -50,6 +50,8 @@ test("a due message that finds a full queue tries again each minute, and takes i
   await ringIn(MINUTE);
   expect(await message(scheduled.id)).toEqual(scheduled);
   expect(await alarmOf(object())).toBeLessThanOrEqual(Date.now() + MINUTE);
+  const history = await place.api("GET", `/chats/${place.chatId}/messages/${scheduled.id}/attempts`);
+  expect(history.body.nextAttemptAt).toBe(inFuture(MINUTE));
   await ringIn(MINUTE);
   expect(await message(scheduled.id)).toEqual(scheduled);
   await makeRoom(place);

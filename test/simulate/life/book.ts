@@ -50,8 +50,6 @@ export class Book {
   /** The seq of the newest message that retention deleted, and of the newest message ever; 0 if there is none. */
   floor = 0;
   newest = 0;
-  /** How long the chat keeps messages, as it stored it; null for ever. */
-  days: number | null = null;
   /** The ids of messages that retention deleted. */
   readonly purged = new Set<string>();
   /** The channel allows no attempt before this time of the world. */

@@ -4,8 +4,7 @@ import { Book, bySoonest, dueAt, type Row, timeOf } from "./book.ts";
 import type { ChannelRetention } from "./retention.ts";
 import type { LifeWorld } from "./rules.ts";
 
-const DAY_MS = 86_400_000;
-const KEPT_MS = 30 * DAY_MS;
+const KEPT_MS = 30 * 86_400_000;
 /** A due message waits this long for room in the queue. */
 const BACKLOG_MS = 86_400_000;
 /** After a fault, and while the queue is full, due messages rest for at most this long. */
@@ -51,7 +50,6 @@ export class LifeJudge {
     this.#world.check("once", book.rows.size === rows.length, () => `two rows have the same id: ${ids}`);
     this.#checkNumbers(chat, book, rows);
     for (const [id, row] of before) if (!book.rows.has(id)) this.#removed(book, id, row);
-    book.days = chat.storage.get<{ days: number | null }>("retention")?.days ?? null;
     const promoted: Row[] = [];
     for (const [id, row] of book.rows) {
       const old = before.get(id);
@@ -152,7 +150,7 @@ export class LifeJudge {
       world.check("kept", (message.seq ?? 0) <= book.floor && endsAt <= book.latest, () => `${id} is gone`);
       world.check("waiting", message.status !== "QUEUED", () => `${id} is gone and was not sent`);
     } else {
-      const kept = Math.min(KEPT_MS, (book.days ?? Number.POSITIVE_INFINITY) * DAY_MS);
+      const kept = Math.min(KEPT_MS, this.#retention.leastMs(world.now));
       const isOld = table === "unplaced" && (columns.ended_at as number) + kept <= book.latest;
       world.check("kept", isOld, () => `${id} is gone from ${table}`);
     }

@@ -32,6 +32,10 @@ interface Known {
   pausedUntil: number;
   /** Reports of accepted calls that arrived and may not be applied yet. */
   successes: number;
+  /** When each report first arrived at this instance. */
+  arrivals: Map<string, number>;
+  /** When the last report of an accepted call arrived. */
+  succeededAt: number;
   /** When the next probe may start; null if the breaker is not open. */
   probeAt: number | null;
   /** How many probes since the breaker opened are known to have failed. */
@@ -167,15 +171,19 @@ export class PermitJudge {
     known.lastProbe = lineId;
   }
 
-  /** A report has arrived, and will be applied. @returns when */
-  #arrives(webhook: SimulatedObject, { lineId, permit, outcome }: WebhookAttempt): number {
+  /** A report has arrived, and will be applied, unless it was before. @returns when it first arrived */
+  #arrives(webhook: SimulatedObject, report: WebhookAttempt): number {
+    const { lineId, permit, outcome } = report;
     const known = this.#of(webhook.name);
     if (known.permits.get(lineId)?.id === permit) known.permits.delete(lineId);
     if (outcome === "accepted") {
-      Object.assign(known, { failures: 0, pausedUntil: 0 });
+      Object.assign(known, { failures: 0, pausedUntil: 0, succeededAt: this.#world.now });
       known.successes++;
     }
-    return this.#world.now;
+    const name = nameOf(report);
+    const arrivedAt = known.arrivals.get(name) ?? this.#world.now;
+    known.arrivals.set(name, arrivedAt);
+    return arrivedAt;
   }
 
   /** A report was applied and committed. */
@@ -183,18 +191,19 @@ export class PermitJudge {
     // Without a configuration, the object ignores reports.
     if (this.#book.webhooks.get(webhook.name)?.isBeingDeleted) return;
     const known = this.#of(webhook.name);
-    const { permit, number, lineId, replayId, retryAfterMs, outcome } = report;
+    const { permit, retryAfterMs, outcome } = report;
     if (outcome === "accepted") {
       Object.assign(known, { failures: 0, pausedUntil: 0 });
       known.successes = Math.max(0, known.successes - 1);
     }
-    const name = [permit, lineId, number, replayId].join(" ");
+    const name = nameOf(report);
     if (known.reported.has(name)) return;
     known.reported.add(name);
     const state = stateOf(webhook);
     if (permit.split(".")[0] !== String(state.epoch) || state.name === "disabled") return;
     if (reportedClass(report) !== "unavailable") return;
-    known.failures++;
+    // A permit can be answered long after its report was applied. A success since then counts from 0 again.
+    if (arrivedAt > known.succeededAt) known.failures++;
     if (state.probes && permit.includes(".probe.")) known.failedProbes++;
     const isOpen = known.failures < FAILURES_IN_A_ROW || state.probes !== null;
     this.#world.check("breaker", isOpen, () => `${webhook.name} is ${state.name} after ${known.failures} failures`);
@@ -213,6 +222,7 @@ export class PermitJudge {
     known.lastProbe = null;
     known.pausedUntil = 0;
     known.successes = 0;
+    known.arrivals.clear();
   }
 
   #of(webhookId: string): Known {
@@ -231,6 +241,8 @@ export class PermitJudge {
         reported: new Set(),
         pausedUntil: 0,
         successes: 0,
+        arrivals: new Map(),
+        succeededAt: Number.NEGATIVE_INFINITY,
         probeAt: null,
         failedProbes: 0,
         lastProbe: null,
@@ -239,6 +251,10 @@ export class PermitJudge {
     }
     return known;
   }
+}
+
+function nameOf({ permit, lineId, number, replayId }: WebhookAttempt): string {
+  return [permit, lineId, number, replayId].join(" ");
 }
 
 type KnownState = Pick<WebhookState, "name" | "epoch" | "probes" | "pausedUntil" | "skipBefore">;
