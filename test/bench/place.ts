@@ -50,11 +50,6 @@ export class Place implements World {
     return chat.id;
   }
 
-  /** Loses the instance of a chat's object: from then on it knows the messages that were written into its storage. */
-  async lose(chatId: string): Promise<void> {
-    await (await this.ask("/bench/lose", { method: "POST", body: chatId })).arrayBuffer();
-  }
-
   /**
    * Makes `count` chats without messages, with the contacts `<name>-0` and so on. No visitor reaches those of a web
    * channel. Returns a function for the id of the nth chat, the least active first.

@@ -51,11 +51,6 @@ export class OrganizationObject extends counting(service.OrganizationObject) {
 }
 
 export class ChatObject extends counting(service.ChatObject) {
-  /** Loses the instance, which does not know of messages that were written beside it. */
-  lose(): void {
-    this.ctx.abort("lost");
-  }
-
   /** Writes messages into a chat that has had no request yet but its creation, through a log of their own. */
   fill({ chatId, senderId, startsAt, from, count }: Messages): void {
     const { storage } = this.ctx;
@@ -103,14 +98,6 @@ export default countedWorker<Env>({
       const chats = await request.json<Chats>();
       const organizations = env.ORGANIZATIONS as unknown as DurableObjectNamespace<OrganizationObject>;
       await organizations.getByName(chats.organizationId).fill(chats);
-      return new Response();
-    }
-    if (pathname === "/bench/lose") {
-      const chats = env.CHATS as unknown as DurableObjectNamespace<ChatObject>;
-      await chats
-        .getByName(await request.text())
-        .lose()
-        .catch(() => null);
       return new Response();
     }
     if (pathname === "/bench/messages") {
