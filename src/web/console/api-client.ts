@@ -2,7 +2,8 @@ import type { ParamsOption, RequestBodyOption } from "openapi-fetch";
 import type { paths } from "../../openapi/client/types.ts";
 
 type Method = "get" | "post" | "patch" | "delete";
-type Routes<M extends Method> = { [R in keyof paths]: paths[R][M] extends object ? R : never }[keyof paths];
+/** The routes that have an operation with the method. */
+export type Routes<M extends Method> = { [R in keyof paths]: paths[R][M] extends object ? R : never }[keyof paths];
 
 /** The parameters and the body of an operation, as the OpenAPI document says. */
 type Options<O> = NonNullable<ParamsOption<O>["params"]> &
@@ -16,10 +17,13 @@ type Answer<O> = O extends { responses: infer R }
   : never;
 type JsonOf<R> = R extends { content: { "application/json": infer Body } } ? Body : never;
 
-type Call<M extends Method> = <R extends Routes<M>>(
-  route: R,
-  ...options: object extends Options<paths[R][M]> ? [Options<paths[R][M]>?] : [Options<paths[R][M]>]
-) => Promise<Answer<paths[R][M]>>;
+/** The last argument of a call. It can be left out if the operation needs nothing. */
+export type OptionsOf<M extends Method, R extends Routes<M>> =
+  object extends Options<paths[R][M]> ? [Options<paths[R][M]>?] : [Options<paths[R][M]>];
+
+export type AnswerOf<M extends Method, R extends Routes<M>> = Answer<paths[R][M]>;
+
+type Call<M extends Method> = <R extends Routes<M>>(route: R, ...options: OptionsOf<M, R>) => Promise<AnswerOf<M, R>>;
 
 /** Every route of one organization, typed by the public OpenAPI document. Calls throw ParleyError. */
 export interface Api {

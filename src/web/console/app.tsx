@@ -25,7 +25,7 @@ export function App(): JSX.Element {
         <Route default component={NotFound} />
       </Router>
       {now.isLost && (
-        <Dialog title="Sign in again" isClosable={false} onClose={() => {}}>
+        <Dialog title="Sign in again" isClosable={false}>
           <p class="prose">Your session has ended. What you wrote is still here.</p>
           {now.session.type === "operator" ? <SignInForm code={null} /> : <p>Open a new sign-in link in this tab.</p>}
           <AccessSignIn />

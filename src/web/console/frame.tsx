@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso/router";
 import { apiOf } from "./api.ts";
 import { timeOfDay } from "./format.ts";
@@ -9,7 +9,7 @@ import { MENU, type MenuEntry } from "./menu-entries.ts";
 import { addressIn, type Place, PlaceContext, usePlace } from "./organization.ts";
 import { Palette } from "./palette.tsx";
 import { Avatar } from "./parts/badge.tsx";
-
+import { OpenedDialog, openDialog } from "./parts/dialog.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { lazyScreen } from "./parts/lazy-screen.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
@@ -56,11 +56,12 @@ export function OrganizationFrame({ organization: id = "" }: { organization?: st
 
 function Frame({ place }: { place: Place }): JSX.Element {
   const { route } = useLocation();
-  const [open, setOpen] = useState<"palette" | "keys" | null>(null);
   const entries = MENU.filter(({ permission }) => permission === null || may(permission));
+  const find = () => openDialog(<Palette entries={entries} />);
+  const showKeys = () => openDialog(<ShortcutList />);
   useShortcuts([
-    { keys: "Ctrl K", label: "Find anything", run: () => setOpen("palette") },
-    { keys: "?", label: "Show the keys", run: () => setOpen("keys") },
+    { keys: "Ctrl K", label: "Find anything", run: find },
+    { keys: "?", label: "Show the keys", run: showKeys },
     ...entries.map(({ path, label, key }) => ({
       keys: `g ${key}`,
       label: `Go to ${label}`,
@@ -73,7 +74,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Sidebar place={place} entries={entries} onFind={() => setOpen("palette")} onKeys={() => setOpen("keys")} />
+      <Sidebar place={place} entries={entries} onFind={find} onKeys={showKeys} />
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && (
           <p class="offline" role="status">
@@ -95,8 +96,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
           <Route default component={NotFound} />
         </Router>
       </main>
-      {open === "palette" && <Palette entries={entries} onClose={() => setOpen(null)} />}
-      {open === "keys" && <ShortcutList onClose={() => setOpen(null)} />}
+      <OpenedDialog />
     </div>
   );
 }

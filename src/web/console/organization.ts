@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { apiOf, type Channel, type Member, type Organization } from "./api.ts";
-import type { Api } from "./api-client.ts";
+import type { Channel, Member, Organization } from "./api.ts";
+import type { AnswerOf, Api, OptionsOf, Routes } from "./api-client.ts";
 import { type Resource, useResource } from "./resource.ts";
 
 /** The organization whose screens are open. */
@@ -29,20 +29,25 @@ export function addressIn(organizationId: string, path: string): string {
 }
 
 /** The most rows that a list answers at once. */
-const PAGE = 100;
+export const MOST = 100;
 
-/** The organization's members. Null: the person may not see them. */
-export function useMembers(): Resource<Member[]> {
+/** Loads a route of the organization. @param route null loads nothing */
+export function useGet<R extends Routes<"get">>(
+  route: R | null,
+  ...[options]: OptionsOf<"get", R>
+): Resource<AnswerOf<"get", R>> {
   const { organization, api } = usePlace();
-  return useResource(`members ${organization.id}`, async () => {
-    return (await api.GET("/members", { query: { limit: PAGE } })).members;
-  });
+  const get = api.GET as (route: R | null, options: object) => Promise<AnswerOf<"get", R>>;
+  const key = route && `get ${route} ${organization.id} ${JSON.stringify(options)}`;
+  return useResource(key, (signal) => get(route, { ...options, signal }));
 }
 
-/** The organization's channels. */
-export function useChannels(): Resource<Channel[]> {
-  const { organization } = usePlace();
-  return useResource(`channels ${organization.id}`, async () => {
-    return (await apiOf(organization.id).GET("/channels", { query: { limit: PAGE } })).channels;
-  });
+/** The organization's members; none while they load, or if the person may not see them. */
+export function useMembers(): Member[] {
+  return useGet("/members", { query: { limit: MOST } }).data?.members ?? [];
+}
+
+/** The organization's channels; none while they load. */
+export function useChannels(): Channel[] {
+  return useGet("/channels", { query: { limit: MOST } }).data?.channels ?? [];
 }

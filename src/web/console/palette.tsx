@@ -3,10 +3,9 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import type { Chat } from "./api.ts";
 import type { MenuEntry } from "./menu-entries.ts";
-import { usePlace } from "./organization.ts";
-import { Dialog } from "./parts/dialog.tsx";
+import { useGet, usePlace } from "./organization.ts";
+import { closeDialog, Dialog } from "./parts/dialog.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
-import { useResource } from "./resource.ts";
 
 const TYPING_MS = 150;
 const MAX_CHATS = 8;
@@ -20,8 +19,8 @@ interface Found {
 }
 
 /** Finds a screen, or a chat by its contact's name or address. */
-export function Palette({ entries, onClose }: { entries: MenuEntry[]; onClose: () => void }): JSX.Element {
-  const { organization, api, to } = usePlace();
+export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
+  const { to } = usePlace();
   const { route } = useLocation();
   const id = useId();
   const [text, setText] = useState("");
@@ -31,26 +30,23 @@ export function Palette({ entries, onClose }: { entries: MenuEntry[]; onClose: (
     const timer = setTimeout(() => setSettled(text.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  const chats = useResource(settled === "" ? null : `find ${organization.id} ${settled}`, async (signal) => {
-    const query = { search: settled, limit: MAX_CHATS };
-    return (await api.GET("/chats", { query, signal })).chats;
-  });
+  const chats = useGet(settled === "" ? null : "/chats", { query: { search: settled, limit: MAX_CHATS } });
   const wanted = text.trim().toLowerCase();
   const screens = entries.filter(({ label }) => label.toLowerCase().includes(wanted));
   const found: Found[] = [
     ...screens.map(({ path, label, icon }) => ({ id: path, icon, title: label, detail: "Screen", href: to(path) })),
-    ...(wanted === "" ? [] : (chats.data ?? []).map((chat) => asFound(chat, to(`inbox/${chat.id}`)))),
+    ...(wanted === "" ? [] : (chats.data?.chats ?? []).map((chat) => asFound(chat, to(`inbox/${chat.id}`)))),
   ];
   const current = found[Math.min(at, found.length - 1)];
 
   const choose = (one: Found | undefined) => {
     if (!one) return;
-    onClose();
+    closeDialog();
     route(one.href);
   };
 
   return (
-    <Dialog title="Find" onClose={onClose}>
+    <Dialog title="Find">
       <input
         class="palette-input"
         role="combobox"

@@ -72,29 +72,40 @@ export interface Pages<Row> {
   more: () => void;
 }
 
-interface Page<Row, Cursor> {
-  rows: Row[];
-  /** What continues the list; null at its end. */
-  next: Cursor | null;
+/** Which page of a list is asked for, as the query of a route. */
+export interface PageQuery {
+  limit: number;
+  page?: number;
+  before?: string;
+  after?: string;
 }
+
+interface Page<Row> {
+  rows: Row[];
+  pagination: { hasMore: boolean; page?: number; cursor?: string | null };
+}
+
+const PAGE = 50;
 
 /**
  * Loads the first page of a list, and the next ones when asked.
- * @param load gets what the page before gave as `next`; null for the first
+ * @param by the parameter that continues the list: the number of a page, or a cursor
  */
-export function usePages<Row, Cursor>(
+export function usePages<Row>(
   key: string,
-  load: (cursor: Cursor | null, signal?: AbortSignal) => Promise<Page<Row, Cursor>>,
+  by: "page" | "before" | "after",
+  load: (query: PageQuery, signal?: AbortSignal) => Promise<Page<Row>>,
 ): Pages<Row> {
   const [isLoadingMore, setLoadingMore] = useState(false);
-  const first = useResource(key, (signal) => load(null, signal));
+  const first = useResource(key, (signal) => load({ limit: PAGE }, signal));
   const { data } = first;
+  const next = data?.pagination.hasMore ? (data.pagination.cursor ?? (data.pagination.page ?? 1) + 1) : null;
   const more = async () => {
-    if (!data || data.next === null || isLoadingMore) return;
+    if (!data || next === null || isLoadingMore) return;
     setLoadingMore(true);
     try {
-      const { rows, next } = await load(data.next);
-      first.set({ rows: [...data.rows, ...rows], next });
+      const { rows, pagination } = await load({ limit: PAGE, [by]: next });
+      first.set({ rows: [...data.rows, ...rows], pagination });
     } catch (error) {
       sayError(error);
     } finally {
@@ -102,16 +113,16 @@ export function usePages<Row, Cursor>(
     }
   };
   return {
-    rows: { ...first, data: data?.rows, set: (rows) => first.set({ rows, next: data?.next ?? null }) },
-    hasMore: data?.next != null,
+    rows: { ...first, data: data?.rows, set: (rows) => data && first.set({ ...data, rows }) },
+    hasMore: next !== null,
     isLoadingMore,
     more: () => void more(),
   };
 }
 
-/** Forgets what was loaded by keys that begin so, because it changed. */
-export function forget(prefix: string): void {
-  for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
+/** Forgets what was loaded by keys with this part, such as a route, because it changed. */
+export function forget(part: string): void {
+  for (const key of known.keys()) if (key.includes(part)) known.delete(key);
 }
 
 /** A fault of this page's own is shown like one of the service. */

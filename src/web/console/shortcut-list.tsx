@@ -3,9 +3,9 @@ import { Dialog } from "./parts/dialog.tsx";
 import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
 
 /** The keys that work on this screen. */
-export function ShortcutList({ onClose }: { onClose: () => void }): JSX.Element {
+export function ShortcutList(): JSX.Element {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts">
       <dl class="keys">
         {shortcuts.value.map(({ keys, label }) => (
           <div key={keys + label}>

@@ -15,7 +15,6 @@ import { type AuditFilter, Filters, NO_FILTER } from "./filters.tsx";
 
 type Entry = Schemas["AuditEntry"];
 
-const PAGE = 50;
 /** A request that has no status after this time broke off. */
 const RUNS_MS = 60_000;
 
@@ -33,11 +32,10 @@ function AuditLog(): JSX.Element {
   const filter = useSignal<AuditFilter>(NO_FILTER);
   const { actor, action, target } = filter.value;
   const wanted = { ...(actor && { actor }), ...(action && { action }), ...(target && { target }) };
-  const key = `audit ${organization.id} ${actor} ${action} ${target}`;
-  const pages = usePages<Entry, string>(key, async (before, signal) => {
-    const query = { limit: PAGE, ...wanted, ...(before !== null && { before }) };
-    const { entries, pagination } = await api.GET("/audit", { query, signal });
-    return { rows: entries, next: pagination.hasMore ? pagination.cursor : null };
+  const key = `list /audit ${organization.id} ${actor} ${action} ${target}`;
+  const pages = usePages<Entry>(key, "before", async (page, signal) => {
+    const { entries, pagination } = await api.GET("/audit", { query: { ...page, ...wanted }, signal });
+    return { rows: entries, pagination };
   });
   const isFiltered = Object.keys(wanted).length > 0;
   const choose = (part: Partial<AuditFilter>) => (filter.value = { ...filter.value, ...part });

@@ -22,7 +22,7 @@ interface FiltersProps {
 
 /** Chooses which entries are listed. */
 export function Filters({ filter, onFilter }: FiltersProps): JSX.Element {
-  const members = useMembers().data ?? [];
+  const members = useMembers();
   const isKnown = filter.actor === "operator" || members.some(({ id }) => id === filter.actor);
   return (
     <search class="filters">

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import type { Entered } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
+import type { Entered } from "../parts/form.tsx";
 import { KINDS, type Kind } from "./channel-kinds.ts";
 
 /** The fields of a kind's credentials. @param ends the last characters of what is stored, if some are */

@@ -65,17 +65,7 @@ export const KINDS: Record<Kind, KindWords> = {
 
 export const KIND_NAMES = ["web", "whatsapp", "telegram"] as const satisfies Kind[];
 
-/** The key of what a screen knows of a channel. */
-export function keyOf(channelId: string): string {
-  return `channel ${channelId}`;
-}
-
 /** The lines that put a web chat on a site. */
 export function snippetOf(channelId: string): string {
   return `<script src="${location.origin}/widget.js"\n  data-channel="${channelId}"></script>`;
-}
-
-/** The origins in a text with one on each line. */
-export function originsIn(text: string): string[] {
-  return text.split(/[\s,]+/u).filter(Boolean);
 }

@@ -2,22 +2,18 @@ import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
-import { usePlace } from "../organization.ts";
+import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Sparkline } from "../parts/chart.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { seriesOf } from "../parts/history-chart.tsx";
+import { LastDays } from "../parts/history-chart.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Listed } from "../parts/states.tsx";
-import { usePages, useResource } from "../resource.ts";
+import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { KINDS } from "./channel-kinds.ts";
-
-const PAGE = 50;
-const DAYS = 30;
 
 /** A channel of the list, and how many messages wait in it; undefined if that is not known. */
 interface ListedChannel {
@@ -29,16 +25,14 @@ interface ListedChannel {
 export function ChannelList(): JSX.Element {
   const { organization, api, to } = usePlace();
   const { route } = useLocation();
-  const pages = usePages<ListedChannel, number>(`channel list ${organization.id}`, async (page, signal) => {
-    const query = { page: page ?? 1, limit: PAGE };
+  const pages = usePages<ListedChannel>(`list /channels ${organization.id}`, "page", async (query, signal) => {
     // Both lists have the same order and pages.
-    const [list, stats] = await Promise.all([
+    const [{ channels, pagination }, stats] = await Promise.all([
       api.GET("/channels", { query, signal }),
       may("stats:read") ? api.GET("/stats", { query, signal }) : null,
     ]);
     const depths = new Map(stats?.channels.map(({ id, queue }) => [id, queue.depth]));
-    const rows = list.channels.map((channel) => ({ channel, waiting: depths.get(channel.id) }));
-    return { rows, next: list.pagination.hasMore ? query.page + 1 : null };
+    return { rows: channels.map((channel) => ({ channel, waiting: depths.get(channel.id) })), pagination };
   });
   const canCreate = may("channels:write");
   const create = canCreate ? (
@@ -101,7 +95,9 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
         </p>
         {health.reason !== null && <p class="row-detail failed">{health.reason}</p>}
       </div>
-      <div class="channel-use">{isSeen && may("stats:read") && <Attempts id={id} name={name} />}</div>
+      <div class="channel-use">
+        {isSeen && may("stats:read") && <LastDays of={id} label={`Messages sent by ${name}`} />}
+      </div>
       <div class="row-numbers">
         {isSeen && may("chats:read") && <ChatCount id={id} />}
         {waiting !== undefined && waiting > 0 && <span class="warn">{number(waiting)} waiting</span>}
@@ -117,22 +113,8 @@ export function Health({ health }: { health: Channel["health"] }): JSX.Element {
 
 /** How many chats a channel has. @param isBare without the word */
 export function ChatCount({ id, isBare = false }: { id: string; isBare?: boolean }): JSX.Element {
-  const { api } = usePlace();
-  const chats = useResource(`chats of ${id}`, async (signal) => {
-    return (await api.GET("/chats", { query: { channel: id, limit: 1 }, signal })).pagination.total;
-  });
-  if (chats.data === undefined) return <span class="quiet">…</span>;
-  return <span>{isBare ? number(chats.data) : plural(chats.data, "chat")}</span>;
-}
-
-function Attempts({ id, name }: { id: string; name: string }): JSX.Element | null {
-  const { api } = usePlace();
-  const history = useResource(`history ${id} day`, async (signal) => {
-    const query = { of: id, by: "day" } as const;
-    return (await api.GET("/stats/history", { query, signal })).history;
-  });
-  const sent = history.data && seriesOf(history.data)[0]?.values.slice(-DAYS);
-  return sent?.some((count) => count > 0) ? (
-    <Sparkline values={sent} label={`Messages sent by ${name} on each of the last ${DAYS} days`} />
-  ) : null;
+  const chats = useGet("/chats", { query: { channel: id, limit: 1 } });
+  const total = chats.data?.pagination.total;
+  if (total === undefined) return <span class="quiet">…</span>;
+  return <span>{isBare ? number(total) : plural(total, "chat")}</span>;
 }

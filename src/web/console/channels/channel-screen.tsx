@@ -5,17 +5,17 @@ import { useLocation } from "preact-iso/router";
 import type { Channel, Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
-import { usePlace } from "../organization.ts";
+import { MOST, useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm } from "../parts/dialog.tsx";
+import { Confirm, openDialog } from "../parts/dialog.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
-import { forget, type Resource, useResource } from "../resource.ts";
+import { forget } from "../resource.ts";
 import { may } from "../session.ts";
-import { KINDS, keyOf } from "./channel-kinds.ts";
+import { KINDS } from "./channel-kinds.ts";
 import { ChatCount, Health } from "./channel-list.tsx";
 import { Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
@@ -24,17 +24,12 @@ import { Register, WebhookFacts } from "./set-up.tsx";
 import { SettingsDialog } from "./settings-dialog.tsx";
 import { Snippet } from "./web-parts.tsx";
 
-const PAGE = 100;
-
 /** One channel: whether it works, what waits, how it delivers, and what can be done with it. */
 export function ChannelScreen({ id }: { id: string }): JSX.Element {
-  const { organization, api, to } = usePlace();
-  const found = useResource(keyOf(id), async (signal) => {
-    return (await api.GET("/channels/{id}", { path: { id }, signal })).channel;
-  });
-  const stats = useResource(may("stats:read") ? `stats ${organization.id}` : null, async (signal) => {
-    return (await api.GET("/stats", { query: { limit: PAGE }, signal })).channels;
-  });
+  const { to } = usePlace();
+  const found = useGet("/channels/{id}", { path: { id } });
+  const stats = useGet(may("stats:read") ? "/stats" : null, { query: { limit: MOST } });
+  const shown = found.data?.channel;
   useEffect(
     () =>
       listen((event) => {
@@ -46,75 +41,87 @@ export function ChannelScreen({ id }: { id: string }): JSX.Element {
   );
   return (
     <Screen
-      title={found.data?.name ?? "Channel"}
+      title={shown?.name ?? "Channel"}
       back={{ href: to("channels"), label: "Channels" }}
-      actions={found.data && may("channels:write") ? <Actions channel={found.data} found={found} /> : null}
+      actions={shown && may("channels:write") ? <Actions channel={shown} onChannel={found.set} /> : null}
     >
       <Loaded resource={found}>
-        {(channel) => (
-          <Details channel={channel} found={found} stats={stats.data?.find((one) => one.id === id) ?? null} />
+        {({ channel }) => (
+          <Details
+            channel={channel}
+            onChannel={found.set}
+            stats={stats.data?.channels.find((one) => one.id === id) ?? null}
+          />
         )}
       </Loaded>
     </Screen>
   );
 }
 
-function Actions({ channel, found }: { channel: Channel; found: Resource<Channel> }): JSX.Element {
+interface ActionsProps {
+  channel: Channel;
+  onChannel: (changed: { channel: Channel }) => void;
+}
+
+function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
   const { api, to } = usePlace();
   const { route } = useLocation();
-  const open = useSignal<"settings" | "delete" | null>(null);
-  const close = () => (open.value = null);
   const { id, name } = channel;
+  const remove = () => (
+    <Confirm
+      title={`Delete “${name}”?`}
+      submit="Delete the channel"
+      typed={name}
+      onSubmit={async () => {
+        await api.DELETE("/channels/{id}", { path: { id } });
+        forget("/channels");
+        say("The channel was deleted");
+        route(to("channels"));
+      }}
+    >
+      <p>Its chats go with it, and their messages, for good. Messages that wait are not sent.</p>
+      <p>A channel with many chats is deleted in steps: if you are told to try again, do.</p>
+    </Confirm>
+  );
   return (
     <>
       <a class="button" href={to(`channels/${id}/set-up`)}>
         Set-up guide
       </a>
-      <button type="button" class="button" onClick={() => (open.value = "settings")}>
+      <button
+        type="button"
+        class="button"
+        onClick={() => openDialog(<SettingsDialog channel={channel} onChannel={onChannel} />)}
+      >
         Change
       </button>
       {may("chats:erase") && (
-        <button type="button" class="button button-warns" onClick={() => (open.value = "delete")}>
+        <button type="button" class="button button-warns" onClick={() => openDialog(remove())}>
           Delete
         </button>
-      )}
-      {open.value === "settings" && <SettingsDialog channel={channel} onClose={close} onChannel={found.set} />}
-      {open.value === "delete" && (
-        <Confirm
-          title={`Delete “${name}”?`}
-          submit="Delete the channel"
-          typed={name}
-          onClose={close}
-          onConfirm={async () => {
-            await api.DELETE("/channels/{id}", { path: { id } });
-            forget("channel");
-            say("The channel was deleted");
-            route(to("channels"));
-          }}
-        >
-          <p>Its chats go with it, and their messages, for good. Messages that wait are not sent.</p>
-          <p>A channel with many chats is deleted in steps: if you are told to try again, do.</p>
-        </Confirm>
       )}
     </>
   );
 }
 
-interface DetailsProps {
-  channel: Channel;
-  found: Resource<Channel>;
+interface DetailsProps extends ActionsProps {
   stats: Schemas["ChannelStats"] | null;
 }
 
-function Details({ channel, found, stats }: DetailsProps): JSX.Element {
-  const open = useSignal<"credentials" | "identity" | null>(null);
+function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
   const isAsked = useSignal(false);
   const checks = useChecks(channel.id, isAsked.value);
   const { id, kind, health, settings, limits, retentionDays, credentials, createdAt } = channel;
   const { label, network } = KINDS[kind];
   const canWrite = may("channels:write");
   const canRotate = canWrite && may("messages:read") && may("messages:send");
-  const close = () => (open.value = null);
+  const replace = () => {
+    const changed = (answer: { channel: Channel }) => {
+      onChannel(answer);
+      if (isAsked.value) checks.reload();
+    };
+    openDialog(<CredentialsDialog channel={channel} onChannel={changed} />);
+  };
   return (
     <>
       {health.state === "broken" && (
@@ -132,7 +139,7 @@ function Details({ channel, found, stats }: DetailsProps): JSX.Element {
             )}
           </p>
           {canWrite && (
-            <button type="button" class="button" onClick={() => (open.value = "credentials")}>
+            <button type="button" class="button" onClick={replace}>
               Replace the credentials
             </button>
           )}
@@ -225,7 +232,7 @@ function Details({ channel, found, stats }: DetailsProps): JSX.Element {
             </Facts>
             {canWrite && (
               <p>
-                <button type="button" class="button" onClick={() => (open.value = "credentials")}>
+                <button type="button" class="button" onClick={replace}>
                   Replace
                 </button>
               </p>
@@ -243,7 +250,7 @@ function Details({ channel, found, stats }: DetailsProps): JSX.Element {
             </p>
             {canRotate && (
               <p>
-                <button type="button" class="button" onClick={() => (open.value = "identity")}>
+                <button type="button" class="button" onClick={() => openDialog(<RotateIdentity id={id} />)}>
                   New identity secret
                 </button>
               </p>
@@ -286,17 +293,6 @@ function Details({ channel, found, stats }: DetailsProps): JSX.Element {
           <HistoryChart title="Attempts to deliver" of={id} />
         </section>
       )}
-      {open.value === "credentials" && (
-        <CredentialsDialog
-          channel={channel}
-          onClose={close}
-          onChannel={(changed) => {
-            found.set(changed);
-            if (isAsked.value) checks.reload();
-          }}
-        />
-      )}
-      {open.value === "identity" && <RotateIdentity id={id} onClose={close} />}
     </>
   );
 }

@@ -1,11 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import type { Message } from "../api.ts";
-import { useMembers, usePlace } from "../organization.ts";
+import { useGet, useMembers, usePlace } from "../organization.ts";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
-import { useResource } from "../resource.ts";
+import { usePolling } from "../polling.ts";
 import { currentSession, may } from "../session.ts";
 
 const ASK_MS = 3_000;
@@ -30,40 +29,26 @@ interface FirstMessageProps {
 /** The last step of a set-up: a message comes in, and one goes out. */
 export function FirstMessage({ id, hint, step: Step }: FirstMessageProps): JSX.Element | null {
   const { api, to } = usePlace();
-  const latest = useResource(may("chats:read") ? `latest chat of ${id}` : null, async (signal) => {
-    return (await api.GET("/chats", { query: { channel: id, limit: 1 }, signal })).chats[0] ?? null;
-  });
-  const members = useMembers();
+  const latest = useGet(may("chats:read") ? "/chats" : null, { query: { channel: id, limit: 1 } });
+  const [firstMember] = useMembers();
   const sent = useSignal<Message | null>(null);
-  const chat = latest.data;
-  const isWaiting = chat === null;
-  useEffect(() => {
-    if (!isWaiting) return;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") latest.reload();
-    }, ASK_MS);
-    return () => clearInterval(timer);
-  }, [isWaiting]);
+  const chat = latest.data?.chats[0];
+  usePolling(latest.data !== undefined && !chat, ASK_MS, latest.reload);
 
   const last = sent.value;
   const isUndecided = last !== null && UNDECIDED.includes(last.status);
-  useEffect(() => {
-    if (!isUndecided) return;
-    const ask = async () => {
-      const path = { id: last.chatId, messageId: last.id };
-      const answer = await api.GET("/chats/{id}/messages/{messageId}", { path }).catch(() => null);
-      if (answer) sent.value = answer.message;
-    };
-    const timer = setInterval(() => void ask(), STATUS_MS);
-    return () => clearInterval(timer);
-  }, [isUndecided, last?.id]);
+  usePolling(isUndecided, STATUS_MS, async () => {
+    const path = { id: last?.chatId ?? "", messageId: last?.id ?? "" };
+    const answer = await api.GET("/chats/{id}/messages/{messageId}", { path }).catch(() => null);
+    if (answer) sent.value = answer.message;
+  });
 
   if (!may("chats:read")) return null;
   const send = async (chatId: string) => {
     try {
       const header = { "Idempotency-Key": crypto.randomUUID() };
       // The operator is no member, and writes as the first one.
-      const senderId = currentSession().type === "operator" ? members.data?.[0]?.id : undefined;
+      const senderId = currentSession().type === "operator" ? firstMember?.id : undefined;
       const body = { content: "Hello! This is a test message.", ...(senderId !== undefined && { senderId }) };
       sent.value = (await api.POST("/chats/{id}/messages", { path: { id: chatId }, header, body })).message;
     } catch (error) {

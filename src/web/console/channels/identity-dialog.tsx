@@ -1,28 +1,33 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
-import { IdentitySecret } from "./new-channel.tsx";
+import { SecretDialog } from "../parts/secret.tsx";
 
 /** Gives a web chat a new identity secret. */
-export function RotateIdentity({ id, onClose }: { id: string; onClose: () => void }): JSX.Element {
+export function RotateIdentity({ id }: { id: string }): JSX.Element {
   const { api } = usePlace();
-  const secret = useSignal<string | null>(null);
-  if (secret.value !== null) return <IdentitySecret secret={secret.value} onClose={onClose} />;
   return (
-    <Dialog title="New identity secret" onClose={onClose}>
-      <Form
-        submit="Create it"
-        onCancel={onClose}
-        onSubmit={async ({ text }) => {
-          const body = { overlapSeconds: Number(text("overlap")) };
-          const answer = await api.POST("/channels/{id}/identity-secret", { path: { id }, body });
-          secret.value = answer.identitySecret;
-        }}
-      >
-        <OverlapField user="your site" />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New identity secret"
+      submit="Create it"
+      onSubmit={async ({ number }) => {
+        const body = { overlapSeconds: number("overlap") ?? 0 };
+        const { identitySecret } = await api.POST("/channels/{id}/identity-secret", { path: { id }, body });
+        openDialog(<IdentitySecret secret={identitySecret} />);
+      }}
+    >
+      <OverlapField user="your site" />
+    </FormDialog>
+  );
+}
+
+/** Shows the secret with which a site vouches for its users. */
+export function IdentitySecret({ secret, onSaved }: { secret: string; onSaved?: () => void }): JSX.Element {
+  return (
+    <SecretDialog title="Save the identity secret now" secret={secret} onSaved={onSaved}>
+      If people sign in on your site, its server proves with this secret who they are, so that they find their chat on
+      every device. Without sign-in you don’t need it.
+    </SecretDialog>
   );
 }

@@ -1,16 +1,15 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Form } from "../parts/dialog.tsx";
+import { openDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { SecretDialog } from "../parts/secret.tsx";
 import { forget } from "../resource.ts";
 import { CredentialFields, credentialsIn } from "./channel-fields.tsx";
 import { KIND_NAMES, KINDS, type Kind } from "./channel-kinds.ts";
+import { IdentitySecret } from "./identity-dialog.tsx";
 
 /** The first two steps of the set-up: the kind of channel, then its name and credentials. */
 export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
@@ -44,9 +43,7 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
 function Create({ kind }: { kind: Kind }): JSX.Element {
   const { api, to } = usePlace();
   const { route } = useLocation();
-  const made = useSignal<{ channel: Channel; identitySecret: string } | null>(null);
   const { label, credentials } = KINDS[kind];
-  const goOn = (channel: Channel) => route(to(`channels/${channel.id}/set-up`));
   return (
     <Screen
       title={`New ${kind === "web" ? "web chat" : `${label} channel`}`}
@@ -59,9 +56,10 @@ function Create({ kind }: { kind: Kind }): JSX.Element {
           onSubmit={async (entered) => {
             const body = { kind, name: entered.text("name"), credentials: credentialsIn(kind, entered) };
             const { channel, identitySecret } = await api.POST("/channels", { body });
-            forget("channel");
-            if (identitySecret === undefined) goOn(channel);
-            else made.value = { channel, identitySecret };
+            forget("/channels");
+            const goOn = () => route(to(`channels/${channel.id}/set-up`));
+            if (identitySecret === undefined) goOn();
+            else openDialog(<IdentitySecret secret={identitySecret} onSaved={goOn} />);
           }}
         >
           <Input
@@ -75,28 +73,6 @@ function Create({ kind }: { kind: Kind }): JSX.Element {
           <CredentialFields kind={kind} />
         </Form>
       </div>
-      {made.value && (
-        <IdentitySecret
-          secret={made.value.identitySecret}
-          onClose={() => {
-            const channel = made.value?.channel;
-            made.value = null;
-            if (channel) goOn(channel);
-          }}
-        />
-      )}
     </Screen>
-  );
-}
-
-/** Shows the secret with which a site vouches for its users. */
-export function IdentitySecret({ secret, onClose }: { secret: string; onClose: () => void }): JSX.Element {
-  return (
-    <SecretDialog title="Save the identity secret now" secret={secret} onClose={onClose}>
-      <p>
-        It is shown only this once. If people sign in on your site, its server proves with this secret who they are, so
-        that they find their chat on every device. Without sign-in you don’t need it.
-      </p>
-    </SecretDialog>
   );
 }

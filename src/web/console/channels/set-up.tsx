@@ -1,16 +1,17 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Channel, Schemas } from "../api.ts";
-import { usePlace } from "../organization.ts";
+import { useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
+import { openDialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { sayError } from "../parts/toast.tsx";
-import { type Resource, useResource } from "../resource.ts";
+import { usePolling } from "../polling.ts";
 import { may } from "../session.ts";
-import { KINDS, keyOf } from "./channel-kinds.ts";
+import { KINDS } from "./channel-kinds.ts";
 import { areGood, Checks, useChecks } from "./checks.tsx";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
 import { FirstMessage } from "./first-message.tsx";
@@ -22,11 +23,9 @@ const MOST_ASKED = 30;
 
 /** What is left to do until a channel works, step by step. */
 export function SetUp({ id }: { id: string }): JSX.Element {
-  const { api, to } = usePlace();
-  const found = useResource(keyOf(id), async (signal) => {
-    return (await api.GET("/channels/{id}", { path: { id }, signal })).channel;
-  });
-  const name = found.data?.name;
+  const { to } = usePlace();
+  const found = useGet("/channels/{id}", { path: { id } });
+  const name = found.data?.channel.name;
   return (
     <Screen
       title={name ? `Set up “${name}”` : "Set up a channel"}
@@ -38,11 +37,11 @@ export function SetUp({ id }: { id: string }): JSX.Element {
       }
     >
       <Loaded resource={found}>
-        {(channel) =>
+        {({ channel }) =>
           channel.kind === "web" ? (
-            <WebSteps channel={channel} found={found} />
+            <WebSteps channel={channel} onChannel={found.set} />
           ) : (
-            <NetworkSteps channel={channel} found={found} />
+            <NetworkSteps channel={channel} onChannel={found.set} />
           )
         }
       </Loaded>
@@ -52,7 +51,7 @@ export function SetUp({ id }: { id: string }): JSX.Element {
 
 interface StepsProps {
   channel: Channel;
-  found: Resource<Channel>;
+  onChannel: (changed: { channel: Channel }) => void;
 }
 
 interface StepProps {
@@ -76,13 +75,13 @@ function Step({ title, isDone, children }: StepProps): JSX.Element {
   );
 }
 
-function WebSteps({ channel, found }: StepsProps): JSX.Element {
+function WebSteps({ channel, onChannel }: StepsProps): JSX.Element {
   const { id, settings } = channel;
   const hasOrigins = (settings.allowedOrigins ?? []).length > 0;
   return (
     <ol class="steps">
       <Step title="Say where it may be shown" isDone={hasOrigins}>
-        <OriginsForm channel={channel} onChannel={found.set} />
+        <OriginsForm channel={channel} onChannel={onChannel} />
       </Step>
       <Step title="Put it on your site" isDone={null}>
         <p>Paste these lines before the end of each page’s body. A button for the chat appears in the corner.</p>
@@ -97,29 +96,31 @@ function WebSteps({ channel, found }: StepsProps): JSX.Element {
   );
 }
 
-function NetworkSteps({ channel, found }: StepsProps): JSX.Element {
+function NetworkSteps({ channel, onChannel }: StepsProps): JSX.Element {
   const { id, kind } = channel;
   const { label } = KINDS[kind];
   const checks = useChecks(id, may("channels:write"));
-  const isChanging = useSignal(false);
   const isAccepted = areGood(checks.data, "credentials", "network");
   const isConnected = areGood(checks.data, "webhook");
   const isWaiting = isAccepted === true && isConnected === false && kind === "whatsapp";
-  useEffect(() => {
-    if (!isWaiting) return;
-    let asked = 0;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible" && asked++ < MOST_ASKED) checks.reload();
-    }, ASK_MS);
-    return () => clearInterval(timer);
-  }, [isWaiting]);
+  const asked = useRef(0);
+  usePolling(isWaiting, ASK_MS, () => {
+    if (asked.current++ < MOST_ASKED) checks.reload();
+  });
+  const replace = () => {
+    const changed = (answer: { channel: Channel }) => {
+      onChannel(answer);
+      checks.reload();
+    };
+    openDialog(<CredentialsDialog channel={channel} onChannel={changed} />);
+  };
   return (
     <ol class="steps">
       <Step title={`${label} accepts the credentials`} isDone={isAccepted}>
         <Checks checks={checks} only={["credentials", "network"]} />
         {isAccepted === false && (
           <p>
-            <button type="button" class="button" onClick={() => (isChanging.value = true)}>
+            <button type="button" class="button" onClick={replace}>
               Replace the credentials
             </button>
           </p>
@@ -142,16 +143,6 @@ function NetworkSteps({ channel, found }: StepsProps): JSX.Element {
         }
         step={Step}
       />
-      {isChanging.value && (
-        <CredentialsDialog
-          channel={channel}
-          onClose={() => (isChanging.value = false)}
-          onChannel={(changed) => {
-            found.set(changed);
-            checks.reload();
-          }}
-        />
-      )}
     </ol>
   );
 }

@@ -2,15 +2,15 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Channel } from "../api.ts";
 import { usePlace } from "../organization.ts";
-import { Form } from "../parts/dialog.tsx";
+import { CopyButton } from "../parts/copy.tsx";
 import { Field } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { say, sayError } from "../parts/toast.tsx";
-import { originsIn, snippetOf } from "./channel-kinds.ts";
+import { Form } from "../parts/form.tsx";
+import { say } from "../parts/toast.tsx";
+import { snippetOf } from "./channel-kinds.ts";
 
 interface OriginsProps {
   channel: Channel;
-  onChannel: (changed: Channel) => void;
+  onChannel: (changed: { channel: Channel }) => void;
 }
 
 /** The sites that may show a web chat. */
@@ -19,10 +19,10 @@ export function OriginsForm({ channel, onChannel }: OriginsProps): JSX.Element {
   return (
     <Form
       submit="Save"
-      onSubmit={async ({ text }) => {
+      onSubmit={async ({ words }) => {
         const path = { id: channel.id };
-        const body = { settings: { allowedOrigins: originsIn(text("origins")) } };
-        onChannel((await api.PATCH("/channels/{id}", { path, body })).channel);
+        const body = { settings: { allowedOrigins: words("origins") } };
+        onChannel(await api.PATCH("/channels/{id}", { path, body }));
         say("The sites were saved");
       }}
     >
@@ -51,7 +51,6 @@ export function OriginsField({ origins }: { origins: string[] }): JSX.Element {
 
 /** The lines that put a web chat on a site, with a button that copies them. */
 export function Snippet({ id }: { id: string }): JSX.Element {
-  const [isCopied, setCopied] = useState(false);
   const text = snippetOf(id);
   return (
     <div class="snippet">
@@ -59,14 +58,7 @@ export function Snippet({ id }: { id: string }): JSX.Element {
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
-      <button
-        type="button"
-        class="button"
-        onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true), sayError)}
-      >
-        <Icon name={isCopied ? "check" : "copy"} />
-        <span role="status">{isCopied ? "Copied" : "Copy"}</span>
-      </button>
+      <CopyButton text={text} />
     </div>
   );
 }

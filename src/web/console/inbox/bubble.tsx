@@ -15,27 +15,18 @@ interface BubbleProps {
   onChoose: (messageId: string) => void;
 }
 
-/** A status as people say it. */
-export const STATUS_WORDS: Readonly<Record<Message["status"], string>> = {
-  SCHEDULED: "Scheduled",
-  QUEUED: "Waiting",
-  SENT: "Sent",
-  DELIVERED: "Delivered",
-  READ: "Read",
-  FAILED: "Failed",
-  CANCELED: "Canceled",
-  RECEIVED: "Received",
-};
-
-const STATUS_ICONS: Readonly<Record<Message["status"], IconName | null>> = {
-  SCHEDULED: "clock",
-  QUEUED: "clock",
-  SENT: "check",
-  DELIVERED: "double",
-  READ: "double",
-  FAILED: "warning",
-  CANCELED: "close",
-  RECEIVED: null,
+/** A status as people say it, and what marks it. */
+export const STATUSES: Readonly<
+  Record<Message["status"], { word: string; icon: IconName | null; tone: "good" | "bad" | "warn" | "quiet" }>
+> = {
+  SCHEDULED: { word: "Scheduled", icon: "clock", tone: "warn" },
+  QUEUED: { word: "Waiting", icon: "clock", tone: "warn" },
+  SENT: { word: "Sent", icon: "check", tone: "good" },
+  DELIVERED: { word: "Delivered", icon: "double", tone: "good" },
+  READ: { word: "Read", icon: "double", tone: "good" },
+  FAILED: { word: "Failed", icon: "warning", tone: "bad" },
+  CANCELED: { word: "Canceled", icon: "close", tone: "quiet" },
+  RECEIVED: { word: "Received", icon: null, tone: "good" },
 };
 
 /** A message that has its place in the chat. A click shows its details. */
@@ -48,8 +39,7 @@ export function Bubble({
 }: BubbleProps & { sender: string | null; isFirst: boolean }): JSX.Element {
   const { direction, status, createdAt, error } = message;
   const isOwn = direction === "OUTBOUND";
-  const word = STATUS_WORDS[status];
-  const icon = STATUS_ICONS[status];
+  const { word, icon, tone } = STATUSES[status];
   const side = isOwn ? "message-own" : "message-theirs";
   return (
     <article
@@ -71,7 +61,7 @@ export function Bubble({
       >
         <time dateTime={createdAt}>{timeOfDay(Date.parse(createdAt))}</time>
         {icon && <Icon name={icon} />}
-        <span class={status === "FAILED" || status === "CANCELED" || status === "QUEUED" ? "" : "hidden"}>{word}</span>
+        <span class={tone === "good" ? "hidden" : ""}>{word}</span>
       </button>
       {error && <p class="message-error">{error.message}</p>}
     </article>

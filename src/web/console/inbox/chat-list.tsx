@@ -4,6 +4,7 @@ import type { Channel, Chat } from "../api.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import type { ChatListStore } from "./chat-list-store.ts";
 import type { Filter, View } from "./chat-rows.ts";
@@ -38,22 +39,22 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
             <Icon name="plus" />
           </button>
         </div>
-        <fieldset class="tabs" aria-label="Which chats">
-          {VIEWS.map(({ view, label }) => (
-            <button
-              key={view}
-              type="button"
-              class="tab"
-              aria-pressed={filter.view === view && filter.search === ""}
-              onClick={() => onFilter({ ...filter, view, search: "" })}
-            >
-              {label}
-              {view === "unanswered" && unansweredCount.value !== "" && (
-                <span class="count">{unansweredCount.value}</span>
-              )}
-            </button>
-          ))}
-        </fieldset>
+        <Tabs
+          label="Which chats"
+          choices={VIEWS.map(({ view, label }) => ({
+            value: view,
+            label: (
+              <>
+                {label}
+                {view === "unanswered" && unansweredCount.value !== "" && (
+                  <span class="count">{unansweredCount.value}</span>
+                )}
+              </>
+            ),
+          }))}
+          chosen={filter.search === "" ? filter.view : undefined}
+          onChoose={(view) => onFilter({ ...filter, view, search: "" })}
+        />
         {channels.length > 1 && (
           <select
             class="chats-channel"

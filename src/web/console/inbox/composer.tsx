@@ -10,7 +10,7 @@ import { now } from "../parts/time.tsx";
 import { currentSession } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import type { ConversationStore } from "./conversation-store.ts";
-import { readDraft, readSender, saveDraft, saveSender } from "./drafts.ts";
+import { drafts, readSender, saveSender } from "./drafts.ts";
 import { LaterDialog } from "./later-dialog.tsx";
 import { type Crossed, Sending, type Undoable } from "./sending.ts";
 import { TemplateDialog } from "./template-dialog.tsx";
@@ -32,7 +32,7 @@ const STILL_SENDING = new ParleyError("The last message is still being sent. Try
 export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   const { organization } = usePlace();
   const { member } = currentSession();
-  const [text, setText] = useState(() => readDraft(chat.id));
+  const [text, setText] = useState(() => drafts.read(chat.id) ?? "");
   const sending = useMemo(() => new Sending(store, chat.id), [store]);
   const isSending = sending.isBusy.value;
   const crossed = sending.crossed.value;
@@ -54,7 +54,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   const change = (next: string) => {
     latest.current = next;
     setText(next);
-    saveDraft(chat.id, next);
+    drafts.save(chat.id, next);
     sending.corrected();
   };
   sending.desk = {

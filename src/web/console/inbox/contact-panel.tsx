@@ -5,7 +5,7 @@ import { addressOf, type Chat } from "../api.ts";
 import { exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, Dialog, Form } from "../parts/dialog.tsx";
+import { Confirm, FormDialog, openDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts } from "../parts/screen.tsx";
@@ -25,10 +25,31 @@ interface PanelProps {
 export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element {
   const { organization, api, to } = usePlace();
   const { route } = useLocation();
-  const open = useSignal<"name" | "metadata" | "erase" | null>(null);
-  const close = () => (open.value = null);
   const { contact, channel, metadata, createdAt, id } = chat;
   const canWrite = may("chats:write");
+  const rename = () => (
+    <FormDialog
+      title="Contact’s name"
+      submit="Save"
+      onSubmit={({ optional }) => store.change({ contact: { name: optional("name") } })}
+    >
+      <Input label="Name" hint="Leave it empty to show the address." name="name" defaultValue={contact.name ?? ""} />
+    </FormDialog>
+  );
+  const erase = () => (
+    <Confirm
+      title="Erase this chat?"
+      submit="Erase"
+      typed={contact.name ?? contact.address}
+      onSubmit={async () => {
+        await api.DELETE("/chats/{id}", { path: { id } });
+        say("The chat was erased");
+        route(to("inbox"));
+      }}
+    >
+      <p>All its messages are deleted, and those that wait are not sent. This can’t be undone.</p>
+    </Confirm>
+  );
   return (
     <>
       <header class="panel-head">
@@ -41,7 +62,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
         <Fact name="Name">
           <bdi>{contact.name ?? "Unknown"}</bdi>{" "}
           {canWrite && (
-            <button type="button" class="link" onClick={() => (open.value = "name")}>
+            <button type="button" class="link" onClick={() => openDialog(rename())}>
               Change
             </button>
           )}
@@ -74,59 +95,27 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           </Facts>
         )}
         {canWrite && (
-          <button type="button" class="link" onClick={() => (open.value = "metadata")}>
+          <button
+            type="button"
+            class="link"
+            onClick={() => openDialog(<MetadataDialog store={store} metadata={metadata} />)}
+          >
             Change the metadata
           </button>
         )}
       </section>
-      <section class="panel-part panel-actions">
+      <section class="panel-part">
         {may("data:export") && (
           <a class="link" href={addressOf(organization.id, `/chats/${id}/export`)} download={`${id}.ndjson`}>
             Export this chat
           </a>
         )}
         {may("chats:erase") && (
-          <button type="button" class="link link-danger" onClick={() => (open.value = "erase")}>
+          <button type="button" class="link link-danger" onClick={() => openDialog(erase())}>
             Erase this chat
           </button>
         )}
       </section>
-      {open.value === "name" && (
-        <Dialog title="Contact’s name" onClose={close}>
-          <Form
-            submit="Save"
-            onCancel={close}
-            onSubmit={async ({ text }) => {
-              const name = text("name").trim();
-              await store.change({ contact: { name: name === "" ? null : name } });
-              close();
-            }}
-          >
-            <Input
-              label="Name"
-              hint="Leave it empty to show the address."
-              name="name"
-              defaultValue={contact.name ?? ""}
-            />
-          </Form>
-        </Dialog>
-      )}
-      {open.value === "metadata" && <MetadataDialog store={store} metadata={metadata} onClose={close} />}
-      {open.value === "erase" && (
-        <Confirm
-          title="Erase this chat?"
-          submit="Erase"
-          typed={contact.name ?? contact.address}
-          onClose={close}
-          onConfirm={async () => {
-            await api.DELETE("/chats/{id}", { path: { id } });
-            say("The chat was erased");
-            route(to("inbox"));
-          }}
-        >
-          <p>All its messages are deleted, and those that wait are not sent. This can’t be undone.</p>
-        </Confirm>
-      )}
     </>
   );
 }
@@ -149,47 +138,43 @@ function Window({ store }: { store: ConversationStore }): JSX.Element {
 interface MetadataProps {
   store: ConversationStore;
   metadata: Chat["metadata"];
-  onClose: () => void;
 }
 
-function MetadataDialog({ store, metadata, onClose }: MetadataProps): JSX.Element {
+function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
   const rows = useSignal([...Object.entries(metadata), ["", ""] as [string, string]]);
   const change = (at: number, pair: [string, string]) => {
     const next = rows.value.map((row, n) => (n === at ? pair : row));
     rows.value = next.at(-1)?.[0] === "" ? next : [...next, ["", ""]];
   };
   return (
-    <Dialog title="Metadata" onClose={onClose}>
-      <Form
-        submit="Save"
-        onCancel={onClose}
-        onSubmit={async () => {
-          const wanted = Object.fromEntries(rows.value.filter(([name]) => name !== ""));
-          const removed = Object.keys(metadata).filter((name) => !Object.hasOwn(wanted, name));
-          await store.change({ metadata: { ...wanted, ...Object.fromEntries(removed.map((name) => [name, null])) } });
-          onClose();
-        }}
-      >
-        <p class="prose">Your own pairs of names and values. The contact never sees them.</p>
-        {rows.value.map(([name, value], at) => (
-          <div key={at} class="pair">
-            <input
-              aria-label="Name"
-              placeholder="Name"
-              maxLength={40}
-              value={name}
-              onInput={(event) => change(at, [event.currentTarget.value, value])}
-            />
-            <input
-              aria-label="Value"
-              placeholder="Value"
-              maxLength={500}
-              value={value}
-              onInput={(event) => change(at, [name, event.currentTarget.value])}
-            />
-          </div>
-        ))}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Metadata"
+      submit="Save"
+      onSubmit={async () => {
+        const wanted = Object.fromEntries(rows.value.filter(([name]) => name !== ""));
+        const removed = Object.keys(metadata).filter((name) => !Object.hasOwn(wanted, name));
+        await store.change({ metadata: { ...wanted, ...Object.fromEntries(removed.map((name) => [name, null])) } });
+      }}
+    >
+      <p class="prose">Your own pairs of names and values. The contact never sees them.</p>
+      {rows.value.map(([name, value], at) => (
+        <div key={at} class="pair">
+          <input
+            aria-label="Name"
+            placeholder="Name"
+            maxLength={40}
+            value={name}
+            onInput={(event) => change(at, [event.currentTarget.value, value])}
+          />
+          <input
+            aria-label="Value"
+            placeholder="Value"
+            maxLength={500}
+            value={value}
+            onInput={(event) => change(at, [name, event.currentTarget.value])}
+          />
+        </div>
+      ))}
+    </FormDialog>
   );
 }

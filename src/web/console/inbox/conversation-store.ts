@@ -22,33 +22,38 @@ export class ConversationStore {
   readonly error = signal<ParleyError | null>(null);
   readonly hasOlder = signal(false);
   readonly #api: Api;
-  readonly #id: string;
+  readonly #path: { id: string };
   readonly #onChat: (chat: Chat) => void;
   #isLoadingOlder = false;
 
   /** @param known the chat, if the list has it already; then it is not asked for again */
   constructor(api: Api, id: string, known: Chat | null, onChat: (chat: Chat) => void) {
     this.#api = api;
-    this.#id = id;
+    this.#path = { id };
     this.#onChat = onChat;
     this.chat.value = known;
   }
 
-  /** Loads the newest messages, and those that are scheduled. At most two requests for a chat of the list. */
+  /** Loads the newest messages and those that are scheduled, and asks what the chat is now, unless the list said so. */
   async load(): Promise<void> {
-    const path = { id: this.#id };
+    const isFirst = this.state.value !== "ready";
+    const known = isFirst ? this.chat.value : null;
     try {
-      const [page, chat] = await Promise.all([
-        this.#api.GET("/chats/{id}/messages", { path, query: { limit: PAGE } }),
-        this.chat.value ?? this.#api.GET("/chats/{id}", { path }).then((answer) => answer.chat),
+      const [page, { chat }] = await Promise.all([
+        this.#page(),
+        known ? { chat: known } : this.#api.GET("/chats/{id}", { path: this.#path }),
       ]);
       const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
+      const seqs = page.messages.map(({ seq }) => seq ?? 0);
+      const isGap = page.pagination.hasMore && Math.min(...seqs) > newestSeq(this.messages.value) + 1;
+      const kept = this.messages.value.filter(({ status }) => isFirst || status !== "SCHEDULED");
       batch(() => {
-        this.chat.value ??= chat;
-        this.messages.value = merged(this.messages.value, [...page.messages, ...scheduled]);
-        if (this.state.value !== "ready") this.hasOlder.value = page.pagination.hasMore;
+        // After a long absence only the newest page is known. The rest is loaded when the reader gets there.
+        this.messages.value = merged(isGap ? [] : kept, [...page.messages, ...scheduled]);
+        if (isFirst || isGap) this.hasOlder.value = page.pagination.hasMore;
         this.state.value = "ready";
         this.error.value = null;
+        if (!known) this.#setChat({ chat });
       });
     } catch (error) {
       const cause = asParleyError(error);
@@ -56,33 +61,6 @@ export class ConversationStore {
         this.error.value = cause;
         if (cause.status === 404) this.state.value = "gone";
       });
-    }
-  }
-
-  /** Loads what came meanwhile, and asks what the chat is now. */
-  async refresh(): Promise<void> {
-    if (this.state.value !== "ready") return this.load();
-    const path = { id: this.#id };
-    try {
-      const [page, { chat }] = await Promise.all([
-        this.#api.GET("/chats/{id}/messages", { path, query: { limit: PAGE } }),
-        this.#api.GET("/chats/{id}", { path }),
-      ]);
-      const seqs = page.messages.map(({ seq }) => seq ?? 0);
-      const isGap = page.pagination.hasMore && Math.min(...seqs) > newestSeq(this.messages.value) + 1;
-      const scheduled = chat.nextScheduledAt === null ? [] : await this.#scheduled();
-      const unscheduled = this.messages.value.filter(({ status }) => status !== "SCHEDULED");
-      batch(() => {
-        // After a long absence only the newest page is known. The rest is loaded when the reader gets there.
-        this.messages.value = merged(isGap ? [] : unscheduled, [...page.messages, ...scheduled]);
-        if (isGap) this.hasOlder.value = true;
-        this.error.value = null;
-      });
-      this.#setChat(chat);
-    } catch (error) {
-      const cause = asParleyError(error);
-      this.error.value = cause;
-      if (cause.status === 404) this.state.value = "gone";
     }
   }
 
@@ -96,8 +74,7 @@ export class ConversationStore {
     if (!oldest || this.#isLoadingOlder) return;
     this.#isLoadingOlder = true;
     try {
-      const query = { limit: PAGE, before: oldest.id };
-      const page = await this.#api.GET("/chats/{id}/messages", { path: { id: this.#id }, query });
+      const page = await this.#page({ before: oldest.id });
       batch(() => {
         this.messages.value = merged(this.messages.value, page.messages);
         this.hasOlder.value = page.pagination.hasMore;
@@ -111,7 +88,7 @@ export class ConversationStore {
 
   /** Takes what happened in any chat. */
   take(event: FollowedEvent): void {
-    if (event.chatId !== this.#id) return;
+    if (event.chatId !== this.#path.id) return;
     if (event.type === "chat.deleted") {
       this.state.value = "gone";
       return;
@@ -125,50 +102,43 @@ export class ConversationStore {
    * Sends a message. The same key sends it once, however often the call is repeated.
    * @throws ParleyError; `chat_moved_on` if the chat has newer messages than `ifSeq`
    */
-  async send(draft: Draft, idempotencyKey: string): Promise<Message> {
+  async send(body: Draft, idempotencyKey: string): Promise<Message> {
     const header = { "Idempotency-Key": idempotencyKey };
-    return this.#took(
-      (await this.#api.POST("/chats/{id}/messages", { path: { id: this.#id }, header, body: draft })).message,
-    );
+    return this.#took(await this.#api.POST("/chats/{id}/messages", { path: this.#path, header, body }));
   }
 
   /** Takes a message back. @throws ParleyError `not_cancelable` if it is on its way */
   async cancel(messageId: string): Promise<Message> {
-    const path = { id: this.#id, messageId };
-    return this.#took((await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", { path })).message);
+    const path = { ...this.#path, messageId };
+    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/cancel", { path }));
   }
 
   /** Sends a failed message again, as a new one. */
-  async resend(messageId: string, senderId: string | null): Promise<Message> {
-    const path = { id: this.#id, messageId };
-    const body = senderId === null ? {} : { senderId };
-    return this.#took((await this.#api.POST("/chats/{id}/messages/{messageId}/resend", { path, body })).message);
+  async resend(messageId: string): Promise<Message> {
+    const path = { ...this.#path, messageId };
+    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/resend", { path, body: {} }));
   }
 
   /** Changes when a scheduled message is sent. @param scheduledAt RFC 3339; null for now */
   async move(messageId: string, scheduledAt: string | null): Promise<Message> {
-    const path = { id: this.#id, messageId };
-    return this.#took(
-      (await this.#api.PATCH("/chats/{id}/messages/{messageId}", { path, body: { scheduledAt } })).message,
-    );
+    const path = { ...this.#path, messageId };
+    return this.#took(await this.#api.PATCH("/chats/{id}/messages/{messageId}", { path, body: { scheduledAt } }));
   }
 
   /** Blanks a message for good. */
   async redact(messageId: string): Promise<Message> {
-    const path = { id: this.#id, messageId };
-    return this.#took((await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path })).message);
+    const path = { ...this.#path, messageId };
+    return this.#took(await this.#api.POST("/chats/{id}/messages/{messageId}/redact", { path }));
   }
 
   /** Marks the chat as answered without an answer. */
   async markAnswered(): Promise<void> {
-    const path = { id: this.#id };
-    this.#setChat((await this.#api.POST("/chats/{id}/answered", { path })).chat);
+    this.#setChat(await this.#api.POST("/chats/{id}/answered", { path: this.#path }));
   }
 
   /** Changes the contact's name or the metadata. A null removes a pair. */
   async change(body: Schemas["ChatPatch"]): Promise<void> {
-    const path = { id: this.#id };
-    this.#setChat((await this.#api.PATCH("/chats/{id}", { path, body })).chat);
+    this.#setChat(await this.#api.PATCH("/chats/{id}", { path: this.#path, body }));
   }
 
   /** The newest `seq` that the reader can have seen. */
@@ -176,18 +146,21 @@ export class ConversationStore {
     return newestSeq(this.messages.value);
   }
 
-  async #scheduled(): Promise<Message[]> {
-    const answer = await this.#api.GET("/chats/{id}/scheduled", { path: { id: this.#id }, query: { limit: 100 } });
-    return answer.messages;
+  #page(query: { before?: string } = {}) {
+    return this.#api.GET("/chats/{id}/messages", { path: this.#path, query: { limit: PAGE, ...query } });
   }
 
-  #took(message: Message): Message {
+  async #scheduled(): Promise<Message[]> {
+    return (await this.#api.GET("/chats/{id}/scheduled", { path: this.#path, query: { limit: 100 } })).messages;
+  }
+
+  #took({ message }: { message: Message }): Message {
     this.messages.value = merged(this.messages.value, [message]);
-    if (this.chat.value) this.#setChat(afterMessage(this.chat.value, message));
+    if (this.chat.value) this.#setChat({ chat: afterMessage(this.chat.value, message) });
     return message;
   }
 
-  #setChat(chat: Chat): void {
+  #setChat({ chat }: { chat: Chat }): void {
     this.chat.value = chat;
     this.#onChat(chat);
   }

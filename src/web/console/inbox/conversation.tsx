@@ -40,7 +40,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
 
   useEffect(() => {
     void store.load();
-    return listen((event) => (event ? store.take(event) : void store.refresh()));
+    return listen((event) => (event ? store.take(event) : void store.load()));
   }, [store]);
 
   const chat = store.chat.value;
@@ -107,10 +107,10 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
             <Icon name="panel" />
           </button>
         </header>
-        {error && <Failure error={error} onRetry={() => void store.refresh()} />}
+        {error && <Failure error={error} onRetry={() => void store.load()} />}
         <Messages
           store={store}
-          members={members.data ?? []}
+          members={members}
           chosen={chosen.value}
           onChoose={(one) => {
             chosen.value = one;
@@ -118,7 +118,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
           }}
         />
         {may("messages:send") ? (
-          <Composer key={id} store={store} chat={chat} members={members.data ?? []} />
+          <Composer key={id} store={store} chat={chat} members={members} />
         ) : (
           <p class="composer-none">You can read this chat. To answer, you need the permission messages:send.</p>
         )}
@@ -130,7 +130,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
               key={message.id}
               store={store}
               message={message}
-              members={members.data ?? []}
+              members={members}
               onClose={() => (chosen.value = null)}
             />
           ) : (

@@ -1,22 +1,26 @@
 import type { Draft } from "./conversation-store.ts";
 
-/** What a person was writing, for this tab alone: never on the server, and gone with the tab. */
-const PREFIX = "parley.draft.";
-
-/** The text that waits in a chat, or in the editor of a template. */
-export function readDraft(of: string): string {
-  return sessionStorage.getItem(PREFIX + of) ?? "";
+/** Keeps values for this tab alone: never on the server, and gone with the tab. */
+function inTab<T>(prefix: string) {
+  return {
+    read(of: string): T | null {
+      const text = sessionStorage.getItem(prefix + of);
+      return text === null ? null : (JSON.parse(text) as T);
+    },
+    /** Keeps a value also if the page is loaded again. */
+    save(of: string, value: T | null): void {
+      try {
+        if (value) sessionStorage.setItem(prefix + of, JSON.stringify(value));
+        else sessionStorage.removeItem(prefix + of);
+      } catch {
+        // The storage is full or off. Only a page that is loaded again forgets the value.
+      }
+    },
+  };
 }
 
-/** Keeps the text, also if the page is loaded again. */
-export function saveDraft(of: string, text: string): void {
-  try {
-    if (text === "") sessionStorage.removeItem(PREFIX + of);
-    else sessionStorage.setItem(PREFIX + of, text);
-  } catch {
-    // The storage is full or off. The text stays in the box.
-  }
-}
+/** The texts that wait in chats, and in the editors of templates. An empty one is not kept. */
+export const drafts = inTab<string>("parley.text.");
 
 /** A send whose answer is not known: the service may have it. */
 export interface Undecided {
@@ -27,23 +31,8 @@ export interface Undecided {
   body: Draft;
 }
 
-const UNDECIDED = "parley.undecided.";
-
-/** The send of a chat whose answer was lost, also if the page was loaded again since. */
-export function readUndecided(chatId: string): Undecided | null {
-  const text = sessionStorage.getItem(UNDECIDED + chatId);
-  return text === null ? null : (JSON.parse(text) as Undecided);
-}
-
-/** Keeps a send until its answer is known. @param undecided null once it is */
-export function saveUndecided(chatId: string, undecided: Undecided | null): void {
-  try {
-    if (undecided) sessionStorage.setItem(UNDECIDED + chatId, JSON.stringify(undecided));
-    else sessionStorage.removeItem(UNDECIDED + chatId);
-  } catch {
-    // The storage is full or off. Only a page that is loaded again forgets it.
-  }
-}
+/** The sends of chats whose answers were lost. */
+export const undecidedSends = inTab<Undecided>("parley.undecided.");
 
 const SENDER = "parley.sender.";
 

@@ -2,7 +2,9 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
+import type { Chat } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
+import { openDialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/states.tsx";
 import { useShortcuts } from "../shortcuts.ts";
 import { ChatList } from "./chat-list.tsx";
@@ -25,7 +27,6 @@ export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.El
   const { route } = useLocation();
   const channels = useChannels();
   const filter = useSignal<Filter>(filters.get(organization.id) ?? FIRST);
-  const isCreating = useSignal(false);
   const { view, channel, search } = filter.value;
   const store = useMemo(() => new ChatListStore(api, filter.value), [api, view, channel, search]);
   store.openId = openId;
@@ -56,12 +57,19 @@ export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.El
     if (next) route(addressOf(next.id));
     if (at + by > rows.length - AHEAD) void store.more();
   };
+  const openNew = () => {
+    const show = (chat: Chat) => {
+      store.rows.value = inOrder([chat, ...store.rows.value.filter(({ id }) => id !== chat.id)], view);
+      route(addressOf(chat.id));
+    };
+    openDialog(<NewChat onChat={show} />);
+  };
   useShortcuts([
     { keys: "/", label: "Search the chats", run: () => document.getElementById("chat-search")?.focus() },
     { keys: "j", label: "Next chat", run: () => step(1) },
     { keys: "k", label: "Previous chat", run: () => step(-1) },
     { keys: "u", label: "Show the unanswered chats", run: () => changeFilter({ ...FIRST, view: "unanswered" }) },
-    { keys: "n", label: "New chat", run: () => (isCreating.value = true) },
+    { keys: "n", label: "New chat", run: openNew },
   ]);
 
   const known = store.rows.value.find(({ id }) => id === openId) ?? null;
@@ -70,11 +78,11 @@ export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.El
       <ChatList
         store={store}
         filter={filter.value}
-        channels={channels.data ?? []}
+        channels={channels}
         openId={openId}
         addressOf={addressOf}
         onFilter={changeFilter}
-        onNew={() => (isCreating.value = true)}
+        onNew={openNew}
       />
       {openId ? (
         <Conversation key={openId} id={openId} known={known} onChat={(chat) => store.put(chat)} />
@@ -84,16 +92,6 @@ export function Inbox({ chat: openId = null }: { chat?: string | null }): JSX.El
             <kbd>j</kbd> and <kbd>k</kbd> move through the list, <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.
           </Empty>
         </section>
-      )}
-      {isCreating.value && (
-        <NewChat
-          channels={channels.data ?? []}
-          onClose={() => (isCreating.value = false)}
-          onChat={(chat) => {
-            store.rows.value = inOrder([chat, ...store.rows.value.filter(({ id }) => id !== chat.id)], view);
-            route(addressOf(chat.id));
-          }}
-        />
       )}
     </div>
   );

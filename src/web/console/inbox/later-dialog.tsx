@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { exactTime, fieldTime, fromNow } from "../format.ts";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { Chips } from "../parts/chips.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import type { Draft } from "./conversation-store.ts";
 
@@ -20,33 +21,33 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
   const until = useSignal("");
   const time = new Date(at.value).getTime();
   return (
-    <Dialog title="Send later" onClose={onClose}>
-      <Form
-        submit="Schedule"
-        onCancel={onClose}
-        isDisabled={text === "" || Number.isNaN(time)}
-        onSubmit={() => {
-          const expiresAt = until.value === "" ? {} : { expiresAt: new Date(until.value).toISOString() };
-          return onSend({ scheduledAt: new Date(time).toISOString(), ...expiresAt });
-        }}
-      >
-        {text === "" && <p class="prose">Write the message first.</p>}
-        <div class="chips">
-          {presets(Date.now()).map(({ label, at: preset }) => (
-            <button key={label} type="button" class="chip" onClick={() => (at.value = fieldTime(preset))}>
-              {label}
-            </button>
-          ))}
-        </div>
-        <TimeInput
-          label="Send at"
-          hint={Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`}
-          required
-          value={at}
-        />
-        <TimeInput label="Not after" hint="Optional. If it can’t be delivered by then, it is not sent." value={until} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Send later"
+      submit="Schedule"
+      onClose={onClose}
+      isDisabled={text === "" || Number.isNaN(time)}
+      onSubmit={() => {
+        const expiresAt = until.value === "" ? {} : { expiresAt: new Date(until.value).toISOString() };
+        return onSend({ scheduledAt: new Date(time).toISOString(), ...expiresAt });
+      }}
+    >
+      {text === "" && <p class="prose">Write the message first.</p>}
+      <Chips
+        choices={presets(Date.now()).map(({ label, at: preset }) => ({
+          label,
+          choose: () => {
+            at.value = fieldTime(preset);
+          },
+        }))}
+      />
+      <TimeInput
+        label="Send at"
+        hint={Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`}
+        required
+        value={at}
+      />
+      <TimeInput label="Not after" hint="Optional. If it can’t be delivered by then, it is not sent." value={until} />
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,10 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Member, Message } from "../api.ts";
 import { dateAndTime, duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm } from "../parts/dialog.tsx";
+import { Confirm, openDialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Fact, Facts } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
@@ -13,7 +12,7 @@ import { now, Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
 import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
-import { STATUS_WORDS } from "./bubble.tsx";
+import { STATUSES } from "./bubble.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
 
 interface PanelProps {
@@ -23,15 +22,20 @@ interface PanelProps {
   onClose: () => void;
 }
 
-const TONES = { FAILED: "bad", CANCELED: "quiet", QUEUED: "warn", SCHEDULED: "warn" } as const;
-
 /** One message: its times, the attempts to deliver it with the network's words, and what can be done with it. */
 export function MessagePanel({ store, message, members, onClose }: PanelProps): JSX.Element {
-  const isRedacting = useSignal(false);
   const { id, seq, status, error, direction, senderId, resendOf } = message;
   const isBlank = message.text === "" && message.mediaUrl === null;
   const sender = members.find((member) => member.id === senderId);
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
+  const redact = () => (
+    <Confirm title="Redact this message?" submit="Redact" onSubmit={() => store.redact(id)}>
+      <p>
+        Its text, file and metadata are removed here and in later events. What was delivered stays with the contact.
+        This can’t be undone.
+      </p>
+    </Confirm>
+  );
   const canSend = may("messages:send");
   const canCancel = canSend && (status === "QUEUED" || status === "SCHEDULED");
   return (
@@ -44,7 +48,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
       </header>
       <Facts>
         <Fact name="Status">
-          <Badge tone={status in TONES ? TONES[status as keyof typeof TONES] : "good"}>{STATUS_WORDS[status]}</Badge>
+          <Badge tone={STATUSES[status].tone}>{STATUSES[status].word}</Badge>
           {error && (
             <p class="fact-detail">
               {error.message} <code>{error.code}</code>
@@ -73,12 +77,12 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
         </Fact>
       </Facts>
       {direction === "OUTBOUND" && status !== "SCHEDULED" && <Attempts message={message} />}
-      <section class="panel-part panel-actions">
+      <section class="panel-part">
         {canSend && status === "FAILED" && !isBlank && (
           <button
             type="button"
             class="button button-main"
-            onClick={() => run(store.resend(id, null), "Sent again, as a new message")}
+            onClick={() => run(store.resend(id), "Sent again, as a new message")}
           >
             <Icon name="again" /> Send again
           </button>
@@ -89,24 +93,11 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
           </button>
         )}
         {may("chats:erase") && !isBlank && (
-          <button type="button" class="link link-danger" onClick={() => (isRedacting.value = true)}>
+          <button type="button" class="link link-danger" onClick={() => openDialog(redact())}>
             Redact this message
           </button>
         )}
       </section>
-      {isRedacting.value && (
-        <Confirm
-          title="Redact this message?"
-          submit="Redact"
-          onClose={() => (isRedacting.value = false)}
-          onConfirm={async () => void (await store.redact(id))}
-        >
-          <p>
-            Its text, file and metadata are removed here and in later events. What was delivered stays with the contact.
-            This can’t be undone.
-          </p>
-        </Confirm>
-      )}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { type Member, type Message, ParleyError } from "../api.ts";
 import { say, sayError } from "../parts/toast.tsx";
 import { serviceNow } from "../service-clock.ts";
 import type { ConversationStore, Draft } from "./conversation-store.ts";
-import { readUndecided, saveUndecided, type Undecided } from "./drafts.ts";
+import { type Undecided, undecidedSends } from "./drafts.ts";
 
 /** A send can be undone for so long. */
 const UNDO_MS = 5_000;
@@ -59,15 +59,15 @@ export class Sending {
   async send(draft: Draft, isAnyway = false): Promise<void> {
     this.isBusy.value = true;
     const undecided = this.#decided(draft, isAnyway);
-    saveUndecided(this.#chatId, undecided);
+    undecidedSends.save(this.#chatId, undecided);
     try {
       const message = await this.#store.send(undecided.body, undecided.key);
-      saveUndecided(this.#chatId, null);
+      undecidedSends.save(this.#chatId, null);
       this.crossed.value = null;
       this.#sent(draft, message.id);
     } catch (error) {
       const isKnown = error instanceof ParleyError && error.status !== null && error.status < 500;
-      if (isKnown) saveUndecided(this.#chatId, null);
+      if (isKnown) undecidedSends.save(this.#chatId, null);
       if (error instanceof ParleyError && error.code === "chat_moved_on") await this.#cross(draft);
       else sayError(error);
     } finally {
@@ -96,7 +96,7 @@ export class Sending {
 
   /** The body of a send, and its key. The repeat of a send whose answer was lost is the same, so it sends nothing twice. */
   #decided(draft: Draft, isAnyway: boolean): Undecided {
-    const before = readUndecided(this.#chatId);
+    const before = undecidedSends.read(this.#chatId);
     if (before && JSON.stringify(before.draft) === JSON.stringify(draft)) return before;
     const { sender } = this.desk;
     const dueAt = Math.max(serviceNow() + UNDO_MS, this.#lastDueAt + 1);
@@ -129,7 +129,7 @@ export class Sending {
   /** Others wrote meanwhile, or will in a moment. What was sent from here is no reason to ask. */
   async #cross(draft: Draft): Promise<void> {
     const before = this.#store.newestSeq();
-    await this.#store.refresh();
+    await this.#store.load();
     const soon = serviceNow() + SOON_MS;
     const isAhead = ({ seq, status, scheduledAt }: Message) =>
       status === "SCHEDULED" ? Date.parse(scheduledAt ?? "") <= soon : (seq ?? 0) > before;

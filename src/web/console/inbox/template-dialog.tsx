@@ -2,11 +2,11 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { fillTemplate } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
-import { usePlace } from "../organization.ts";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { MOST, useGet, usePlace } from "../organization.ts";
+import { Dialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
-import { useResource } from "../resource.ts";
 import type { Draft } from "./conversation-store.ts";
 
 interface TemplateDialogProps {
@@ -19,19 +19,17 @@ const MAX_LENGTH = 4_096;
 
 /** Chooses a template, fills it, and shows what the contact will read. */
 export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): JSX.Element {
-  const { organization, api, to } = usePlace();
+  const { to } = usePlace();
   const search = useSignal("");
   const chosen = useSignal<Template | null>(null);
-  const templates = useResource(`templates ${organization.id}`, async () => {
-    return (await api.GET("/templates", { query: { limit: 100 } })).templates;
-  });
+  const templates = useGet("/templates", { query: { limit: MOST } });
   return (
     <Dialog title={chosen.value ? chosen.value.name : "Templates"} onClose={onClose} wide>
       {chosen.value ? (
         <Filling template={chosen.value} chat={chat} onBack={() => (chosen.value = null)} onSend={onSend} />
       ) : (
         <Loaded resource={templates}>
-          {(all) => {
+          {({ templates: all }) => {
             const wanted = search.value.trim().toLowerCase();
             const found = all.filter(({ name, body }) => `${name} ${body}`.toLowerCase().includes(wanted));
             return all.length === 0 ? (

@@ -3,75 +3,64 @@ import { DEFAULT_PERMISSIONS } from "../../../keys/permissions.ts";
 import type { Schemas } from "../api.ts";
 import { fieldTime } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, type Entered, Form } from "../parts/dialog.tsx";
+import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { Field, Input } from "../parts/field.tsx";
+import type { Entered } from "../parts/form.tsx";
 import { PermissionPicker } from "../parts/permission-picker.tsx";
+import { SecretDialog } from "../parts/secret.tsx";
 import { may } from "../session.ts";
 import type { Key, Permission } from "./key-state.ts";
 
-/** A key with the secret that is shown once. */
-export interface Made {
-  key: Key;
-  secret: string;
-}
-
-/** Creates a key. */
-export function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) => void }): JSX.Element {
+/** Creates a key. @param onMade gets its id, once its secret was saved */
+export function NewKeyDialog({ onMade }: { onMade: (id: string) => void }): JSX.Element {
   const { api } = usePlace();
   return (
-    <Dialog title="New key" onClose={onClose} wide>
-      <Form
-        submit="Create"
-        onCancel={onClose}
-        onSubmit={async (entered) => {
-          onMade(await api.POST("/keys", { body: valuesOf(entered) }));
-        }}
-      >
-        <KeyFields shown={null} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New key"
+      submit="Create"
+      wide
+      onSubmit={async (entered) => {
+        const { key, secret } = await api.POST("/keys", { body: valuesOf(entered) });
+        openDialog(
+          <SecretDialog title="Save this key now" secret={secret} onSaved={() => onMade(key.id)}>
+            Keep it where the program reads its secrets. If it is lost, rotate the key to get another.
+          </SecretDialog>,
+        );
+      }}
+    >
+      <KeyFields shown={null} />
+    </FormDialog>
   );
 }
 
-interface EditKeyProps {
-  shown: Key;
-  onClose: () => void;
-  onKey: (changed: Key) => void;
-}
-
 /** Changes a key from its next request on. */
-export function EditKeyDialog({ shown, onClose, onKey }: EditKeyProps): JSX.Element {
+export function EditKeyDialog({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) => void }): JSX.Element {
   const { api } = usePlace();
   return (
-    <Dialog title="Change the key" onClose={onClose} wide>
-      <Form
-        submit="Save"
-        onCancel={onClose}
-        onSubmit={async (entered) => {
-          const path = { id: shown.id };
-          const { key } = await api.PATCH("/keys/{id}", { path, body: valuesOf(entered) });
-          onKey(key);
-          onClose();
-        }}
-      >
-        <p class="prose">Changes apply to the key’s next request.</p>
-        <KeyFields shown={shown} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Change the key"
+      submit="Save"
+      wide
+      onSubmit={async (entered) => {
+        onKey(await api.PATCH("/keys/{id}", { path: { id: shown.id }, body: valuesOf(entered) }));
+      }}
+    >
+      <p class="prose">Changes apply to the key’s next request.</p>
+      <KeyFields shown={shown} />
+    </FormDialog>
   );
 }
 
 /** An empty field is the default. */
-function valuesOf({ text, checked }: Entered): Schemas["NewKey"] {
-  const limit = text("limit");
-  const quota = text("quota");
+function valuesOf({ text, number, words, checked }: Entered): Schemas["NewKey"] {
+  const limit = number("limit");
   const expires = text("expires");
   return {
     name: text("name"),
     permissions: checked("permissions") as Permission[],
-    ipAllowlist: text("addresses").split(/\s+/u).filter(Boolean),
-    rateLimit: limit === "" ? null : { limit: Number(limit), windowSeconds: Number(text("window") || 60) },
-    monthlyQuota: quota === "" ? null : Number(quota),
+    ipAllowlist: words("addresses"),
+    rateLimit: limit === null ? null : { limit, windowSeconds: number("window") ?? 60 },
+    monthlyQuota: number("quota"),
     expiresAt: expires === "" ? null : new Date(expires).toISOString(),
   };
 }

@@ -1,13 +1,11 @@
 import type { JSX } from "preact";
 import { number, plural } from "../format.ts";
-import { usePlace } from "../organization.ts";
+import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Sparkline } from "../parts/chart.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { seriesOf } from "../parts/history-chart.tsx";
+import { LastDays } from "../parts/history-chart.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { now, Time } from "../parts/time.tsx";
-import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
 import { type Key, rateText, stateOf } from "./key-state.ts";
 import { Quota } from "./quota.tsx";
@@ -18,8 +16,6 @@ export interface ListedKey {
   usedAt: string | null | undefined;
 }
 
-const DAYS = 30;
-
 /** One key: what it may do, and how much it is used. */
 export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Element {
   const { to } = usePlace();
@@ -27,7 +23,7 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
   const { id, name, permissions, rateLimit, expiresAt } = key;
   const state = stateOf(key, now.value);
   return (
-    <li class={state.isLive ? "row key-row" : "row key-row row-over"} ref={element}>
+    <li class={state.isLive ? "row" : "row row-over"} ref={element}>
       <div class="row-main">
         <p class="row-title">
           <a class="row-link" href={to(`keys/${id}`)}>
@@ -60,19 +56,11 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
 }
 
 function Use({ id, name }: { id: string; name: string }): JSX.Element {
-  const { api } = usePlace();
-  const usage = useResource(`usage ${id}`, async (signal) => {
-    return (await api.GET("/keys/{id}/usage", { path: { id }, signal })).usage;
-  });
-  const history = useResource(may("stats:read") ? `history ${id} day` : null, async (signal) => {
-    const query = { of: id, by: "day" } as const;
-    return (await api.GET("/stats/history", { query, signal })).history;
-  });
-  const values = history.data && seriesOf(history.data)[0]?.values.slice(-DAYS);
+  const usage = useGet("/keys/{id}/usage", { path: { id } });
   return (
     <>
-      {values && <Sparkline values={values} label={`Requests of ${name} on each of the last ${DAYS} days`} />}
-      {usage.data && <Quota usage={usage.data} />}
+      {may("stats:read") && <LastDays of={id} label={`Requests of ${name}`} />}
+      {usage.data && <Quota usage={usage.data.usage} />}
     </>
   );
 }

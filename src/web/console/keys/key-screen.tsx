@@ -1,18 +1,15 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { number } from "../format.ts";
-import { usePlace } from "../organization.ts";
+import { useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm } from "../parts/dialog.tsx";
+import { Confirm, openDialog } from "../parts/dialog.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { mayGive } from "../parts/permission-picker.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
-import { SecretDialog } from "../parts/secret.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { now, Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
-import { type Resource, useResource } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
 import { EditKeyDialog } from "./key-form.tsx";
 import { type Key, rateText, stateOf } from "./key-state.ts";
@@ -21,88 +18,64 @@ import { RotateDialog } from "./rotate-dialog.tsx";
 
 /** One key: what it may do, how it is used, and what can be done with it. */
 export function KeyScreen({ id }: { id: string }): JSX.Element {
-  const { api, to } = usePlace();
-  const found = useResource(`key ${id}`, async (signal) => {
-    return (await api.GET("/keys/{id}", { path: { id }, signal })).key;
-  });
-  const back = { href: to("keys"), label: "Keys" };
+  const { to } = usePlace();
+  const found = useGet("/keys/{id}", { path: { id } });
+  const shown = found.data?.key;
   return (
     <Screen
-      title={found.data?.name ?? "Key"}
-      back={back}
-      actions={found.data && may("keys:write") ? <Actions shown={found.data} found={found} /> : null}
+      title={shown?.name ?? "Key"}
+      back={{ href: to("keys"), label: "Keys" }}
+      actions={shown && may("keys:write") ? <Actions shown={shown} onKey={found.set} /> : null}
     >
-      <Loaded resource={found}>{(shown) => <KeyDetails shown={shown} />}</Loaded>
+      <Loaded resource={found}>{({ key }) => <KeyDetails shown={key} />}</Loaded>
     </Screen>
   );
 }
 
 /** Who may not give what a key has can only revoke it. */
-function Actions({ shown, found }: { shown: Key; found: Resource<Key> }): JSX.Element | null {
+function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) => void }): JSX.Element | null {
   const { organization, api } = usePlace();
-  const open = useSignal<"edit" | "rotate" | "revoke" | null>(null);
-  const secret = useSignal<string | null>(null);
-  const close = () => (open.value = null);
+  const { id, name, permissions, revokedAt } = shown;
   const isOwn = currentSession().type === "operator" || organization.selfService !== null;
-  const canChange = isOwn && mayGive(shown.permissions);
+  const canChange = isOwn && mayGive(permissions);
   const { isLive } = stateOf(shown, now.value);
-  const isRevoked = shown.revokedAt !== null;
-  if (isRevoked) return null;
+  if (revokedAt !== null) return null;
+  const revoke = () => (
+    <Confirm
+      title={`Revoke “${name}”?`}
+      submit="Revoke"
+      onSubmit={async () => {
+        onKey(await api.DELETE("/keys/{id}", { path: { id } }));
+        say("The key was revoked");
+      }}
+    >
+      <p>Its next request is refused, for good. What it sent is not changed.</p>
+    </Confirm>
+  );
   return (
     <>
       {canChange && (
         <>
-          <button type="button" class="button" disabled={!isLive} onClick={() => (open.value = "rotate")}>
+          <button
+            type="button"
+            class="button"
+            disabled={!isLive}
+            onClick={() => openDialog(<RotateDialog id={id} onKey={onKey} />)}
+          >
             Rotate
           </button>
-          <button type="button" class="button" onClick={() => (open.value = "edit")}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => openDialog(<EditKeyDialog shown={shown} onKey={onKey} />)}
+          >
             Change
           </button>
         </>
       )}
-      <button type="button" class="button button-warns" onClick={() => (open.value = "revoke")}>
+      <button type="button" class="button button-warns" onClick={() => openDialog(revoke())}>
         Revoke
       </button>
-      {open.value === "edit" && <EditKeyDialog shown={shown} onClose={close} onKey={found.set} />}
-      {open.value === "rotate" && (
-        <RotateDialog
-          id={shown.id}
-          onClose={close}
-          onMade={(made) => {
-            close();
-            secret.value = made.secret;
-            found.set(made.key);
-          }}
-        />
-      )}
-      {open.value === "revoke" && (
-        <Confirm
-          title={`Revoke “${shown.name}”?`}
-          submit="Revoke"
-          onClose={close}
-          onConfirm={async () => {
-            found.set((await api.DELETE("/keys/{id}", { path: { id: shown.id } })).key);
-            say("The key was revoked");
-          }}
-        >
-          <p>Its next request is refused, for good. What it sent is not changed.</p>
-        </Confirm>
-      )}
-      {secret.value !== null && (
-        <SecretDialog title="Save the new secret now" secret={secret.value} onClose={() => (secret.value = null)}>
-          <p>
-            It is shown only this once. Give it to the program
-            {shown.previousSecretExpiresAt ? (
-              <>
-                {" "}
-                before the old one ends, <Time at={shown.previousSecretExpiresAt} future />.
-              </>
-            ) : (
-              ". The old one does not work any more."
-            )}
-          </p>
-        </SecretDialog>
-      )}
     </>
   );
 }
@@ -172,13 +145,10 @@ function KeyDetails({ shown }: { shown: Key }): JSX.Element {
 }
 
 function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }): JSX.Element {
-  const { api } = usePlace();
-  const usage = useResource(`usage ${id}`, async (signal) => {
-    return (await api.GET("/keys/{id}/usage", { path: { id }, signal })).usage;
-  });
+  const usage = useGet("/keys/{id}/usage", { path: { id } });
   return (
     <Loaded resource={usage} rows={1}>
-      {(used) => (
+      {({ usage: used }) => (
         <Facts>
           <Fact name={used.quota === null ? "Requests" : "Month’s quota"}>
             <Quota usage={used} />

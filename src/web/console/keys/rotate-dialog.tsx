@@ -1,31 +1,39 @@
 import type { JSX } from "preact";
 import { usePlace } from "../organization.ts";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { OverlapField } from "../parts/overlap-field.tsx";
-import type { Made } from "./key-form.tsx";
-
-interface RotateProps {
-  id: string;
-  onClose: () => void;
-  onMade: (made: Made) => void;
-}
+import { SecretDialog } from "../parts/secret.tsx";
+import { Time } from "../parts/time.tsx";
+import type { Key } from "./key-state.ts";
 
 /** Gives a key a new secret. */
-export function RotateDialog({ id, onClose, onMade }: RotateProps): JSX.Element {
+export function RotateDialog({ id, onKey }: { id: string; onKey: (changed: { key: Key }) => void }): JSX.Element {
   const { api } = usePlace();
   return (
-    <Dialog title="New secret" onClose={onClose}>
-      <Form
-        submit="Rotate"
-        onCancel={onClose}
-        onSubmit={async ({ text }) => {
-          const body = { overlapSeconds: Number(text("overlap")) };
-          onMade(await api.POST("/keys/{id}/rotate", { path: { id }, body }));
-        }}
-      >
-        <p class="prose">The key keeps its id, permissions, limits and counts.</p>
-        <OverlapField user="the program" />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New secret"
+      submit="Rotate"
+      onSubmit={async ({ number }) => {
+        const body = { overlapSeconds: number("overlap") ?? 0 };
+        const { key, secret } = await api.POST("/keys/{id}/rotate", { path: { id }, body });
+        onKey({ key });
+        openDialog(
+          <SecretDialog title="Save the new secret now" secret={secret}>
+            Give it to the program
+            {key.previousSecretExpiresAt ? (
+              <>
+                {" "}
+                before the old one ends, <Time at={key.previousSecretExpiresAt} future />.
+              </>
+            ) : (
+              ". The old one does not work any more."
+            )}
+          </SecretDialog>,
+        );
+      }}
+    >
+      <p class="prose">The key keeps its id, permissions, limits and counts.</p>
+      <OverlapField user="the program" />
+    </FormDialog>
   );
 }

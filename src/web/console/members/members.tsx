@@ -1,10 +1,10 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Member } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
+import { openDialog } from "../parts/dialog.tsx";
 import { Permitted } from "../parts/permitted.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
@@ -14,8 +14,6 @@ import { currentSession, may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { MemberActions } from "./member-actions.tsx";
 import { MemberDialog } from "./member-dialog.tsx";
-
-const PAGE = 50;
 
 /** The organization's people. */
 export function Members(): JSX.Element {
@@ -28,24 +26,23 @@ export function Members(): JSX.Element {
 
 function MemberList(): JSX.Element {
   const { organization, api } = usePlace();
-  const isAdding = useSignal(false);
-  const pages = usePages<Member, number>(`list of members ${organization.id}`, async (page, signal) => {
-    const query = { page: page ?? 1, limit: PAGE };
+  const pages = usePages(`list /members ${organization.id}`, "page", async (query, signal) => {
     const { members, pagination } = await api.GET("/members", { query, signal });
-    return { rows: members, next: pagination.hasMore ? query.page + 1 : null };
+    return { rows: members, pagination };
   });
   const canWrite = may("members:write");
+  const changed = () => {
+    // Other screens have the names too.
+    forget("get /members");
+    pages.rows.reload();
+  };
+  const openNew = () => openDialog(<MemberDialog member={null} onMember={changed} />);
   const add = canWrite ? (
-    <button type="button" class="button button-main" onClick={() => (isAdding.value = true)}>
+    <button type="button" class="button button-main" onClick={openNew}>
       Add a member
     </button>
   ) : null;
-  const changed = () => {
-    // Other screens have the names too.
-    forget(`members ${organization.id}`);
-    pages.rows.reload();
-  };
-  useShortcuts([{ keys: "n", label: "Add a member", run: () => (isAdding.value = canWrite) }]);
+  useShortcuts([{ keys: "n", label: "Add a member", run: () => canWrite && openNew() }]);
   return (
     <Screen
       title="Members"
@@ -68,16 +65,6 @@ function MemberList(): JSX.Element {
           </ul>
         )}
       </Listed>
-      {isAdding.value && (
-        <MemberDialog
-          member={null}
-          onClose={() => (isAdding.value = false)}
-          onMember={() => {
-            isAdding.value = false;
-            changed();
-          }}
-        />
-      )}
     </Screen>
   );
 }

@@ -3,24 +3,39 @@ import { useState } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 import { sayError } from "./toast.tsx";
 
-const DONE_MS = 1_500;
+const SHOWN_MS = 1_500;
 
-/** A text that is copied by a click. */
-export function Copyable({ text, label }: { text: string; label: string }): JSX.Element {
-  const [isDone, setDone] = useState(false);
-  const copy = () => {
-    navigator.clipboard.writeText(text).then(() => {
-      setDone(true);
-      setTimeout(() => setDone(false), DONE_MS);
-    }, sayError);
+/** Whether a text was just copied, and a function that copies it. */
+function useCopying(text: string): [boolean, () => void] {
+  const [isCopied, setCopied] = useState(false);
+  const copied = () => {
+    setCopied(true);
+    setTimeout(() => setCopied(false), SHOWN_MS);
   };
+  return [isCopied, () => void navigator.clipboard.writeText(text).then(copied, sayError)];
+}
+
+/** A short text in monospace that a click copies. @param label what it is, for the title */
+export function Copyable({ text, label }: { text: string; label: string }): JSX.Element {
+  const [isCopied, copy] = useCopying(text);
   return (
     <button type="button" class="copyable" title={`Copy ${label}`} onClick={copy}>
       <code>{text}</code>
-      <Icon name={isDone ? "check" : "copy"} />
+      <Icon name={isCopied ? "check" : "copy"} />
       <span class="hidden" role="status">
-        {isDone ? "Copied" : ""}
+        {isCopied ? "Copied" : ""}
       </span>
+    </button>
+  );
+}
+
+/** A button that copies a text which is shown beside it. */
+export function CopyButton({ text }: { text: string }): JSX.Element {
+  const [isCopied, copy] = useCopying(text);
+  return (
+    <button type="button" class="button" onClick={copy}>
+      <Icon name={isCopied ? "check" : "copy"} />
+      <span role="status">{isCopied ? "Copied" : "Copy"}</span>
     </button>
   );
 }

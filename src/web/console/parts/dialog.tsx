@@ -1,20 +1,49 @@
-import type { ComponentChildren, JSX } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ParleyError, textOf } from "../api.ts";
+import { signal } from "@preact/signals";
+import { type ComponentChildren, Fragment, type JSX } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import { Input } from "./field.tsx";
+import { Form, type FormProps } from "./form.tsx";
 import { Icon } from "./icon.tsx";
+
+/** The dialog that a screen opened. The key makes each a new one. */
+const opened = signal<{ key: number; dialog: JSX.Element } | null>(null);
+let count = 0;
+
+/** Shows a dialog, in place of the one before. What it shows does not follow the screen that opened it. */
+export function openDialog(dialog: JSX.Element): void {
+  opened.value = { key: ++count, dialog };
+}
+
+export function closeDialog(): void {
+  opened.value = null;
+}
+
+/** The dialog that is open. It belongs to its screen, and closes with it. */
+export function OpenedDialog(): JSX.Element | null {
+  const { path } = useLocation();
+  useEffect(() => closeDialog, [path]);
+  return opened.value && <Fragment key={opened.value.key}>{opened.value.dialog}</Fragment>;
+}
 
 interface DialogProps {
   title: string;
-  onClose: () => void;
+  /** Closes what `openDialog` opened, if nothing else is given. */
+  onClose?: (() => void) | undefined;
   children: ComponentChildren;
   /** Whether Escape and a click beside it close the dialog. */
   isClosable?: boolean;
-  wide?: boolean;
+  wide?: boolean | undefined;
 }
 
 /** A modal dialog. The browser keeps the focus inside it, and gives it back afterwards. */
-export function Dialog({ title, onClose, children, isClosable = true, wide = false }: DialogProps): JSX.Element {
+export function Dialog({
+  title,
+  onClose = closeDialog,
+  children,
+  isClosable = true,
+  wide = false,
+}: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -71,129 +100,43 @@ function focusFirstField(dialog: HTMLDialogElement | null): void {
   dialog?.querySelector<HTMLElement>("input:not([type=hidden]), select, textarea")?.focus();
 }
 
-/** What was entered. */
-export interface Entered {
-  /** The text of a field; empty without one. */
-  text: (name: string) => string;
-  /** The values of the boxes that are checked. */
-  checked: (name: string) => string[];
-}
+interface FormDialogProps extends Omit<DialogProps, "isClosable">, FormProps {}
 
-interface FormProps {
-  /** The label of the button. */
-  submit: string;
-  /** @throws ParleyError whose faults are shown at the form */
-  onSubmit: (entered: Entered) => Promise<void>;
-  onCancel?: () => void;
-  danger?: boolean;
-  isDisabled?: boolean;
-  children: ComponentChildren;
-}
-
-/** A form that is sent once at a time, and shows why it was refused. What was entered stays. */
-export function Form({
-  submit,
-  onSubmit,
-  onCancel,
-  danger = false,
-  isDisabled = false,
-  children,
-}: FormProps): JSX.Element {
-  const [error, setError] = useState<unknown>(null);
-  const [isSending, setSending] = useState(false);
-  const send = async (form: HTMLFormElement) => {
-    setSending(true);
-    setError(null);
-    try {
-      await onSubmit(enteredIn(new FormData(form)));
-    } catch (cause) {
-      setError(cause);
-    } finally {
-      setSending(false);
-    }
-  };
+/** A dialog with a form. It closes once the form was sent, unless that opened another dialog. */
+export function FormDialog({ title, wide, onClose = closeDialog, onSubmit, ...form }: FormDialogProps): JSX.Element {
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isSending) void send(event.currentTarget);
-      }}
-    >
-      {children}
-      {error !== null && <Refusal error={error} />}
-      <div class="form-actions">
-        {onCancel && (
-          <button type="button" class="button" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
-        <button
-          type="submit"
-          class={`button ${danger ? "button-danger" : "button-main"}`}
-          disabled={isDisabled}
-          aria-busy={isSending}
-        >
-          {submit}
-        </button>
-      </div>
-    </form>
+    <Dialog title={title} wide={wide} onClose={onClose}>
+      <Form
+        {...form}
+        onCancel={onClose}
+        onSubmit={async (entered) => {
+          const own = opened.peek();
+          await onSubmit(entered);
+          if (opened.peek() === own) onClose();
+        }}
+      />
+    </Dialog>
   );
 }
 
-function enteredIn(data: FormData): Entered {
-  const texts = (name: string) => data.getAll(name).filter((value) => typeof value === "string");
-  return { text: (name) => texts(name)[0] ?? "", checked: texts };
-}
-
-function Refusal({ error }: { error: unknown }): JSX.Element {
-  const faults = error instanceof ParleyError ? error.errors : [];
-  return (
-    <div class="refusal" role="alert">
-      {faults.length === 0 && <p>{textOf(error)}</p>}
-      {faults.map(({ path, message }) => (
-        <p key={path}>
-          <strong>{path}</strong> {message}
-        </p>
-      ))}
-    </div>
-  );
-}
-
-interface ConfirmProps {
-  title: string;
-  submit: string;
-  onConfirm: () => Promise<void>;
-  onClose: () => void;
+interface ConfirmProps extends FormDialogProps {
   /** A text that must be typed, for what can't be undone. */
   typed?: string;
-  children: ComponentChildren;
 }
 
 /** Asks before something that can't be undone. */
-export function Confirm({ title, submit, onConfirm, onClose, typed, children }: ConfirmProps): JSX.Element {
+export function Confirm({ typed, children, ...form }: ConfirmProps): JSX.Element {
   const [text, setText] = useState("");
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form
-        submit={submit}
-        danger
-        isDisabled={typed !== undefined && text !== typed}
-        onCancel={onClose}
-        onSubmit={async () => {
-          await onConfirm();
-          onClose();
-        }}
-      >
-        <div class="prose">{children}</div>
-        {typed !== undefined && (
-          <Input
-            label={`Type “${typed}” to confirm`}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog {...form} danger isDisabled={typed !== undefined && text !== typed}>
+      <div class="prose">{children}</div>
+      {typed !== undefined && (
+        <Input
+          label={`Type “${typed}” to confirm`}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      )}
+    </FormDialog>
   );
 }

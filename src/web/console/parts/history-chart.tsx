@@ -1,12 +1,18 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
-import { usePlace } from "../organization.ts";
-import { useResource } from "../resource.ts";
-import { Chart, type Series } from "./chart.tsx";
+import { useGet } from "../organization.ts";
+import { Chart, type Series, Sparkline } from "./chart.tsx";
 import { Loaded } from "./states.tsx";
+import { Tabs } from "./tabs.tsx";
 
 export type History = Schemas["KeyHistory"] | Schemas["ChannelHistory"];
+
+const PERIODS = [
+  { value: "day", label: "92 days" },
+  { value: "hour", label: "48 hours" },
+] as const;
+const DAYS = 30;
 
 interface HistoryChartProps {
   title: string;
@@ -16,34 +22,38 @@ interface HistoryChartProps {
 
 /** The requests of a key or the attempts of a channel, by the hour or the day. */
 export function HistoryChart({ title, of }: HistoryChartProps): JSX.Element {
-  const { api } = usePlace();
   const by = useSignal<"hour" | "day">("day");
-  const history = useResource(`history ${of} ${by.value}`, async (signal) => {
-    const query = { of, by: by.value };
-    return (await api.GET("/stats/history", { query, signal })).history;
-  });
-  const tabs = (
-    <fieldset class="tabs" aria-label={`Period of ${title}`}>
-      {(["day", "hour"] as const).map((one) => (
-        <button key={one} type="button" class="tab" aria-pressed={by.value === one} onClick={() => (by.value = one)}>
-          {one === "day" ? "92 days" : "48 hours"}
-        </button>
-      ))}
-    </fieldset>
+  const history = useGet("/stats/history", { query: { of, by: by.value } });
+  const periods = (
+    <Tabs
+      label={`Period of ${title}`}
+      choices={PERIODS}
+      chosen={by.value}
+      onChoose={(period) => {
+        by.value = period;
+      }}
+    />
   );
   return (
     <Loaded resource={history} rows={3}>
-      {(data) => (
+      {({ history: data }) => (
         <Chart
           title={title}
           by={data.by}
           starts={data.buckets.map(({ start }) => start)}
           series={seriesOf(data)}
-          actions={tabs}
+          actions={periods}
         />
       )}
     </Loaded>
   );
+}
+
+/** A small chart of the last days: the accepted requests of a key, or the messages that a channel sent. */
+export function LastDays({ of, label }: { of: string; label: string }): JSX.Element | null {
+  const { data } = useGet("/stats/history", { query: { of, by: "day" } });
+  const values = data && seriesOf(data.history)[0]?.values.slice(-DAYS);
+  return values ? <Sparkline values={values} label={`${label} on each of the last ${DAYS} days`} /> : null;
 }
 
 /** What is drawn of a history: a few parts, of which each means something to a person. */

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
 import { may } from "../session.ts";
+import { Chips } from "./chips.tsx";
 
 /** What each permission lets a key or a member do. */
 const WORDS: Record<Permission, string> = {
@@ -46,13 +47,7 @@ export function PermissionPicker({ given }: { given: readonly Permission[] }): J
   return (
     <fieldset class="picker">
       <legend>Permissions</legend>
-      <div class="chips">
-        {PRESETS.map(({ label, has }) => (
-          <button key={label} type="button" class="chip" onClick={() => choose(has)}>
-            {label}
-          </button>
-        ))}
-      </div>
+      <Chips choices={PRESETS.map(({ label, has }) => ({ label, choose: () => choose(has) }))} />
       <div class="picker-list">
         {PERMISSIONS.map((one) => (
           <label key={one} class="picker-item">

@@ -1,20 +1,18 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
-import { Icon } from "./icon.tsx";
-import { sayError } from "./toast.tsx";
+import { useEffect } from "preact/hooks";
+import { CopyButton } from "./copy.tsx";
+import { closeDialog, Dialog } from "./dialog.tsx";
 
 interface SecretProps {
   title: string;
   secret: string;
   /** What the secret is for, and what to do if it is lost. */
   children: ComponentChildren;
-  onClose: () => void;
+  onSaved?: (() => void) | undefined;
 }
 
 /** Shows a text that the service shows only once. Nothing but its button closes it. */
-export function SecretDialog({ title, secret, children, onClose }: SecretProps): JSX.Element {
-  const [isCopied, setCopied] = useState(false);
+export function SecretDialog({ title, secret, children, onSaved }: SecretProps): JSX.Element {
   useEffect(() => {
     // A closed tab would lose it.
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -22,19 +20,19 @@ export function SecretDialog({ title, secret, children, onClose }: SecretProps):
     return () => removeEventListener("beforeunload", warn);
   }, []);
   return (
-    <Dialog title={title} onClose={onClose} isClosable={false} wide>
-      <div class="prose">{children}</div>
+    <Dialog title={title} isClosable={false} wide>
+      <p>It is shown only this once. {children}</p>
       <code class="secret">{secret}</code>
       <div class="form-actions">
+        <CopyButton text={secret} />
         <button
           type="button"
-          class="button"
-          onClick={() => void navigator.clipboard.writeText(secret).then(() => setCopied(true), sayError)}
+          class="button button-main"
+          onClick={() => {
+            closeDialog();
+            onSaved?.();
+          }}
         >
-          <Icon name={isCopied ? "check" : "copy"} />
-          <span role="status">{isCopied ? "Copied" : "Copy"}</span>
-        </button>
-        <button type="button" class="button button-main" onClick={onClose}>
           I saved it
         </button>
       </div>

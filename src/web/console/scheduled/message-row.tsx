@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { type Message, ParleyError } from "../api.ts";
 import { dayOf, exactTime, fieldTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
@@ -27,7 +27,6 @@ export function MessageRow({ message, onMessage, onGone }: RowProps): JSX.Elemen
   const { api } = usePlace();
   const { id, chatId, text, type, expiresAt } = message;
   const at = Date.parse(message.scheduledAt ?? message.createdAt);
-  const isMoving = useSignal(false);
   const path = { id: chatId, messageId: id };
 
   const move = async (scheduledAt: string | null) => {
@@ -70,14 +69,13 @@ export function MessageRow({ message, onMessage, onGone }: RowProps): JSX.Elemen
           </button>
           <Menu label="More for this message" button={<Icon name="more" />}>
             <MenuItem onChoose={() => run(move(new Date(at + HOUR_MS).toISOString()))}>An hour later</MenuItem>
-            <MenuItem onChoose={() => (isMoving.value = true)}>At another time</MenuItem>
+            <MenuItem onChoose={() => openDialog(<MoveDialog at={at} onMove={move} />)}>At another time</MenuItem>
             <MenuItem danger onChoose={() => run(cancel())}>
               Cancel it
             </MenuItem>
           </Menu>
         </div>
       )}
-      {isMoving.value && <MoveDialog at={at} onMove={move} onClose={() => (isMoving.value = false)} />}
     </li>
   );
 }
@@ -85,33 +83,27 @@ export function MessageRow({ message, onMessage, onGone }: RowProps): JSX.Elemen
 interface MoveProps {
   at: number;
   onMove: (scheduledAt: string) => Promise<void>;
-  onClose: () => void;
 }
 
-function MoveDialog({ at, onMove, onClose }: MoveProps): JSX.Element {
+function MoveDialog({ at, onMove }: MoveProps): JSX.Element {
   const value = useSignal(fieldTime(at));
   const time = new Date(value.value).getTime();
   const isTime = !Number.isNaN(time);
   const isPast = isTime && time <= serviceNow();
   return (
-    <Dialog title="Send at another time" onClose={onClose}>
-      <Form
-        submit={isPast ? "Send now" : "Move"}
-        onCancel={onClose}
-        isDisabled={!isTime}
-        onSubmit={async () => {
-          await onMove(new Date(time).toISOString());
-          onClose();
-        }}
-      >
-        <TimeInput
-          label="Send at"
-          hint={isTime ? `${exactTime(time)}, ${fromNow(time, serviceNow())}` : ""}
-          required
-          value={value}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Send at another time"
+      submit={isPast ? "Send now" : "Move"}
+      isDisabled={!isTime}
+      onSubmit={() => onMove(new Date(time).toISOString())}
+    >
+      <TimeInput
+        label="Send at"
+        hint={isTime ? `${exactTime(time)}, ${fromNow(time, serviceNow())}` : ""}
+        required
+        value={value}
+      />
+    </FormDialog>
   );
 }
 

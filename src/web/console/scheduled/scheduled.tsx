@@ -14,7 +14,6 @@ import { usePages, useResource } from "../resource.ts";
 import { may } from "../session.ts";
 import { MessageRow } from "./message-row.tsx";
 
-const PAGE = 20;
 /** The list of chats learns of a change a few seconds later. */
 const SETTLES_MS = 6_000;
 
@@ -29,10 +28,9 @@ export function Scheduled(): JSX.Element {
 
 function ChatList(): JSX.Element {
   const { organization, api, to } = usePlace();
-  const pages = usePages<Chat, string>(`scheduled ${organization.id}`, async (after, signal) => {
-    const query = { scheduled: "true" as const, limit: PAGE, ...(after !== null && { after }) };
-    const { chats, pagination } = await api.GET("/chats", { query, signal });
-    return { rows: chats, next: pagination.hasMore && "cursor" in pagination ? pagination.cursor : null };
+  const pages = usePages(`list scheduled ${organization.id}`, "after", async (page, signal) => {
+    const { chats, pagination } = await api.GET("/chats", { query: { ...page, scheduled: "true" }, signal });
+    return { rows: chats, pagination };
   });
   const { reload } = pages.rows;
   useEffect(() => {

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
 import { hasAccess, type PersonOfAccess, readPersonOfAccess, signIn } from "../session.ts";
+import { Refusal } from "./refusal.tsx";
 
 type Choice = PersonOfAccess["members"][number];
 
@@ -48,19 +49,7 @@ export function AccessSignIn(): JSX.Element | null {
           ))}
         </fieldset>
       )}
-      {refusal && (
-        <p class="refusal" role="alert">
-          {textOf(refusal)}
-        </p>
-      )}
+      {refusal && <Refusal error={refusal} />}
     </div>
   );
-}
-
-function textOf({ code, status, message }: ParleyError): string {
-  if (code === "access_invalid") return "Cloudflare Access has not signed you in. Is /console behind it?";
-  if (code === "access_unknown") return "No member has your email. Ask the operator or a colleague to add you.";
-  if (status === null) return "The service can’t be reached. Check your connection.";
-  if (status === 503) return "Cloudflare Access can’t be asked now. Try again in a minute.";
-  return message;
 }

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { call, type Member, type Organization, type Schemas } from "../api.ts";
 import { addressIn } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { FormDialog, OpenedDialog, openDialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
@@ -31,18 +31,13 @@ function GoTo({ path }: { path: string }): JSX.Element {
 }
 
 function Organizations(): JSX.Element {
-  const [isCreating, setCreating] = useState(false);
-  const list = usePages<Organization, number>("organizations", async (page, signal) => {
-    const { organizations, pagination } = await call<OrganizationsPage>(
-      "GET",
-      `/organizations?page=${page ?? 1}&limit=50`,
-      undefined,
-      signal,
-    );
-    return { rows: organizations, next: pagination.hasMore ? pagination.page + 1 : null };
+  const list = usePages("list organizations", "page", async (query, signal) => {
+    const search = new URLSearchParams({ page: "1", ...query } as object as Record<string, string>);
+    const answer = await call<OrganizationsPage>("GET", `/organizations?${search}`, undefined, signal);
+    return { rows: answer.organizations, pagination: answer.pagination };
   });
   const create = (
-    <button type="button" class="button button-main" onClick={() => setCreating(true)}>
+    <button type="button" class="button button-main" onClick={() => openDialog(<NewOrganization />)}>
       New organization
     </button>
   );
@@ -94,48 +89,41 @@ function Organizations(): JSX.Element {
           )}
         </Listed>
       </Screen>
-      {isCreating && <NewOrganization onClose={() => setCreating(false)} />}
+      <OpenedDialog />
     </main>
   );
 }
 
-function NewOrganization({ onClose }: { onClose: () => void }): JSX.Element {
+function NewOrganization(): JSX.Element {
   const { route } = useLocation();
   return (
-    <Dialog title="New organization" onClose={onClose}>
-      <Form
-        submit="Create"
-        onCancel={onClose}
-        onSubmit={async ({ text }) => {
-          const jurisdiction = text("jurisdiction");
-          const { organization } = await call<{ organization: Organization; member: Member }>(
-            "POST",
-            "/organizations",
-            {
-              name: text("name"),
-              owner: { name: text("owner") },
-              ...(jurisdiction !== "" && { jurisdiction }),
-            },
-          );
-          onClose();
-          route(addressIn(organization.id, "inbox"));
-        }}
-      >
-        <Input label="Name" name="name" required maxLength={100} autocomplete="organization" />
-        <Input
-          label="First member"
-          hint="Outbound messages have a member as their sender."
-          name="owner"
-          required
-          maxLength={100}
-          autocomplete="name"
-        />
-        <Select label="Where its data must stay" hint="This never changes." name="jurisdiction">
-          <option value="">Anywhere</option>
-          <option value="eu">European Union</option>
-          <option value="us">United States</option>
-        </Select>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New organization"
+      submit="Create"
+      onSubmit={async ({ text }) => {
+        const jurisdiction = text("jurisdiction");
+        const { organization } = await call<{ organization: Organization; member: Member }>("POST", "/organizations", {
+          name: text("name"),
+          owner: { name: text("owner") },
+          ...(jurisdiction !== "" && { jurisdiction }),
+        });
+        route(addressIn(organization.id, "inbox"));
+      }}
+    >
+      <Input label="Name" name="name" required maxLength={100} autocomplete="organization" />
+      <Input
+        label="First member"
+        hint="Outbound messages have a member as their sender."
+        name="owner"
+        required
+        maxLength={100}
+        autocomplete="name"
+      />
+      <Select label="Where its data must stay" hint="This never changes." name="jurisdiction">
+        <option value="">Anywhere</option>
+        <option value="eu">European Union</option>
+        <option value="us">United States</option>
+      </Select>
+    </FormDialog>
   );
 }

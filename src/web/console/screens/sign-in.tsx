@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ParleyError } from "../../../client/error.ts";
-import { Form } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { signIn } from "../session.ts";
 import { AccessSignIn } from "./access.tsx";
+import { Refusal } from "./refusal.tsx";
 
 /** The first screen, if nobody is signed in. @param code that of the one-time link that opened the page, or null */
 export function SignIn({ code }: { code: string | null }): JSX.Element {
@@ -49,21 +50,7 @@ export function SignInForm({ code }: { code: string | null }): JSX.Element {
           aria-invalid={refusal?.code === "wrong_token"}
         />
       )}
-      {refusal && (
-        <p class="refusal" role="alert">
-          {textOf(refusal)}
-        </p>
-      )}
+      {refusal && <Refusal error={refusal} />}
     </Form>
   );
-}
-
-/** What each error of a sign-in means for the person. */
-function textOf({ code, status, message, retryAfterSeconds }: ParleyError): string {
-  if (code === "wrong_token") return "This is not the operator’s token.";
-  if (code === "link_invalid") return "This link was used or has expired. Ask for a new one.";
-  if (status === 429) return `Too many attempts. Try again in ${retryAfterSeconds ?? 10} seconds.`;
-  if (status === 503) return "Nobody can sign in: the service has no ADMIN_TOKEN, or is down.";
-  if (status === null) return "The service can’t be reached. Check your connection.";
-  return message;
 }

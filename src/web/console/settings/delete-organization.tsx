@@ -3,16 +3,11 @@ import type { JSX } from "preact";
 import { call, type Organization, ParleyError } from "../api.ts";
 import { Confirm } from "../parts/dialog.tsx";
 
-interface DeleteProps {
-  organization: Organization;
-  onClose: () => void;
-}
-
 /** The service deletes in steps, and answers 503 until it is done. */
 const MAX_STEPS = 200;
 
 /** Deletes the organization, for the operator. */
-export function DeleteOrganization({ organization: { id, name }, onClose }: DeleteProps): JSX.Element {
+export function DeleteOrganization({ organization: { id, name } }: { organization: Organization }): JSX.Element {
   const step = useSignal(0);
   const deleteAll = async () => {
     for (step.value = 1; ; step.value++) {
@@ -30,7 +25,7 @@ export function DeleteOrganization({ organization: { id, name }, onClose }: Dele
     location.assign("/console/");
   };
   return (
-    <Confirm title={`Delete ${name}?`} submit="Delete everything" typed={name} onConfirm={deleteAll} onClose={onClose}>
+    <Confirm title={`Delete ${name}?`} submit="Delete everything" typed={name} onSubmit={deleteAll}>
       <p>
         All its chats, messages, channels, keys and members are deleted, and its people are signed out. This can’t be
         undone.

@@ -2,31 +2,36 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Channel } from "../api.ts";
 import { plural } from "../format.ts";
-import { useChannels, usePlace } from "../organization.ts";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { MOST, useGet, usePlace } from "../organization.ts";
+import { Chips } from "../parts/chips.tsx";
+import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { Input } from "../parts/field.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
 
-const PRESETS = [30, 90, 365];
+const PRESETS = [30, 90, 365, null];
 
 /** How long each channel keeps its messages. */
 export function Retention(): JSX.Element {
-  const channels = useChannels();
-  const chosen = useSignal<Channel | null>(null);
+  const list = useGet("/channels", { query: { limit: MOST } });
+  const put = ({ channel }: { channel: Channel }) => {
+    if (!list.data) return;
+    const channels = list.data.channels.map((one) => (one.id === channel.id ? channel : one));
+    list.set({ ...list.data, channels });
+  };
   const canChange = may("channels:write") && may("chats:erase");
   return (
     <section class="section">
       <h2>Retention</h2>
       <p class="prose">How long each channel keeps its messages. Older ones are deleted for good.</p>
-      <Loaded resource={channels} rows={2}>
-        {(all) =>
-          all.length === 0 ? (
+      <Loaded resource={list} rows={2}>
+        {({ channels }) =>
+          channels.length === 0 ? (
             <p class="quiet">There is no channel yet.</p>
           ) : (
             <ul class="rows">
-              {all.map((channel) => (
+              {channels.map((channel) => (
                 <li key={channel.id} class="row">
                   <div class="row-main">
                     <p class="row-title">
@@ -37,7 +42,11 @@ export function Retention(): JSX.Element {
                   </div>
                   <span>{inWords(channel.retentionDays)}</span>
                   {canChange && (
-                    <button type="button" class="button" onClick={() => (chosen.value = channel)}>
+                    <button
+                      type="button"
+                      class="button"
+                      onClick={() => openDialog(<RetentionDialog channel={channel} onChannel={put} />)}
+                    >
                       Change<span class="hidden"> the retention of {channel.name}</span>
                     </button>
                   )}
@@ -52,72 +61,56 @@ export function Retention(): JSX.Element {
           To change it, you need <code>channels:write</code> and <code>chats:erase</code>.
         </p>
       )}
-      {chosen.value && (
-        <RetentionDialog
-          channel={chosen.value}
-          onClose={() => (chosen.value = null)}
-          onChannel={(changed) => {
-            channels.set((channels.data ?? []).map((one) => (one.id === changed.id ? changed : one)));
-          }}
-        />
-      )}
     </section>
   );
 }
 
 interface DialogProps {
   channel: Channel;
-  onClose: () => void;
-  onChannel: (changed: Channel) => void;
+  onChannel: (changed: { channel: Channel }) => void;
 }
 
-function RetentionDialog({ channel, onClose, onChannel }: DialogProps): JSX.Element {
+function RetentionDialog({ channel, onChannel }: DialogProps): JSX.Element {
   const { api } = usePlace();
   const days = useSignal(channel.retentionDays === null ? "" : String(channel.retentionDays));
   const wanted = days.value === "" ? null : Number(days.value);
   const isShorter = wanted !== null && wanted < (channel.retentionDays ?? Number.POSITIVE_INFINITY);
   return (
-    <Dialog title={`Retention of ${channel.name}`} onClose={onClose}>
-      <Form
-        submit={isShorter ? "Delete older messages" : "Save"}
-        danger={isShorter}
-        onCancel={onClose}
-        onSubmit={async () => {
-          const path = { id: channel.id };
-          const answer = await api.PATCH("/channels/{id}", { path, body: { retentionDays: wanted } });
-          onChannel(answer.channel);
-          say("Saved");
-          onClose();
-        }}
-      >
-        <div class="chips">
-          {PRESETS.map((preset) => (
-            <button key={preset} type="button" class="chip" onClick={() => (days.value = String(preset))}>
-              {plural(preset, "day")}
-            </button>
-          ))}
-          <button type="button" class="chip" onClick={() => (days.value = "")}>
-            Forever
-          </button>
-        </div>
-        <Input
-          label="Days"
-          hint="Empty: messages are kept forever."
-          type="number"
-          min={1}
-          max={3650}
-          placeholder="Forever"
-          value={days.value}
-          onInput={({ currentTarget }) => (days.value = currentTarget.value)}
-        />
-        {isShorter && (
-          <p class="refusal">
-            Messages older than {plural(wanted, "day")} are deleted, and chats in which nothing happened for so long.
-            This can’t be undone.
-          </p>
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Retention of ${channel.name}`}
+      submit={isShorter ? "Delete older messages" : "Save"}
+      danger={isShorter}
+      onSubmit={async () => {
+        const path = { id: channel.id };
+        onChannel(await api.PATCH("/channels/{id}", { path, body: { retentionDays: wanted } }));
+        say("Saved");
+      }}
+    >
+      <Chips
+        choices={PRESETS.map((preset) => ({
+          label: inWords(preset),
+          choose: () => {
+            days.value = String(preset ?? "");
+          },
+        }))}
+      />
+      <Input
+        label="Days"
+        hint="Empty: messages are kept forever."
+        type="number"
+        min={1}
+        max={3650}
+        placeholder="Forever"
+        value={days.value}
+        onInput={({ currentTarget }) => (days.value = currentTarget.value)}
+      />
+      {isShorter && (
+        <p class="refusal">
+          Messages older than {plural(wanted, "day")} are deleted, and chats in which nothing happened for so long. This
+          can’t be undone.
+        </p>
+      )}
+    </FormDialog>
   );
 }
 

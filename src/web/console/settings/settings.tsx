@@ -1,9 +1,9 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { addressOf, call, type Organization } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
+import { openDialog } from "../parts/dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
@@ -28,21 +28,21 @@ const REGIONS: Record<string, string> = {
 /** The organization itself. */
 export function Settings(): JSX.Element {
   const place = usePlace();
-  const open = useSignal<"name" | "limits" | "delete" | null>(null);
   const { organization } = place;
   const { id, name, jurisdiction, region, createdAt, limits, selfService } = organization;
   const isOperator = currentSession().type === "operator";
-  const close = () => (open.value = null);
   const save = async (patch: object) => {
     const answer = await call<{ organization: Organization }>("PATCH", `/organizations/${id}`, patch);
     place.set(answer.organization);
-    close();
   };
   return (
     <Screen title="Settings">
       <div class="grid">
         <section class="box">
-          <BoxHead title="Organization" onChange={isOperator ? () => (open.value = "name") : null} />
+          <BoxHead
+            title="Organization"
+            onChange={isOperator ? () => openDialog(<NameDialog name={name} onSave={save} />) : null}
+          />
           <Facts>
             <Fact name="Name">
               <bdi>{name}</bdi>
@@ -61,7 +61,10 @@ export function Settings(): JSX.Element {
           </Facts>
         </section>
         <section class="box">
-          <BoxHead title="Limits" onChange={isOperator ? () => (open.value = "limits") : null} />
+          <BoxHead
+            title="Limits"
+            onChange={isOperator ? () => openDialog(<LimitsDialog organization={organization} onSave={save} />) : null}
+          />
           <Facts>
             <Fact name="Chats">{limits.chats === null ? "No limit" : number(limits.chats)}</Fact>
             <Fact name="Self-service for keys">
@@ -101,15 +104,16 @@ export function Settings(): JSX.Element {
           <h2>Delete the organization</h2>
           <p class="prose">Everything in it is deleted: chats, messages, channels, keys and members.</p>
           <p>
-            <button type="button" class="button button-warns" onClick={() => (open.value = "delete")}>
+            <button
+              type="button"
+              class="button button-warns"
+              onClick={() => openDialog(<DeleteOrganization organization={organization} />)}
+            >
               Delete
             </button>
           </p>
         </section>
       )}
-      {open.value === "name" && <NameDialog name={name} onSave={save} onClose={close} />}
-      {open.value === "limits" && <LimitsDialog organization={organization} onSave={save} onClose={close} />}
-      {open.value === "delete" && <DeleteOrganization organization={organization} onClose={close} />}
     </Screen>
   );
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { number } from "../format.ts";
-import { usePlace } from "../organization.ts";
+import { MOST, useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
 import { Permitted } from "../parts/permitted.tsx";
@@ -10,13 +10,10 @@ import { useSeen } from "../parts/seen.ts";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { useResource } from "../resource.ts";
 import { may } from "../session.ts";
 
 type ChannelStats = Schemas["ChannelStats"];
 type KeyStats = Schemas["KeyStats"];
-
-const MOST = 100;
 
 /** How much the channels and keys are used. */
 export function Statistics(): JSX.Element {
@@ -28,10 +25,8 @@ export function Statistics(): JSX.Element {
 }
 
 function Numbers(): JSX.Element {
-  const { organization, api, to } = usePlace();
-  const stats = useResource(`stats ${organization.id}`, async (signal) => {
-    return await api.GET("/stats", { query: { limit: MOST }, signal });
-  });
+  const { to } = usePlace();
+  const stats = useGet("/stats", { query: { limit: MOST } });
   return (
     <Screen
       title="Statistics"

@@ -4,16 +4,17 @@ import { useLocation } from "preact-iso/router";
 import { fillTemplate, placeholdersOf } from "../../../chats/template.ts";
 import type { Template } from "../api.ts";
 import { number } from "../format.ts";
-import { readDraft, saveDraft } from "../inbox/drafts.ts";
-import { usePlace } from "../organization.ts";
+import { drafts } from "../inbox/drafts.ts";
+import { useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, Form } from "../parts/dialog.tsx";
+import { Confirm, openDialog } from "../parts/dialog.tsx";
 import { Field, Input } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
-import { forget, useResource } from "../resource.ts";
+import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import { faultIn } from "./fault-in.ts";
 
@@ -25,49 +26,42 @@ const MAX_LENGTH = 4_096;
 /** One template, or a new one. */
 export function TemplateScreen({ id }: { id: string }): JSX.Element {
   const { api, to } = usePlace();
-  const found = useResource(id === NEW ? null : `template ${id}`, async (signal) => {
-    return (await api.GET("/templates/{id}", { path: { id }, signal })).template;
-  });
-  const isDeleting = useSignal(false);
-  const title = id === NEW ? "New template" : (found.data?.name ?? "Template");
-  const canDelete = found.data !== undefined && may("templates:write");
-  return (
-    <Screen
-      title={title}
-      back={{ href: to("templates"), label: "Templates" }}
-      actions={
-        canDelete && (
-          <button type="button" class="button button-warns" onClick={() => (isDeleting.value = true)}>
-            Delete
-          </button>
-        )
-      }
-    >
-      {id === NEW ? <Editor template={null} /> : <Loaded resource={found}>{(one) => <Editor template={one} />}</Loaded>}
-      {isDeleting.value && found.data && (
-        <DeleteDialog template={found.data} onClose={() => (isDeleting.value = false)} />
-      )}
-    </Screen>
-  );
-}
-
-function DeleteDialog({ template, onClose }: { template: Template; onClose: () => void }): JSX.Element {
-  const { organization, api, to } = usePlace();
   const { route } = useLocation();
-  return (
+  const found = useGet(id === NEW ? null : "/templates/{id}", { path: { id } });
+  const template = found.data?.template;
+  const remove = (name: string) => (
     <Confirm
-      title={`Delete “${template.name}”?`}
+      title={`Delete “${name}”?`}
       submit="Delete"
-      onClose={onClose}
-      onConfirm={async () => {
-        await api.DELETE("/templates/{id}", { path: { id: template.id } });
-        forget(`templates ${organization.id}`);
+      onSubmit={async () => {
+        await api.DELETE("/templates/{id}", { path: { id } });
+        forget("/templates");
         say("The template was deleted");
         route(to("templates"));
       }}
     >
       <p>Messages that wait are still delivered with the text that they have. Programs that use it get an error.</p>
     </Confirm>
+  );
+  return (
+    <Screen
+      title={id === NEW ? "New template" : (template?.name ?? "Template")}
+      back={{ href: to("templates"), label: "Templates" }}
+      actions={
+        template &&
+        may("templates:write") && (
+          <button type="button" class="button button-warns" onClick={() => openDialog(remove(template.name))}>
+            Delete
+          </button>
+        )
+      }
+    >
+      {id === NEW ? (
+        <Editor template={null} />
+      ) : (
+        <Loaded resource={found}>{(data) => <Editor template={data.template} />}</Loaded>
+      )}
+    </Screen>
   );
 }
 
@@ -76,10 +70,10 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
   const { route } = useLocation();
   const stored = template?.body ?? "";
   const draftOf = template?.id ?? `a template of ${organization.id}`;
-  const body = useSignal(readDraft(draftOf) || stored);
+  const body = useSignal(drafts.read(draftOf) ?? stored);
   const write = (text: string) => {
     body.value = text;
-    saveDraft(draftOf, text === stored ? "" : text);
+    drafts.save(draftOf, text === stored ? "" : text);
   };
   const values = useSignal<Record<string, string>>({});
   const names = placeholdersOf(body.value);
@@ -94,8 +88,8 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
           const fields = { name: text("name"), language: text("language"), body: body.value };
           if (template) await api.PATCH("/templates/{id}", { path: { id: template.id }, body: fields });
           else await api.POST("/templates", { body: fields });
-          saveDraft(draftOf, "");
-          forget(`template`);
+          drafts.save(draftOf, "");
+          forget("/templates");
           say("Saved");
           route(to("templates"));
         }}

@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
-import type { Template } from "../api.ts";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Permitted } from "../parts/permitted.tsx";
@@ -11,8 +10,6 @@ import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
 import { NEW, TemplateScreen } from "./template-screen.tsx";
-
-const PAGE = 50;
 
 /** All templates, or one of them. */
 export function Templates({ id }: { id?: string }): JSX.Element {
@@ -26,10 +23,9 @@ export function Templates({ id }: { id?: string }): JSX.Element {
 function TemplateList(): JSX.Element {
   const { organization, api, to } = usePlace();
   const { route } = useLocation();
-  const pages = usePages<Template, number>(`list of templates ${organization.id}`, async (page, signal) => {
-    const query = { page: page ?? 1, limit: PAGE };
+  const pages = usePages(`list /templates ${organization.id}`, "page", async (query, signal) => {
     const { templates, pagination } = await api.GET("/templates", { query, signal });
-    return { rows: templates, next: pagination.hasMore ? query.page + 1 : null };
+    return { rows: templates, pagination };
   });
   const canWrite = may("templates:write");
   const create = canWrite ? (

@@ -6,53 +6,51 @@ import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Listed } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { type Attempt, OUTCOMES } from "./webhook-state.ts";
 
-type Outcome = Attempt["outcome"] | undefined;
+type Outcome = Attempt["outcome"] | "all";
 
-const FILTERS: { outcome: Outcome; label: string }[] = [
-  { outcome: undefined, label: "All" },
-  { outcome: "accepted", label: "Accepted" },
-  { outcome: "retry", label: "Tried again" },
-  { outcome: "given_up", label: "Given up" },
+const FILTERS: { value: Outcome; label: string }[] = [
+  { value: "all", label: "All" },
+  { value: "accepted", label: "Accepted" },
+  { value: "retry", label: "Tried again" },
+  { value: "given_up", label: "Given up" },
 ];
 
 /** The latest calls of a webhook. @param turn grows when there are new ones */
 export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Element {
   const { api, to } = usePlace();
-  const outcome = useSignal<Outcome>(undefined);
+  const outcome = useSignal<Outcome>("all");
   const chosen = outcome.value;
-  const pages = usePages<Attempt, string>(`attempts ${id} ${chosen ?? "all"} ${turn}`, async (before, signal) => {
-    const query = { ...(chosen && { outcome: chosen }), ...(before !== null && { before }) };
+  const pages = usePages(`list attempts ${id} ${chosen} ${turn}`, "before", async (page, signal) => {
+    const query = { ...page, ...(chosen !== "all" && { outcome: chosen }) };
     const { attempts, pagination } = await api.GET("/webhooks/{id}/attempts", { path: { id }, query, signal });
-    return { rows: attempts, next: pagination.cursor };
+    return { rows: attempts, pagination };
   });
   return (
     <section class="section">
       <div class="section-head">
         <h2>Calls</h2>
-        <fieldset class="tabs" aria-label="Calls by outcome">
-          {FILTERS.map(({ outcome: one, label }) => (
-            <button
-              key={label}
-              type="button"
-              class="tab"
-              aria-pressed={chosen === one}
-              onClick={() => (outcome.value = one)}
-            >
-              {label}
-            </button>
-          ))}
-        </fieldset>
+        <Tabs
+          label="Calls by outcome"
+          choices={FILTERS}
+          chosen={chosen}
+          onChoose={(one) => {
+            outcome.value = one;
+          }}
+        />
         <button type="button" class="link" onClick={pages.rows.reload}>
           Reload
         </button>
       </div>
       <Listed
         pages={pages}
-        empty={<p class="quiet">{chosen ? "No call ended so." : "No call yet. A ping makes the first one."}</p>}
+        empty={
+          <p class="quiet">{chosen === "all" ? "No call yet. A ping makes the first one." : "No call ended so."}</p>
+        }
       >
         {(attempts) => (
           <Table caption="Calls, newest first" columns={["When", "Outcome", "Answer", "Took", "Chat", "Event"]}>

@@ -1,16 +1,14 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { duration, number, plural } from "../format.ts";
-import { usePlace } from "../organization.ts";
+import { useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm } from "../parts/dialog.tsx";
+import { Confirm, openDialog } from "../parts/dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
-import { useResource } from "../resource.ts";
 import { OutcomeBadge } from "./attempts.tsx";
 import { mayManage } from "./webhook-list.tsx";
 
@@ -19,12 +17,24 @@ type Line = Schemas["WebhookChat"];
 /** What one chat sends to a webhook: what waits, and why. */
 export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.Element {
   const { api, to } = usePlace();
-  const isSkipping = useSignal(false);
   const path = { id, chatId };
-  const line = useResource<Line>(`line ${id} ${chatId}`, async (signal) => {
-    return await api.GET("/webhooks/{id}/chats/{chatId}", { path, signal });
-  });
+  const line = useGet("/webhooks/{id}/chats/{chatId}", { path });
   const head = line.data?.head ?? null;
+  const skip = ({ eventId, number: nth, type }: NonNullable<Line["head"]>) => (
+    <Confirm
+      title="Skip this event?"
+      submit="Skip"
+      onSubmit={async () => {
+        line.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body: { eventId } }));
+        say("The event was skipped");
+      }}
+    >
+      <p>
+        Event {number(nth)}, <code>{type}</code>, is not sent, and the ones after it go out. It counts as given up: a
+        replay can send it later, out of its order.
+      </p>
+    </Confirm>
+  );
   return (
     <Screen
       title="A chat’s events"
@@ -39,7 +49,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
             Reload
           </button>
           {head && mayManage() && (
-            <button type="button" class="button button-warns" onClick={() => (isSkipping.value = true)}>
+            <button type="button" class="button button-warns" onClick={() => openDialog(skip(head))}>
               Skip the event
             </button>
           )}
@@ -47,23 +57,6 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
       }
     >
       <Loaded resource={line}>{(data) => <Details line={data} chatId={chatId} />}</Loaded>
-      {isSkipping.value && head && (
-        <Confirm
-          title="Skip this event?"
-          submit="Skip"
-          onClose={() => (isSkipping.value = false)}
-          onConfirm={async () => {
-            const body = { eventId: head.eventId };
-            line.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body }));
-            say("The event was skipped");
-          }}
-        >
-          <p>
-            Event {number(head.number)}, <code>{head.type}</code>, is not sent, and the ones after it go out. It counts
-            as given up: a replay can send it later, out of its order.
-          </p>
-        </Confirm>
-      )}
     </Screen>
   );
 }

@@ -1,45 +1,44 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import type { Schemas } from "../api.ts";
 import { fieldTime, number } from "../format.ts";
 import { usePlace } from "../organization.ts";
-import { Dialog, Form } from "../parts/dialog.tsx";
+import { closeDialog, Dialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
+import { usePolling } from "../polling.ts";
 import { serviceNow } from "../service-clock.ts";
 
 const ASK_MS = 1_500;
 const HOUR_MS = 3_600_000;
 
-/** Sends events to a webhook again, and shows how far it is. */
-export function ReplayDialog({
-  id,
-  failed,
-  onClose,
-}: {
+interface ReplayProps {
   id: string;
+  /** How many events were given up. */
   failed: number;
-  onClose: () => void;
-}): JSX.Element {
+  /** The dialog is closed after a replay began. */
+  onChanged: () => void;
+}
+
+/** Sends events to a webhook again, and shows how far it is. */
+export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Element {
   const { api } = usePlace();
   const which = useSignal<"failed" | "since">(failed > 0 ? "failed" : "since");
   const replay = useSignal<Schemas["Replay"] | null>(null);
-  const running = replay.value?.state === "running" ? replay.value.id : null;
-  useEffect(() => {
-    if (running === null) return;
-    const ask = async () => {
-      const path = { id, replayId: running };
-      const answer = await api.GET("/webhooks/{id}/replays/{replayId}", { path }).catch(() => null);
-      if (answer) replay.value = answer.replay;
-    };
-    const timer = setInterval(() => void ask(), ASK_MS);
-    return () => clearInterval(timer);
-  }, [running]);
+  const close = () => {
+    closeDialog();
+    onChanged();
+  };
+  usePolling(replay.value?.state === "running", ASK_MS, async () => {
+    const path = { id, replayId: replay.value?.id ?? "" };
+    const answer = await api.GET("/webhooks/{id}/replays/{replayId}", { path }).catch(() => null);
+    if (answer) replay.value = answer.replay;
+  });
 
   if (replay.value) {
     const { state, found, sent } = replay.value;
     return (
-      <Dialog title="Send again" onClose={onClose}>
+      <Dialog title="Send again" onClose={close}>
         <div class="prose" role="status">
           <p>
             {state === "running" ? "Under way: " : "Done: "}
@@ -54,7 +53,7 @@ export function ReplayDialog({
           aria-label="Accepted events"
         />
         <div class="form-actions">
-          <button type="button" class="button button-main" onClick={onClose}>
+          <button type="button" class="button button-main" onClick={close}>
             Close
           </button>
         </div>
@@ -62,10 +61,10 @@ export function ReplayDialog({
     );
   }
   return (
-    <Dialog title="Send again" onClose={onClose}>
+    <Dialog title="Send again" onClose={close}>
       <Form
         submit="Send again"
-        onCancel={onClose}
+        onCancel={close}
         onSubmit={async ({ text }) => {
           const body =
             which.value === "failed" ? ({ failed: true } as const) : { since: new Date(text("since")).toISOString() };

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { useChannels, usePlace } from "../organization.ts";
-import { Dialog, type Entered, Form } from "../parts/dialog.tsx";
+import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
+import type { Entered } from "../parts/form.tsx";
 import { SecretDialog } from "../parts/secret.tsx";
 import { say } from "../parts/toast.tsx";
 import { may } from "../session.ts";
@@ -10,75 +11,58 @@ import { EVENT_CHOICES, type Webhook } from "./webhook-state.ts";
 
 type Types = NonNullable<Schemas["NewWebhook"]["types"]>;
 
-/** A webhook with the secret that is shown once. */
-export interface MadeWebhook {
-  webhook: Webhook;
-  secret: string;
-}
-
-/** Creates a webhook. */
-export function NewWebhookDialog({
-  onClose,
-  onMade,
-}: {
-  onClose: () => void;
-  onMade: (made: MadeWebhook) => void;
-}): JSX.Element {
+/** Creates a webhook. @param onMade gets its id, once its secret was saved */
+export function NewWebhookDialog({ onMade }: { onMade: (id: string) => void }): JSX.Element {
   const { api } = usePlace();
   return (
-    <Dialog title="New webhook" onClose={onClose} wide>
-      <Form
-        submit="Create"
-        onCancel={onClose}
-        onSubmit={async (entered) => {
-          onMade(await api.POST("/webhooks", { body: { url: entered.text("url"), ...valuesOf(entered) } }));
-        }}
-      >
-        <Fields shown={null} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New webhook"
+      submit="Create"
+      wide
+      onSubmit={async (entered) => {
+        const { webhook, secret } = await api.POST("/webhooks", { body: valuesOf(entered) });
+        openDialog(<SigningSecret secret={secret} onSaved={() => onMade(webhook.id)} />);
+      }}
+    >
+      <Fields shown={null} />
+    </FormDialog>
   );
 }
 
 interface EditProps {
   shown: Webhook;
-  onClose: () => void;
-  onWebhook: (changed: Webhook) => void;
+  onWebhook: (changed: { webhook: Webhook }) => void;
 }
 
 /** Changes a webhook. */
-export function EditWebhookDialog({ shown, onClose, onWebhook }: EditProps): JSX.Element {
+export function EditWebhookDialog({ shown, onWebhook }: EditProps): JSX.Element {
   const { api } = usePlace();
   return (
-    <Dialog title="Change the webhook" onClose={onClose} wide>
-      <Form
-        submit="Save"
-        onCancel={onClose}
-        onSubmit={async (entered) => {
-          const path = { id: shown.id };
-          const body = { url: entered.text("url"), ...valuesOf(entered) };
-          onWebhook((await api.PATCH("/webhooks/{id}", { path, body })).webhook);
-          say("The webhook was changed");
-          onClose();
-        }}
-      >
-        <p class="prose">Events that wait go to the new address, if they pass the new filter.</p>
-        <Fields shown={shown} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Change the webhook"
+      submit="Save"
+      wide
+      onSubmit={async (entered) => {
+        onWebhook(await api.PATCH("/webhooks/{id}", { path: { id: shown.id }, body: valuesOf(entered) }));
+        say("The webhook was changed");
+      }}
+    >
+      <p class="prose">Events that wait go to the new address, if they pass the new filter.</p>
+      <Fields shown={shown} />
+    </FormDialog>
   );
 }
 
 /** No box checked means everything. */
-function valuesOf({ text, checked }: Entered) {
-  const [types, channels, pace] = [checked("types"), checked("channels"), text("pace")];
-  const description = text("description").trim();
+function valuesOf({ text, optional, number, checked }: Entered) {
+  const [types, channels] = [checked("types"), checked("channels")];
   return {
+    url: text("url"),
     types: types.length === 0 ? null : (types as Types),
     channels: channels.length === 0 ? null : channels,
-    payload: text("payload") === "thin" ? ("thin" as const) : ("full" as const),
-    perSecond: pace === "" ? null : Number(pace),
-    description: description === "" ? null : description,
+    payload: text("payload") as Webhook["payload"],
+    perSecond: number("pace"),
+    description: optional("description"),
   };
 }
 
@@ -102,15 +86,13 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
         maxLength={1000}
         defaultValue={shown?.description ?? ""}
       />
-      <fieldset class="picker">
-        <legend>Events</legend>
-        <p class="hint">None chosen: all. A family such as message.* has all of its types.</p>
-        <Boxes
-          name="types"
-          choices={[...EVENT_CHOICES, ...others].map((type) => ({ value: type, label: type }))}
-          given={shown?.types ?? []}
-        />
-      </fieldset>
+      <Boxes
+        legend="Events"
+        hint="None chosen: all. A family such as message.* has all of its types."
+        name="types"
+        choices={[...EVENT_CHOICES, ...others].map((type) => ({ value: type, label: type }))}
+        given={shown?.types ?? []}
+      />
       {may("channels:read") && <ChannelBoxes given={shown?.channels ?? []} />}
       <div class="pair-even">
         <Select label="Content" hint="Thin events have ids, and no text or address." name="payload">
@@ -135,50 +117,62 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
 }
 
 function ChannelBoxes({ given }: { given: string[] }): JSX.Element | null {
-  const { data = [] } = useChannels();
+  const channels = useChannels();
   // A channel that is not in the list must not vanish from the filter.
-  const unknown = given.filter((id) => !data.some((channel) => channel.id === id));
-  const choices = [
-    ...data.map(({ id, name }) => ({ value: id, label: name })),
-    ...unknown.map((id) => ({ value: id, label: id })),
-  ];
+  const unknown = given.filter((id) => !channels.some((channel) => channel.id === id));
+  const choices = [...channels, ...unknown.map((id) => ({ id, name: id }))].map(({ id, name }) => ({
+    value: id,
+    label: name,
+  }));
   if (choices.length === 0) return null;
   return (
-    <fieldset class="picker">
-      <legend>Channels</legend>
-      <p class="hint">None chosen: all.</p>
-      <Boxes key={data.length} name="channels" choices={choices} given={given} />
-    </fieldset>
+    <Boxes
+      key={channels.length}
+      legend="Channels"
+      hint="None chosen: all."
+      name="channels"
+      choices={choices}
+      given={given}
+    />
   );
 }
 
 interface BoxesProps {
+  legend: string;
+  hint: string;
   name: string;
   choices: { value: string; label: string }[];
   given: readonly string[];
 }
 
-function Boxes({ name, choices, given }: BoxesProps): JSX.Element {
+function Boxes({ legend, hint, name, choices, given }: BoxesProps): JSX.Element {
   return (
-    <div class="picker-list">
-      {choices.map(({ value, label }) => (
-        <label key={value} class="picker-item">
-          <input type="checkbox" name={name} value={value} defaultChecked={given.includes(value)} />
-          <bdi>{label}</bdi>
-        </label>
-      ))}
-    </div>
+    <fieldset class="picker">
+      <legend>{legend}</legend>
+      <p class="hint">{hint}</p>
+      <div class="picker-list">
+        {choices.map(({ value, label }) => (
+          <label key={value} class="picker-item">
+            <input type="checkbox" name={name} value={value} defaultChecked={given.includes(value)} />
+            <bdi>{label}</bdi>
+          </label>
+        ))}
+      </div>
+    </fieldset>
   );
 }
 
 /** Shows the secret that signs the calls. */
-export function SigningSecret({ secret, onClose }: { secret: string; onClose: () => void }): JSX.Element {
+export function SigningSecret({
+  secret,
+  onSaved,
+}: {
+  secret: string;
+  onSaved?: (() => void) | undefined;
+}): JSX.Element {
   return (
-    <SecretDialog title="Save the signing secret now" secret={secret} onClose={onClose}>
-      <p>
-        It is shown only this once. Your program checks with it that a call is really from here. If it is lost, rotate
-        it to get another.
-      </p>
+    <SecretDialog title="Save the signing secret now" secret={secret} onSaved={onSaved}>
+      Your program checks with it that a call is really from here. If it is lost, rotate it to get another.
     </SecretDialog>
   );
 }

@@ -1,37 +1,35 @@
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLocation } from "preact-iso/router";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
+import { openDialog } from "../parts/dialog.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
 import { useShortcuts } from "../shortcuts.ts";
-import { type MadeWebhook, NewWebhookDialog, SigningSecret } from "./webhook-form.tsx";
+import { NewWebhookDialog } from "./webhook-form.tsx";
 import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 
 /** The organization's webhooks. */
 export function WebhookList(): JSX.Element {
   const { organization, api, to } = usePlace();
   const { route } = useLocation();
-  const isCreating = useSignal(false);
-  const made = useSignal<MadeWebhook | null>(null);
-  const pages = usePages<Webhook, string>(`webhooks ${organization.id}`, async (after, signal) => {
-    const query = after === null ? {} : { after };
+  const pages = usePages(`list /webhooks ${organization.id}`, "after", async (query, signal) => {
     const { webhooks, pagination } = await api.GET("/webhooks", { query, signal });
-    return { rows: webhooks, next: pagination.cursor };
+    return { rows: webhooks, pagination };
   });
   const canCreate = mayManage();
+  const openNew = () => openDialog(<NewWebhookDialog onMade={(id) => route(to(`webhooks/${id}`))} />);
   const create = canCreate ? (
-    <button type="button" class="button button-main" onClick={() => (isCreating.value = true)}>
+    <button type="button" class="button button-main" onClick={openNew}>
       New webhook
     </button>
   ) : null;
-  useShortcuts([{ keys: "n", label: "New webhook", run: () => (isCreating.value = canCreate) }]);
+  useShortcuts([{ keys: "n", label: "New webhook", run: () => canCreate && openNew() }]);
   return (
     <Screen
       title="Webhooks"
@@ -59,26 +57,6 @@ export function WebhookList(): JSX.Element {
           </ul>
         )}
       </Listed>
-      {isCreating.value && (
-        <NewWebhookDialog
-          onClose={() => (isCreating.value = false)}
-          onMade={(one) => {
-            isCreating.value = false;
-            made.value = one;
-            pages.rows.reload();
-          }}
-        />
-      )}
-      {made.value && (
-        <SigningSecret
-          secret={made.value.secret}
-          onClose={() => {
-            const id = made.value?.webhook.id;
-            made.value = null;
-            route(to(`webhooks/${id}`));
-          }}
-        />
-      )}
     </Screen>
   );
 }

@@ -4,9 +4,9 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { duration, number } from "../format.ts";
 import { listen } from "../inbox/live.ts";
-import { useChannels, usePlace } from "../organization.ts";
+import { useChannels, useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
-import { Confirm, Dialog, Form } from "../parts/dialog.tsx";
+import { Confirm, FormDialog, openDialog } from "../parts/dialog.tsx";
 import { Select } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu, MenuItem } from "../parts/menu.tsx";
@@ -14,7 +14,7 @@ import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { say, sayError } from "../parts/toast.tsx";
-import { forget, type Resource, useResource } from "../resource.ts";
+import { forget } from "../resource.ts";
 import { may } from "../session.ts";
 import { Attempts, OutcomeBadge } from "./attempts.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
@@ -24,11 +24,10 @@ import { type Attempt, REASONS, shortUrl, type Webhook } from "./webhook-state.t
 
 /** One webhook: its state, its calls, and what can be done with it. */
 export function WebhookScreen({ id }: { id: string }): JSX.Element {
-  const { api, to } = usePlace();
+  const { to } = usePlace();
   const turn = useSignal(0);
-  const found = useResource(`webhook ${id}`, async (signal) => {
-    return (await api.GET("/webhooks/{id}", { path: { id }, signal })).webhook;
-  });
+  const found = useGet("/webhooks/{id}", { path: { id } });
+  const shown = found.data?.webhook;
   const reload = () => {
     turn.value++;
     found.reload();
@@ -37,12 +36,17 @@ export function WebhookScreen({ id }: { id: string }): JSX.Element {
   const ping = useSignal<Attempt | "waiting" | null>(null);
   return (
     <Screen
-      title={found.data ? shortUrl(found.data.url) : "Webhook"}
-      intro={found.data?.description ? <bdi>{found.data.description}</bdi> : undefined}
+      title={shown ? shortUrl(shown.url) : "Webhook"}
+      intro={shown?.description ? <bdi>{shown.description}</bdi> : undefined}
       back={{ href: to("webhooks"), label: "Webhooks" }}
       actions={
-        found.data && mayManage() ? (
-          <Actions shown={found.data} found={found} onChanged={reload} onPing={(attempt) => (ping.value = attempt)} />
+        shown && mayManage() ? (
+          <Actions
+            shown={shown}
+            onWebhook={found.set}
+            onChanged={reload}
+            onPing={(attempt) => (ping.value = attempt)}
+          />
         ) : null
       }
     >
@@ -59,9 +63,9 @@ export function WebhookScreen({ id }: { id: string }): JSX.Element {
         </div>
       )}
       <Loaded resource={found}>
-        {(shown) => (
+        {({ webhook }) => (
           <>
-            <Details shown={shown} />
+            <Details shown={webhook} />
             <Attempts id={id} turn={turn.value} />
           </>
         )}
@@ -72,17 +76,14 @@ export function WebhookScreen({ id }: { id: string }): JSX.Element {
 
 interface ActionsProps {
   shown: Webhook;
-  found: Resource<Webhook>;
+  onWebhook: (changed: { webhook: Webhook }) => void;
   onChanged: () => void;
   onPing: (attempt: Attempt | "waiting" | null) => void;
 }
 
-function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element {
+function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Element {
   const { api, to } = usePlace();
   const { route } = useLocation();
-  const open = useSignal<"edit" | "rotate" | "replay" | "disable" | "enable" | "delete" | null>(null);
-  const secret = useSignal<string | null>(null);
-  const close = () => (open.value = null);
   const { id, state, url } = shown;
   const path = { id };
   const isDisabled = state === "disabled";
@@ -96,100 +97,91 @@ function Actions({ shown, found, onChanged, onPing }: ActionsProps): JSX.Element
       sayError(error);
     }
   };
+  const disable = () => (
+    <Confirm
+      title="Disable this webhook?"
+      submit="Disable"
+      onSubmit={async () => {
+        onWebhook(await api.POST("/webhooks/{id}/disable", { path }));
+        say("The webhook was disabled");
+      }}
+    >
+      <p>It is not called any more. Events wait for up to 30 days, until you enable it.</p>
+    </Confirm>
+  );
+  const enable = () => (
+    <FormDialog
+      title="Enable this webhook"
+      submit="Enable"
+      onSubmit={async ({ text }) => {
+        const body = { from: text("from") as "pending" | "now" };
+        onWebhook(await api.POST("/webhooks/{id}/enable", { path, body }));
+        say("The webhook was enabled");
+      }}
+    >
+      <Select label="It continues" name="from">
+        <option value="pending">with the events that wait</option>
+        <option value="now">with new events, and drops those that wait</option>
+      </Select>
+    </FormDialog>
+  );
+  const rotate = () => (
+    <Confirm
+      title="Rotate the signing secret?"
+      submit="Rotate"
+      onSubmit={async () => {
+        const { webhook, secret } = await api.POST("/webhooks/{id}/rotate", { path, body: {} });
+        onWebhook({ webhook });
+        openDialog(<SigningSecret secret={secret} />);
+      }}
+    >
+      <p>For a day each call has two signatures, so that your program can change over without a gap.</p>
+    </Confirm>
+  );
+  const remove = () => (
+    <Confirm
+      title="Delete this webhook?"
+      submit="Delete the webhook"
+      typed={shortUrl(url)}
+      onSubmit={async () => {
+        await api.DELETE("/webhooks/{id}", { path });
+        forget("/webhooks");
+        say("The webhook was deleted");
+        route(to("webhooks"));
+      }}
+    >
+      <p>Its calls and the events that wait go with it.</p>
+    </Confirm>
+  );
   return (
     <>
       <button type="button" class="button" onClick={() => void ping()}>
         Ping
       </button>
-      <button type="button" class="button" disabled={isDisabled} onClick={() => (open.value = "replay")}>
+      <button
+        type="button"
+        class="button"
+        disabled={isDisabled}
+        onClick={() => openDialog(<ReplayDialog id={id} failed={shown.failed} onChanged={onChanged} />)}
+      >
         Send again
       </button>
-      <button type="button" class="button" onClick={() => (open.value = "edit")}>
+      <button
+        type="button"
+        class="button"
+        onClick={() => openDialog(<EditWebhookDialog shown={shown} onWebhook={onWebhook} />)}
+      >
         Change
       </button>
-      <button type="button" class="button" onClick={() => (open.value = isDisabled ? "enable" : "disable")}>
+      <button type="button" class="button" onClick={() => openDialog(isDisabled ? enable() : disable())}>
         {isDisabled ? "Enable" : "Disable"}
       </button>
       <Menu label="More actions" button={<Icon name="more" />}>
-        <MenuItem onChoose={() => (open.value = "rotate")}>Rotate the secret</MenuItem>
-        <MenuItem danger onChoose={() => (open.value = "delete")}>
+        <MenuItem onChoose={() => openDialog(rotate())}>Rotate the secret</MenuItem>
+        <MenuItem danger onChoose={() => openDialog(remove())}>
           Delete
         </MenuItem>
       </Menu>
-      {open.value === "edit" && <EditWebhookDialog shown={shown} onClose={close} onWebhook={found.set} />}
-      {open.value === "replay" && (
-        <ReplayDialog
-          id={id}
-          failed={shown.failed}
-          onClose={() => {
-            close();
-            onChanged();
-          }}
-        />
-      )}
-      {open.value === "disable" && (
-        <Confirm
-          title="Disable this webhook?"
-          submit="Disable"
-          onClose={close}
-          onConfirm={async () => {
-            found.set((await api.POST("/webhooks/{id}/disable", { path })).webhook);
-            say("The webhook was disabled");
-          }}
-        >
-          <p>It is not called any more. Events wait for up to 30 days, until you enable it.</p>
-        </Confirm>
-      )}
-      {open.value === "enable" && (
-        <Dialog title="Enable this webhook" onClose={close}>
-          <Form
-            submit="Enable"
-            onCancel={close}
-            onSubmit={async ({ text }) => {
-              const body = { from: text("from") === "now" ? ("now" as const) : ("pending" as const) };
-              found.set((await api.POST("/webhooks/{id}/enable", { path, body })).webhook);
-              say("The webhook was enabled");
-              close();
-            }}
-          >
-            <Select label="It continues" name="from">
-              <option value="pending">with the events that wait</option>
-              <option value="now">with new events, and drops those that wait</option>
-            </Select>
-          </Form>
-        </Dialog>
-      )}
-      {open.value === "rotate" && (
-        <Confirm
-          title="Rotate the signing secret?"
-          submit="Rotate"
-          onClose={close}
-          onConfirm={async () => {
-            const rotated = await api.POST("/webhooks/{id}/rotate", { path, body: {} });
-            found.set(rotated.webhook);
-            secret.value = rotated.secret;
-          }}
-        >
-          <p>For a day each call has two signatures, so that your program can change over without a gap.</p>
-        </Confirm>
-      )}
-      {open.value === "delete" && (
-        <Confirm
-          title="Delete this webhook?"
-          submit="Delete the webhook"
-          typed={shortUrl(url)}
-          onClose={close}
-          onConfirm={async () => {
-            await api.DELETE("/webhooks/{id}", { path });
-            forget("webhook");
-            say("The webhook was deleted");
-            route(to("webhooks"));
-          }}
-        >
-          <p>Its calls and the events that wait go with it.</p>
-        </Confirm>
-      )}
-      {secret.value !== null && <SigningSecret secret={secret.value} onClose={() => (secret.value = null)} />}
     </>
   );
 }
@@ -280,14 +272,14 @@ function Codes({ texts }: { texts: string[] }): JSX.Element {
 
 function ChannelNames({ ids }: { ids: string[] }): JSX.Element {
   const { to } = usePlace();
-  const { data = [] } = useChannels();
+  const channels = useChannels();
   if (!may("channels:read")) return <Codes texts={ids} />;
   return (
     <ul>
       {ids.map((id) => (
         <li key={id}>
           <a href={to(`channels/${id}`)}>
-            <bdi>{data.find((channel) => channel.id === id)?.name ?? id}</bdi>
+            <bdi>{channels.find((channel) => channel.id === id)?.name ?? id}</bdi>
           </a>
         </li>
       ))}

@@ -1,0 +1,105 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import { ParleyError, textOf } from "../api.ts";
+
+/** What was entered. */
+export interface Entered {
+  /** The text of a field; empty without one. */
+  text: (name: string) => string;
+  /** The text of a field without spaces around it; null if it is empty. */
+  optional: (name: string) => string | null;
+  /** The number in a field; null if it is empty. */
+  number: (name: string) => number | null;
+  /** The lines, or words, of a field. */
+  words: (name: string) => string[];
+  /** The values of the boxes that are checked. */
+  checked: (name: string) => string[];
+}
+
+export interface FormProps {
+  /** The label of the button. */
+  submit: string;
+  /** @throws ParleyError whose faults are shown at the form */
+  onSubmit: (entered: Entered) => Promise<unknown>;
+  onCancel?: () => void;
+  danger?: boolean;
+  isDisabled?: boolean;
+  children: ComponentChildren;
+}
+
+/** A form that is sent once at a time, and shows why it was refused. What was entered stays. */
+export function Form({
+  submit,
+  onSubmit,
+  onCancel,
+  danger = false,
+  isDisabled = false,
+  children,
+}: FormProps): JSX.Element {
+  const [error, setError] = useState<unknown>(null);
+  const [isSending, setSending] = useState(false);
+  const send = async (form: HTMLFormElement) => {
+    setSending(true);
+    setError(null);
+    try {
+      await onSubmit(enteredIn(new FormData(form)));
+    } catch (cause) {
+      setError(cause);
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isSending) void send(event.currentTarget);
+      }}
+    >
+      {children}
+      {error !== null && <Refusal error={error} />}
+      <div class="form-actions">
+        {onCancel && (
+          <button type="button" class="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button
+          type="submit"
+          class={`button ${danger ? "button-danger" : "button-main"}`}
+          disabled={isDisabled}
+          aria-busy={isSending}
+        >
+          {submit}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function enteredIn(data: FormData): Entered {
+  const texts = (name: string) => data.getAll(name).filter((value) => typeof value === "string");
+  const text = (name: string) => texts(name)[0] ?? "";
+  const optional = (name: string) => text(name).trim() || null;
+  const number = (name: string) => (optional(name) === null ? null : Number(text(name)));
+  const words = (name: string) =>
+    text(name)
+      .split(/[\s,]+/u)
+      .filter(Boolean);
+  return { text, optional, number, words, checked: texts };
+}
+
+function Refusal({ error }: { error: unknown }): JSX.Element {
+  const faults = error instanceof ParleyError ? error.errors : [];
+  return (
+    <div class="refusal" role="alert">
+      {faults.length === 0 && <p>{textOf(error)}</p>}
+      {faults.map(({ path, message }) => (
+        <p key={path}>
+          <strong>{path}</strong> {message}
+        </p>
+      ))}
+    </div>
+  );
+}
