@@ -13,6 +13,7 @@ import { OpenedDialog, openDialog } from "./parts/dialog.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { lazyScreen } from "./parts/lazy-screen.tsx";
 import { Menu, MenuItem } from "./parts/menu.tsx";
+import { NotPermitted } from "./parts/not-permitted.tsx";
 import { Failure, Skeleton } from "./parts/states.tsx";
 import { sayError } from "./parts/toast.tsx";
 import { useResource } from "./resource.ts";
@@ -55,8 +56,9 @@ export function OrganizationFrame({ organization: id = "" }: { organization?: st
 }
 
 function Frame({ place }: { place: Place }): JSX.Element {
-  const { route } = useLocation();
-  const entries = MENU.filter(({ permission }) => permission === null || may(permission));
+  const { path: current, route } = useLocation();
+  const entries = MENU.filter(({ permission }) => permission === undefined || may(permission));
+  const refused = MENU.find((entry) => !entries.includes(entry) && current.startsWith(place.to(entry.path)));
   const find = () => openDialog(<Palette entries={entries} />);
   const showKeys = () => openDialog(<ShortcutList />);
   useShortcuts([
@@ -81,20 +83,24 @@ function Frame({ place }: { place: Place }): JSX.Element {
             No connection. You see what was known at {timeOfDay(upToDateAt.value)}; what you write is kept here.
           </p>
         )}
-        <Router>
-          <Route path="/" component={GoToInbox} />
-          <Route path="/inbox/:chat?" component={Inbox} />
-          <Route path="/channels/:id?/:part?" component={Channels} />
-          <Route path="/webhooks/:id?/:chat?" component={Webhooks} />
-          <Route path="/keys/:id?" component={Keys} />
-          <Route path="/templates/:id?" component={Templates} />
-          <Route path="/members" component={Members} />
-          <Route path="/scheduled" component={Scheduled} />
-          <Route path="/audit" component={Audit} />
-          <Route path="/statistics" component={Statistics} />
-          <Route path="/settings" component={Settings} />
-          <Route default component={NotFound} />
-        </Router>
+        {refused?.permission ? (
+          <NotPermitted permission={refused.permission} title={refused.label} />
+        ) : (
+          <Router>
+            <Route path="/" component={GoToInbox} />
+            <Route path="/inbox/:chat?" component={Inbox} />
+            <Route path="/channels/:id?/:part?" component={Channels} />
+            <Route path="/webhooks/:id?/:chat?" component={Webhooks} />
+            <Route path="/keys/:id?" component={Keys} />
+            <Route path="/templates/:id?" component={Templates} />
+            <Route path="/members" component={Members} />
+            <Route path="/scheduled" component={Scheduled} />
+            <Route path="/audit" component={Audit} />
+            <Route path="/statistics" component={Statistics} />
+            <Route path="/settings" component={Settings} />
+            <Route default component={NotFound} />
+          </Router>
+        )}
       </main>
       <OpenedDialog />
     </div>

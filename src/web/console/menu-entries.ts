@@ -7,8 +7,8 @@ export interface MenuEntry {
   icon: IconName;
   /** The second key after `g`. */
   key: string;
-  /** Hidden from people without it. */
-  permission: string | null;
+  /** What a person needs to open it. */
+  permission?: string;
 }
 
 /** The menu, in its order. */
@@ -22,5 +22,5 @@ export const MENU: readonly MenuEntry[] = [
   { path: "members", label: "Members", icon: "members", key: "m", permission: "members:read" },
   { path: "statistics", label: "Statistics", icon: "chart", key: "n", permission: "stats:read" },
   { path: "audit", label: "Audit", icon: "audit", key: "a", permission: "audit:read" },
-  { path: "settings", label: "Settings", icon: "settings", key: "o", permission: null },
+  { path: "settings", label: "Settings", icon: "settings", key: "o" },
 ];

@@ -4,7 +4,6 @@ import type { Schemas } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
-import { Permitted } from "../parts/permitted.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Empty, Listed } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
@@ -20,14 +19,6 @@ const RUNS_MS = 60_000;
 
 /** Who did what. */
 export function Audit(): JSX.Element {
-  return (
-    <Permitted permission="audit:read" title="Audit">
-      <AuditLog />
-    </Permitted>
-  );
-}
-
-function AuditLog(): JSX.Element {
   const { organization, api } = usePlace();
   const filter = useSignal<AuditFilter>(NO_FILTER);
   const { actor, action, target } = filter.value;

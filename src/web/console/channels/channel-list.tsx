@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useLocation } from "preact-iso/router";
 import type { Channel } from "../api.ts";
 import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
@@ -7,12 +6,10 @@ import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { LastDays } from "../parts/history-chart.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Screen } from "../parts/screen.tsx";
+import { ListScreen } from "../parts/list-screen.tsx";
 import { useSeen } from "../parts/seen.ts";
-import { Empty, Listed } from "../parts/states.tsx";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
-import { useShortcuts } from "../shortcuts.ts";
 import { KINDS } from "./channel-kinds.ts";
 
 /** A channel of the list, and how many messages wait in it; undefined if that is not known. */
@@ -24,7 +21,6 @@ interface ListedChannel {
 /** The organization's channels. */
 export function ChannelList(): JSX.Element {
   const { organization, api, to } = usePlace();
-  const { route } = useLocation();
   const pages = usePages<ListedChannel>(`list /channels ${organization.id}`, "page", async (query, signal) => {
     // Both lists have the same order and pages.
     const [{ channels, pagination }, stats] = await Promise.all([
@@ -34,42 +30,27 @@ export function ChannelList(): JSX.Element {
     const depths = new Map(stats?.channels.map(({ id, queue }) => [id, queue.depth]));
     return { rows: channels.map((channel) => ({ channel, waiting: depths.get(channel.id) })), pagination };
   });
-  const canCreate = may("channels:write");
-  const create = canCreate ? (
-    <a class="button button-main" href={to("channels/new")}>
-      New channel
-    </a>
-  ) : null;
-  useShortcuts([{ keys: "n", label: "New channel", run: () => canCreate && route(to("channels/new")) }]);
   return (
-    <Screen
+    <ListScreen
       title="Channels"
       intro="Where your contacts write to you: a WhatsApp number, a Telegram bot, or a chat on your site."
-      actions={create}
+      icon="channel"
+      pages={pages}
+      create={may("channels:write") ? { label: "New channel", open: to("channels/new") } : null}
+      empty={{
+        title: "No channel yet",
+        text: "A channel brings your contacts’ messages here, and takes your answers to them. A web chat works within a minute.",
+        command: 'npm run cli -- channels create --kind web --name "Our site"',
+      }}
     >
-      <Listed
-        pages={pages}
-        empty={
-          <Empty
-            icon="channel"
-            title="No channel yet"
-            action={create}
-            command={'npm run cli -- channels create --kind web --name "Our site"'}
-          >
-            A channel brings your contacts’ messages here, and takes your answers to them. A web chat works within a
-            minute.
-          </Empty>
-        }
-      >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map((row) => (
-              <ChannelRow key={row.channel.id} row={row} />
-            ))}
-          </ul>
-        )}
-      </Listed>
-    </Screen>
+      {(rows) => (
+        <ul class="rows">
+          {rows.map((row) => (
+            <ChannelRow key={row.channel.id} row={row} />
+          ))}
+        </ul>
+      )}
+    </ListScreen>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { Permitted } from "../parts/permitted.tsx";
+import { NotPermitted } from "../parts/not-permitted.tsx";
+import { may } from "../session.ts";
 import { KIND_NAMES } from "./channel-kinds.ts";
 import { ChannelList } from "./channel-list.tsx";
 import { ChannelScreen } from "./channel-screen.tsx";
@@ -15,17 +16,8 @@ interface ChannelsProps {
 
 /** All channels, one of them, or what sets one up. */
 export function Channels({ id, part }: ChannelsProps): JSX.Element {
-  if (id === "new") {
-    return (
-      <Permitted permission="channels:write" title="New channel">
-        <NewChannel kind={KIND_NAMES.find((kind) => kind === part) ?? null} />
-      </Permitted>
-    );
-  }
-  return (
-    <Permitted permission="channels:read" title="Channels">
-      {id === undefined && <ChannelList />}
-      {id !== undefined && (part === "set-up" ? <SetUp key={id} id={id} /> : <ChannelScreen key={id} id={id} />)}
-    </Permitted>
-  );
+  if (id === undefined) return <ChannelList />;
+  if (id !== "new") return part === "set-up" ? <SetUp key={id} id={id} /> : <ChannelScreen key={id} id={id} />;
+  if (!may("channels:write")) return <NotPermitted permission="channels:write" title="New channel" />;
+  return <NewChannel kind={KIND_NAMES.find((kind) => kind === part) ?? null} />;
 }

@@ -3,13 +3,10 @@ import { useLocation } from "preact-iso/router";
 import { plural } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { openDialog } from "../parts/dialog.tsx";
-import { Permitted } from "../parts/permitted.tsx";
-import { Screen } from "../parts/screen.tsx";
-import { Empty, Listed } from "../parts/states.tsx";
+import { ListScreen } from "../parts/list-screen.tsx";
 import { now } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
-import { useShortcuts } from "../shortcuts.ts";
 import { NewKeyDialog } from "./key-form.tsx";
 import { KeyRow, type ListedKey } from "./key-row.tsx";
 import { KeyScreen } from "./key-screen.tsx";
@@ -17,11 +14,7 @@ import { stateOf } from "./key-state.ts";
 
 /** All keys, or one of them. */
 export function Keys({ id }: { id?: string }): JSX.Element {
-  return (
-    <Permitted permission="keys:read" title="Keys">
-      {id ? <KeyScreen key={id} id={id} /> : <KeyList />}
-    </Permitted>
-  );
+  return id ? <KeyScreen key={id} id={id} /> : <KeyList />;
 }
 
 function KeyList(): JSX.Element {
@@ -38,34 +31,34 @@ function KeyList(): JSX.Element {
     return { rows, pagination };
   });
   const canCreate = may("keys:write") && (currentSession().type === "operator" || organization.selfService !== null);
-  const openNew = () => openDialog(<NewKeyDialog onMade={(id) => route(to(`keys/${id}`))} />);
-  const create = canCreate ? (
-    <button type="button" class="button button-main" onClick={openNew}>
-      New key
-    </button>
-  ) : null;
-  useShortcuts([{ keys: "n", label: "New key", run: () => canCreate && openNew() }]);
-
   return (
-    <Screen
+    <ListScreen
       title="Keys"
       intro="Programs call the API with a key. Each has permissions, a rate limit and, if you want, a monthly quota."
-      actions={create}
+      icon="key"
+      pages={pages}
+      create={
+        canCreate
+          ? {
+              label: "New key",
+              open: () => openDialog(<NewKeyDialog onMade={(id) => route(to(`keys/${id}`))} />),
+            }
+          : null
+      }
+      empty={{
+        title: "No key yet",
+        text: "A program needs a key to send and read messages.",
+        command: 'npm run cli -- keys create --name "Shop"',
+      }}
+      notice={
+        may("keys:write") &&
+        !canCreate && (
+          <p class="notice notice-warn">Only the operator creates and changes keys here. You can revoke them.</p>
+        )
+      }
     >
-      {may("keys:write") && !canCreate && (
-        <p class="notice notice-warn">Only the operator creates and changes keys here. You can revoke them.</p>
-      )}
-      <Listed
-        pages={pages}
-        empty={
-          <Empty icon="key" title="No key yet" action={create} command='npm run cli -- keys create --name "Shop"'>
-            A program needs a key to send and read messages.
-          </Empty>
-        }
-      >
-        {(rows) => <Rows rows={rows} />}
-      </Listed>
-    </Screen>
+      {(rows) => <Rows rows={rows} />}
+    </ListScreen>
   );
 }
 

@@ -5,67 +5,47 @@ import { usePlace } from "../organization.ts";
 import { Avatar, Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { openDialog } from "../parts/dialog.tsx";
-import { Permitted } from "../parts/permitted.tsx";
-import { Screen } from "../parts/screen.tsx";
-import { Empty, Listed } from "../parts/states.tsx";
+import { ListScreen } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { forget, usePages } from "../resource.ts";
 import { currentSession, may } from "../session.ts";
-import { useShortcuts } from "../shortcuts.ts";
 import { MemberActions } from "./member-actions.tsx";
 import { MemberDialog } from "./member-dialog.tsx";
 
 /** The organization's people. */
 export function Members(): JSX.Element {
-  return (
-    <Permitted permission="members:read" title="Members">
-      <MemberList />
-    </Permitted>
-  );
-}
-
-function MemberList(): JSX.Element {
   const { organization, api } = usePlace();
   const pages = usePages(`list /members ${organization.id}`, "page", async (query, signal) => {
     const { members, pagination } = await api.GET("/members", { query, signal });
     return { rows: members, pagination };
   });
-  const canWrite = may("members:write");
   const changed = () => {
     // Other screens have the names too.
     forget("get /members");
     pages.rows.reload();
   };
-  const openNew = () => openDialog(<MemberDialog member={null} onMember={changed} />);
-  const add = canWrite ? (
-    <button type="button" class="button button-main" onClick={openNew}>
-      Add a member
-    </button>
-  ) : null;
-  useShortcuts([{ keys: "n", label: "Add a member", run: () => canWrite && openNew() }]);
+  const add = () => openDialog(<MemberDialog member={null} onMember={changed} />);
   return (
-    <Screen
+    <ListScreen
       title="Members"
       intro="The people of the organization. They sign in here with a one-time link, and each outbound message names one of them as its sender."
-      actions={add}
+      icon="members"
+      pages={pages}
+      create={may("members:write") ? { label: "Add a member", open: add } : null}
+      empty={{
+        title: "No member",
+        text: "Messages need a member as their sender.",
+        command: 'npm run cli -- members create --name "Ann"',
+      }}
     >
-      <Listed
-        pages={pages}
-        empty={
-          <Empty icon="members" title="No member" action={add} command='npm run cli -- members create --name "Ann"'>
-            Messages need a member as their sender.
-          </Empty>
-        }
-      >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map((member, n) => (
-              <MemberRow key={member.id} member={member} isFirst={n === 0} onChange={changed} />
-            ))}
-          </ul>
-        )}
-      </Listed>
-    </Screen>
+      {(rows) => (
+        <ul class="rows">
+          {rows.map((member, n) => (
+            <MemberRow key={member.id} member={member} isFirst={n === 0} onChange={changed} />
+          ))}
+        </ul>
+      )}
+    </ListScreen>
   );
 }
 

@@ -5,7 +5,6 @@ import { plural } from "../format.ts";
 import { listen } from "../inbox/live.ts";
 import { usePlace } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
-import { Permitted } from "../parts/permitted.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Listed, Loaded } from "../parts/states.tsx";
@@ -19,14 +18,6 @@ const SETTLES_MS = 6_000;
 
 /** What will be sent, by chat, the soonest first. */
 export function Scheduled(): JSX.Element {
-  return (
-    <Permitted permission="chats:read" title="Scheduled">
-      <ChatList />
-    </Permitted>
-  );
-}
-
-function ChatList(): JSX.Element {
   const { organization, api, to } = usePlace();
   const pages = usePages(`list scheduled ${organization.id}`, "after", async (page, signal) => {
     const { chats, pagination } = await api.GET("/chats", { query: { ...page, scheduled: "true" }, signal });

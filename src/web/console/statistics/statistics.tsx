@@ -4,7 +4,6 @@ import { number } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { HistoryChart } from "../parts/history-chart.tsx";
-import { Permitted } from "../parts/permitted.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Loaded } from "../parts/states.tsx";
@@ -17,14 +16,6 @@ type KeyStats = Schemas["KeyStats"];
 
 /** How much the channels and keys are used. */
 export function Statistics(): JSX.Element {
-  return (
-    <Permitted permission="stats:read" title="Statistics">
-      <Numbers />
-    </Permitted>
-  );
-}
-
-function Numbers(): JSX.Element {
   const { to } = usePlace();
   const stats = useGet("/stats", { query: { limit: MOST } });
   return (

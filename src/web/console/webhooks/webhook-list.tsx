@@ -5,12 +5,10 @@ import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { openDialog } from "../parts/dialog.tsx";
-import { Screen } from "../parts/screen.tsx";
-import { Empty, Listed } from "../parts/states.tsx";
+import { ListScreen } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePages } from "../resource.ts";
 import { may } from "../session.ts";
-import { useShortcuts } from "../shortcuts.ts";
 import { NewWebhookDialog } from "./webhook-form.tsx";
 import { STATES, shortUrl, type Webhook } from "./webhook-state.ts";
 
@@ -22,42 +20,28 @@ export function WebhookList(): JSX.Element {
     const { webhooks, pagination } = await api.GET("/webhooks", { query, signal });
     return { rows: webhooks, pagination };
   });
-  const canCreate = mayManage();
   const openNew = () => openDialog(<NewWebhookDialog onMade={(id) => route(to(`webhooks/${id}`))} />);
-  const create = canCreate ? (
-    <button type="button" class="button button-main" onClick={openNew}>
-      New webhook
-    </button>
-  ) : null;
-  useShortcuts([{ keys: "n", label: "New webhook", run: () => canCreate && openNew() }]);
   return (
-    <Screen
+    <ListScreen
       title="Webhooks"
       intro="Parley calls these addresses with each event, in order within each chat."
-      actions={create}
+      icon="webhook"
+      pages={pages}
+      create={mayManage() ? { label: "New webhook", open: openNew } : null}
+      empty={{
+        title: "No webhook yet",
+        text: "With a webhook, your own program learns of each message and status within a second.",
+        command: "npm run cli -- webhooks create --url https://shop.example/parley",
+      }}
     >
-      <Listed
-        pages={pages}
-        empty={
-          <Empty
-            icon="webhook"
-            title="No webhook yet"
-            action={create}
-            command="npm run cli -- webhooks create --url https://shop.example/parley"
-          >
-            With a webhook, your own program learns of each message and status within a second.
-          </Empty>
-        }
-      >
-        {(webhooks) => (
-          <ul class="rows">
-            {webhooks.map((webhook) => (
-              <WebhookRow key={webhook.id} webhook={webhook} />
-            ))}
-          </ul>
-        )}
-      </Listed>
-    </Screen>
+      {(webhooks) => (
+        <ul class="rows">
+          {webhooks.map((webhook) => (
+            <WebhookRow key={webhook.id} webhook={webhook} />
+          ))}
+        </ul>
+      )}
+    </ListScreen>
   );
 }
 

@@ -1,0 +1,14 @@
+import type { JSX } from "preact";
+import { Screen } from "./screen.tsx";
+import { Empty } from "./states.tsx";
+
+/** In place of a screen for people with a permission, says which one is lacking. */
+export function NotPermitted({ permission, title }: { permission: string; title: string }): JSX.Element {
+  return (
+    <Screen title={title}>
+      <Empty icon="key" title="You may not see this">
+        You need the permission <code>{permission}</code>. The operator, or a colleague who has it, can give it to you.
+      </Empty>
+    </Screen>
+  );
+}
