@@ -65,7 +65,7 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
 /** What an error says to a person. */
 export function textOf(error: unknown): string {
   if (!(error instanceof ParleyError)) return "Something went wrong on this page.";
-  if (error.code === "unreachable") return "The service can't be reached. Check your connection.";
+  if (error.code === "unreachable") return "The service can’t be reached. Check your connection.";
   const [fault] = error.errors;
   return fault ? `${fault.path}: ${fault.message}` : error.message;
 }

@@ -129,7 +129,7 @@ export function forget(part: string): void {
 export function asParleyError(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
   console.error(error);
-  return new ParleyError("Something went wrong on this page", { status: null, code: "page", cause: error });
+  return new ParleyError("Something went wrong on this page.", { status: null, code: "page", cause: error });
 }
 
 function remember(key: string, data: unknown): void {

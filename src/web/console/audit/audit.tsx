@@ -31,10 +31,7 @@ export function Audit(): JSX.Element {
   const isFiltered = Object.keys(wanted).length > 0;
   const choose = (part: Partial<AuditFilter>) => (filter.value = { ...filter.value, ...part });
   return (
-    <Screen
-      title="Audit"
-      intro="Every change, search and export, by people and by keys, with the newest first. Entries are kept for 400 days."
-    >
+    <Screen title="Audit" intro="Every change, search and export, the newest first. Entries are kept for 400 days.">
       <Filters filter={filter.value} onFilter={(next) => (filter.value = next)} />
       <Listed
         pages={pages}
@@ -53,7 +50,7 @@ export function Audit(): JSX.Element {
             </Empty>
           ) : (
             <Empty icon="audit" title="Nothing yet">
-              What people and keys change is listed here, with the request that did it.
+              Changes by people and keys are listed here.
             </Empty>
           )
         }

@@ -39,7 +39,7 @@ export function ChannelList(): JSX.Element {
       create={may("channels:write") ? { label: "New channel", open: to("channels/new") } : null}
       empty={{
         title: "No channel yet",
-        text: "A channel brings your contacts’ messages here, and takes your answers to them. A web chat works within a minute.",
+        text: "A web chat works within a minute.",
         command: 'npm run cli -- channels create --kind web --name "Our site"',
       }}
     >

@@ -79,8 +79,8 @@ function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
         route(to("channels"));
       }}
     >
-      <p>Its chats go with it, and their messages, for good. Messages that wait are not sent.</p>
-      <p>A channel with many chats is deleted in steps: if you are told to try again, do.</p>
+      <p>All its chats and messages are deleted. Messages that wait are not sent.</p>
+      <p>A channel with many chats is deleted in steps: if it asks you to try again, do.</p>
     </Confirm>
   );
   return (

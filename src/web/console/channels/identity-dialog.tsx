@@ -26,8 +26,8 @@ export function RotateIdentity({ id }: { id: string }): JSX.Element {
 export function IdentitySecret({ secret, onSaved }: { secret: string; onSaved?: () => void }): JSX.Element {
   return (
     <SecretDialog title="Save the identity secret now" secret={secret} onSaved={onSaved}>
-      If people sign in on your site, its server proves with this secret who they are, so that they find their chat on
-      every device. Without sign-in you don’t need it.
+      With it, your site’s server proves who a user is, who then finds the chat on every device. Without sign-in you
+      don’t need it.
     </SecretDialog>
   );
 }

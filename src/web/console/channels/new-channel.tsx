@@ -18,7 +18,7 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
   return (
     <Screen
       title="New channel"
-      intro="Where do your contacts write to you?"
+      intro="Where your contacts write to you."
       back={{ href: to("channels"), label: "Channels" }}
     >
       <ul class="kinds">

@@ -84,7 +84,7 @@ function WebSteps({ channel, onChannel }: StepsProps): JSX.Element {
         <OriginsForm channel={channel} onChannel={onChannel} />
       </Step>
       <Step title="Put it on your site" isDone={null}>
-        <p>Paste these lines before the end of each page’s body. A button for the chat appears in the corner.</p>
+        <p>Paste these lines at the end of each page’s body.</p>
         <Snippet id={id} />
       </Step>
       <Step title="Try it" isDone={null}>
@@ -139,7 +139,7 @@ function NetworkSteps({ channel, onChannel }: StepsProps): JSX.Element {
         hint={
           kind === "telegram"
             ? "Open your bot in Telegram and write to it. A bot can’t write first."
-            : "Write to the number from your own phone. For 24 hours afterwards you can answer freely."
+            : "Write to the number from your own phone."
         }
         step={Step}
       />
@@ -171,7 +171,7 @@ export function Register({ id, isDone, onDone }: RegisterProps): JSX.Element {
   };
   return (
     <>
-      {!isDone && <p>Parley gives Telegram the address of this service, and a secret that proves each call.</p>}
+      {!isDone && <p>Telegram gets the address of this service, and a secret that proves each call.</p>}
       <p>
         <button
           type="button"

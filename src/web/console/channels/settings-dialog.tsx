@@ -51,7 +51,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
       {mayErase && (
         <Input
           label="Days that messages are kept"
-          hint="Empty: for good. Older messages are deleted within a day, those that are stored already too."
+          hint="Empty: messages are kept forever. Older ones are deleted within a day."
           name="days"
           type="number"
           min={1}

@@ -179,21 +179,21 @@ function NoChats({ filter, onFilter }: Pick<ChatListProps, "filter" | "onFilter"
   if (filter.search !== "") {
     return (
       <Empty icon="search" title="No chat found" action={all}>
-        The search looks for words of a contact’s name and for the beginning of an address.
+        Search for words of a name, or for the beginning of an address.
       </Empty>
     );
   }
   if (filter.view === "unanswered") {
     return (
       <Empty icon="check" title="Nobody waits for an answer" action={all}>
-        Chats with an unanswered message appear here, the longest wait first.
+        Chats that wait appear here, the longest wait first.
       </Empty>
     );
   }
   if (filter.view === "scheduled") {
     return (
       <Empty icon="clock" title="Nothing is scheduled" action={all}>
-        Chats with a scheduled message appear here, the next one first.
+        Chats with scheduled messages appear here.
       </Empty>
     );
   }

@@ -85,10 +85,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
       {isClosed && (
         <div class="notice notice-warn">
           <Icon name="clock" />
-          <p>
-            WhatsApp’s window is closed: the contact’s last message is older than 24 hours. Only templates are
-            delivered.
-          </p>
+          <p>The contact’s last message is older than 24 hours. Only templates are delivered.</p>
           <button type="button" class="button" onClick={() => (open.value = "template")}>
             Use a template
           </button>

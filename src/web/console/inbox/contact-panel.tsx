@@ -33,7 +33,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
       submit="Save"
       onSubmit={({ optional }) => store.change({ contact: { name: optional("name") } })}
     >
-      <Input label="Name" hint="Leave it empty to show the address." name="name" defaultValue={contact.name ?? ""} />
+      <Input label="Name" hint="Empty: the address is shown." name="name" defaultValue={contact.name ?? ""} />
     </FormDialog>
   );
   const erase = () => (
@@ -156,7 +156,7 @@ function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
         await store.change({ metadata: { ...wanted, ...Object.fromEntries(removed.map((name) => [name, null])) } });
       }}
     >
-      <p class="prose">Your own pairs of names and values. The contact never sees them.</p>
+      <p class="prose">Your own names and values. The contact never sees them.</p>
       {rows.value.map(([name, value], at) => (
         <div key={at} class="pair">
           <input

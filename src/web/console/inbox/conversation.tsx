@@ -120,7 +120,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
         {may("messages:send") ? (
           <Composer key={id} store={store} chat={chat} members={members} />
         ) : (
-          <p class="composer-none">You can read this chat. To answer, you need the permission messages:send.</p>
+          <p class="composer-none">To answer, you need the permission messages:send.</p>
         )}
       </section>
       {hasPanel.value && (

@@ -46,7 +46,7 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
         required
         value={at}
       />
-      <TimeInput label="Not after" hint="Optional. If it can’t be delivered by then, it is not sent." value={until} />
+      <TimeInput label="Not after" hint="Optional. It is not delivered after this time." value={until} />
     </FormDialog>
   );
 }

@@ -30,10 +30,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
   const redact = () => (
     <Confirm title="Redact this message?" submit="Redact" onSubmit={() => store.redact(id)}>
-      <p>
-        Its text, file and metadata are removed here and in later events. What was delivered stays with the contact.
-        This can’t be undone.
-      </p>
+      <p>Its text, file and metadata are removed here. The contact keeps what was delivered. This can’t be undone.</p>
     </Confirm>
   );
   const canSend = may("messages:send");

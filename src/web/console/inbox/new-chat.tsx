@@ -6,7 +6,7 @@ import { Input, Select } from "../parts/field.tsx";
 
 const ADDRESS_HINTS = {
   whatsapp: "A phone number with its country code.",
-  telegram: "A chat id of Telegram. A bot can only write to people who wrote to it first.",
+  telegram: "A chat id of Telegram. A bot can’t write first.",
   web: "Your site’s own id of the user.",
 };
 

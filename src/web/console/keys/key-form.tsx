@@ -23,7 +23,7 @@ export function NewKeyDialog({ onMade }: { onMade: (id: string) => void }): JSX.
         const { key, secret } = await api.POST("/keys", { body: valuesOf(entered) });
         openDialog(
           <SecretDialog title="Save this key now" secret={secret} onSaved={() => onMade(key.id)}>
-            Keep it where the program reads its secrets. If it is lost, rotate the key to get another.
+            Keep it where the program reads its secrets. If it is lost, rotate it to get another.
           </SecretDialog>,
         );
       }}
@@ -71,7 +71,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
     <>
       <Input
         label="Name"
-        hint="Where it is used, such as the name of a program."
+        hint="Such as the name of a program."
         name="name"
         required
         maxLength={256}
@@ -115,7 +115,7 @@ function KeyFields({ shown }: { shown: Key | null }): JSX.Element {
           defaultValue={shown?.expiresAt ? fieldTime(Date.parse(shown.expiresAt)) : undefined}
         />
       </div>
-      <Field label="Allowed addresses" hint="IP addresses or ranges, one in a line. Empty: every address.">
+      <Field label="Allowed addresses" hint="One on each line. Empty: every address.">
         {(id) => (
           <textarea
             id={id}

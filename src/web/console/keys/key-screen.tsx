@@ -49,7 +49,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
         say("The key was revoked");
       }}
     >
-      <p>Its next request is refused, for good. What it sent is not changed.</p>
+      <p>Its next request is refused, for good.</p>
     </Confirm>
   );
   return (

@@ -34,7 +34,7 @@ function KeyList(): JSX.Element {
   return (
     <ListScreen
       title="Keys"
-      intro="Programs call the API with a key. Each has permissions, a rate limit and, if you want, a monthly quota."
+      intro="Programs call the API with a key, which has permissions and limits."
       icon="key"
       pages={pages}
       create={
@@ -47,7 +47,7 @@ function KeyList(): JSX.Element {
       }
       empty={{
         title: "No key yet",
-        text: "A program needs a key to send and read messages.",
+        text: "A program needs a key to call the API.",
         command: 'npm run cli -- keys create --name "Shop"',
       }}
       notice={

@@ -26,8 +26,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
       const { url, expiresAt } = await api.POST("/members/{id}/sign-in-link", { path });
       openDialog(
         <SecretDialog title={`Sign-in link for ${name}`} secret={url}>
-          Whoever opens it first is signed in as {name}. It works once, and ends <Time at={expiresAt} future />. Pass it
-          on where nobody else reads it.
+          Whoever opens it first is signed in as {name}. It works once, and ends <Time at={expiresAt} future />.
         </SecretDialog>,
       );
     } catch (error) {
@@ -43,7 +42,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
         say("Signed out everywhere");
       }}
     >
-      <p>All sessions end, and a sign-in link that was not used stops working.</p>
+      <p>All sessions end, and an unused sign-in link stops working.</p>
     </Confirm>
   );
   const remove = () => (

@@ -37,7 +37,7 @@ export function MemberDialog({ member, onMember }: MemberDialogProps): JSX.Eleme
       <Input label="Name" name="name" required maxLength={256} defaultValue={member?.name} />
       <Input
         label="Email"
-        hint="Optional. With Cloudflare Access, it is how they sign in."
+        hint="Optional. For signing in with Cloudflare Access."
         name="email"
         type="email"
         defaultValue={member?.email ?? ""}

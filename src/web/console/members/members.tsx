@@ -28,13 +28,13 @@ export function Members(): JSX.Element {
   return (
     <ListScreen
       title="Members"
-      intro="The people of the organization. They sign in here with a one-time link, and each outbound message names one of them as its sender."
+      intro="Members sign in with a one-time link. Each outbound message has a member as its sender."
       icon="members"
       pages={pages}
       create={may("members:write") ? { label: "Add a member", open: add } : null}
       empty={{
         title: "No member",
-        text: "Messages need a member as their sender.",
+        text: "Each outbound message has a member as its sender.",
         command: 'npm run cli -- members create --name "Ann"',
       }}
     >

@@ -41,7 +41,7 @@ function Outdated(): JSX.Element {
         </button>
       }
     >
-      There may be a new version of the console, or no connection. What you wrote in chats is kept.
+      There is a new version, or no connection. What you wrote is kept.
     </Empty>
   );
 }

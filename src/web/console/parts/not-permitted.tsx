@@ -7,7 +7,7 @@ export function NotPermitted({ permission, title }: { permission: string; title:
   return (
     <Screen title={title}>
       <Empty icon="key" title="You may not see this">
-        You need the permission <code>{permission}</code>. The operator, or a colleague who has it, can give it to you.
+        You need the permission <code>{permission}</code>. The operator or a colleague can give it to you.
       </Empty>
     </Screen>
   );

@@ -37,10 +37,7 @@ export function Scheduled(): JSX.Element {
     };
   }, []);
   return (
-    <Screen
-      title="Scheduled"
-      intro="Messages that are sent later, by chat, the soonest first. Until then each can be moved or canceled."
-    >
+    <Screen title="Scheduled" intro="Messages that are sent later, the soonest first.">
       <Listed
         pages={pages}
         empty={
@@ -54,7 +51,7 @@ export function Scheduled(): JSX.Element {
             }
             command='npm run cli -- send <chat> "Good morning" --at "tomorrow at 9:00"'
           >
-            Open a chat, write a message, and choose a time in the menu beside Send.
+            In a chat, the menu beside Send schedules a message.
           </Empty>
         }
       >

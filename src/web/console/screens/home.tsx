@@ -45,7 +45,7 @@ function Organizations(): JSX.Element {
     <main class="lone lone-wide">
       <Screen
         title="Organizations"
-        intro="Each customer of the service is an organization, with chats, channels and keys of its own."
+        intro="Each customer of the service is an organization."
         actions={
           <>
             <button type="button" class="button" onClick={() => void signOut().catch(sayError)}>
@@ -64,7 +64,7 @@ function Organizations(): JSX.Element {
               action={create}
               command="npm run cli -- organizations create"
             >
-              Create one for your company. It gets its channels, keys and members next.
+              Create one for your company.
             </Empty>
           }
         >
@@ -113,7 +113,7 @@ function NewOrganization(): JSX.Element {
       <Input label="Name" name="name" required maxLength={100} autocomplete="organization" />
       <Input
         label="First member"
-        hint="Outbound messages have a member as their sender."
+        hint="Each outbound message has a member as its sender."
         name="owner"
         required
         maxLength={100}

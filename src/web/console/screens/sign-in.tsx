@@ -18,7 +18,7 @@ export function SignIn({ code }: { code: string | null }): JSX.Element {
         <h1>Parley</h1>
         <SignInForm code={code} />
         <AccessSignIn />
-        <p class="hint">Members sign in with a one-time link, which the operator or a colleague makes under Members.</p>
+        <p class="hint">Members sign in with a one-time link from the operator or a colleague.</p>
       </div>
     </main>
   );

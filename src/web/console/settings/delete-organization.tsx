@@ -26,10 +26,7 @@ export function DeleteOrganization({ organization: { id, name } }: { organizatio
   };
   return (
     <Confirm title={`Delete ${name}?`} submit="Delete everything" typed={name} onSubmit={deleteAll}>
-      <p>
-        All its chats, messages, channels, keys and members are deleted, and its people are signed out. This can’t be
-        undone.
-      </p>
+      <p>All its chats, messages, channels, keys and members are deleted. This can’t be undone.</p>
       {step.value > 1 && <p role="status">Deleting. Keep this page open.</p>}
     </Confirm>
   );

@@ -24,7 +24,7 @@ export function Retention(): JSX.Element {
   return (
     <section class="section">
       <h2>Retention</h2>
-      <p class="prose">How long each channel keeps its messages. Older ones are deleted for good.</p>
+      <p class="prose">How long each channel keeps its messages.</p>
       <Loaded resource={list} rows={2}>
         {({ channels }) =>
           channels.length === 0 ? (

@@ -102,7 +102,7 @@ export function Settings(): JSX.Element {
       {isOperator && (
         <section class="section">
           <h2>Delete the organization</h2>
-          <p class="prose">Everything in it is deleted: chats, messages, channels, keys and members.</p>
+          <p class="prose">All its chats, messages, channels, keys and members are deleted.</p>
           <p>
             <button
               type="button"

@@ -21,7 +21,7 @@ export function Statistics(): JSX.Element {
   return (
     <Screen
       title="Statistics"
-      intro="Deliveries by channel and requests by key. Numbers can be a minute late; days are in UTC."
+      intro="Numbers can be a minute late. Days are in UTC."
       actions={
         <button type="button" class="button" aria-busy={stats.isLoading} onClick={stats.reload}>
           Refresh

@@ -40,7 +40,7 @@ export function TemplateScreen({ id }: { id: string }): JSX.Element {
         route(to("templates"));
       }}
     >
-      <p>Messages that wait are still delivered with the text that they have. Programs that use it get an error.</p>
+      <p>Messages that wait are still sent. Programs that use it get an error.</p>
     </Confirm>
   );
   return (
@@ -156,11 +156,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
             </button>
           </p>
         )}
-        {template && (
-          <p class="hint">
-            A change applies to messages sent from now on. Messages that wait keep the text that they have.
-          </p>
-        )}
+        {template && <p class="hint">A change applies to messages sent from now on.</p>}
       </Form>
       <Preview body={body.value} names={names ?? []} values={values.value} onValues={(next) => (values.value = next)}>
         {template && (

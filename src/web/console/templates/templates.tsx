@@ -21,7 +21,7 @@ function TemplateList(): JSX.Element {
   return (
     <ListScreen
       title="Templates"
-      intro="Texts with placeholders, for answers that you give often. On WhatsApp, a template that Meta approved is delivered at any time."
+      intro="Texts with placeholders, for answers that you give often. WhatsApp delivers approved ones at any time."
       icon="template"
       pages={pages}
       create={may("templates:write") ? { label: "New template", open: to(`templates/${NEW}`) } : null}
@@ -29,8 +29,7 @@ function TemplateList(): JSX.Element {
         title: "No template yet",
         text: (
           <>
-            A template is a text with placeholders, such as {"{{name}}"}. Press <kbd>/</kbd> in an empty message to use
-            one.
+            Press <kbd>/</kbd> in an empty message to use one.
           </>
         ),
         command: 'npm run cli -- templates create --name welcome --language en --body "Hello {{name}}"',

@@ -30,8 +30,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
       }}
     >
       <p>
-        Event {number(nth)}, <code>{type}</code>, is not sent, and the ones after it go out. It counts as given up: a
-        replay can send it later, out of its order.
+        Event {number(nth)}, <code>{type}</code>, is not sent, and the ones after it go out. A replay can send it later.
       </p>
     </Confirm>
   );

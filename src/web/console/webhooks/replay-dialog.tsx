@@ -73,7 +73,7 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
       >
         <Select
           label="Which events"
-          hint="New events don’t wait for them. Your program may see an event twice."
+          hint="Your program may see an event twice."
           value={which.value}
           onChange={({ currentTarget }) => (which.value = currentTarget.value === "failed" ? "failed" : "since")}
         >

@@ -95,7 +95,7 @@ function Fields({ shown }: { shown: Webhook | null }): JSX.Element {
       />
       {may("channels:read") && <ChannelBoxes given={shown?.channels ?? []} />}
       <div class="pair-even">
-        <Select label="Content" hint="Thin events have ids, and no text or address." name="payload">
+        <Select label="Content" hint="Thin: without text and address." name="payload">
           <option value="full">Full</option>
           <option value="thin" selected={shown?.payload === "thin"}>
             Thin

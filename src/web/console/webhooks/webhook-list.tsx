@@ -30,7 +30,7 @@ export function WebhookList(): JSX.Element {
       create={mayManage() ? { label: "New webhook", open: openNew } : null}
       empty={{
         title: "No webhook yet",
-        text: "With a webhook, your own program learns of each message and status within a second.",
+        text: "Your own program learns of each message within a second.",
         command: "npm run cli -- webhooks create --url https://shop.example/parley",
       }}
     >

@@ -197,8 +197,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
             {reason !== null && REASONS[reason]}
             {state === "failing" && (
               <>
-                Its calls fail. The first of them failed <Time at={since} long />. Parley makes single calls to see
-                whether it works again.
+                Its calls fail. The first one failed <Time at={since} long />. Parley goes on trying.
               </>
             )}
             {disablesAt !== null && (

@@ -13,8 +13,8 @@ export const STATES: Record<Webhook["state"], { label: string; tone: "good" | "b
 /** Why a webhook is disabled. */
 export const REASONS: Record<NonNullable<Webhook["reason"]>, string> = {
   failing: "No call succeeded for five days.",
-  gone: "It answered 410, which means that it wants no calls any more.",
-  customer: "Somebody of the organization, or one of its keys, disabled it.",
+  gone: "It answered 410: it wants no calls any more.",
+  customer: "A member or a key disabled it.",
   operator: "The operator disabled it.",
 };
 
