@@ -128,7 +128,7 @@ test("a send whose answers were lost is repeated as it was: it is sent once, als
   });
   await box(page).fill("Only once");
   await page.keyboard.press("Control+Enter");
-  await page.getByText(/can't be reached/).waitFor();
+  await page.getByText(/can’t be reached/).waitFor();
   expect(lost).toBe(3);
   expect(await box(page).inputValue()).toBe("Only once");
   await page.unroute(/\/messages$/);

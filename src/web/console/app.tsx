@@ -26,7 +26,7 @@ export function App(): JSX.Element {
       </Router>
       {now.isLost && (
         <Dialog title="Sign in again" isClosable={false}>
-          <p class="prose">Your session has ended. What you wrote is kept.</p>
+          <p class="stack">Your session has ended. What you wrote is kept.</p>
           {now.session.type === "operator" ? <SignInForm code={null} /> : <p>Open a new sign-in link in this tab.</p>}
           <AccessSignIn />
         </Dialog>

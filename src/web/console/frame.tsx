@@ -79,7 +79,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
       <Sidebar place={place} entries={entries} onFind={find} onKeys={showKeys} />
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && (
-          <p class="offline" role="status">
+          <p class="offline tone-warn" role="status">
             No connection. You see what was known at {timeOfDay(upToDateAt.value)}; what you write is kept here.
           </p>
         )}
@@ -126,14 +126,14 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
     <nav class="sidebar" aria-label="Console">
       <div class="sidebar-head">
         <Avatar name={organization.name} />
-        <strong class="sidebar-name">
+        <strong class="sidebar-label clip">
           <bdi>{organization.name}</bdi>
         </strong>
       </div>
-      <button type="button" class="find" onClick={onFind}>
+      <button type="button" class="item find" onClick={onFind}>
         <Icon name="search" />
         <span class="sidebar-label">Find</span>
-        <kbd>Ctrl K</kbd>
+        <kbd class="end">Ctrl K</kbd>
       </button>
       <ul class="sidebar-menu">
         {entries.map((entry) => {
@@ -141,7 +141,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
           return (
             <li key={entry.path}>
               <a
-                class="sidebar-link"
+                class="item sidebar-link"
                 href={to(entry.path)}
                 aria-current={isCurrent ? "page" : undefined}
                 title={entry.label}
@@ -149,7 +149,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
                 <Icon name={entry.icon} />
                 <span class="sidebar-label">{entry.label}</span>
                 {entry.path === "inbox" && unansweredCount.value !== "" && (
-                  <span class="count">
+                  <span class="count end">
                     {unansweredCount.value} <span class="hidden">unanswered</span>
                   </span>
                 )}
@@ -163,7 +163,7 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
           up
           label="Your account"
           hasText
-          buttonClass="account"
+          buttonClass="item account"
           button={
             <>
               <Avatar name={member?.name ?? "Operator"} />
@@ -174,12 +174,12 @@ function Sidebar({ place, entries, onFind, onKeys }: SidebarProps): JSX.Element 
           }
         >
           {type === "operator" && (
-            <a class="menu-item" role="menuitem" href="/console/">
+            <a class="item" role="menuitem" href="/console/">
               All organizations
             </a>
           )}
           <MenuItem onChoose={onKeys}>Keyboard shortcuts</MenuItem>
-          <a class="menu-item" role="menuitem" href="/docs" target="_blank" rel="noopener">
+          <a class="item" role="menuitem" href="/docs" target="_blank" rel="noopener">
             Documentation
           </a>
           <MenuItem onChoose={() => void signOut().catch(sayError)}>Sign out</MenuItem>

@@ -74,7 +74,7 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
           <div
             key={one.id}
             id={`${id}-${one.id}`}
-            class="palette-item"
+            class="item"
             role="option"
             tabIndex={-1}
             aria-selected={one === current}
@@ -83,7 +83,7 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
           >
             <Icon name={one.icon} />
             <bdi>{one.title}</bdi>
-            <span class="quiet">{one.detail}</span>
+            <span class="quiet end note">{one.detail}</span>
           </div>
         ))}
       </div>

@@ -79,7 +79,7 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
       <div class="channel-use">
         {isSeen && may("stats:read") && <LastDays of={id} label={`Messages sent by ${name}`} />}
       </div>
-      <div class="row-numbers">
+      <div class="row-aside">
         {isSeen && may("chats:read") && <ChatCount id={id} />}
         {waiting !== undefined && waiting > 0 && <span class="warn">{number(waiting)} waiting</span>}
       </div>

@@ -125,7 +125,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
   return (
     <>
       {health.state === "broken" && (
-        <div class="notice notice-bad" role="alert">
+        <div class="notice tone-bad" role="alert">
           <p>
             <strong>
               {network} refused this channel <Time at={health.since} long />.
@@ -213,9 +213,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
                 )}
               </Fact>
             )}
-            <Fact name="Messages are kept">
-              {retentionDays === null ? "For good" : `${number(retentionDays)} days`}
-            </Fact>
+            <Fact name="Messages are kept">{retentionDays === null ? "Forever" : `${number(retentionDays)} days`}</Fact>
           </Facts>
         </section>
       </div>

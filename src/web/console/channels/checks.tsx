@@ -8,11 +8,11 @@ import { type Resource, useResource } from "../resource.ts";
 import type { Check } from "./channel-kinds.ts";
 
 const NAMES: Record<Check["name"], string> = { credentials: "Credentials", webhook: "Webhook", network: "Network" };
-const SIGNS: Record<Check["state"], { icon: IconName; word: string }> = {
-  ok: { icon: "check", word: "Good" },
-  warns: { icon: "warning", word: "Works, with a problem" },
-  fails: { icon: "close", word: "Does not work" },
-  unknown: { icon: "clock", word: "Not checked" },
+const SIGNS: Record<Check["state"], { icon: IconName; tone: string; word: string }> = {
+  ok: { icon: "check", tone: "good", word: "Good" },
+  warns: { icon: "warning", tone: "warn", word: "Works, with a problem" },
+  fails: { icon: "close", tone: "failed", word: "Does not work" },
+  unknown: { icon: "clock", tone: "quiet", word: "Not checked" },
 };
 
 /** Asks the network about a channel. @param isAsked false: nothing is asked yet */
@@ -37,22 +37,28 @@ export function Checks({ checks, only, isWaiting = false }: ChecksProps): JSX.El
   if (data === undefined) return error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={1} />;
   const shown = data.filter(({ name }) => !only || only.includes(name));
   return (
-    <div class="checks-found" aria-live="polite">
-      <ul>
+    <div class="stack" aria-live="polite">
+      <ul class="stack">
         {shown.map(({ name, state, found, advice }) => (
-          <li key={name} class={`check-found check-${isWaiting ? "unknown" : state}`}>
-            <Icon name={isWaiting ? "clock" : SIGNS[state].icon} />
+          <li key={name} class="beside">
+            <span class={isWaiting ? "quiet" : SIGNS[state].tone}>
+              <Icon name={isWaiting ? "clock" : SIGNS[state].icon} />
+            </span>
             <div>
               <p>
                 <strong>{NAMES[name]}</strong> <span class="hidden">{SIGNS[state].word}.</span>
               </p>
               <p>{found}.</p>
-              {advice !== null && <p class="check-advice">{advice}.</p>}
+              {advice !== null && (
+                <p>
+                  <strong>{advice}.</strong>
+                </p>
+              )}
             </div>
           </li>
         ))}
       </ul>
-      <p class="quiet checks-when">
+      <p class="quiet note">
         {loadedAt > 0 && `Checked ${longAgo(loadedAt, now.value)}. `}
         <button type="button" class="link" onClick={reload}>
           Check again

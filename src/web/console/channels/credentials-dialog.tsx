@@ -24,7 +24,7 @@ export function CredentialsDialog({ channel, onChannel }: CredentialsProps): JSX
         say("The credentials were replaced");
       }}
     >
-      <p class="prose">They are used at once. Messages that wait are then tried again.</p>
+      <p class="stack">They are used at once. Messages that wait are then tried again.</p>
       <CredentialFields kind={kind} ends={credentials} />
     </FormDialog>
   );

@@ -28,9 +28,9 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
               <span class={`kind kind-${name}`}>
                 <Icon name={KINDS[name].icon} />
               </span>
-              <span class="card-main">
+              <span class="grow">
                 <strong>{KINDS[name].label}</strong>
-                <span class="quiet">{KINDS[name].about}</span>
+                <span class="quiet note">{KINDS[name].about}</span>
               </span>
             </a>
           </li>

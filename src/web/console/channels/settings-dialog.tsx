@@ -56,7 +56,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
           type="number"
           min={1}
           max={3650}
-          placeholder="For good"
+          placeholder="Forever"
           defaultValue={retentionDays ?? undefined}
         />
       )}

@@ -53,7 +53,7 @@ export function OriginsField({ origins }: { origins: string[] }): JSX.Element {
 export function Snippet({ id }: { id: string }): JSX.Element {
   const text = snippetOf(id);
   return (
-    <div class="snippet">
+    <div class="stack">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard */}
       <pre tabIndex={0}>
         <code>{text}</code>

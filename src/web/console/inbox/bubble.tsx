@@ -46,7 +46,7 @@ export function Bubble({
       class={`message ${side}${isFirst ? " message-first" : ""} message-${status.toLowerCase()}${isChosen ? " message-chosen" : ""}`}
     >
       {isFirst && sender && (
-        <p class="message-sender">
+        <p class="quiet small">
           <bdi>{sender}</bdi>
         </p>
       )}
@@ -63,7 +63,7 @@ export function Bubble({
         {icon && <Icon name={icon} />}
         <span class={tone === "good" ? "hidden" : ""}>{word}</span>
       </button>
-      {error && <p class="message-error">{error.message}</p>}
+      {error && <p class="failed small">{error.message}</p>}
     </article>
   );
 }
@@ -121,13 +121,18 @@ export function ScheduledBubble({
 function MessageText({ message }: { message: Message }): JSX.Element {
   const { organization } = usePlace();
   const { text, mediaUrl, direction, type, chatId, id } = message;
-  if (text === "" && mediaUrl === null) return <p class="text removed">This message was removed.</p>;
+  if (text === "" && mediaUrl === null)
+    return (
+      <p class="quiet">
+        <em>This message was removed.</em>
+      </p>
+    );
   const isRepeated = text.trim() === mediaUrl;
   const outward = mediaUrl === null || direction === "INBOUND" ? null : webAddress(mediaUrl, ["https:"]);
   return (
     <>
       {mediaUrl !== null && (
-        <p class="media">
+        <p class="line">
           <Icon name="file" />
           {direction === "INBOUND" ? (
             <a href={addressOf(organization.id, `/chats/${chatId}/messages/${id}/media`)} download>

@@ -57,7 +57,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
         />
         {channels.length > 1 && (
           <select
-            class="chats-channel"
+            class="note"
             aria-label="Channel"
             value={filter.channel ?? ""}
             onChange={(event) => onFilter({ ...filter, channel: event.currentTarget.value || null })}
@@ -131,17 +131,17 @@ function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
       aria-current={isOpen ? "true" : undefined}
     >
       <Avatar name={name} />
-      <span class="chat-row-main">
-        <span class="chat-row-top">
-          <strong class="chat-row-name">
+      <span class="grow">
+        <span class="between">
+          <strong class="grow clip chat-row-name">
             <bdi>{name}</bdi>
           </strong>
-          <span class="chat-row-time">
+          <span class="quiet small">
             {view === "scheduled" && nextScheduledAt ? <Time at={nextScheduledAt} future /> : at && <Time at={at} />}
           </span>
         </span>
-        <span class="chat-row-bottom">
-          <span class="chat-row-text">
+        <span class="between">
+          <span class="grow clip note chat-row-text">
             {lastMessage?.direction === "OUTBOUND" && <StatusMark status={lastMessage.status} />}
             <bdi>{lastMessage ? lastMessage.text || "Removed" : "No messages yet"}</bdi>
           </span>
@@ -151,7 +151,7 @@ function Row({ chat, view, isOpen, href }: RowProps): JSX.Element {
             </span>
           )}
         </span>
-        <span class="chat-row-channel">
+        <span class="clip quiet small">
           <bdi>{channel.name}</bdi>
         </span>
       </span>

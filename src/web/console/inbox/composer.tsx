@@ -83,7 +83,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
   return (
     <div class="composer">
       {isClosed && (
-        <div class="notice notice-warn">
+        <div class="notice tone-warn">
           <Icon name="clock" />
           <p>The contact’s last message is older than 24 hours. Only templates are delivered.</p>
           <button type="button" class="button" onClick={() => (open.value = "template")}>
@@ -92,7 +92,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
         </div>
       )}
       {crossed && (
-        <div class="notice notice-warn" role="alert">
+        <div class="notice tone-warn" role="alert">
           <Icon name="warning" />
           <p>{crossed.by} Your message was not sent.</p>
           <button type="button" class="button" disabled={isSending} onClick={() => sendAnyway(crossed)}>
@@ -150,7 +150,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
             <Icon name="template" />
           </button>
           {member === null && (
-            <label class="composer-sender">
+            <label class="line quiet note">
               as{" "}
               <select
                 value={sender ?? ""}
@@ -167,7 +167,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
               </select>
             </label>
           )}
-          <span id="composer-hint" class={excess > 0 ? "composer-hint failed" : "composer-hint quiet"} role="status">
+          <span id="composer-hint" class={excess > 0 ? "end small failed" : "end small quiet wide-only"} role="status">
             {excess > 0 ? `${plural(excess, "character")} too long` : "Ctrl Enter sends"}
           </span>
           <span class="split">

@@ -52,7 +52,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
   );
   return (
     <>
-      <header class="panel-head">
+      <header class="between">
         <h2>Contact</h2>
         <button type="button" class="plain" aria-label="Close the details" onClick={onClose}>
           <Icon name="close" />
@@ -156,7 +156,7 @@ function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
         await store.change({ metadata: { ...wanted, ...Object.fromEntries(removed.map((name) => [name, null])) } });
       }}
     >
-      <p class="prose">Your own names and values. The contact never sees them.</p>
+      <p class="stack">Your own names and values. The contact never sees them.</p>
       {rows.value.map(([name, value], at) => (
         <div key={at} class="pair">
           <input

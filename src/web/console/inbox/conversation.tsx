@@ -82,11 +82,11 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
             <Icon name="back" />
           </a>
           <Avatar name={name} />
-          <div class="conversation-names">
-            <h1>
+          <div class="grow">
+            <h1 class="clip">
               <bdi>{name}</bdi>
             </h1>
-            <p class="quiet">
+            <p class="quiet small clip">
               <bdi>{chat.channel.name}</bdi>
             </p>
           </div>

@@ -31,7 +31,7 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
         return onSend({ scheduledAt: new Date(time).toISOString(), ...expiresAt });
       }}
     >
-      {text === "" && <p class="prose">Write the message first.</p>}
+      {text === "" && <p class="stack">Write the message first.</p>}
       <Chips
         choices={presets(Date.now()).map(({ label, at: preset }) => ({
           label,

@@ -37,7 +37,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
   const canCancel = canSend && (status === "QUEUED" || status === "SCHEDULED");
   return (
     <>
-      <header class="panel-head">
+      <header class="between">
         <h2>Message {seq}</h2>
         <button type="button" class="plain" aria-label="Close the message’s details" onClick={onClose}>
           <Icon name="close" />
@@ -47,7 +47,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
         <Fact name="Status">
           <Badge tone={STATUSES[status].tone}>{STATUSES[status].word}</Badge>
           {error && (
-            <p class="fact-detail">
+            <p>
               {error.message} <code>{error.code}</code>
             </p>
           )}
@@ -135,9 +135,9 @@ function Attempts({ message }: { message: Message }): JSX.Element {
         {({ attempts: rows, nextAttemptAt, dropped }) => (
           <>
             {rows.length === 0 && <p class="quiet">{message.status === "QUEUED" ? "None yet." : "None was needed."}</p>}
-            <ol class="attempts">
+            <ol class="stack">
               {rows.map(({ number, startedAt, durationMs, outcome, code, message: words }) => (
-                <li key={number}>
+                <li key={number} class="beside">
                   <span class="attempt-number">{number}</span>
                   <div>
                     <p>

@@ -26,7 +26,7 @@ export function NewChat({ onChat }: { onChat: (chat: Chat) => void }): JSX.Eleme
         onChat((await api.POST("/chats", { body: { channelId: text("channel"), contact } })).chat);
       }}
     >
-      {channels.length === 0 && <p class="prose">There is no channel yet. Set one up under Channels first.</p>}
+      {channels.length === 0 && <p class="stack">There is no channel yet. Set one up under Channels first.</p>}
       <Select label="Channel" name="channel" required>
         {channels.map((channel) => (
           <option key={channel.id} value={channel.id}>

@@ -58,7 +58,7 @@ export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): 
                     chosen.value = found[0] ?? null;
                   }}
                 />
-                <ul class="choices">
+                <ul class="stack">
                   {found.map((template) => (
                     <li key={template.id}>
                       <button type="button" class="choice" onClick={() => (chosen.value = template)}>

@@ -45,7 +45,7 @@ export function EditKeyDialog({ shown, onKey }: { shown: Key; onKey: (changed: {
         onKey(await api.PATCH("/keys/{id}", { path: { id: shown.id }, body: valuesOf(entered) }));
       }}
     >
-      <p class="prose">Changes apply to the key’s next request.</p>
+      <p class="stack">Changes apply to the key’s next request.</p>
       <KeyFields shown={shown} />
     </FormDialog>
   );

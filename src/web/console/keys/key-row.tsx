@@ -46,7 +46,7 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
       </div>
       <div class="key-use">{isSeen && state.isLive && <Use id={id} name={name} />}</div>
       {usedAt !== undefined && (
-        <p class="key-used">
+        <p class="row-aside">
           <span class="quiet">Last used</span>
           {usedAt === null ? <span>Never</span> : <Time at={usedAt} long />}
         </p>

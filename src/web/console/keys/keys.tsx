@@ -53,7 +53,7 @@ function KeyList(): JSX.Element {
       notice={
         may("keys:write") &&
         !canCreate && (
-          <p class="notice notice-warn">Only the operator creates and changes keys here. You can revoke them.</p>
+          <p class="notice tone-warn">Only the operator creates and changes keys here. You can revoke them.</p>
         )
       }
     >
@@ -75,7 +75,7 @@ function Rows({ rows }: { rows: ListedKey[] }): JSX.Element {
         </ul>
       )}
       {over.length > 0 && (
-        <details class="folded">
+        <details>
           <summary>{plural(over.length, "revoked or expired key")}</summary>
           <ul class="rows">
             {over.map((row) => (

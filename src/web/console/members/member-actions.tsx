@@ -59,7 +59,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
     </Confirm>
   );
   return (
-    <div class="row-actions">
+    <div class="line row-actions">
       {canGive && (
         <button type="button" class="button" onClick={() => void createLink()}>
           Sign-in link

@@ -4,7 +4,7 @@ type Tone = "good" | "bad" | "warn" | "quiet";
 
 /** A state in a word, with a dot. The word says it without the color. */
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }): JSX.Element {
-  return <span class={`badge badge-${tone}`}>{children}</span>;
+  return <span class={`badge tone-${tone}`}>{children}</span>;
 }
 
 /** The first letters of a name, in a circle. */

@@ -57,7 +57,7 @@ export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.E
             {label} <strong>{number(count)}</strong>
           </li>
         ))}
-        <li class="chart-when">{seen === null ? `In ${period}` : bucketName(starts[seen] ?? "", by)}</li>
+        <li class="end">{seen === null ? `In ${period}` : bucketName(starts[seen] ?? "", by)}</li>
       </ul>
       <div class="chart-plot">
         {total === 0 ? (

@@ -7,9 +7,9 @@ interface ChipsProps {
 /** Buttons that fill a field with what is often wanted. */
 export function Chips({ choices }: ChipsProps): JSX.Element {
   return (
-    <div class="chips">
+    <div class="line">
       {choices.map(({ label, choose }) => (
-        <button key={label} type="button" class="chip" onClick={choose}>
+        <button key={label} type="button" class="button" onClick={choose}>
           {label}
         </button>
       ))}

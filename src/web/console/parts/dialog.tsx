@@ -53,7 +53,7 @@ export function Dialog({
     // What the dialog shows may be loaded first, or follow a choice.
     const observer = new MutationObserver(() => {
       const { activeElement } = document;
-      if (activeElement === document.body || activeElement?.matches(".dialog-header button"))
+      if (activeElement === document.body || activeElement?.matches("dialog header button"))
         focusFirstField(dialog.current);
     });
     if (dialog.current) observer.observe(dialog.current, { childList: true, subtree: true });
@@ -81,7 +81,7 @@ export function Dialog({
       }}
     >
       <div class="dialog-body">
-        <header class="dialog-header">
+        <header class="between">
           <h2 id={id}>{title}</h2>
           {isClosable && (
             <button type="button" class="plain" aria-label="Close" onClick={onClose}>
@@ -129,7 +129,7 @@ export function Confirm({ typed, children, ...form }: ConfirmProps): JSX.Element
   const [text, setText] = useState("");
   return (
     <FormDialog {...form} danger isDisabled={typed !== undefined && text !== typed}>
-      <div class="prose">{children}</div>
+      <div class="stack">{children}</div>
       {typed !== undefined && (
         <Input
           label={`Type “${typed}” to confirm`}

@@ -93,7 +93,7 @@ function enteredIn(data: FormData): Entered {
 function Refusal({ error }: { error: unknown }): JSX.Element {
   const faults = error instanceof ParleyError ? error.errors : [];
   return (
-    <div class="refusal" role="alert">
+    <div class="refusal tone-bad" role="alert">
       {faults.length === 0 && <p>{textOf(error)}</p>}
       {faults.map(({ path, message }) => (
         <p key={path}>

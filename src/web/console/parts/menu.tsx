@@ -95,7 +95,7 @@ interface ItemProps {
 /** An action of a menu. */
 export function MenuItem({ onChoose, danger = false, children }: ItemProps): JSX.Element {
   return (
-    <button type="button" role="menuitem" class={danger ? "menu-item menu-danger" : "menu-item"} onClick={onChoose}>
+    <button type="button" role="menuitem" class={danger ? "item failed" : "item"} onClick={onChoose}>
       {children}
     </button>
   );

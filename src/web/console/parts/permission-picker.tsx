@@ -62,8 +62,9 @@ export function PermissionPicker({ given }: { given: readonly Permission[] }): J
               }}
             />
             <span>
-              <span class="picker-words">{WORDS[one]}</span>
-              <code class="quiet">{one}</code>
+              {WORDS[one]}
+              <br />
+              <code class="quiet small">{one}</code>
             </span>
           </label>
         ))}

@@ -21,7 +21,7 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps): 
       <header class="screen-header">
         <div>
           {back && (
-            <a class="back" href={back.href}>
+            <a class="note" href={back.href}>
               {back.label}
             </a>
           )}
@@ -30,7 +30,7 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps): 
           </h1>
           {intro && <p class="intro">{intro}</p>}
         </div>
-        {actions && <div class="screen-actions">{actions}</div>}
+        {actions && <div class="line">{actions}</div>}
       </header>
       {children}
     </div>
@@ -39,7 +39,7 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps): 
 
 /** Names and values, one under the other. */
 export function Facts({ children }: { children: ComponentChildren }): JSX.Element {
-  return <dl class="facts">{children}</dl>;
+  return <dl class="stack">{children}</dl>;
 }
 
 /** A name and its value. */

@@ -46,11 +46,11 @@ export function Empty({ icon, title, children, action = null, command }: EmptyPr
 /** What went wrong, with what a person needs to ask for help. */
 export function Failure({ error, onRetry }: { error: ParleyError; onRetry?: () => void }): JSX.Element {
   return (
-    <div class="failure" role="alert">
+    <div class="notice tone-bad" role="alert">
       <Icon name="warning" />
       <div>
         <p>{textOf(error)}</p>
-        <p class="quiet">
+        <p class="small">
           <code>{error.code}</code>
           {error.requestId && (
             <>

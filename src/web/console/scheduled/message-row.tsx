@@ -63,7 +63,7 @@ export function MessageRow({ message, onMessage, onGone }: RowProps): JSX.Elemen
         </p>
       </div>
       {may("messages:send") && (
-        <div class="row-actions">
+        <div class="line row-actions">
           <button type="button" class="button" onClick={() => run(move(null))}>
             Send now
           </button>

@@ -78,7 +78,7 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
     messages.set(message.status === "SCHEDULED" ? [...others, message].sort(byTime) : others);
   };
   return (
-    <section class="group" ref={element}>
+    <section class="rows" ref={element}>
       <header class="group-head">
         <Avatar name={name} />
         <div class="row-main">
@@ -102,7 +102,9 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
         <Loaded resource={messages} rows={1}>
           {(rows) =>
             rows.length === 0 ? (
-              <p class="group-none quiet">Nothing is scheduled any more.</p>
+              <div class="group-rows">
+                <p class="row quiet">Nothing is scheduled any more.</p>
+              </div>
             ) : (
               <ul class="group-rows">
                 {rows.map((message) => (

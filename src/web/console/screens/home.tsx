@@ -69,16 +69,16 @@ function Organizations(): JSX.Element {
           }
         >
           {(organizations) => (
-            <ul class="cards">
+            <ul class="stack">
               {organizations.map(({ id, name, jurisdiction, createdAt }) => (
                 <li key={id}>
                   <a class="card" href={addressIn(id, "inbox")}>
                     <Avatar name={name} />
-                    <span class="card-main">
+                    <span class="grow">
                       <strong>
                         <bdi>{name}</bdi>
                       </strong>
-                      <span class="quiet">
+                      <span class="quiet note">
                         {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} />
                       </span>
                     </span>

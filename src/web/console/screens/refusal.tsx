@@ -11,7 +11,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** Why a sign-in was refused, and what to do. */
 export function Refusal({ error }: { error: ParleyError }): JSX.Element {
   return (
-    <p class="refusal" role="alert">
+    <p class="refusal tone-bad" role="alert">
       {textOf(error)}
     </p>
   );

@@ -39,9 +39,9 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
         return onSave({ limits: { chats: number("chats") }, selfService: isOn.value ? ceilings : null });
       }}
     >
-      <p class="prose">An empty field is no limit.</p>
+      <p class="stack">An empty field is no limit.</p>
       <Limit label="Chats" name="chats" value={limits.chats} max={1_000_000_000} />
-      <label class="check">
+      <label class="line">
         <input
           type="checkbox"
           checked={isOn.value}

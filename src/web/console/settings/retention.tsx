@@ -24,7 +24,7 @@ export function Retention(): JSX.Element {
   return (
     <section class="section">
       <h2>Retention</h2>
-      <p class="prose">How long each channel keeps its messages.</p>
+      <p class="stack">How long each channel keeps its messages.</p>
       <Loaded resource={list} rows={2}>
         {({ channels }) =>
           channels.length === 0 ? (
@@ -105,7 +105,7 @@ function RetentionDialog({ channel, onChannel }: DialogProps): JSX.Element {
         onInput={({ currentTarget }) => (days.value = currentTarget.value)}
       />
       {isShorter && (
-        <p class="refusal">
+        <p class="refusal tone-bad">
           Messages older than {plural(wanted, "day")} are deleted, and chats in which nothing happened for so long. This
           can’t be undone.
         </p>

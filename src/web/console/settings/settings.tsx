@@ -85,7 +85,7 @@ export function Settings(): JSX.Element {
       {may("data:export") && (
         <section class="section">
           <h2>Export</h2>
-          <p class="prose">
+          <p class="stack">
             All members, channels, templates, chats and messages, as lines of JSON. There are no secrets in it. A large
             export ends with a line that says how to go on, which this command does by itself:
           </p>
@@ -102,7 +102,7 @@ export function Settings(): JSX.Element {
       {isOperator && (
         <section class="section">
           <h2>Delete the organization</h2>
-          <p class="prose">All its chats, messages, channels, keys and members are deleted.</p>
+          <p class="stack">All its chats, messages, channels, keys and members are deleted.</p>
           <p>
             <button
               type="button"
@@ -120,10 +120,10 @@ export function Settings(): JSX.Element {
 
 function BoxHead({ title, onChange }: { title: string; onChange: (() => void) | null }): JSX.Element {
   return (
-    <header class="box-head">
+    <header class="between">
       <h2>{title}</h2>
       {onChange && (
-        <button type="button" class="link" onClick={onChange}>
+        <button type="button" class="link note" onClick={onChange}>
           Change<span class="hidden"> {title.toLowerCase()}</span>
         </button>
       )}

@@ -143,7 +143,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         </Field>
         <div role="status">
           {fault !== null && (
-            <p class="refusal">
+            <p class="refusal tone-bad">
               <code>{fault.text}</code> {fault.isOpen ? "is not closed. Write }} after the name." : "is not a name."}
             </p>
           )}
@@ -182,7 +182,7 @@ function Preview({ body, names, values, onValues, children }: PreviewProps): JSX
   const shown = Object.fromEntries(names.map((name) => [name, values[name] || `{{${name}}}`]));
   const filled = fillTemplate(body, shown, MAX_LENGTH);
   return (
-    <section class="template-preview" aria-label="Preview">
+    <section class="section" aria-label="Preview">
       <h2>Preview</h2>
       <div class="preview">
         <p class="text" dir="auto">

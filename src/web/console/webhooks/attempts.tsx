@@ -32,7 +32,7 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
   });
   return (
     <section class="section">
-      <div class="section-head">
+      <div class="line">
         <h2>Calls</h2>
         <Tabs
           label="Calls by outcome"

@@ -101,7 +101,7 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
                 <td class="number">{attempt.number}</td>
                 <td class="answer-cell">
                   {attempt.message}
-                  {attempt.response !== null && <pre class="answer">{attempt.response}</pre>}
+                  {attempt.response !== null && <pre>{attempt.response}</pre>}
                 </td>
                 <td class="number">{duration(attempt.durationMs)}</td>
               </tr>

@@ -39,7 +39,7 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
     const { state, found, sent } = replay.value;
     return (
       <Dialog title="Send again" onClose={close}>
-        <div class="prose" role="status">
+        <div class="stack" role="status">
           <p>
             {state === "running" ? "Under way: " : "Done: "}
             {number(sent)} of {number(found)} events were accepted.

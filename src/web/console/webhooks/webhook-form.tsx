@@ -47,7 +47,7 @@ export function EditWebhookDialog({ shown, onWebhook }: EditProps): JSX.Element 
         say("The webhook was changed");
       }}
     >
-      <p class="prose">Events that wait go to the new address, if they pass the new filter.</p>
+      <p class="stack">Events that wait go to the new address, if they pass the new filter.</p>
       <Fields shown={shown} />
     </FormDialog>
   );

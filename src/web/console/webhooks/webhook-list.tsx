@@ -76,7 +76,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
           </p>
         )}
       </div>
-      <div class="row-numbers">
+      <div class="row-aside">
         {lastSuccessAt !== null && (
           <span>
             <span class="quiet">Last success</span> <Time at={lastSuccessAt} />

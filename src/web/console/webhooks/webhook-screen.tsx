@@ -192,7 +192,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
   return (
     <>
       {(state === "failing" || reason !== null) && (
-        <div class={`notice ${state === "failing" ? "notice-bad" : "notice-warn"}`} role="status">
+        <div class={`notice ${state === "failing" ? "tone-bad" : "tone-warn"}`} role="status">
           <p>
             {reason !== null && REASONS[reason]}
             {state === "failing" && (
