@@ -46,16 +46,10 @@ test("the build creates only the files that are needed", async () => {
   ]);
 });
 
-test("the console's styles have a variable for what a color scheme changes, and every variable in them has a value", async () => {
+test("every variable in the console's styles has a value", async () => {
   const css = await readFile(join(out, "web-assets/console/page.css"), "utf8");
   const names = (pattern: RegExp) => Array.from(css.matchAll(pattern), ([, name]) => name);
-  const declared = names(/(--[\w-]+):/g);
-  const used = new Set(names(/var\((--[\w-]+)\)/g));
-  expect(used.size).toBeGreaterThan(10);
-  expect(new Set(declared)).toEqual(used);
-  for (const name of used)
-    expect(
-      declared.filter((one) => one === name),
-      name,
-    ).toHaveLength(2);
+  const used = names(/var\((--[\w-]+)\)/g);
+  expect(used.length).toBeGreaterThan(10);
+  expect(names(/(--[\w-]+):/g)).toEqual(expect.arrayContaining(used));
 });
