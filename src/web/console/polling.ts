@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 /** Does work again and again while `isOn`, if the tab is visible. */
-export function usePolling(isOn: boolean, everyMs: number, work: () => void): void {
+export function usePolling(isOn: boolean, everyMs: number, work: () => unknown): void {
   const latest = useRef(work);
   latest.current = work;
   useEffect(() => {
