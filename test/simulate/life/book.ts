@@ -24,6 +24,8 @@ export class Book {
   rows: ReadonlyMap<string, Row> = new Map();
   /** The rows of the last commit, by their table and key. */
   #read = new Map<string, Row>();
+  /** The storage's count of changes when its rows were read. */
+  #changes = -1;
   /** The ids of messages that were sent to the network at least once. */
   readonly onWire = new Set<string>();
   /** Those of them that the network may have sent to the contact. */
@@ -61,6 +63,8 @@ export class Book {
 
   /** The rows of a storage, in the order of their tables. A row that did not change is the same object as before. */
   read(storage: ObjectStorage): Row[] {
+    if (storage.changes === this.#changes) return [...this.#read.values()];
+    this.#changes = storage.changes;
     const before = this.#read;
     this.#read = new Map();
     for (const table of TABLES) {

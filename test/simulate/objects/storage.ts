@@ -2,10 +2,15 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 
 type Row = Record<string, unknown>;
 
+interface Prepared {
+  statement: StatementSync;
+  returnsRows: boolean;
+}
+
 /** SQLite in memory, with its statements prepared once. */
 export class Database {
   readonly #db = new DatabaseSync(":memory:");
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
 
   /** Runs statements that return nothing. */
   run(sql: string): void {
@@ -13,15 +18,15 @@ export class Database {
   }
 
   query(sql: string, values: readonly unknown[]): { rows: Row[]; written: number } {
-    const statement = this.#prepare(sql);
+    const { statement, returnsRows } = this.#prepare(sql);
     const given = values as SQLInputValue[];
-    if (statement.columns().length > 0) return { rows: statement.all(...given) as Row[], written: 0 };
+    if (returnsRows) return { rows: statement.all(...given) as Row[], written: 0 };
     return { rows: [], written: Number(statement.run(...given).changes) };
   }
 
   /** The rows as arrays of values. */
   arrays(sql: string, values: readonly unknown[]): unknown[][] {
-    const statement = this.#prepare(sql);
+    const { statement } = this.#prepare(sql);
     statement.setReturnArrays(true);
     try {
       return statement.all(...(values as SQLInputValue[])) as unknown as unknown[][];
@@ -34,12 +39,13 @@ export class Database {
     this.#db.close();
   }
 
-  #prepare(sql: string): StatementSync {
+  #prepare(sql: string): Prepared {
     const known = this.#statements.get(sql);
     if (known) return known;
     const statement = this.#db.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
+    const prepared = { statement, returnsRows: statement.columns().length > 0 };
+    this.#statements.set(sql, prepared);
+    return prepared;
   }
 }
 
@@ -95,6 +101,8 @@ export class ObjectStorage {
   databaseSize = 4_096;
   /** A transaction of SQLite has begun. */
   #hasBegun = false;
+  #changes = 0;
+  #known: string[] | null = null;
 
   get alarm(): number | null {
     return this.#pairs.alarm;
@@ -113,6 +121,11 @@ export class ObjectStorage {
     return this.#tables().includes(table) ? (this.#db.query(query, values).rows as T[]) : [];
   }
 
+  /** Grows whenever rows may have changed. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   get isEmpty(): boolean {
     return this.#pairs.kv.size === 0 && this.#tables().length === 0 && this.alarm === null;
   }
@@ -128,7 +141,10 @@ export class ObjectStorage {
   }
 
   rollBack(): void {
-    if (this.#hasBegun) this.#db.run("rollback");
+    if (this.#hasBegun) {
+      this.#db.run("rollback");
+      this.#changed();
+    }
     this.#hasBegun = false;
     this.#pairs = this.#committed;
   }
@@ -175,6 +191,7 @@ export class ObjectStorage {
         use();
         this.#begin();
         for (const table of this.#tables()) this.#db.run(`drop table "${table}"`);
+        this.#changed();
         this.#pairs = NONE;
       },
     };
@@ -213,12 +230,14 @@ export class ObjectStorage {
   #exec(query: string, values: unknown[]): Cursor {
     if (/^\s*select/.test(query)) return new Cursor(this.#db.query(query, values).rows, 0);
     this.#begin();
+    this.#changes++;
     if (values.length > 0) {
       const { rows, written } = this.#db.query(query, values);
       return new Cursor(rows, written);
     }
-    // Statements without values may be several.
+    // Statements without values may be several, and may change the schema.
     this.#db.run(query);
+    this.#changed();
     return new Cursor([], 0);
   }
 
@@ -233,6 +252,7 @@ export class ObjectStorage {
     } catch (error) {
       this.#db.run("rollback to nested");
       this.#db.run("release nested");
+      this.#changed();
       this.#pairs = before;
       throw error;
     }
@@ -243,11 +263,15 @@ export class ObjectStorage {
     this.#hasBegun = true;
   }
 
+  /** Rows may have changed, and tables too. */
+  #changed(): void {
+    this.#changes++;
+    this.#known = null;
+  }
+
   #tables(): string[] {
-    const { rows } = this.#db.query(
-      "select name from sqlite_master where type = 'table' and name not like 'sqlite%'",
-      [],
-    );
-    return rows.map(({ name }) => name as string);
+    const query = "select name from sqlite_master where type = 'table' and name not like 'sqlite%'";
+    this.#known ??= this.#db.query(query, []).rows.map(({ name }) => name as string);
+    return this.#known;
   }
 }

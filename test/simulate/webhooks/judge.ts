@@ -29,6 +29,8 @@ export class WebhookJudge {
   readonly #underWay = new Set<Call>();
   /** Answers that are not committed yet. */
   #answers: { call: Call; apply: () => void }[] = [];
+  /** Until when each webhook's events are skipped. Its object forgets it when it is deleted. */
+  readonly #skips = new Map<string, number>();
   readonly #ids = new Map<string, string>();
   /** Texts of messages, and of those that were redacted, by chat. */
   readonly #texts = new Map<string, string>();
@@ -129,13 +131,14 @@ export class WebhookJudge {
 
   /** A webhook's object has committed. */
   webhookCommitted(webhook: SimulatedObject): void {
+    const { skipBefore } = stateOf(webhook);
+    if (skipBefore !== null) this.#skips.set(webhook.name, skipBefore);
     this.permits.committed(webhook);
     for (const chat of this.#chats.values()) this.#checkWait(chat, webhook);
   }
 
   skipBefore(webhookId: string): number {
-    const webhook = this.#webhooks.get(webhookId);
-    return (webhook && stateOf(webhook).skipBefore) ?? 0;
+    return this.#skips.get(webhookId) ?? 0;
   }
 
   /** The events that a line must send and that have not ended. */
