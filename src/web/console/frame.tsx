@@ -24,14 +24,13 @@ import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { Templates } from "./templates/templates.tsx";
 
-const management = () => import("./management.ts");
-const Channels = lazyScreen(() => management().then(({ Channels }) => Channels));
-const Webhooks = lazyScreen(() => management().then(({ Webhooks }) => Webhooks));
-const Keys = lazyScreen(() => management().then(({ Keys }) => Keys));
-const Members = lazyScreen(() => management().then(({ Members }) => Members));
-const Audit = lazyScreen(() => management().then(({ Audit }) => Audit));
-const Statistics = lazyScreen(() => management().then(({ Statistics }) => Statistics));
-const Settings = lazyScreen(() => management().then(({ Settings }) => Settings));
+const Channels = lazyScreen("Channels");
+const Webhooks = lazyScreen("Webhooks");
+const Keys = lazyScreen("Keys");
+const Members = lazyScreen("Members");
+const Audit = lazyScreen("Audit");
+const Statistics = lazyScreen("Statistics");
+const Settings = lazyScreen("Settings");
 
 /** The screens of one organization, with the menu beside them. */
 export function OrganizationFrame({ organization: id = "" }: { organization?: string }): JSX.Element {

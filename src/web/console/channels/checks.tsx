@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { longAgo } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Failure, Skeleton } from "../parts/states.tsx";
+import { Loaded } from "../parts/states.tsx";
 import { now } from "../parts/time.tsx";
 import { type Resource, useResource } from "../resource.ts";
 import type { Check } from "./channel-kinds.ts";
@@ -33,39 +33,45 @@ interface ChecksProps {
 
 /** What the checks found, and what to do. */
 export function Checks({ checks, only, isWaiting = false }: ChecksProps): JSX.Element {
-  const { data, error, reload, loadedAt } = checks;
-  if (data === undefined) return error ? <Failure error={error} onRetry={reload} /> : <Skeleton rows={1} />;
-  const shown = data.filter(({ name }) => !only || only.includes(name));
+  const { reload, loadedAt } = checks;
   return (
-    <div class="stack" aria-live="polite">
-      <ul class="stack">
-        {shown.map(({ name, state, found, advice }) => (
-          <li key={name} class="beside">
-            <span class={isWaiting ? "quiet" : SIGNS[state].tone}>
-              <Icon name={isWaiting ? "clock" : SIGNS[state].icon} />
-            </span>
-            <div>
-              <p>
-                <strong>{NAMES[name]}</strong> <span class="hidden">{SIGNS[state].word}.</span>
-              </p>
-              <p>{found}.</p>
-              {advice !== null && (
-                <p>
-                  <strong>{advice}.</strong>
-                </p>
-              )}
-            </div>
-          </li>
-        ))}
-      </ul>
-      <p class="quiet note">
-        {loadedAt > 0 && `Checked ${longAgo(loadedAt, now.value)}. `}
-        <button type="button" class="link" onClick={reload}>
-          Check again
-        </button>
-      </p>
-      {error && <Failure error={error} onRetry={reload} />}
-    </div>
+    <Loaded resource={checks} rows={1}>
+      {(all) => (
+        <div class="stack" aria-live="polite">
+          <ul class="stack">
+            {all
+              .filter(({ name }) => !only || only.includes(name))
+              .map(({ name, state, found, advice }) => {
+                const { icon, tone, word } = SIGNS[isWaiting ? "unknown" : state];
+                return (
+                  <li key={name} class="beside">
+                    <span class={tone}>
+                      <Icon name={icon} />
+                    </span>
+                    <div>
+                      <p>
+                        <strong>{NAMES[name]}</strong> <span class="hidden">{word}.</span>
+                      </p>
+                      <p>{found}.</p>
+                      {advice !== null && (
+                        <p>
+                          <strong>{advice}.</strong>
+                        </p>
+                      )}
+                    </div>
+                  </li>
+                );
+              })}
+          </ul>
+          <p class="quiet note">
+            {loadedAt > 0 && `Checked ${longAgo(loadedAt, now.value)}. `}
+            <button type="button" class="link" onClick={reload}>
+              Check again
+            </button>
+          </p>
+        </div>
+      )}
+    </Loaded>
   );
 }
 

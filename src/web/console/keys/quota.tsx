@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
 import { number } from "../format.ts";
+import { Meter } from "../parts/meter.tsx";
 
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
@@ -21,14 +22,11 @@ export function Quota({ usage: { used, quota } }: { usage: Schemas["Usage"] }): 
       <span class={used >= quota ? "failed" : ""}>
         {number(used)} of {number(quota)}
       </span>
-      <meter
-        class="quota-meter"
-        min={0}
-        max={Math.max(1, quota)}
-        high={NEARLY * quota}
-        optimum={0}
-        value={Math.min(used, Math.max(1, quota))}
-        aria-label={`${percent.format(quota === 0 ? 1 : used / quota)} of the month’s quota`}
+      <Meter
+        label={`${percent.format(quota === 0 ? 1 : used / quota)} of the month’s quota`}
+        value={used}
+        max={quota}
+        tone={used < NEARLY * quota ? "good" : "warn"}
       />
     </div>
   );

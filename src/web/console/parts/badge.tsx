@@ -12,16 +12,17 @@ export function Avatar({ name }: { name: string }): JSX.Element {
   const [first = "", second = ""] = name.trim().split(/\s+/u);
   const letters = `${[...first][0] ?? ""}${[...second][0] ?? ""}`.toLocaleUpperCase();
   return (
-    <span class={`avatar avatar-${hueOf(name)}`} aria-hidden="true">
+    <span class="avatar" style={{ background: colorOf(name) }} aria-hidden="true">
       <bdi>{/^[+\d]/.test(first) ? "#" : letters}</bdi>
     </span>
   );
 }
 
-const HUES = 6;
+/** Each has enough contrast with white letters. */
+const COLORS = ["#0d6b5e", "#3d5a9e", "#8a4b2a", "#74489a", "#9a3b5c", "#4d6b1f"];
 
-function hueOf(name: string): number {
+function colorOf(name: string): string {
   let sum = 0;
   for (const letter of name) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 997;
-  return sum % HUES;
+  return COLORS[sum % COLORS.length] ?? "";
 }

@@ -56,36 +56,35 @@ export function LastDays({ of, label }: { of: string; label: string }): JSX.Elem
   return values ? <Sparkline values={values} label={`${label} on each of the last ${DAYS} days`} /> : null;
 }
 
-/** What is drawn of a history: a few parts, of which each means something to a person. */
-export function seriesOf({ buckets }: History): Series[] {
-  const [first] = buckets;
-  if (first && "admitted" in first) {
-    const ofKey = buckets as Schemas["KeyHistory"]["buckets"];
-    return [
-      { label: "Accepted", tone: "main", values: ofKey.map(({ admitted }) => admitted) },
-      {
-        label: "Over a limit",
-        tone: "warn",
-        values: ofKey.map(({ refused }) => refused.rate_limited + refused.quota_exceeded),
-      },
-      {
-        label: "Refused",
-        tone: "bad",
-        values: ofKey.map(
-          ({ refused }) => refused.invalid_api_key + refused.ip_not_allowed + refused.permission_denied,
-        ),
-      },
-    ];
+/** What is counted of a key: what each number means to a person, and the color of its bars. */
+export const KEY_PARTS = [
+  { label: "Accepted", tone: "main" },
+  { label: "Over a limit", tone: "warn" },
+  { label: "Refused", tone: "bad" },
+] as const;
+
+/** What is counted of a channel. */
+export const CHANNEL_PARTS = [
+  { label: "Sent", tone: "main" },
+  { label: "Tried again", tone: "quiet" },
+  { label: "Unknown", tone: "warn" },
+  { label: "Failed", tone: "bad" },
+] as const;
+
+type Counts = Pick<Schemas["KeyStats"], "admitted" | "refused"> | Pick<Schemas["ChannelStats"], "attempts">;
+
+/** The numbers of a key or a channel, in the order of its parts. */
+export function numbersOf(counts: Counts): number[] {
+  if ("attempts" in counts) {
+    const { sent, retry, moved, unknown, failed, channel_broken } = counts.attempts;
+    return [sent, retry + moved, unknown, failed + channel_broken];
   }
-  const ofChannel = buckets as Schemas["ChannelHistory"]["buckets"];
-  return [
-    { label: "Sent", tone: "main", values: ofChannel.map(({ attempts }) => attempts.sent) },
-    { label: "Tried again", tone: "quiet", values: ofChannel.map(({ attempts }) => attempts.retry + attempts.moved) },
-    { label: "Unknown", tone: "warn", values: ofChannel.map(({ attempts }) => attempts.unknown) },
-    {
-      label: "Failed",
-      tone: "bad",
-      values: ofChannel.map(({ attempts }) => attempts.failed + attempts.channel_broken),
-    },
-  ];
+  const { rate_limited, quota_exceeded, invalid_api_key, ip_not_allowed, permission_denied } = counts.refused;
+  return [counts.admitted, rate_limited + quota_exceeded, invalid_api_key + ip_not_allowed + permission_denied];
+}
+
+function seriesOf({ buckets }: History): Series[] {
+  const numbers = buckets.map(numbersOf);
+  const parts = buckets[0] && "attempts" in buckets[0] ? CHANNEL_PARTS : KEY_PARTS;
+  return parts.map((part, n) => ({ ...part, values: numbers.map((counts) => counts[n] ?? 0) }));
 }

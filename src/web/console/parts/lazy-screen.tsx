@@ -1,32 +1,35 @@
+import { signal } from "@preact/signals";
 import type { ComponentType, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { Empty, Skeleton } from "./states.tsx";
+
+type Screens = typeof import("../management.ts");
+
+const screens = signal<Screens | "loading" | "missing">("loading");
+
+function load(): void {
+  if (typeof screens.peek() !== "string") return;
+  void import("../management.ts").then(
+    (loaded) => {
+      screens.value = loaded;
+    },
+    () => {
+      screens.value = "missing";
+    },
+  );
+}
 
 /**
  * A screen whose code is fetched when it is opened first. A deploy removes the files of the version before it, so a page
  * that was left open may not find them any more: then it asks to be loaded again.
  */
-export function lazyScreen<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let loaded: ComponentType<Props> | null = null;
-  return function LazyScreen(props: Props): JSX.Element {
-    const [state, setState] = useState<"loading" | "ready" | "missing">(loaded ? "ready" : "loading");
-    useEffect(() => {
-      if (loaded) return;
-      let isMounted = true;
-      load().then(
-        (screen) => {
-          loaded = screen;
-          if (isMounted) setState("ready");
-        },
-        () => isMounted && setState("missing"),
-      );
-      return () => {
-        isMounted = false;
-      };
-    }, []);
-    if (state === "missing") return <Outdated />;
-    const Screen = loaded;
-    return Screen ? <Screen {...props} /> : <Skeleton rows={6} />;
+export function lazyScreen(name: keyof Screens): ComponentType<object> {
+  return function LazyScreen(props: object): JSX.Element {
+    useEffect(load, []);
+    if (screens.value === "missing") return <Outdated />;
+    if (screens.value === "loading") return <Skeleton rows={6} />;
+    const Screen = screens.value[name] as ComponentType<object>;
+    return <Screen {...props} />;
   };
 }
 

@@ -16,6 +16,8 @@ interface ListScreenProps<Row> {
   create: { label: string; open: string | (() => void) } | null;
   /** What a list without rows says, and the command that adds one. */
   empty: { title: string; text: ComponentChildren; command: string };
+  /** Beside the button that adds a row. */
+  actions?: JSX.Element;
   /** Stands above the list. */
   notice?: ComponentChildren;
   children: (rows: Row[]) => ComponentChildren;
@@ -23,7 +25,7 @@ interface ListScreenProps<Row> {
 
 /** A screen with a list, and a button and the key `n` to add to it. */
 export function ListScreen<Row>(props: ListScreenProps<Row>): JSX.Element {
-  const { title, intro, icon, pages, create, empty, notice, children } = props;
+  const { title, intro, icon, pages, create, actions, empty, notice, children } = props;
   const { route } = useLocation();
   const open = () => {
     if (typeof create?.open === "string") route(create.open);
@@ -43,7 +45,16 @@ export function ListScreen<Row>(props: ListScreenProps<Row>): JSX.Element {
       )
     );
   return (
-    <Screen title={title} intro={intro} actions={button}>
+    <Screen
+      title={title}
+      intro={intro}
+      actions={
+        <>
+          {actions}
+          {button}
+        </>
+      }
+    >
       {notice}
       <Listed
         pages={pages}

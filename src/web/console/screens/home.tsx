@@ -6,8 +6,7 @@ import { addressIn } from "../organization.ts";
 import { Avatar } from "../parts/badge.tsx";
 import { FormDialog, OpenedDialog, openDialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
-import { Screen } from "../parts/screen.tsx";
-import { Empty, Listed } from "../parts/states.tsx";
+import { ListScreen } from "../parts/list-screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { sayError } from "../parts/toast.tsx";
 import { usePages } from "../resource.ts";
@@ -36,59 +35,45 @@ function Organizations(): JSX.Element {
     const answer = await call<OrganizationsPage>("GET", `/organizations?${search}`, undefined, signal);
     return { rows: answer.organizations, pagination: answer.pagination };
   });
-  const create = (
-    <button type="button" class="button button-main" onClick={() => openDialog(<NewOrganization />)}>
-      New organization
-    </button>
-  );
   return (
     <main class="lone lone-wide">
-      <Screen
+      <ListScreen
         title="Organizations"
         intro="Each customer of the service is an organization."
+        icon="members"
+        pages={list}
+        create={{ label: "New organization", open: () => openDialog(<NewOrganization />) }}
         actions={
-          <>
-            <button type="button" class="button" onClick={() => void signOut().catch(sayError)}>
-              Sign out
-            </button>
-            {create}
-          </>
+          <button type="button" class="button" onClick={() => void signOut().catch(sayError)}>
+            Sign out
+          </button>
         }
+        empty={{
+          title: "No organization yet",
+          text: "Create one for your company.",
+          command: "npm run cli -- organizations create",
+        }}
       >
-        <Listed
-          pages={list}
-          empty={
-            <Empty
-              icon="members"
-              title="No organization yet"
-              action={create}
-              command="npm run cli -- organizations create"
-            >
-              Create one for your company.
-            </Empty>
-          }
-        >
-          {(organizations) => (
-            <ul class="stack">
-              {organizations.map(({ id, name, jurisdiction, createdAt }) => (
-                <li key={id}>
-                  <a class="card" href={addressIn(id, "inbox")}>
-                    <Avatar name={name} />
-                    <span class="grow">
-                      <strong>
-                        <bdi>{name}</bdi>
-                      </strong>
-                      <span class="quiet note">
-                        {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} />
-                      </span>
+        {(organizations) => (
+          <ul class="stack">
+            {organizations.map(({ id, name, jurisdiction, createdAt }) => (
+              <li key={id}>
+                <a class="card" href={addressIn(id, "inbox")}>
+                  <Avatar name={name} />
+                  <span class="grow">
+                    <strong>
+                      <bdi>{name}</bdi>
+                    </strong>
+                    <span class="quiet note">
+                      {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} />
                     </span>
-                  </a>
-                </li>
-              ))}
-            </ul>
-          )}
-        </Listed>
-      </Screen>
+                  </span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListScreen>
       <OpenedDialog />
     </main>
   );

@@ -3,7 +3,7 @@ import type { Schemas } from "../api.ts";
 import { number } from "../format.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
-import { HistoryChart } from "../parts/history-chart.tsx";
+import { CHANNEL_PARTS, HistoryChart, KEY_PARTS, numbersOf } from "../parts/history-chart.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useSeen } from "../parts/seen.ts";
 import { Empty, Loaded } from "../parts/states.tsx";
@@ -56,11 +56,7 @@ export function Statistics(): JSX.Element {
 }
 
 function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
-  const columns = [
-    "Channel",
-    "State",
-    ...["Waiting", "Sent", "Tried again", "Unknown", "Failed"].map((name) => ({ number: name })),
-  ];
+  const columns = ["Channel", "State", { number: "Waiting" }, ...CHANNEL_PARTS.map(({ label }) => ({ number: label }))];
   return (
     <section class="section">
       <h2>Channels</h2>
@@ -81,10 +77,7 @@ function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
                 </p>
               )}
             </td>
-            <td class="number">{number(attempts.sent)}</td>
-            <td class="number">{number(attempts.retry + attempts.moved)}</td>
-            <td class="number">{number(attempts.unknown)}</td>
-            <td class="number">{number(attempts.failed + attempts.channel_broken)}</td>
+            <Numbers of={{ attempts }} />
           </tr>
         ))}
       </Table>
@@ -96,7 +89,7 @@ function Channels({ channels }: { channels: ChannelStats[] }): JSX.Element {
 function Keys({ keys }: { keys: KeyStats[] }): JSX.Element {
   const { to } = usePlace();
   const used = keys.filter(({ updatedAt }) => updatedAt !== null);
-  const columns = ["Key", ...["Accepted", "Over a limit", "Refused", "Last used"].map((name) => ({ number: name }))];
+  const columns = ["Key", ...KEY_PARTS.map(({ label }) => ({ number: label })), { number: "Last used" }];
   return (
     <section class="section">
       <h2>Keys</h2>
@@ -112,17 +105,25 @@ function Keys({ keys }: { keys: KeyStats[] }): JSX.Element {
                 <bdi>{name}</bdi>
               )}
             </th>
-            <td class="number">{number(admitted)}</td>
-            <td class="number">{number(refused.rate_limited + refused.quota_exceeded)}</td>
-            <td class="number">
-              {number(refused.invalid_api_key + refused.ip_not_allowed + refused.permission_denied)}
-            </td>
+            <Numbers of={{ admitted, refused }} />
             <td class="number">{updatedAt === null ? "Never" : <Time at={updatedAt} long />}</td>
           </tr>
         ))}
       </Table>
       <Charts of={used} />
     </section>
+  );
+}
+
+function Numbers({ of }: { of: Parameters<typeof numbersOf>[0] }): JSX.Element {
+  return (
+    <>
+      {numbersOf(of).map((count, n) => (
+        <td key={n} class="number">
+          {number(count)}
+        </td>
+      ))}
+    </>
   );
 }
 

@@ -53,33 +53,62 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
         }
       >
         {(attempts) => (
-          <Table caption="Calls, newest first" columns={["When", "Outcome", "Answer", "Took", "Chat", "Event"]}>
-            {attempts.map((attempt) => (
-              <tr key={`${attempt.eventId} ${attempt.startedAt}`}>
+          <CallTable caption="Calls, newest first" calls={attempts} columns={["Chat", "Event"]}>
+            {({ chatId, number, eventId }) => (
+              <>
                 <td>
-                  <Time at={attempt.startedAt} />
-                </td>
-                <td>
-                  <OutcomeBadge outcome={attempt.outcome} />
-                </td>
-                <td class="answer-cell">{attempt.message}</td>
-                <td class="number">{duration(attempt.durationMs)}</td>
-                <td>
-                  {attempt.chatId === null ? (
+                  {chatId === null ? (
                     <span class="quiet">None</span>
                   ) : (
-                    <a href={to(`webhooks/${id}/${attempt.chatId}`)}>Its event {attempt.number}</a>
+                    <a href={to(`webhooks/${id}/${chatId}`)}>Its event {number}</a>
                   )}
                 </td>
                 <td>
-                  <Copyable text={attempt.eventId} label="the event’s id" />
+                  <Copyable text={eventId} label="the event’s id" />
                 </td>
-              </tr>
-            ))}
-          </Table>
+              </>
+            )}
+          </CallTable>
         )}
       </Listed>
     </section>
+  );
+}
+
+/** What every table of calls shows. */
+type Call = Pick<Attempt, "eventId" | "startedAt" | "outcome" | "message" | "durationMs"> & {
+  response?: string | null;
+};
+
+interface CallTableProps<One extends Call> {
+  caption: string;
+  calls: One[];
+  /** The names of the cells that a table adds. */
+  columns: string[];
+  children: (call: One) => JSX.Element;
+}
+
+/** Calls of a webhook, and how they ended. */
+export function CallTable<One extends Call>({ caption, calls, columns, children }: CallTableProps<One>): JSX.Element {
+  return (
+    <Table caption={caption} columns={["When", "Outcome", "Answer", "Took", ...columns]}>
+      {calls.map((call) => (
+        <tr key={`${call.eventId} ${call.startedAt}`}>
+          <td>
+            <Time at={call.startedAt} />
+          </td>
+          <td>
+            <OutcomeBadge outcome={call.outcome} />
+          </td>
+          <td class="answer-cell">
+            {call.message}
+            {call.response && <pre>{call.response}</pre>}
+          </td>
+          <td class="number">{duration(call.durationMs)}</td>
+          {children(call)}
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -1,15 +1,14 @@
 import type { JSX } from "preact";
 import type { Schemas } from "../api.ts";
-import { duration, number, plural } from "../format.ts";
+import { number, plural } from "../format.ts";
 import { useGet, usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
 import { Confirm, openDialog } from "../parts/dialog.tsx";
 import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
-import { OutcomeBadge } from "./attempts.tsx";
+import { CallTable } from "./attempts.tsx";
 import { mayManage } from "./webhook-list.tsx";
 
 type Line = Schemas["WebhookChat"];
@@ -89,24 +88,9 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
         {attempts.length === 0 ? (
           <p class="quiet">None yet.</p>
         ) : (
-          <Table caption="Last calls, newest first" columns={["When", "Outcome", "Event", "Answer", "Took"]}>
-            {attempts.map((attempt) => (
-              <tr key={`${attempt.eventId} ${attempt.startedAt}`}>
-                <td>
-                  <Time at={attempt.startedAt} />
-                </td>
-                <td>
-                  <OutcomeBadge outcome={attempt.outcome} />
-                </td>
-                <td class="number">{attempt.number}</td>
-                <td class="answer-cell">
-                  {attempt.message}
-                  {attempt.response !== null && <pre>{attempt.response}</pre>}
-                </td>
-                <td class="number">{duration(attempt.durationMs)}</td>
-              </tr>
-            ))}
-          </Table>
+          <CallTable caption="Last calls, newest first" calls={attempts} columns={["Event"]}>
+            {(call) => <td class="number">{call.number}</td>}
+          </CallTable>
         )}
       </section>
     </>

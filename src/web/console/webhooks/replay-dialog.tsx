@@ -6,6 +6,7 @@ import { usePlace } from "../organization.ts";
 import { closeDialog, Dialog } from "../parts/dialog.tsx";
 import { Input, Select } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
+import { Meter } from "../parts/meter.tsx";
 import { usePolling } from "../polling.ts";
 import { serviceNow } from "../service-clock.ts";
 
@@ -46,12 +47,7 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
           </p>
           {state === "running" && <p class="quiet">You can close this. It goes on by itself.</p>}
         </div>
-        <progress
-          class="progress"
-          max={Math.max(1, found)}
-          value={found === 0 ? 1 : sent}
-          aria-label="Accepted events"
-        />
+        <Meter label="Accepted events" value={sent} max={found} tone="good" />
         <div class="form-actions">
           <button type="button" class="button button-main" onClick={close}>
             Close
