@@ -36,7 +36,7 @@ test("a web chat is set up: its secret is shown once, its sites are saved, and a
   await page.getByRole("alert").getByText("must be an origin").waitFor();
   await page.getByLabel("Sites").fill("https://shop.example");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The sites were saved").waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const channel = await channelOf(page);
   expect(channel.settings).toEqual({ allowedOrigins: ["https://shop.example"] });
   expect(await page.locator("pre").textContent()).toContain(`data-channel="${channel.id}"`);
@@ -99,7 +99,7 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   await page.getByRole("button", { name: "Replace the credentials" }).click();
   await page.getByLabel("Bot token").fill("123456:another-token-of-this-test");
   await page.getByRole("dialog").getByRole("button", { name: "Replace" }).click();
-  await page.getByText("The credentials were replaced").waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   await page.getByText("…test").waitFor();
   await page.getByRole("button", { name: "Change" }).click();
   await page.getByLabel("Messages in a second").fill("7");
@@ -113,7 +113,7 @@ test("a broken channel says why, and is checked, mended, changed and deleted on 
   expect(await confirm.isDisabled()).toBe(true);
   await dialog.getByRole("textbox").fill("Old bot");
   await confirm.click();
-  await page.getByText("The channel was deleted").waitFor();
+  await page.getByText("Deleted", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Site", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "Old bot" }).count()).toBe(0);
   await page.context().close();

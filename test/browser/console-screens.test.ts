@@ -203,7 +203,7 @@ test("the audit log shows who did what, and only what the filters ask for", asyn
   await page.getByRole("menuitem", { name: "Change" }).click();
   await dialog(page).getByLabel("Name", { exact: true }).fill("Anna");
   await dialog(page).getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved").waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const member = await openAsMember(browser, audited, ["audit:read", "chats:read"], screenOf(audited, "inbox"));
   const searched = member.waitForResponse(/search=anna/);
   await member.getByLabel("Find a contact").fill("anna");

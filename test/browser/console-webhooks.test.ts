@@ -60,7 +60,7 @@ test("a webhook is created, pinged, and its failing chat is looked at, skipped a
   await page.getByText("message.received").waitFor();
   await button(page, "Skip the event").click();
   await page.getByRole("dialog").getByRole("button", { name: "Skip", exact: true }).click();
-  await page.getByText("The event was skipped").waitFor();
+  await page.getByText("Skipped", { exact: true }).waitFor();
   expect((await desk.api("GET", `/webhooks/${id}/chats/${chat.id}`)).head).toBeNull();
 
   endpoint.answer = () => 200;
@@ -99,7 +99,7 @@ test("a webhook is changed, rotated, disabled, enabled and deleted", async () =>
   await page.getByText("The operator disabled it.").waitFor();
   await button(page, "Enable").click();
   await page.getByRole("dialog").getByRole("button", { name: "Enable" }).click();
-  await page.getByText("The webhook was enabled").waitFor();
+  await page.getByText("Enabled", { exact: true }).waitFor();
   expect((await read()).state).not.toBe("disabled");
   await button(page, "More actions").click();
   await page.getByRole("menuitem", { name: "Delete" }).click();

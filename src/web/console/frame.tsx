@@ -79,7 +79,7 @@ function Frame({ place }: { place: Place }): JSX.Element {
       <main id="main" class="main" tabIndex={-1}>
         {connection.value === "offline" && (
           <p class="offline tone-warn" role="status">
-            No connection. You see what was known at {timeOfDay(upToDateAt.value)}; what you write is kept here.
+            No connection. You see what was known at {timeOfDay(upToDateAt.value)}. What you write is kept.
           </p>
         )}
         {refused?.permission ? (

@@ -48,7 +48,6 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
   return (
     <Dialog title="Find">
       <input
-        class="palette-input"
         role="combobox"
         aria-label="Find a screen or a contact"
         aria-expanded="true"
@@ -69,7 +68,7 @@ export function Palette({ entries }: { entries: MenuEntry[] }): JSX.Element {
           event.preventDefault();
         }}
       />
-      <div class="palette-list" role="listbox" id={id} aria-label="Found">
+      <div role="listbox" id={id} aria-label="Found">
         {found.map((one) => (
           <div
             key={one.id}

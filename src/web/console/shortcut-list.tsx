@@ -8,9 +8,9 @@ export function ShortcutList(): JSX.Element {
     <Dialog title="Keyboard shortcuts">
       <dl class="keys">
         {shortcuts.value.map(({ keys, label }) => (
-          <div key={keys + label}>
+          <div key={keys + label} class="between">
             <dt>{label}</dt>
-            <dd>
+            <dd class="line">
               {keys.split(" ").map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}

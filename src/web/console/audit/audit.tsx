@@ -31,7 +31,7 @@ export function Audit(): JSX.Element {
   const isFiltered = Object.keys(wanted).length > 0;
   const choose = (part: Partial<AuditFilter>) => (filter.value = { ...filter.value, ...part });
   return (
-    <Screen title="Audit" intro="Every change, search and export, the newest first. Entries are kept for 400 days.">
+    <Screen title="Audit" intro="Every change, search and export of the last 400 days.">
       <Filters filter={filter.value} onFilter={(next) => (filter.value = next)} />
       <Listed
         pages={pages}
@@ -46,7 +46,7 @@ export function Audit(): JSX.Element {
                 </button>
               }
             >
-              A filter looks at 10,000 entries at a time.
+              A filter looks at 10,000 entries.
             </Empty>
           ) : (
             <Empty icon="audit" title="Nothing yet">

@@ -25,7 +25,7 @@ export function Filters({ filter, onFilter }: FiltersProps): JSX.Element {
   const members = useMembers();
   const isKnown = filter.actor === "operator" || members.some(({ id }) => id === filter.actor);
   return (
-    <search class="filters">
+    <search class="pair-even">
       <Select
         label="Who"
         value={filter.actor}

@@ -33,7 +33,7 @@ export function ChannelList(): JSX.Element {
   return (
     <ListScreen
       title="Channels"
-      intro="Where your contacts write to you: a WhatsApp number, a Telegram bot, or a chat on your site."
+      intro="Where your contacts write to you."
       icon="channel"
       pages={pages}
       create={may("channels:write") ? { label: "New channel", open: to("channels/new") } : null}
@@ -61,7 +61,7 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
   const { label, icon } = KINDS[kind];
   return (
     <li class="row" ref={element}>
-      <span class={`kind kind-${kind}`}>
+      <span class="kind">
         <Icon name={icon} />
       </span>
       <div class="row-main">

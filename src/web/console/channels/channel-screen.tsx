@@ -75,12 +75,12 @@ function Actions({ channel, onChannel }: ActionsProps): JSX.Element {
       onSubmit={async () => {
         await api.DELETE("/channels/{id}", { path: { id } });
         forget("/channels");
-        say("The channel was deleted");
+        say("Deleted");
         route(to("channels"));
       }}
     >
       <p>All its chats and messages are deleted. Messages that wait are not sent.</p>
-      <p>A channel with many chats is deleted in steps: if it asks you to try again, do.</p>
+      <p>If there are too many, you are asked to try again.</p>
     </Confirm>
   );
   return (
@@ -273,7 +273,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
               <>
                 <p class="quiet">
                   {kind === "web"
-                    ? "Tests whether the channel’s secrets can be read."
+                    ? "Checks whether the secrets can be read."
                     : `Asks ${network} whether the credentials work and where the webhook points.`}
                 </p>
                 <p>

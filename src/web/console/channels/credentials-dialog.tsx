@@ -21,10 +21,10 @@ export function CredentialsDialog({ channel, onChannel }: CredentialsProps): JSX
       onSubmit={async (entered) => {
         const body = { credentials: credentialsIn(kind, entered) };
         onChannel(await api.PATCH("/channels/{id}", { path: { id }, body }));
-        say("The credentials were replaced");
+        say("Saved");
       }}
     >
-      <p class="stack">They are used at once. Messages that wait are then tried again.</p>
+      <p class="stack">Messages that wait are then tried again.</p>
       <CredentialFields kind={kind} ends={credentials} />
     </FormDialog>
   );

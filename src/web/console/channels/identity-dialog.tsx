@@ -26,8 +26,7 @@ export function RotateIdentity({ id }: { id: string }): JSX.Element {
 export function IdentitySecret({ secret, onSaved }: { secret: string; onSaved?: () => void }): JSX.Element {
   return (
     <SecretDialog title="Save the identity secret now" secret={secret} onSaved={onSaved}>
-      With it, your site’s server proves who a user is, who then finds the chat on every device. Without sign-in you
-      don’t need it.
+      With it, your site’s server proves who a user is. Without sign-in you don’t need it.
     </SecretDialog>
   );
 }

@@ -21,18 +21,18 @@ export function NewChannel({ kind }: { kind: Kind | null }): JSX.Element {
       intro="Where your contacts write to you."
       back={{ href: to("channels"), label: "Channels" }}
     >
-      <ul class="kinds">
+      <ul class="rows narrow">
         {KIND_NAMES.map((name) => (
-          <li key={name}>
-            <a class="card" href={to(`channels/new/${name}`)}>
-              <span class={`kind kind-${name}`}>
-                <Icon name={KINDS[name].icon} />
-              </span>
-              <span class="grow">
-                <strong>{KINDS[name].label}</strong>
-                <span class="quiet note">{KINDS[name].about}</span>
-              </span>
-            </a>
+          <li key={name} class="row">
+            <span class="kind">
+              <Icon name={KINDS[name].icon} />
+            </span>
+            <div class="row-main">
+              <a class="row-link" href={to(`channels/new/${name}`)}>
+                {KINDS[name].label}
+              </a>
+              <p class="row-detail">{KINDS[name].about}</p>
+            </div>
           </li>
         ))}
       </ul>
@@ -47,7 +47,7 @@ function Create({ kind }: { kind: Kind }): JSX.Element {
   return (
     <Screen
       title={`New ${kind === "web" ? "web chat" : `${label} channel`}`}
-      intro={credentials.length > 0 ? "Credentials are encrypted. Nobody can read them here afterwards." : undefined}
+      intro={credentials.length > 0 ? "Nobody can read the credentials here afterwards." : undefined}
       back={{ href: to("channels/new"), label: "Another kind" }}
     >
       <div class="narrow">

@@ -65,7 +65,7 @@ function Step({ title, isDone, children }: StepProps): JSX.Element {
   return (
     <li class={isDone ? "step step-done" : "step"}>
       <span class="step-mark">{isDone && <Icon name="check" />}</span>
-      <div class="step-body">
+      <div class="stack">
         <h2>
           {title} {isDone && <span class="hidden">(done)</span>}
         </h2>
@@ -91,7 +91,7 @@ function WebSteps({ channel, onChannel }: StepsProps): JSX.Element {
         <p>Write a message, as a visitor does.</p>
         <Preview id={id} name={channel.name} />
       </Step>
-      <FirstMessage id={id} hint="It comes from the preview above, or from your site." step={Step} />
+      <FirstMessage id={id} hint="From the preview above, or from your site." step={Step} />
     </ol>
   );
 }

@@ -31,7 +31,7 @@ export function SettingsDialog({ channel, onChannel }: SettingsProps): JSX.Eleme
         };
         onChannel(await api.PATCH("/channels/{id}", { path: { id }, body }));
         forget("get /channels ");
-        say("The channel was changed");
+        say("Saved");
       }}
     >
       <Input label="Name" name="name" required maxLength={256} defaultValue={name} />

@@ -23,7 +23,7 @@ export function OriginsForm({ channel, onChannel }: OriginsProps): JSX.Element {
         const path = { id: channel.id };
         const body = { settings: { allowedOrigins: words("origins") } };
         onChannel(await api.PATCH("/channels/{id}", { path, body }));
-        say("The sites were saved");
+        say("Saved");
       }}
     >
       <OriginsField origins={channel.settings.allowedOrigins ?? []} />

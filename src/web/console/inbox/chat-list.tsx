@@ -33,7 +33,7 @@ export function ChatList({ store, filter, channels, openId, addressOf, onFilter,
     <section class="chats" aria-label="Chats">
       {openId === null && <h1 class="hidden">Inbox</h1>}
       <div class="chats-head">
-        <div class="chats-find">
+        <div class="between">
           <SearchField text={filter.search} onChange={(search) => onFilter({ ...filter, search })} />
           <button type="button" class="plain" aria-label="New chat" title="New chat" onClick={onNew}>
             <Icon name="plus" />
@@ -103,7 +103,7 @@ function Rows({ store, filter, openId, addressOf, onFilter }: Omit<ChatListProps
         ))}
       </ul>
       {hasMore && (
-        <div ref={end} class="chats-more">
+        <div ref={end} class="day">
           <button type="button" class="link" onClick={() => void store.more()}>
             Show more
           </button>

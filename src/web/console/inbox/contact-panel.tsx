@@ -43,7 +43,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
       typed={contact.name ?? contact.address}
       onSubmit={async () => {
         await api.DELETE("/chats/{id}", { path: { id } });
-        say("The chat was erased");
+        say("Erased");
         route(to("inbox"));
       }}
     >
@@ -156,7 +156,7 @@ function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
         await store.change({ metadata: { ...wanted, ...Object.fromEntries(removed.map((name) => [name, null])) } });
       }}
     >
-      <p class="stack">Your own names and values. The contact never sees them.</p>
+      <p class="stack">The contact never sees them.</p>
       {rows.value.map(([name, value], at) => (
         <div key={at} class="pair">
           <input

@@ -60,7 +60,7 @@ export function Conversation({ id, known, onChat }: ConversationProps): JSX.Elem
     return (
       <section class="conversation conversation-none" aria-label="Conversation">
         <Empty icon="inbox" title="This chat doesn’t exist any more">
-          It was deleted, with its messages.
+          It was deleted.
         </Empty>
       </section>
     );

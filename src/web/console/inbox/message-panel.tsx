@@ -30,7 +30,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
   const redact = () => (
     <Confirm title="Redact this message?" submit="Redact" onSubmit={() => store.redact(id)}>
-      <p>Its text, file and metadata are removed here. The contact keeps what was delivered. This can’t be undone.</p>
+      <p>Its text, file and metadata are removed here. This can’t be undone.</p>
     </Confirm>
   );
   const canSend = may("messages:send");
@@ -138,7 +138,7 @@ function Attempts({ message }: { message: Message }): JSX.Element {
             <ol class="stack">
               {rows.map(({ number, startedAt, durationMs, outcome, code, message: words }) => (
                 <li key={number} class="beside">
-                  <span class="attempt-number">{number}</span>
+                  <span class="count">{number}</span>
                   <div>
                     <p>
                       <strong>{durationMs === null ? "Under way" : OUTCOMES[outcome]}</strong>{" "}

@@ -47,7 +47,6 @@ export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): 
             ) : (
               <>
                 <input
-                  class="palette-input"
                   aria-label="Find a template"
                   placeholder="Find a template"
                   value={search.value}

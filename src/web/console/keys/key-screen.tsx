@@ -46,7 +46,7 @@ function Actions({ shown, onKey }: { shown: Key; onKey: (changed: { key: Key }) 
       submit="Revoke"
       onSubmit={async () => {
         onKey(await api.DELETE("/keys/{id}", { path: { id } }));
-        say("The key was revoked");
+        say("Revoked");
       }}
     >
       <p>Its next request is refused, for good.</p>

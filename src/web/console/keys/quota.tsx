@@ -12,13 +12,13 @@ const NEARLY = 0.8;
 export function Quota({ usage: { used, quota } }: { usage: Schemas["Usage"] }): JSX.Element {
   if (quota === null) {
     return (
-      <div class="quota">
+      <div class="stack">
         <span>{number(used)} this month</span>
       </div>
     );
   }
   return (
-    <div class="quota">
+    <div class="stack">
       <span class={used >= quota ? "failed" : ""}>
         {number(used)} of {number(quota)}
       </span>

@@ -32,7 +32,7 @@ export function RotateDialog({ id, onKey }: { id: string; onKey: (changed: { key
         );
       }}
     >
-      <p class="stack">The key keeps its id, permissions, limits and counts.</p>
+      <p class="stack">The key keeps its id, permissions and limits.</p>
       <OverlapField user="the program" />
     </FormDialog>
   );

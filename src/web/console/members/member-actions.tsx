@@ -26,7 +26,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
       const { url, expiresAt } = await api.POST("/members/{id}/sign-in-link", { path });
       openDialog(
         <SecretDialog title={`Sign-in link for ${name}`} secret={url}>
-          Whoever opens it first is signed in as {name}. It works once, and ends <Time at={expiresAt} future />.
+          Whoever opens it first is signed in as {name}. It ends <Time at={expiresAt} future />.
         </SecretDialog>,
       );
     } catch (error) {
@@ -51,7 +51,7 @@ export function MemberActions({ member, onChange }: ActionsProps): JSX.Element {
       submit="Remove"
       onSubmit={async () => {
         await api.DELETE("/members/{id}", { path });
-        say("The member was removed");
+        say("Removed");
         onChange();
       }}
     >

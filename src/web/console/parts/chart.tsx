@@ -85,7 +85,7 @@ export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.E
           ))}
         </svg>
       </div>
-      <div class="chart-axis quiet" aria-hidden="true">
+      <div class="between quiet small" aria-hidden="true">
         <span>{bucketName(starts[0] ?? "", by)}</span>
         <span>{bucketName(starts.at(-1) ?? "", by)}</span>
       </div>

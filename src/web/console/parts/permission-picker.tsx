@@ -48,7 +48,7 @@ export function PermissionPicker({ given }: { given: readonly Permission[] }): J
     <fieldset class="picker">
       <legend>Permissions</legend>
       <Chips choices={PRESETS.map(({ label, has }) => ({ label, choose: () => choose(has) }))} />
-      <div class="picker-list">
+      <div class="pair-even box">
         {PERMISSIONS.map((one) => (
           <label key={one} class="picker-item">
             <input

@@ -35,7 +35,7 @@ export function Empty({ icon, title, children, action = null, command }: EmptyPr
       <p>{children}</p>
       {action}
       {command && (
-        <p class="empty-command">
+        <p class="stack note">
           <span>Or in a terminal:</span> <Copyable text={command} label="the command" />
         </p>
       )}

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 interface TableProps {
   /** For screen readers. */
   caption: string;
-  /** Their names; empty for buttons. A column of numbers has its name above their last digits. */
+  /** Their names. A column of numbers has its name above their last digits. */
   columns: (string | { number: string })[];
   children: ComponentChildren;
 }
@@ -19,8 +19,8 @@ export function Table({ caption, columns, children }: TableProps): JSX.Element {
           <tr>
             {columns.map((column) =>
               typeof column === "string" ? (
-                <th key={column} scope="col" class={column === "" ? "table-actions" : ""}>
-                  {column === "" ? <span class="hidden">Actions</span> : column}
+                <th key={column} scope="col">
+                  {column}
                 </th>
               ) : (
                 <th key={column.number} scope="col" class="number">

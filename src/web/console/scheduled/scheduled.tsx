@@ -79,7 +79,7 @@ function ScheduledChat({ chat }: { chat: Chat }): JSX.Element {
   };
   return (
     <section class="rows" ref={element}>
-      <header class="group-head">
+      <header class="row group-head">
         <Avatar name={name} />
         <div class="row-main">
           <h2>

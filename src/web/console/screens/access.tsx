@@ -32,13 +32,13 @@ export function AccessSignIn(): JSX.Element | null {
     }
   };
   return (
-    <div class="access">
+    <div class="stack">
       {choices.length === 0 ? (
         <button type="button" class="button" aria-busy={isBusy} onClick={() => void once(ask)}>
           Sign in with Access
         </button>
       ) : (
-        <fieldset class="access-choices">
+        <fieldset class="stack">
           <legend>Sign in as</legend>
           {choices.map(({ id, name, organization }) => (
             <button key={id} type="button" class="button" onClick={() => void once(() => begin({ memberId: id }))}>

@@ -55,20 +55,18 @@ function Organizations(): JSX.Element {
         }}
       >
         {(organizations) => (
-          <ul class="stack">
+          <ul class="rows">
             {organizations.map(({ id, name, jurisdiction, createdAt }) => (
-              <li key={id}>
-                <a class="card" href={addressIn(id, "inbox")}>
-                  <Avatar name={name} />
-                  <span class="grow">
-                    <strong>
-                      <bdi>{name}</bdi>
-                    </strong>
-                    <span class="quiet note">
-                      {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} />
-                    </span>
-                  </span>
-                </a>
+              <li key={id} class="row">
+                <Avatar name={name} />
+                <div class="row-main">
+                  <a class="row-link" href={addressIn(id, "inbox")}>
+                    <bdi>{name}</bdi>
+                  </a>
+                  <p class="row-detail">
+                    {jurisdiction ? `${jurisdiction.toUpperCase()} · ` : ""}created <Time at={createdAt} />
+                  </p>
+                </div>
               </li>
             ))}
           </ul>

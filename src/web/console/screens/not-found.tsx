@@ -15,7 +15,7 @@ export function NotFound(): JSX.Element {
           </a>
         }
       >
-        The link may be old, or what it names was deleted.
+        What it names may be deleted.
       </Empty>
     </Screen>
   );

@@ -14,7 +14,7 @@ export function SignIn({ code }: { code: string | null }): JSX.Element {
   }, []);
   return (
     <main class="lone">
-      <div class="sign-in">
+      <div class="box sign-in">
         <h1>Parley</h1>
         <SignInForm code={code} />
         <AccessSignIn />

@@ -41,7 +41,7 @@ export function Statistics(): JSX.Element {
               }
               command="npm run cli -- stats"
             >
-              Channels count their deliveries, and keys their requests.
+              Channels count deliveries, and keys requests.
             </Empty>
           ) : (
             <>

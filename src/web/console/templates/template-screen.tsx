@@ -36,11 +36,11 @@ export function TemplateScreen({ id }: { id: string }): JSX.Element {
       onSubmit={async () => {
         await api.DELETE("/templates/{id}", { path: { id } });
         forget("/templates");
-        say("The template was deleted");
+        say("Deleted");
         route(to("templates"));
       }}
     >
-      <p>Messages that wait are still sent. Programs that use it get an error.</p>
+      <p>Programs that use it get an error.</p>
     </Confirm>
   );
   return (
@@ -97,7 +97,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
         <div class="pair-even">
           <Input
             label="Name"
-            hint="For WhatsApp, the name that Meta approved."
+            hint="For WhatsApp, the name at Meta."
             name="name"
             required
             maxLength={512}
@@ -128,7 +128,6 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
           {(id) => (
             <textarea
               id={id}
-              class="template-text"
               required
               rows={8}
               maxLength={MAX_LENGTH}

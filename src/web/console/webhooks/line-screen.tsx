@@ -25,7 +25,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
       submit="Skip"
       onSubmit={async () => {
         line.set(await api.POST("/webhooks/{id}/chats/{chatId}/skip", { path, body: { eventId } }));
-        say("The event was skipped");
+        say("Skipped");
       }}
     >
       <p>
@@ -36,7 +36,7 @@ export function LineScreen({ id, chatId }: { id: string; chatId: string }): JSX.
   return (
     <Screen
       title="A chat’s events"
-      intro="The events of a chat go out one after the other. If one is refused, the later ones wait."
+      intro="If an event of a chat is refused, the later ones wait."
       back={{ href: to(`webhooks/${id}`), label: "Webhook" }}
       actions={
         <>

@@ -45,7 +45,7 @@ export function ReplayDialog({ id, failed, onChanged }: ReplayProps): JSX.Elemen
             {state === "running" ? "Under way: " : "Done: "}
             {number(sent)} of {number(found)} events were accepted.
           </p>
-          {state === "running" && <p class="quiet">You can close this. It goes on by itself.</p>}
+          {state === "running" && <p class="quiet">You can close this.</p>}
         </div>
         <Meter label="Accepted events" value={sent} max={found} tone="good" />
         <div class="form-actions">

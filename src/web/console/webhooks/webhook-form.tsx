@@ -44,7 +44,7 @@ export function EditWebhookDialog({ shown, onWebhook }: EditProps): JSX.Element 
       wide
       onSubmit={async (entered) => {
         onWebhook(await api.PATCH("/webhooks/{id}", { path: { id: shown.id }, body: valuesOf(entered) }));
-        say("The webhook was changed");
+        say("Saved");
       }}
     >
       <p class="stack">Events that wait go to the new address, if they pass the new filter.</p>
@@ -150,7 +150,7 @@ function Boxes({ legend, hint, name, choices, given }: BoxesProps): JSX.Element 
     <fieldset class="picker">
       <legend>{legend}</legend>
       <p class="hint">{hint}</p>
-      <div class="picker-list">
+      <div class="pair-even box">
         {choices.map(({ value, label }) => (
           <label key={value} class="picker-item">
             <input type="checkbox" name={name} value={value} defaultChecked={given.includes(value)} />
@@ -172,7 +172,7 @@ export function SigningSecret({
 }): JSX.Element {
   return (
     <SecretDialog title="Save the signing secret now" secret={secret} onSaved={onSaved}>
-      Your program checks with it that a call is really from here. If it is lost, rotate it to get another.
+      It proves to your program that a call is from here. If it is lost, rotate it to get another.
     </SecretDialog>
   );
 }

@@ -24,7 +24,7 @@ export function WebhookList(): JSX.Element {
   return (
     <ListScreen
       title="Webhooks"
-      intro="Parley calls these addresses with each event, in order within each chat."
+      intro="Parley calls these addresses with each event."
       icon="webhook"
       pages={pages}
       create={mayManage() ? { label: "New webhook", open: openNew } : null}

@@ -103,10 +103,10 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       submit="Disable"
       onSubmit={async () => {
         onWebhook(await api.POST("/webhooks/{id}/disable", { path }));
-        say("The webhook was disabled");
+        say("Disabled");
       }}
     >
-      <p>It is not called any more. Events wait for up to 30 days, until you enable it.</p>
+      <p>Events wait for up to 30 days, until you enable it.</p>
     </Confirm>
   );
   const enable = () => (
@@ -116,7 +116,7 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       onSubmit={async ({ text }) => {
         const body = { from: text("from") as "pending" | "now" };
         onWebhook(await api.POST("/webhooks/{id}/enable", { path, body }));
-        say("The webhook was enabled");
+        say("Enabled");
       }}
     >
       <Select label="It continues" name="from">
@@ -146,11 +146,11 @@ function Actions({ shown, onWebhook, onChanged, onPing }: ActionsProps): JSX.Ele
       onSubmit={async () => {
         await api.DELETE("/webhooks/{id}", { path });
         forget("/webhooks");
-        say("The webhook was deleted");
+        say("Deleted");
         route(to("webhooks"));
       }}
     >
-      <p>Its calls and the events that wait go with it.</p>
+      <p>Events that wait are not sent.</p>
     </Confirm>
   );
   return (
