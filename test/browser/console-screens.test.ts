@@ -134,7 +134,7 @@ test("scheduled messages are listed by chat; one is moved, one canceled, one sen
     await page.getByRole("menuitem", { name: action }).click();
   };
   await choose("To be moved", "An hour later");
-  await page.getByText(/^Moved to/).waitFor();
+  await page.getByText("Moved", { exact: true }).waitFor();
   await choose("To be canceled", "Cancel it");
   await row("To be canceled").waitFor({ state: "detached" });
   await row("To be sent").getByRole("button", { name: "Send now" }).click();

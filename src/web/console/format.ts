@@ -47,14 +47,18 @@ export function ago(at: number, now: number): string {
   return new Date(at).getFullYear() === new Date(now).getFullYear() ? thisYear.format(at) : anyYear.format(at);
 }
 
+const UNITS = [
+  [DAY_MS, "day"],
+  [HOUR_MS, "hour"],
+  [MINUTE_MS, "minute"],
+] as const;
+
 /** How long ago, in a sentence: "just now", "5 minutes ago", "on 4 Mar". */
 export function longAgo(at: number, now: number): string {
   const passed = now - at;
-  if (passed < MINUTE_MS) return "just now";
-  if (passed < HOUR_MS) return `${plural(Math.floor(passed / MINUTE_MS), "minute")} ago`;
-  if (passed < DAY_MS) return `${plural(Math.floor(passed / HOUR_MS), "hour")} ago`;
-  if (passed < 14 * DAY_MS) return `${plural(Math.floor(passed / DAY_MS), "day")} ago`;
-  return `on ${ago(at, now)}`;
+  if (passed >= 14 * DAY_MS) return `on ${ago(at, now)}`;
+  const unit = UNITS.find(([ms]) => passed >= ms);
+  return unit ? `${plural(Math.floor(passed / unit[0]), unit[1])} ago` : "just now";
 }
 
 /** How long from now: "in 5 min", "in 3 h 12 min", "in 2 days". The past is "now". */
@@ -92,10 +96,8 @@ export function isSameDay(one: number, other: number): boolean {
 
 /** A time as the field `datetime-local` has it, in the browser's time zone. */
 export function fieldTime(at: number): string {
-  const date = new Date(at);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+  const offset = new Date(at).getTimezoneOffset() * MINUTE_MS;
+  return new Date(at - offset).toISOString().slice(0, 16);
 }
 
 /** Not computed from milliseconds alone, because days differ in length when clocks change. */

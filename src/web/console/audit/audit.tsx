@@ -84,12 +84,12 @@ function EntryRow({ entry, onChoose }: { entry: Entry; onChoose: (part: Partial<
         <p>{inWords(action)}</p>
         {changed.length > 0 && <p class="quiet cell-fields">{changed.join(", ")}</p>}
       </td>
-      <td>{target === null ? <span class="quiet">None</span> : <Copyable text={target} label="the target’s id" />}</td>
+      <td>{target === null ? <span class="quiet">None</span> : <Copyable text={target} />}</td>
       <td>
         <Result entry={entry} />
       </td>
       <td>
-        <Copyable text={requestId} label="the request’s id" />
+        <Copyable text={requestId} />
       </td>
     </tr>
   );

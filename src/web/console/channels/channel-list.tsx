@@ -72,7 +72,7 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
           <Health health={health} />
         </p>
         <p class="row-detail">
-          {label} · <Copyable text={id} label="the channel’s id" />
+          {label} · <Copyable text={id} />
         </p>
         {health.reason !== null && <p class="row-detail failed">{health.reason}</p>}
       </div>

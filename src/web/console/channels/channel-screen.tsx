@@ -157,7 +157,7 @@ function Details({ channel, onChannel, stats }: DetailsProps): JSX.Element {
             </Fact>
             <Fact name="Kind">{label}</Fact>
             <Fact name="Id">
-              <Copyable text={id} label="the channel’s id" />
+              <Copyable text={id} />
             </Fact>
             <Fact name="Created">
               <Time at={createdAt} long />

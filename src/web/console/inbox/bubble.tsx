@@ -4,10 +4,9 @@ import { addressOf, type Message } from "../api.ts";
 import { exactTime, fromNow, timeOfDay } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Menu, MenuItem } from "../parts/menu.tsx";
 import { now } from "../parts/time.tsx";
-import { say, sayError } from "../parts/toast.tsx";
 import type { ConversationStore } from "./conversation-store.ts";
+import { ScheduledActions } from "./scheduled-actions.tsx";
 
 interface BubbleProps {
   message: Message;
@@ -68,7 +67,6 @@ export function Bubble({
   );
 }
 
-const HOUR_MS = 3_600_000;
 /** Shorter than this, a scheduled message is a send that can be undone. */
 const UNDO_MS = 6_000;
 
@@ -81,9 +79,6 @@ export function ScheduledBubble({
 }: BubbleProps & { store: ConversationStore }): JSX.Element {
   const at = Date.parse(message.scheduledAt ?? message.createdAt);
   const isBeingSent = at - Date.parse(message.createdAt) < UNDO_MS;
-  const move = (scheduledAt: string | null, text: string) => {
-    store.move(message.id, scheduledAt).then(() => say(text), sayError);
-  };
   return (
     <article class={`message message-own message-first message-scheduled${isChosen ? " message-chosen" : ""}`}>
       <div class="bubble">
@@ -99,15 +94,12 @@ export function ScheduledBubble({
           </button>
         )}
         {!isBeingSent && (
-          <Menu label="Change this scheduled message" button={<Icon name="more" />}>
-            <MenuItem onChoose={() => move(null, "Sent")}>Send now</MenuItem>
-            <MenuItem onChoose={() => move(new Date(at + HOUR_MS).toISOString(), "Moved by an hour")}>
-              An hour later
-            </MenuItem>
-            <MenuItem danger onChoose={() => void store.cancel(message.id).then(() => say("Canceled"), sayError)}>
-              Cancel it
-            </MenuItem>
-          </Menu>
+          <ScheduledActions
+            at={at}
+            label="Change this scheduled message"
+            move={(scheduledAt) => store.move(message.id, scheduledAt)}
+            cancel={() => store.cancel(message.id)}
+          />
         )}
       </div>
     </article>

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Channel, Chat } from "../api.ts";
 import { Avatar } from "../parts/badge.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
 import { Empty, Failure, Skeleton } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
@@ -170,36 +170,41 @@ function StatusMark({ status }: { status: NonNullable<Chat["lastMessage"]>["stat
   return <span class="quiet">You:</span>;
 }
 
+const NO_CHATS: Readonly<Record<View | "search", { icon: IconName; title: string; text: string }>> = {
+  search: {
+    icon: "search",
+    title: "No chat found",
+    text: "Search for words of a name, or for the beginning of an address.",
+  },
+  unanswered: {
+    icon: "check",
+    title: "Nobody waits for an answer",
+    text: "Chats that wait appear here, the longest wait first.",
+  },
+  scheduled: { icon: "clock", title: "Nothing is scheduled", text: "Chats with scheduled messages appear here." },
+  all: {
+    icon: "inbox",
+    title: "No chats yet",
+    text: "A chat begins with a contact’s first message, or with “New chat”.",
+  },
+};
+
 function NoChats({ filter, onFilter }: Pick<ChatListProps, "filter" | "onFilter">): JSX.Element {
-  const all = (
-    <button type="button" class="button" onClick={() => onFilter({ view: "all", channel: null, search: "" })}>
-      Show all chats
-    </button>
-  );
-  if (filter.search !== "") {
-    return (
-      <Empty icon="search" title="No chat found" action={all}>
-        Search for words of a name, or for the beginning of an address.
-      </Empty>
-    );
-  }
-  if (filter.view === "unanswered") {
-    return (
-      <Empty icon="check" title="Nobody waits for an answer" action={all}>
-        Chats that wait appear here, the longest wait first.
-      </Empty>
-    );
-  }
-  if (filter.view === "scheduled") {
-    return (
-      <Empty icon="clock" title="Nothing is scheduled" action={all}>
-        Chats with scheduled messages appear here.
-      </Empty>
-    );
-  }
+  const shown = filter.search === "" ? filter.view : "search";
+  const { icon, title, text } = NO_CHATS[shown];
   return (
-    <Empty icon="inbox" title="No chats yet">
-      A chat begins with a contact’s first message, or with “New chat”.
+    <Empty
+      icon={icon}
+      title={title}
+      action={
+        shown === "all" ? null : (
+          <button type="button" class="button" onClick={() => onFilter({ view: "all", channel: null, search: "" })}>
+            Show all chats
+          </button>
+        )
+      }
+    >
+      {text}
     </Empty>
   );
 }

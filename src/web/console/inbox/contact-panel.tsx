@@ -78,7 +78,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           <Time at={createdAt} />
         </Fact>
         <Fact name="Chat">
-          <Copyable text={id} label="the chat’s id" />
+          <Copyable text={id} />
         </Fact>
       </Facts>
       <section class="panel-part">

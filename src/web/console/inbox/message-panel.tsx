@@ -66,11 +66,11 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
         <TimeFact name="Failed" at={message.failedAt} />
         {resendOf && (
           <Fact name="Repeats">
-            <Copyable text={resendOf} label="the failed message’s id" />
+            <Copyable text={resendOf} />
           </Fact>
         )}
         <Fact name="Id">
-          <Copyable text={id} label="the message’s id" />
+          <Copyable text={id} />
         </Fact>
       </Facts>
       {direction === "OUTBOUND" && status !== "SCHEDULED" && <Attempts message={message} />}

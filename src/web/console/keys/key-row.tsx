@@ -32,7 +32,7 @@ export function KeyRow({ row: { key, usedAt } }: { row: ListedKey }): JSX.Elemen
           {state.name !== "Active" && <Badge tone={state.tone}>{state.name}</Badge>}
         </p>
         <p class="row-detail">
-          <Copyable text={id} label="the key’s id" />
+          <Copyable text={id} />
         </p>
         <p class="row-detail">
           {plural(permissions.length, "permission")} · {rateText(rateLimit, number)}

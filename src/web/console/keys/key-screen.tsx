@@ -93,7 +93,7 @@ function KeyDetails({ shown }: { shown: Key }): JSX.Element {
               <Badge tone={state.tone}>{state.name}</Badge>
             </Fact>
             <Fact name="Id">
-              <Copyable text={id} label="the key’s id" />
+              <Copyable text={id} />
             </Fact>
             <Fact name="Created">
               <Time at={shown.createdAt} long /> by <Maker id={shown.createdBy} />
@@ -165,5 +165,5 @@ function Limits({ id, rateLimit }: { id: string; rateLimit: Key["rateLimit"] }):
 
 /** Who created something: the operator, or a key or member by its id. */
 function Maker({ id }: { id: string }): JSX.Element {
-  return id === "operator" ? <>the operator</> : <Copyable text={id} label="the id of who created it" />;
+  return id === "operator" ? <>the operator</> : <Copyable text={id} />;
 }

@@ -74,7 +74,7 @@ function MemberRow({ member, isFirst, onChange }: RowProps): JSX.Element {
         </p>
         <p class="row-detail">{email === null ? "No email address" : <bdi>{email}</bdi>}</p>
         <p class="row-detail">
-          <Copyable text={id} label="the member’s id" />
+          <Copyable text={id} />
         </p>
       </div>
       <p class="row-aside">

@@ -15,8 +15,8 @@ function useCopying(text: string): [boolean, () => void] {
   return [isCopied, () => void navigator.clipboard.writeText(text).then(copied, sayError)];
 }
 
-/** A short text in monospace that a click copies. @param label what it is, for the title */
-export function Copyable({ text, label }: { text: string; label: string }): JSX.Element {
+/** A short text in monospace that a click copies. @param label what it is, for the title; most are ids */
+export function Copyable({ text, label = "the id" }: { text: string; label?: string }): JSX.Element {
   const [isCopied, copy] = useCopying(text);
   return (
     <button type="button" class="copyable" title={`Copy ${label}`} onClick={copy}>

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
+import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
 import { may } from "../session.ts";
 import { Chips } from "./chips.tsx";
 
@@ -26,6 +26,8 @@ const WORDS: Record<Permission, string> = {
   "audit:read": "See the audit log",
   "data:export": "Export everything",
 };
+
+const PERMISSIONS = Object.keys(WORDS) as Permission[];
 
 const PRESETS = [
   { label: "Chats and messages", has: (one: Permission) => DEFAULT_PERMISSIONS.includes(one) },

@@ -55,7 +55,7 @@ export function Failure({ error, onRetry }: { error: ParleyError; onRetry?: () =
           {error.requestId && (
             <>
               {" · request "}
-              <Copyable text={error.requestId} label="the request’s id" />
+              <Copyable text={error.requestId} />
             </>
           )}
         </p>

@@ -48,7 +48,7 @@ export function Settings(): JSX.Element {
               <bdi>{name}</bdi>
             </Fact>
             <Fact name="Id">
-              <Copyable text={id} label="the organization’s id" />
+              <Copyable text={id} />
             </Fact>
             <Fact name="Data stays in">
               {jurisdiction ? JURISDICTIONS[jurisdiction] : "Any place"}

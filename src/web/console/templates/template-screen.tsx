@@ -160,7 +160,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
       <Preview body={body.value} names={names ?? []} values={values.value} onValues={(next) => (values.value = next)}>
         {template && (
           <p class="hint">
-            <Copyable text={template.id} label="the template’s id" /> Changed <Time at={template.updatedAt} long />
+            <Copyable text={template.id} /> Changed <Time at={template.updatedAt} long />
           </p>
         )}
       </Preview>

@@ -64,7 +64,7 @@ export function Attempts({ id, turn }: { id: string; turn: number }): JSX.Elemen
                   )}
                 </td>
                 <td>
-                  <Copyable text={eventId} label="the event’s id" />
+                  <Copyable text={eventId} />
                 </td>
               </>
             )}

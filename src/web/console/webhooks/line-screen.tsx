@@ -65,7 +65,7 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
       <section class="box">
         <Facts>
           <Fact name="Chat">
-            <Copyable text={chatId} label="the chat’s id" />
+            <Copyable text={chatId} />
           </Fact>
           <Fact name="Events that wait">{number(pending)}</Fact>
           {head && (
@@ -74,7 +74,7 @@ function Details({ line: { pending, head, nextAttemptAt, attempts }, chatId }: {
                 Number {number(head.number)}, <code>{head.type}</code>, tried {plural(head.tries, "time")}
               </Fact>
               <Fact name="Its id">
-                <Copyable text={head.eventId} label="the event’s id" />
+                <Copyable text={head.eventId} />
               </Fact>
               <Fact name="Next call">
                 {nextAttemptAt ? <Time at={nextAttemptAt} future /> : "When the webhook can be called"}

@@ -68,7 +68,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }): JSX.Element {
           </p>
         )}
         <p class="row-detail">
-          <Copyable text={id} label="the webhook’s id" />
+          <Copyable text={id} />
         </p>
         {disablesAt !== null && (
           <p class="row-detail failed">

@@ -239,7 +239,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
               <Copyable text={url} label="the URL" />
             </Fact>
             <Fact name="Id">
-              <Copyable text={id} label="the webhook’s id" />
+              <Copyable text={id} />
             </Fact>
             <Fact name="Pace">
               At most {number(perSecond)} a second, {number(concurrency)} at a time

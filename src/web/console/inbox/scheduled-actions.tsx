@@ -1,0 +1,82 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { ParleyError } from "../api.ts";
+import { exactTime, fieldTime, fromNow } from "../format.ts";
+import { FormDialog, openDialog } from "../parts/dialog.tsx";
+import { TimeInput } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Menu, MenuItem } from "../parts/menu.tsx";
+import { say, sayError } from "../parts/toast.tsx";
+import { serviceNow } from "../service-clock.ts";
+
+interface ActionsProps {
+  /** When the message is sent, Unix milliseconds. */
+  at: number;
+  /** The accessible name of the menu. */
+  label: string;
+  /** Shows what is wanted most as a button beside the menu. */
+  hasButton?: boolean;
+  /** Changes the time, RFC 3339; null sends now. */
+  move: (scheduledAt: string | null) => Promise<unknown>;
+  cancel: () => Promise<unknown>;
+  /** The message was sent or canceled elsewhere. */
+  onGone?: () => void;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** What can be done with a message until it is sent. */
+export function ScheduledActions({ at, label, hasButton, move, cancel, onGone }: ActionsProps): JSX.Element {
+  const run = (work: Promise<unknown>, done: string) => {
+    work.then(
+      () => say(done),
+      (error: unknown) => {
+        sayError(error);
+        if (error instanceof ParleyError && (error.status === 404 || error.status === 409)) onGone?.();
+      },
+    );
+  };
+  const sendNow = () => run(move(null), "It is being sent");
+  return (
+    <>
+      {hasButton && (
+        <button type="button" class="button" onClick={sendNow}>
+          Send now
+        </button>
+      )}
+      <Menu label={label} button={<Icon name="more" />}>
+        {!hasButton && <MenuItem onChoose={sendNow}>Send now</MenuItem>}
+        <MenuItem onChoose={() => run(move(new Date(at + HOUR_MS).toISOString()), "Moved")}>An hour later</MenuItem>
+        <MenuItem onChoose={() => openDialog(<MoveDialog at={at} move={move} />)}>At another time</MenuItem>
+        <MenuItem danger onChoose={() => run(cancel(), "Canceled")}>
+          Cancel it
+        </MenuItem>
+      </Menu>
+    </>
+  );
+}
+
+function MoveDialog({ at, move }: Pick<ActionsProps, "at" | "move">): JSX.Element {
+  const value = useSignal(fieldTime(at));
+  const time = new Date(value.value).getTime();
+  const isTime = !Number.isNaN(time);
+  const isPast = isTime && time <= serviceNow();
+  return (
+    <FormDialog
+      title="Send at another time"
+      submit={isPast ? "Send now" : "Move"}
+      isDisabled={!isTime}
+      onSubmit={async () => {
+        await move(new Date(time).toISOString());
+        say("Moved");
+      }}
+    >
+      <TimeInput
+        label="Send at"
+        hint={isTime ? `${exactTime(time)}, ${fromNow(time, serviceNow())}` : ""}
+        required
+        value={value}
+      />
+    </FormDialog>
+  );
+}
