@@ -76,7 +76,7 @@ function ChannelRow({ row: { channel, waiting } }: { row: ListedChannel }): JSX.
         </p>
         {health.reason !== null && <p class="row-detail failed">{health.reason}</p>}
       </div>
-      <div class="channel-use">
+      <div class="key-use">
         {isSeen && may("stats:read") && <LastDays of={id} label={`Messages sent by ${name}`} />}
       </div>
       <div class="row-aside">

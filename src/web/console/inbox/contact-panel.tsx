@@ -158,7 +158,7 @@ function MetadataDialog({ store, metadata }: MetadataProps): JSX.Element {
     >
       <p class="stack">The contact never sees them.</p>
       {rows.value.map(([name, value], at) => (
-        <div key={at} class="pair">
+        <div key={at} class="pair-even">
           <input
             aria-label="Name"
             placeholder="Name"

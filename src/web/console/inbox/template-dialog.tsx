@@ -64,7 +64,7 @@ export function TemplateDialog({ chat, onClose, onSend }: TemplateDialogProps): 
                         <strong>
                           <bdi>{template.name}</bdi> <span class="quiet">{template.language}</span>
                         </strong>
-                        <span class="quiet choice-text" dir="auto">
+                        <span class="quiet clip" dir="auto">
                           {template.body}
                         </span>
                       </button>

@@ -125,7 +125,7 @@ function KeyDetails({ shown }: { shown: Key }): JSX.Element {
           {permissions.length === 0 ? (
             <p class="quiet">None. The key can only read itself.</p>
           ) : (
-            <ul class="codes">
+            <ul class="line">
               {permissions.map((one) => (
                 <li key={one}>
                   <code>{one}</code>

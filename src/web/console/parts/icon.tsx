@@ -21,7 +21,7 @@ const PATHS = {
   double: "M1 12l5 5L16 7m-5 9 1 1L22 7",
   warning: "M12 4 2 20h20L12 4Zm0 6v4m0 3h.01",
   copy: "M9 9h11v11H9V9Zm-3 6H4V4h11v2",
-  more: "M5 12h.01m7 0h.01m7 0h.01",
+  more: "M4 12h1m7 0h1m7 0h1",
   down: "m6 9 6 6 6-6",
   again: "M4 12a8 8 0 1 0 3-6M4 4v4h4",
   plus: "M12 5v14m-7-7h14",

@@ -28,7 +28,7 @@ export function Screen({ title, intro, actions, back, children }: ScreenProps): 
           <h1>
             <bdi>{title}</bdi>
           </h1>
-          {intro && <p class="intro">{intro}</p>}
+          {intro && <p class="narrow quiet">{intro}</p>}
         </div>
         {actions && <div class="line">{actions}</div>}
       </header>

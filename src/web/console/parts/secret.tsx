@@ -22,7 +22,9 @@ export function SecretDialog({ title, secret, children, onSaved }: SecretProps):
   return (
     <Dialog title={title} isClosable={false} wide>
       <p>It is shown only this once. {children}</p>
-      <code class="secret">{secret}</code>
+      <pre class="text">
+        <code class="secret">{secret}</code>
+      </pre>
       <div class="form-actions">
         <CopyButton text={secret} />
         <button

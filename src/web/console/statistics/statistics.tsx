@@ -130,7 +130,7 @@ function Numbers({ of }: { of: Parameters<typeof numbersOf>[0] }): JSX.Element {
 /** A chart for each channel or key. */
 function Charts({ of }: { of: { id: string; name: string }[] }): JSX.Element {
   return (
-    <div class="charts">
+    <div class="grid">
       {of.map(({ id, name }) => (
         <ChartBox key={id} id={id} name={name} />
       ))}

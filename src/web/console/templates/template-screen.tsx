@@ -80,7 +80,7 @@ function Editor({ template }: { template: Template | null }): JSX.Element {
   const fault = faultIn(body.value);
   const canWrite = may("templates:write");
   return (
-    <div class="columns">
+    <div class="grid">
       <Form
         submit={template ? "Save" : "Create"}
         isDisabled={!canWrite || names === null}

@@ -46,7 +46,7 @@ function TemplateList(): JSX.Element {
                   </a>
                   <code class="quiet">{language}</code>
                 </p>
-                <p class="row-detail choice-text" dir="auto">
+                <p class="row-detail clip" dir="auto">
                   {body}
                 </p>
               </div>

@@ -102,7 +102,7 @@ export function CallTable<One extends Call>({ caption, calls, columns, children 
           </td>
           <td class="answer-cell">
             {call.message}
-            {call.response && <pre>{call.response}</pre>}
+            {call.response && <pre class="text">{call.response}</pre>}
           </td>
           <td class="number">{duration(call.durationMs)}</td>
           {children(call)}

@@ -261,7 +261,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
 
 function Codes({ texts }: { texts: string[] }): JSX.Element {
   return (
-    <span class="codes">
+    <span class="line">
       {texts.map((text) => (
         <code key={text}>{text}</code>
       ))}
