@@ -168,7 +168,7 @@ test("a message is scheduled, moved by an hour, and canceled", async () => {
   const [before] = await scheduled();
   await page.getByRole("button", { name: "Change this scheduled message" }).click();
   await page.getByRole("menuitem", { name: "An hour later" }).click();
-  await page.getByText("Moved by an hour").waitFor();
+  await page.getByText("Moved", { exact: true }).waitFor();
   const [after] = await scheduled();
   expect(Date.parse(after.scheduledAt) - Date.parse(before.scheduledAt)).toBe(3_600_000);
   await page.getByRole("button", { name: "Change this scheduled message" }).click();

@@ -4,8 +4,15 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
-const dated = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const exact = new Intl.DateTimeFormat(undefined, {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+  second: "2-digit",
+});
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short" });
 const thisYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
@@ -14,11 +21,6 @@ const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "nume
 const count = new Intl.NumberFormat();
 
 /** The date and time to the second. */
-export function dateAndTime(at: number): string {
-  return dated.format(at);
-}
-
-/** The full date and time, for a tooltip. */
 export function exactTime(at: number): string {
   return exact.format(at);
 }
@@ -34,7 +36,7 @@ export function dayOf(at: number, now: number): string {
   if (days === 0) return "Today";
   if (days === 1) return "Yesterday";
   if (days === -1) return "Tomorrow";
-  return new Date(at).getFullYear() === new Date(now).getFullYear() ? longDay.format(at) : anyYear.format(at);
+  return (isSameYear(at, now) ? longDay : anyYear).format(at);
 }
 
 /** How long ago, as short as a list needs it: "now", "5 m", "3 h", "Tue", "4 Mar". */
@@ -44,7 +46,7 @@ export function ago(at: number, now: number): string {
   if (passed < HOUR_MS) return `${Math.floor(passed / MINUTE_MS)} m`;
   if (passed < DAY_MS) return `${Math.floor(passed / HOUR_MS)} h`;
   if (passed < 6 * DAY_MS) return weekday.format(at);
-  return new Date(at).getFullYear() === new Date(now).getFullYear() ? thisYear.format(at) : anyYear.format(at);
+  return (isSameYear(at, now) ? thisYear : anyYear).format(at);
 }
 
 const UNITS = [
@@ -91,7 +93,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 
 /** Whether two times are on the same day here. */
 export function isSameDay(one: number, other: number): boolean {
-  return new Date(one).toDateString() === new Date(other).toDateString();
+  return calendarDays(one, other) === 0;
 }
 
 /** A time as the field `datetime-local` has it, in the browser's time zone. */
@@ -104,4 +106,8 @@ export function fieldTime(at: number): string {
 function calendarDays(at: number, now: number): number {
   const midnight = (time: number) => new Date(time).setHours(0, 0, 0, 0);
   return Math.round((midnight(now) - midnight(at)) / DAY_MS);
+}
+
+function isSameYear(one: number, other: number): boolean {
+  return new Date(one).getFullYear() === new Date(other).getFullYear();
 }

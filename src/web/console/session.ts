@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { ParleyError } from "../../client/error.ts";
+import type { ParleyError } from "../../client/error.ts";
 import type { ApiSchemas } from "../../client/parley.ts";
 import { unreachable } from "../../client/retry.ts";
 import { bodyOf, markAsScript } from "./request.ts";
@@ -55,8 +55,7 @@ export async function beginSession(): Promise<void> {
 export async function keepSession(): Promise<void> {
   const now = sessionState.value;
   if (now.state !== "in" || now.isLost) return;
-  const answer = await ask("/console/api/session");
-  if (!answer.ok && answer.error.status === 401) sessionLost();
+  await ask("/console/api/session").catch((error: ParleyError) => error.status === 401 && sessionLost());
 }
 
 /**
@@ -77,27 +76,21 @@ export function hasAccess(): boolean {
   return document.getElementById("console")?.dataset.access !== undefined;
 }
 
-/** Asks whom Cloudflare Access vouches for. */
-export async function readPersonOfAccess(): Promise<
-  { ok: true; access: PersonOfAccess } | { ok: false; error: ParleyError }
-> {
-  const answer = await ask("/console/access");
-  return answer.ok ? { ok: true, access: (answer.body as { access: PersonOfAccess }).access } : answer;
+/** Asks whom Cloudflare Access vouches for. @throws ParleyError */
+export async function readPersonOfAccess(): Promise<PersonOfAccess> {
+  return (await ask<{ access: PersonOfAccess }>("/console/access")).access;
 }
 
-/** Signs in. @returns null, or why it was refused */
-export async function signIn(proof: Proof): Promise<ParleyError | null> {
+/** Signs in. @throws ParleyError if it is refused */
+export async function signIn(proof: Proof): Promise<void> {
   const headers = { "Content-Type": "application/json" };
-  const answer = await ask("/console/session", { method: "POST", headers, body: JSON.stringify(proof) });
-  if (!answer.ok) return answer.error;
+  await ask("/console/session", { method: "POST", headers, body: JSON.stringify(proof) });
   await readSession();
-  return null;
 }
 
 /** Signs out on this device. Nothing of the person stays in the tab. @throws ParleyError if the session did not end */
 export async function signOut(): Promise<void> {
-  const answer = await ask("/console/session", { method: "DELETE" });
-  if (!answer.ok) throw answer.error;
+  await ask("/console/session", { method: "DELETE" });
   leave();
 }
 
@@ -108,15 +101,16 @@ function leave(): void {
 }
 
 async function readSession(): Promise<void> {
-  const answer = await ask("/console/api/session");
-  if (answer.ok) {
-    const { session } = answer.body as { session: Session };
+  try {
+    const { session } = await ask<{ session: Session }>("/console/api/session");
     const before = sessionState.value;
     // Somebody else signed in over the page of the one before.
     if (before.state === "in" && before.session.member?.id !== session.member?.id) return leave();
     sessionState.value = { state: "in", session, isLost: false };
-  } else if (answer.error.status === 401) sessionState.value = { state: "out", code: null };
-  else sessionState.value = { state: "unknown", error: answer.error };
+  } catch (cause) {
+    const error = cause as ParleyError;
+    sessionState.value = error.status === 401 ? { state: "out", code: null } : { state: "unknown", error };
+  }
 }
 
 /**
@@ -129,15 +123,12 @@ function takeCode(): string | null {
   return code;
 }
 
-async function ask(
-  path: string,
-  init?: RequestInit,
-): Promise<{ ok: true; body: unknown } | { ok: false; error: ParleyError }> {
-  try {
-    const request = new Request(new URL(path, location.href), init);
-    markAsScript(request);
-    return { ok: true, body: await bodyOf(await fetch(request)) };
-  } catch (cause) {
-    return { ok: false, error: cause instanceof ParleyError ? cause : unreachable(location.href, cause) };
-  }
+/** @throws ParleyError */
+async function ask<T>(path: string, init?: RequestInit): Promise<T> {
+  const request = new Request(new URL(path, location.href), init);
+  markAsScript(request);
+  const response = await fetch(request).catch((cause: unknown) => {
+    throw unreachable(location.href, cause);
+  });
+  return (await bodyOf(response)) as T;
 }

@@ -6,7 +6,7 @@ import { areKeysOn, setKeys, shortcuts } from "./shortcuts.ts";
 export function ShortcutList(): JSX.Element {
   return (
     <Dialog title="Keyboard shortcuts">
-      <dl class="keys">
+      <dl class="stack">
         {shortcuts.value.map(({ keys, label }) => (
           <div key={keys + label} class="between">
             <dt>{label}</dt>

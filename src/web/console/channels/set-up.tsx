@@ -215,7 +215,7 @@ export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel 
   return (
     <Facts>
       <Fact name={kind === "whatsapp" ? "Callback URL" : "URL"}>
-        <Copyable text={webhook.url} label="the URL" />
+        <Copyable text={webhook.url} />
       </Fact>
       <Fact name={kind === "whatsapp" ? "Verify token" : "Secret token"}>
         {webhook.verifyToken === null ? (
@@ -223,7 +223,7 @@ export function WebhookFacts({ channel: { webhook, kind } }: { channel: Channel 
             Shown with the permission <code>channels:write</code>
           </span>
         ) : (
-          <Copyable text={webhook.verifyToken} label="the token" />
+          <Copyable text={webhook.verifyToken} />
         )}
       </Fact>
     </Facts>

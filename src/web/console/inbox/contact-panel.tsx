@@ -68,7 +68,7 @@ export function ContactPanel({ store, chat, onClose }: PanelProps): JSX.Element 
           )}
         </Fact>
         <Fact name="Address">
-          <Copyable text={contact.address} label="the address" />
+          <Copyable text={contact.address} />
         </Fact>
         <Fact name="Channel">
           <bdi>{channel.name}</bdi>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Member, Message } from "../api.ts";
-import { dateAndTime, duration, exactTime, fromNow } from "../format.ts";
+import { duration, exactTime, fromNow } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Copyable } from "../parts/copy.tsx";
@@ -104,8 +104,8 @@ function TimeFact({ name, at }: { name: string; at: string | undefined }): JSX.E
   const time = Date.parse(at);
   return (
     <Fact name={name}>
-      <time dateTime={at} title={exactTime(time)}>
-        {dateAndTime(time)}
+      <time dateTime={at}>
+        {exactTime(time)}
         {time > now.value && `, ${fromNow(time, now.value)}`}
       </time>
     </Fact>

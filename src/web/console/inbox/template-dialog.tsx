@@ -4,9 +4,9 @@ import { fillTemplate } from "../../../chats/template.ts";
 import type { Chat, Template } from "../api.ts";
 import { MOST, useGet, usePlace } from "../organization.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
+import { TemplateValues } from "../parts/template-values.tsx";
 import type { Draft } from "./conversation-store.ts";
 
 interface TemplateDialogProps {
@@ -104,15 +104,12 @@ function Filling({ template, chat, onBack, onSend }: FillingProps): JSX.Element 
         onSend({ content, type: "TEMPLATE", templateId: template.id, variables: values.value });
       }}
     >
-      {template.variables.map((name) => (
-        <Input
-          key={name}
-          label={name}
-          required
-          value={values.value[name] ?? ""}
-          onInput={(event) => (values.value = { ...values.value, [name]: event.currentTarget.value })}
-        />
-      ))}
+      <TemplateValues
+        names={template.variables}
+        values={values.value}
+        onValues={(next) => (values.value = next)}
+        required
+      />
       <section class="preview" aria-label="Preview">
         <p class="text" dir="auto">
           {"text" in filled ? filled.text : "tooLong" in filled ? "The filled text is too long." : template.body}

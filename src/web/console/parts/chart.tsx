@@ -6,7 +6,7 @@ import { Table } from "./table.tsx";
 /** One part of each bar. */
 export interface Series {
   label: string;
-  tone: "main" | "bad" | "warn" | "quiet";
+  tone: "good" | "failed" | "warn" | "quiet";
   /** A number for each bar. */
   values: number[];
 }
@@ -46,14 +46,14 @@ export function Chart({ title, by, starts, series, actions }: ChartProps): JSX.E
   const period = by === "day" ? plural(starts.length, "day") : plural(starts.length, "hour");
   return (
     <figure class="chart">
-      <figcaption class="chart-head">
+      <figcaption class="between">
         <h3>{title}</h3>
         {actions}
       </figcaption>
-      <ul class="chart-legend">
+      <ul class="line quiet note">
         {parts.map(({ label, count }, n) => (
           <li key={label}>
-            <span class={`chart-mark chart-${series[n]?.tone}`} />
+            <span class={`chart-mark ${series[n]?.tone}`} />
             {label} <strong>{number(count)}</strong>
           </li>
         ))}
@@ -126,7 +126,7 @@ function Bar({ at, top, series }: { at: number; top: number; series: Series[] })
         const height = value === 0 ? 0 : Math.max(LEAST, (value / top) * HEIGHT);
         y -= height;
         return height === 0 ? null : (
-          <rect key={label} class={`chart-${tone}`} x={at * STEP + 1} y={y} width={WIDTH} height={height} />
+          <rect key={label} class={tone} x={at * STEP + 1} y={y} width={WIDTH} height={height} />
         );
       })}
     </>
@@ -149,7 +149,7 @@ export function Sparkline({ values, label }: { values: number[]; label: string }
         return (
           <rect
             key={n}
-            class={value === 0 ? "chart-none" : "chart-main"}
+            class={value === 0 ? "chart-none" : "good"}
             x={n * STEP + 1}
             y={HEIGHT - height}
             width={WIDTH}

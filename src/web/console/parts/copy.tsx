@@ -15,11 +15,11 @@ function useCopying(text: string): [boolean, () => void] {
   return [isCopied, () => void navigator.clipboard.writeText(text).then(copied, sayError)];
 }
 
-/** A short text in monospace that a click copies. @param label what it is, for the title; most are ids */
-export function Copyable({ text, label = "the id" }: { text: string; label?: string }): JSX.Element {
+/** A short text in monospace that a click copies. */
+export function Copyable({ text }: { text: string }): JSX.Element {
   const [isCopied, copy] = useCopying(text);
   return (
-    <button type="button" class="copyable" title={`Copy ${label}`} onClick={copy}>
+    <button type="button" class="copyable" title="Copy" onClick={copy}>
       <code>{text}</code>
       <Icon name={isCopied ? "check" : "copy"} />
       <span class="hidden" role="status">

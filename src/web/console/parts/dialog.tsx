@@ -80,7 +80,7 @@ export function Dialog({
         if (isClosable && event.target === dialog.current) onClose();
       }}
     >
-      <div class="dialog-body">
+      <div class="stack dialog-body">
         <header class="between">
           <h2 id={id}>{title}</h2>
           {isClosable && (

@@ -58,17 +58,17 @@ export function LastDays({ of, label }: { of: string; label: string }): JSX.Elem
 
 /** What is counted of a key: what each number means to a person, and the color of its bars. */
 export const KEY_PARTS = [
-  { label: "Accepted", tone: "main" },
+  { label: "Accepted", tone: "good" },
   { label: "Over a limit", tone: "warn" },
-  { label: "Refused", tone: "bad" },
+  { label: "Refused", tone: "failed" },
 ] as const;
 
 /** What is counted of a channel. */
 export const CHANNEL_PARTS = [
-  { label: "Sent", tone: "main" },
+  { label: "Sent", tone: "good" },
   { label: "Tried again", tone: "quiet" },
   { label: "Unknown", tone: "warn" },
-  { label: "Failed", tone: "bad" },
+  { label: "Failed", tone: "failed" },
 ] as const;
 
 type Counts = Pick<Schemas["KeyStats"], "admitted" | "refused"> | Pick<Schemas["ChannelStats"], "attempts">;

@@ -36,7 +36,7 @@ export function Empty({ icon, title, children, action = null, command }: EmptyPr
       {action}
       {command && (
         <p class="stack note">
-          <span>Or in a terminal:</span> <Copyable text={command} label="the command" />
+          <span>Or in a terminal:</span> <Copyable text={command} />
         </p>
       )}
     </div>

@@ -12,24 +12,21 @@ export function AccessSignIn(): JSX.Element | null {
   const [refusal, setRefusal] = useState<ParleyError | null>(null);
   const [isBusy, setBusy] = useState(false);
   if (!hasAccess()) return null;
-  const begin = async (access: { memberId?: string }) => setRefusal(await signIn({ access }));
   const ask = async () => {
-    const answer = await readPersonOfAccess();
-    // Access itself refused the request, because its session has ended. It asks for a new one before it shows the page.
-    if (!answer.ok && answer.error.status === 401 && answer.error.code !== "access_invalid") location.reload();
-    else if (!answer.ok) setRefusal(answer.error);
-    else if (answer.access.members.length > 1) setChoices(answer.access.members);
-    else await begin({});
+    const { members } = await readPersonOfAccess().catch((error: ParleyError) => {
+      // Access itself refused the request, because its session has ended. It asks for a new one before it shows the page.
+      if (error.status === 401 && error.code !== "access_invalid") location.reload();
+      throw error;
+    });
+    if (members.length > 1) setChoices(members);
+    else await signIn({ access: {} });
   };
   const once = async (work: () => Promise<void>) => {
     if (isBusy) return;
     setBusy(true);
     setRefusal(null);
-    try {
-      await work();
-    } finally {
-      setBusy(false);
-    }
+    await work().catch(setRefusal);
+    setBusy(false);
   };
   return (
     <div class="stack">
@@ -41,7 +38,12 @@ export function AccessSignIn(): JSX.Element | null {
         <fieldset class="stack">
           <legend>Sign in as</legend>
           {choices.map(({ id, name, organization }) => (
-            <button key={id} type="button" class="button" onClick={() => void once(() => begin({ memberId: id }))}>
+            <button
+              key={id}
+              type="button"
+              class="button"
+              onClick={() => void once(() => signIn({ access: { memberId: id } }))}
+            >
               <span>
                 <bdi>{name}</bdi>, <bdi>{organization.name}</bdi>
               </span>

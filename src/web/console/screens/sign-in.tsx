@@ -34,7 +34,7 @@ export function SignInForm({ code }: { code: string | null }): JSX.Element {
       submit="Sign in"
       onSubmit={async ({ text }) => {
         setRefusal(null);
-        setRefusal(await signIn(isLink ? { code } : { token: text("token") }));
+        await signIn(isLink ? { code } : { token: text("token") }).catch(setRefusal);
       }}
     >
       {isLink ? (

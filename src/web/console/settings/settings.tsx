@@ -86,11 +86,11 @@ export function Settings(): JSX.Element {
         <section class="section">
           <h2>Export</h2>
           <p class="stack">
-            All members, channels, templates, chats and messages, as lines of JSON. There are no secrets in it. A large
-            export ends with a line that says how to go on, which this command does by itself:
+            All members, channels, templates, chats and messages, as lines of JSON, without secrets. A large export ends
+            with a line that says how to go on. This command goes on by itself:
           </p>
           <p>
-            <Copyable text="npm run --silent cli -- export > parley.ndjson" label="the command" />
+            <Copyable text="npm run --silent cli -- export > parley.ndjson" />
           </p>
           <p>
             <a class="button" href={addressOf(id, "/export")} download={`${id}.ndjson`}>

@@ -12,6 +12,7 @@ import { Field, Input } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Loaded } from "../parts/states.tsx";
+import { TemplateValues } from "../parts/template-values.tsx";
 import { Time } from "../parts/time.tsx";
 import { say } from "../parts/toast.tsx";
 import { forget } from "../resource.ts";
@@ -188,15 +189,7 @@ function Preview({ body, names, values, onValues, children }: PreviewProps): JSX
           {"text" in filled ? filled.text || "…" : "The filled text is too long."}
         </p>
       </div>
-      {names.map((name) => (
-        <Input
-          key={name}
-          label={name}
-          placeholder="A value to try"
-          value={values[name] ?? ""}
-          onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
-        />
-      ))}
+      <TemplateValues names={names} values={values} onValues={onValues} placeholder="A value to try" />
       {children}
     </section>
   );

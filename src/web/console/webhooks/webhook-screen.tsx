@@ -236,7 +236,7 @@ function Details({ shown }: { shown: Webhook }): JSX.Element {
           <h2>Calls</h2>
           <Facts>
             <Fact name="URL">
-              <Copyable text={url} label="the URL" />
+              <Copyable text={url} />
             </Fact>
             <Fact name="Id">
               <Copyable text={id} />

@@ -1,0 +1,28 @@
+import type { JSX } from "preact";
+import { Input } from "./field.tsx";
+
+interface ValuesProps {
+  /** The names of a template's placeholders. */
+  names: readonly string[];
+  values: Readonly<Record<string, string>>;
+  onValues: (values: Record<string, string>) => void;
+  placeholder?: string;
+  required?: boolean;
+}
+
+/** A field for each placeholder of a template. */
+export function TemplateValues({ names, values, onValues, ...input }: ValuesProps): JSX.Element {
+  return (
+    <>
+      {names.map((name) => (
+        <Input
+          {...input}
+          key={name}
+          label={name}
+          value={values[name] ?? ""}
+          onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
+        />
+      ))}
+    </>
+  );
+}
