@@ -183,6 +183,7 @@ test("the operator renames the organization, sets limits and a retention, and de
   await page.getByRole("button", { name: "Change the retention of Site" }).click();
   await dialog(page).getByRole("button", { name: "30 days" }).click();
   await dialog(page).getByRole("button", { name: "Delete older messages" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
   await page.getByText("30 days", { exact: true }).waitFor();
   const { channel } = await doomed.operator("GET", `/channels/${doomed.channel.id}`);
   expect(channel.retentionDays).toBe(30);

@@ -18,7 +18,7 @@ export function ShortcutList(): JSX.Element {
           </div>
         ))}
       </dl>
-      <label class="line">
+      <label class="beside">
         <input type="checkbox" checked={areKeysOn.value} onChange={(event) => setKeys(event.currentTarget.checked)} />
         Single keys work outside of fields
       </label>

@@ -41,7 +41,7 @@ export function LimitsDialog({ organization: { limits, selfService }, onSave }: 
     >
       <p class="stack">An empty field is no limit.</p>
       <Limit label="Chats" name="chats" value={limits.chats} max={1_000_000_000} />
-      <label class="line">
+      <label class="beside">
         <input
           type="checkbox"
           checked={isOn.value}
