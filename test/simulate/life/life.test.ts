@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingIn, runObjectSeries, saboteurCaught } from "../objects/scenario.ts";
+import { missingIn, runObjectSeries, SABOTEUR_TIMEOUT_MS, saboteurCaught } from "../objects/scenario.ts";
 import { PLAIN_SABOTEURS } from "./saboteurs.ts";
 import { LIFE } from "./scenario.ts";
 
@@ -25,13 +25,10 @@ test("a seed is the same each time, also in another copy of the service", async 
   expect(one.trace.length).toBeGreaterThan(10);
 });
 
-/** Some are found after a few hundred seeds, which take long on a busy machine. */
-const FIND_MS = 120_000;
-
 test.each(Object.entries(PLAIN_SABOTEURS))(
   "the simulation finds a wrong version: %s",
   async (_name, wrong) => {
     expect(await saboteurCaught(LIFE, wrong)).not.toBeNull();
   },
-  FIND_MS,
+  SABOTEUR_TIMEOUT_MS,
 );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingIn, runObjectSeries, saboteurCaught } from "../objects/scenario.ts";
+import { missingIn, runObjectSeries, SABOTEUR_TIMEOUT_MS, saboteurCaught } from "../objects/scenario.ts";
 import { PLAIN_SABOTEURS } from "./saboteurs.ts";
 import { ORGANIZATION } from "./scenario.ts";
 
@@ -25,6 +25,10 @@ test("a seed is the same each time, also in another copy of the service", async 
   expect(one.trace.length).toBeGreaterThan(0);
 });
 
-test.each(Object.entries(PLAIN_SABOTEURS))("the simulation finds a wrong version: %s", async (_name, wrong) => {
-  expect(await saboteurCaught(ORGANIZATION, wrong)).not.toBeNull();
-});
+test.each(Object.entries(PLAIN_SABOTEURS))(
+  "the simulation finds a wrong version: %s",
+  async (_name, wrong) => {
+    expect(await saboteurCaught(ORGANIZATION, wrong)).not.toBeNull();
+  },
+  SABOTEUR_TIMEOUT_MS,
+);

@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
-import { missingIn, runObjectSeries, saboteurCaught } from "../objects/scenario.ts";
+import { missingIn, runObjectSeries, SABOTEUR_TIMEOUT_MS, saboteurCaught } from "../objects/scenario.ts";
 import { PLAIN_SABOTEURS } from "./saboteurs.ts";
 import { WEBHOOKS } from "./scenario.ts";
 
 /** To see one seed line by line: `npm run test:simulate -- --webhooks --trace <seed>`. */
 const FROM = Number(process.env.SEED || Math.trunc(Math.random() * 1e8));
 const SEEDS = 120;
-/** Some wrong versions show only after many seeds. */
-const SABOTEUR_TIMEOUT_MS = 120_000;
 
 const service = await WEBHOOKS.load();
 const series = await runObjectSeries(WEBHOOKS, service, FROM, SEEDS);
