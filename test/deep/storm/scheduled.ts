@@ -119,6 +119,8 @@ export async function dueAtOnce({ rounds, log }: Force, { server, telegram }: Gr
     ),
   );
   log(`  ${count} scheduled`);
+  if (Date.now() > dueAt - 5_000)
+    throw new Error("The machine is too busy: the messages were due before all were accepted");
   const calm = await sendTimes(parley, besideChat, async () => Date.now() > dueAt - 2_000);
   const calls = () => callsAfter(telegram, 4_970_000, chats.length);
   await delay(Math.max(0, dueAt - Date.now()));
