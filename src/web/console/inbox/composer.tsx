@@ -191,8 +191,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
           onClose={() => (open.value = null)}
           onSend={async (times) => {
             if (isSending) throw STILL_SENDING;
-            open.value = null;
-            await sending.send({ content: text.trim(), type: "TEXT", ...times });
+            void sending.send({ content: text.trim(), type: "TEXT", ...times });
           }}
         />
       )}

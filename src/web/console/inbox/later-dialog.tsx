@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { exactTime, fieldTime, fromNow } from "../format.ts";
+import { fieldTime } from "../format.ts";
 import { Chips } from "../parts/chips.tsx";
 import { FormDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
@@ -40,12 +40,7 @@ export function LaterDialog({ text, onClose, onSend }: LaterProps): JSX.Element 
           },
         }))}
       />
-      <TimeInput
-        label="Send at"
-        hint={Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`}
-        required
-        value={at}
-      />
+      <TimeInput label="Send at" required value={at} />
       <TimeInput label="Not after" hint="Optional. It is not delivered after this time." value={until} />
     </FormDialog>
   );

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { ParleyError } from "../api.ts";
-import { exactTime, fieldTime, fromNow } from "../format.ts";
+import { fieldTime } from "../format.ts";
 import { FormDialog, openDialog } from "../parts/dialog.tsx";
 import { TimeInput } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -71,12 +71,7 @@ function MoveDialog({ at, move }: Pick<ActionsProps, "at" | "move">): JSX.Elemen
         say("Moved");
       }}
     >
-      <TimeInput
-        label="Send at"
-        hint={isTime ? `${exactTime(time)}, ${fromNow(time, serviceNow())}` : ""}
-        required
-        value={value}
-      />
+      <TimeInput label="Send at" required value={value} />
     </FormDialog>
   );
 }

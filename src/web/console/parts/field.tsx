@@ -1,6 +1,7 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
+import { exactTime, fromNow } from "../format.ts";
 
 interface Labels {
   label: string;
@@ -42,13 +43,19 @@ export function Select({ label, hint, ...select }: Labels & JSX.IntrinsicElement
   );
 }
 
-type TimeProps = Labels & { value: Signal<string>; required?: boolean };
+interface TimeProps extends Labels {
+  value: Signal<string>;
+  required?: boolean;
+}
 
-/** Asks for a date and time in the browser's time zone. */
-export function TimeInput({ value, ...input }: TimeProps): JSX.Element {
+/** Asks for a date and time in the browser's time zone. Without a hint, it says how far away the time is. */
+export function TimeInput({ value, hint, ...input }: TimeProps): JSX.Element {
+  const time = new Date(value.value).getTime();
+  const away = Number.isNaN(time) ? "" : `${exactTime(time)}, ${fromNow(time, Date.now())}`;
   return (
     <Input
       {...input}
+      hint={hint ?? away}
       type="datetime-local"
       value={value.value}
       onInput={(event) => (value.value = event.currentTarget.value)}
