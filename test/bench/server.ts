@@ -120,7 +120,9 @@ async function workerdIn(folder: string, { quiet }: { quiet: boolean }): Promise
   const workerd = createRequire(miniflare)("workerd") as { default: string };
   const path = join(folder, "workerd.sh");
   const run = `exec '${workerd.default}' "$@"${quiet ? " >/dev/null" : ""}`;
-  await writeFile(path, `#!/bin/sh\necho $$ > '${join(folder, "workerd.pid")}'\n${run}\n`);
+  // SQLite writes a temporary file in each step of a deletion. In /var/tmp, a busy disk would hold up requests.
+  const environment = `export SQLITE_TMPDIR='${folder}'`;
+  await writeFile(path, `#!/bin/sh\necho $$ > '${join(folder, "workerd.pid")}'\n${environment}\n${run}\n`);
   await chmod(path, 0o755);
   return path;
 }
