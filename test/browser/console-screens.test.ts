@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, inject, test } from "vitest";
 import { createTemplate } from "../support/world/factories.ts";
@@ -197,6 +198,29 @@ test("the operator renames the organization, sets limits and a retention, and de
   await page.context().close();
 });
 
+test("an export is gathered from its parts into one file", async () => {
+  const exported = await openDesk("Exported");
+  await exported.chat("Zoe");
+  const page = await openConsole(browser, screenOf(exported, "settings"));
+  const download = async () => {
+    const begun = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    const file = await begun;
+    expect(file.suggestedFilename()).toBe(`${exported.organization.id}.ndjson`);
+    return (await readFile(await file.path(), "utf8")).trimEnd().split("\n");
+  };
+  const types = (await download()).map((line) => JSON.parse(line).type);
+  expect(types).toEqual(expect.arrayContaining(["member", "channel", "chat"]));
+  expect(types.at(-1)).toBe("end");
+  await page.route(/\/export/, async (route) => {
+    const isFirst = new URL(route.request().url()).searchParams.get("after") !== "the rest";
+    const lines = isFirst ? ['{"n":1}', '{"type":"end","next":"the rest"}'] : ['{"n":2}', '{"type":"end","next":null}'];
+    await route.fulfill({ contentType: "application/x-ndjson", body: `${lines.join("\n")}\n` });
+  });
+  expect(await download()).toEqual(['{"n":1}', '{"n":2}', '{"type":"end","next":null}']);
+  await page.context().close();
+});
+
 test("the audit log shows who did what, and only what the filters ask for", async () => {
   const audited = await openDesk("Audited");
   const page = await openConsole(browser, screenOf(audited, "members"));
@@ -232,7 +256,7 @@ test("what a member may not see is named, and what a member may not change has n
   const page = await openAsMember(browser, desk, ["channels:read"], screenOf(desk, "settings"));
   await page.getByText("Only the operator changes these.").waitFor();
   expect(await page.getByRole("button", { name: /Change|Delete/ }).count()).toBe(0);
-  expect(await page.getByRole("link", { name: "Download" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Download" }).count()).toBe(0);
   for (const [path, permission] of [
     ["templates", "templates:read"],
     ["members", "members:read"],

@@ -49,6 +49,13 @@ export function eventsOf(organizationId: string): EventSource {
   };
 }
 
+/** A part of the organization's export, as lines. @param after what the part before named; empty for the first. @throws ParleyError */
+export async function exportPart(organizationId: string, after: string, signal: AbortSignal): Promise<string> {
+  const path = `/export${after && `?after=${encodeURIComponent(after)}`}`;
+  const response = await watchedFetch(new Request(addressOf(organizationId, path), { signal }));
+  return response.ok ? response.text() : bodyOf(response);
+}
+
 /** The address of a route of the organization, for links and downloads. */
 export function addressOf(organizationId: string, path: string): string {
   return `${baseOf(organizationId)}${path}`;

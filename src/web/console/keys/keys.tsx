@@ -52,9 +52,7 @@ function KeyList(): JSX.Element {
       }}
       notice={
         may("keys:write") &&
-        !canCreate && (
-          <p class="notice tone-warn">Only the operator creates and changes keys here. You can revoke them.</p>
-        )
+        !canCreate && <p class="notice tone-warn">Only the operator creates and changes keys. You can revoke them.</p>
       }
     >
       {(rows) => <Rows rows={rows} />}

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { addressOf, call, type Organization } from "../api.ts";
+import { call, type Organization } from "../api.ts";
 import { number } from "../format.ts";
 import { usePlace } from "../organization.ts";
 import { Copyable } from "../parts/copy.tsx";
@@ -8,6 +8,7 @@ import { Fact, Facts, Screen } from "../parts/screen.tsx";
 import { Time } from "../parts/time.tsx";
 import { currentSession, may } from "../session.ts";
 import { DeleteOrganization } from "./delete-organization.tsx";
+import { Export } from "./export.tsx";
 import { LimitsDialog, NameDialog } from "./organization-dialogs.tsx";
 import { Retention } from "./retention.tsx";
 
@@ -82,23 +83,7 @@ export function Settings(): JSX.Element {
         </section>
       </div>
       {may("channels:read") && <Retention />}
-      {may("data:export") && (
-        <section class="section">
-          <h2>Export</h2>
-          <p class="stack">
-            All members, channels, templates, chats and messages, as lines of JSON, without secrets. A large export ends
-            with a line that says how to go on. This command goes on by itself:
-          </p>
-          <p>
-            <Copyable text="npm run --silent cli -- export > parley.ndjson" />
-          </p>
-          <p>
-            <a class="button" href={addressOf(id, "/export")} download={`${id}.ndjson`}>
-              Download
-            </a>
-          </p>
-        </section>
-      )}
+      {may("data:export") && <Export />}
       {isOperator && (
         <section class="section">
           <h2>Delete the organization</h2>
