@@ -195,6 +195,7 @@ export class ScheduledMessages {
       return { outcome: "ok", doc: this.#place(identity, { ...row, message: moved }) };
     }
     this.#commit([scheduledEvent(moved)], () => this.#rows.move(moved, scheduledAt));
+    this.#endRestForRoom(now);
     return ok(moved);
   }
 
@@ -267,6 +268,13 @@ export class ScheduledMessages {
       this.#rows.remove(id);
       this.#ended.insert(row, at);
     });
+    this.#endRestForRoom(this.#host.clock.now());
+  }
+
+  /** The message that waited for room may have been moved or canceled. Then the next one is on time. */
+  #endRestForRoom(now: number): void {
+    const dueAt = this.nextDueAt();
+    if (this.#rest?.isForRoom && (dueAt === null || dueAt > now)) this.#rest = null;
   }
 
   #commit(events: NewEvent[], write: () => void): void {

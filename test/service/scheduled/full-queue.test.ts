@@ -44,14 +44,17 @@ async function fullQueue(body: object = {}) {
   return { ...place, scheduled };
 }
 
+async function nextAttemptAt({ api, chatId }: Place, id: string): Promise<string | null> {
+  return (await api("GET", `/chats/${chatId}/messages/${id}/attempts`)).body.nextAttemptAt;
+}
+
 test("a due message that finds a full queue tries again each minute, and takes its place when there is room", async () => {
   const place = await fullQueue();
   const { scheduled, message, ringIn, object } = place;
   await ringIn(MINUTE);
   expect(await message(scheduled.id)).toEqual(scheduled);
   expect(await alarmOf(object())).toBeLessThanOrEqual(Date.now() + MINUTE);
-  const history = await place.api("GET", `/chats/${place.chatId}/messages/${scheduled.id}/attempts`);
-  expect(history.body.nextAttemptAt).toBe(inFuture(MINUTE));
+  expect(await nextAttemptAt(place, scheduled.id)).toBe(inFuture(MINUTE));
   await ringIn(MINUTE);
   expect(await message(scheduled.id)).toEqual(scheduled);
   await makeRoom(place);
@@ -68,6 +71,17 @@ test("a send never takes the room in the queue for which a due message waits", a
   await makeRoom(place);
   expect((await send(api, chatId)).seq).toBe(10_002);
   expect(await message(scheduled.id)).toMatchObject({ seq: 10_001, status: "QUEUED" });
+});
+
+test.each([
+  ["canceled", (place: Place, id: string) => place.cancel(id)],
+  ["moved", (place: Place, id: string) => place.patch(id, { scheduledAt: inFuture(DAY) })],
+])("a message that waited for room and was %s delays no other", async (_name, act) => {
+  const place = await fullQueue();
+  const other = await place.schedule(MINUTE + 20_000);
+  await place.ringIn(MINUTE);
+  expect((await act(place, place.scheduled.id)).status).toBe(200);
+  expect(await nextAttemptAt(place, other.id)).toBe(other.scheduledAt);
 });
 
 test("a message that finds a full queue for a day is FAILED", async () => {
