@@ -30,7 +30,7 @@ export function MessagePanel({ store, message, members, onClose }: PanelProps): 
   const run = (work: Promise<unknown>, text: string) => void work.then(() => say(text), sayError);
   const redact = () => (
     <Confirm title="Redact this message?" submit="Redact" onSubmit={() => store.redact(id)}>
-      <p>Its text, file and metadata are removed here. This can’t be undone.</p>
+      <p>Its text, file and metadata are removed here, but not what the contact got. This can’t be undone.</p>
     </Confirm>
   );
   const canSend = may("messages:send");
