@@ -6,7 +6,7 @@ import { Chart, type Series, Sparkline } from "./chart.tsx";
 import { Loaded } from "./states.tsx";
 import { Tabs } from "./tabs.tsx";
 
-export type History = Schemas["KeyHistory"] | Schemas["ChannelHistory"];
+type History = Schemas["KeyHistory"] | Schemas["ChannelHistory"];
 
 const PERIODS = [
   { value: "day", label: "92 days" },
