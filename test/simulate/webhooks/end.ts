@@ -42,6 +42,12 @@ export async function checkEnd(parts: Parts): Promise<void> {
   const healthy = lines.filter(({ line }) => !isDead || line.webhookId !== ill);
   for (const { chat, line, dueAt } of healthy.sort((one, other) => one.dueAt - other.dueAt)) {
     await world.run(dueAt + GRACE_MS, MAX_EVENTS);
+    const webhook = webhooks.get(line.webhookId);
+    // It has failed for days, and no line was due to find out that it works again.
+    if (webhook && stateOf(webhook).name === "disabled") {
+      owner.enable(webhook.name);
+      await world.run(world.now + GRACE_MS, MAX_EVENTS);
+    }
     if (!isAlive(parts, chat, line)) continue;
     const left = judge.left(line);
     world.check(
