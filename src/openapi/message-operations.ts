@@ -51,7 +51,7 @@ const historySchema = resource<ShownHistory>()(
       .describe("The attempts that have ended, oldest first: the first one, and the last 20"),
     dropped: count.describe("How many attempts between the first one and the last 20 are not kept"),
     nextAttemptAt: timeOrNull(
-      "When the next attempt begins, if the channel allows it then. For a scheduled message: when it is due. Null if none is planned, if one is under way, or while the message waits behind another one",
+      "When the next attempt begins, if the channel allows it then. For a scheduled message: when it takes its place. Null if none is planned, if one is under way, or while the message waits behind another one",
     ),
   }),
 );

@@ -5,7 +5,7 @@ import type { MessageLog } from "../log/message-log.ts";
 import type { ScheduledMessages } from "../scheduled/scheduled-messages.ts";
 import { type ChatRetention, keptMs, lastToDelete, nextLookAt } from "./decisions.ts";
 
-/** The messages of one step. A send that arrives meanwhile waits for one step at most. */
+/** The messages of one step, with a place and without one. A send that arrives meanwhile waits for one step at most. */
 const STEP_SIZE = 250;
 /** A run that deletes more leaves the rest to the next alarm. */
 const MAX_STEPS = 200;
@@ -126,8 +126,6 @@ export class Retention {
     await this.#host.ask();
     if (!exists()) return true;
     if (!this.#isConfirmed) return false;
-    const keptNow = this.#keptMs();
-    if (keptNow !== null) this.#host.ended.removeEnded(now - keptNow);
     for (let steps = 1; this.#step(now); steps++) {
       if (steps === MAX_STEPS) return true;
       this.#busyUntil = this.#host.clock.now() + AGAIN_AFTER_MS;
@@ -147,10 +145,12 @@ export class Retention {
 
   /** Deletes the oldest messages. @returns whether it deleted any */
   #step(now: number): boolean {
-    const { log } = this.#host;
+    const { ended, log } = this.#host;
     const kept = this.#keptMs();
-    const last = kept === null ? null : lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
-    if (!last) return false;
+    if (kept === null) return false;
+    const isAnyRemoved = ended.removeEnded(now - kept, STEP_SIZE);
+    const last = lastToDelete(log.floor.oldest(STEP_SIZE), kept, now);
+    if (!last) return isAnyRemoved;
     this.#host.beforeDeletion();
     log.deleteUpTo(last);
     return true;

@@ -70,12 +70,19 @@ export class EndedRows {
     );
   }
 
-  /** Removes the oldest ones, up to the first that `isKept`, a function of when it ended. */
-  purge(isKept: (endedAt: number) => boolean): void {
-    for (let at = this.oldestAt(); at !== null && !isKept(at); at = this.oldestAt()) {
+  /**
+   * Removes the oldest ones, up to the first that `isKept`, a function of when it ended.
+   * @param limit how many it removes at most
+   * @returns whether it removed any
+   */
+  purge(isKept: (endedAt: number) => boolean, limit: number): boolean {
+    let removed = 0;
+    for (let at = this.oldestAt(); removed < limit && at !== null && !isKept(at); at = this.oldestAt()) {
       this.#sql.exec("delete from unplaced where n = (select min(n) from unplaced)");
       this.#oldestAt = undefined;
+      removed++;
     }
+    return removed > 0;
   }
 
   /** A change failed, or the storage was deleted. */

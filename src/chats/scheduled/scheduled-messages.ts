@@ -24,6 +24,8 @@ import { type ScheduledEntry, ScheduledRows, type UnplacedRow } from "./schedule
 
 /** After a fault, due messages rest for so long. */
 const AGAIN_AFTER_MS = 30_000;
+/** The messages that are removed at once. If more ended long ago, the alarm rings again for the rest. */
+const PURGE_SIZE = 250;
 
 /** A chat, as its scheduled messages use it. */
 export interface SchedulingHost {
@@ -91,9 +93,13 @@ export class ScheduledMessages {
     return this.#ended.oldestAt();
   }
 
-  /** Removes the messages that ended without a place at or before `time`, Unix milliseconds. */
-  removeEnded(time: number): void {
-    this.#ended.purge((endedAt) => endedAt > time);
+  /**
+   * Removes the oldest messages that ended without a place at or before `time`, Unix milliseconds.
+   * @param limit how many it removes at most
+   * @returns whether it removed any
+   */
+  removeEnded(time: number, limit: number): boolean {
+    return this.#ended.purge((endedAt) => endedAt > time, limit);
   }
 
   /**
@@ -159,7 +165,7 @@ export class ScheduledMessages {
     try {
       if (this.#rest?.isForRoom && this.#host.limit() !== "chat_backlog") this.#rest = null;
       if ((this.alarmAt(now) ?? Number.POSITIVE_INFINITY) > now) return;
-      this.#ended.purge((endedAt) => purgeAt(endedAt) > now);
+      this.#ended.purge((endedAt) => purgeAt(endedAt) > now, PURGE_SIZE);
       const due = this.#rows.entries().filter(({ dueAt }) => isDue(placeAt(dueAt, this.#rest, now), now));
       for (const entry of due.sort(bySoonest)) if (!this.#placeOne(identity, entry, now)) return;
       this.#rest = null;

@@ -13,18 +13,14 @@ export interface MenuEntry {
 
 /** The menu, in its order. */
 export const MENU: readonly MenuEntry[] = [
-  entry("Inbox", "i", "chats:read"),
-  entry("Scheduled", "s", "chats:read", "clock"),
-  entry("Channels", "c", "channels:read", "channel"),
-  entry("Webhooks", "w", "webhooks:read", "webhook"),
-  entry("Keys", "k", "keys:read", "key"),
-  entry("Templates", "t", "templates:read", "template"),
-  entry("Members", "m", "members:read", "members"),
-  entry("Statistics", "n", "stats:read", "chart"),
-  entry("Audit", "a", "audit:read", "audit"),
-  entry("Settings", "o", undefined, "settings"),
+  { path: "inbox", label: "Inbox", icon: "inbox", key: "i", permission: "chats:read" },
+  { path: "scheduled", label: "Scheduled", icon: "clock", key: "s", permission: "chats:read" },
+  { path: "channels", label: "Channels", icon: "channel", key: "c", permission: "channels:read" },
+  { path: "webhooks", label: "Webhooks", icon: "webhook", key: "w", permission: "webhooks:read" },
+  { path: "keys", label: "Keys", icon: "key", key: "k", permission: "keys:read" },
+  { path: "templates", label: "Templates", icon: "template", key: "t", permission: "templates:read" },
+  { path: "members", label: "Members", icon: "members", key: "m", permission: "members:read" },
+  { path: "statistics", label: "Statistics", icon: "chart", key: "n", permission: "stats:read" },
+  { path: "audit", label: "Audit", icon: "audit", key: "a", permission: "audit:read" },
+  { path: "settings", label: "Settings", icon: "settings", key: "o" },
 ];
-
-function entry(label: string, key: string, permission?: string, icon: IconName = "inbox"): MenuEntry {
-  return { path: label.toLowerCase(), label, icon, key, ...(permission && { permission }) };
-}

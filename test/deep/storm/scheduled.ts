@@ -92,7 +92,7 @@ const CONNECTIONS = 20;
 
 /**
  * Messages of many chats that are due in the same second: each goes within a second of its slot on the channel's clock.
- * The clock starts with the first call. Before it, the one thread of the local runtime wakes all the chats.
+ * The clock starts with the first call. The local runtime does the work of all the chats in one thread.
  */
 export async function dueAtOnce({ rounds, log }: Force, { server, telegram }: Ground): Promise<Row[]> {
   const parley = await Parley.begin(server);

@@ -186,6 +186,36 @@ test("2,000 messages go in eight steps that each read only their own, and betwee
   expect(pageOf(await place.get())).toMatchObject({ seqs: [2_001], total: 1 });
 });
 
+test("600 messages without a place go in three steps", async () => {
+  const place = await retainedPlace("web", 2);
+  const { id } = await place.schedule(DAY);
+  await place.api("POST", `/chats/${place.chatId}/messages/${id}/cancel`);
+  await place.settle();
+  await runInDurableObject(place.object(), (_object, { storage }) => {
+    storage.sql.exec(
+      `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < 600)
+       insert into unplaced (id, doc, ended_at) select 'msg_' || numbers.n, doc, ended_at from numbers, unplaced`,
+    );
+  });
+  await evictDurableObject(place.object());
+  pass(4 * DAY);
+  await place.sendSome("young");
+  const left: number[] = [];
+  const waits = vi.spyOn(scheduler, "wait").mockImplementation(async () => {
+    left.push(
+      await runInDurableObject(
+        place.object(),
+        (_object, { storage }) =>
+          storage.sql.exec<{ count: number }>("select count(*) as count from unplaced").one().count,
+      ),
+    );
+  });
+  await toAlarmOf(place.object());
+  await ringDue(place.object());
+  waits.mockRestore();
+  expect(left).toEqual([350, 100, 0]);
+});
+
 test("a deletion writes a row for each message, and a few besides", async () => {
   const costs: number[] = [];
   for (const count of [10, 110]) {

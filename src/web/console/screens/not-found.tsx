@@ -15,7 +15,7 @@ export function NotFound(): JSX.Element {
           </a>
         }
       >
-        What it names may be deleted.
+        It may have been deleted.
       </Empty>
     </Screen>
   );
