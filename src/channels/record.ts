@@ -61,7 +61,7 @@ const caches = perIsolate(() => ({
   pending: new BoundedMap<string, PendingRead>(MAX_CACHED),
   /** When a failed verification last caused a read, Unix milliseconds. */
   failures: new BoundedMap<string, number>(MAX_CACHED),
-  /** When the directory last failed to answer, Unix milliseconds. */
+  /** When the directory failed to answer, Unix milliseconds; 0 if it has answered since. */
   outageAt: 0,
 }));
 let reads = 0;
@@ -194,6 +194,7 @@ async function loadRecord(env: Env, channelId: string, readAt: number): Promise<
     .innerJoin(organizations, eq(organizations.id, channels.organizationId))
     .where(and(eq(channels.id, channelId), isNull(channels.erasingAt)))
     .get();
+  caches(env).outageAt = 0;
   return row ? openRecord(env, row, readAt) : null;
 }
 

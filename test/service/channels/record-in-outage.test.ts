@@ -62,3 +62,19 @@ test("a channel that its object never read is unknown while D1 is down", async (
   breakDirectory("bare");
   await expect(channelRecord(newIsolate(), channelId)).rejects.toThrow();
 });
+
+test("once D1 answers, all records that are too old are read again", async () => {
+  const { channelId, organizationId } = await newOrganization();
+  const otherId = await newChannel(organizationId, "telegram");
+  const isolate = newIsolate();
+  await channelRecord(isolate, otherId);
+  await channelRecord(isolate, channelId);
+  pass(10_000);
+  breakDirectory("bare");
+  await channelRecord(isolate, otherId);
+  vi.restoreAllMocks();
+  await admin("PATCH", `/channels/${channelId}`, { name: "Renamed" });
+  expect((await channelRecord(isolate, channelId))?.name).not.toBe("Renamed");
+  await channelRecord(isolate, otherId, { fresh: "now" });
+  expect((await channelRecord(isolate, channelId))?.name).toBe("Renamed");
+});
