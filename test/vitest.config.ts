@@ -3,9 +3,12 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { bundledWorker } from "./support/bundled-worker.ts";
 import ProgressReporter from "./support/progress-reporter.ts";
+import { keepTemporaryFilesInMemory } from "./support/temporary-files.ts";
 import { ALL_VARIABLES } from "./support/variables.ts";
 
 const root = new URL("..", import.meta.url).pathname;
+
+keepTemporaryFilesInMemory();
 
 /** Secrets made for this run alone: no file of the repository holds one. */
 function secret(): string {
