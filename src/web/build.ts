@@ -81,6 +81,10 @@ async function writeScripts(out: string, path: string, script: string, format: "
   const bundle = await rolldown({
     input: { [basename(path)]: join(source, script) },
     tsconfig: false,
+    // An import that is not found is only a warning, and would be left in the script.
+    onLog(level, { message }) {
+      if (level === "warn") throw new Error(message);
+    },
     // Reading a property or a global does nothing else, so it can be dropped if its value is not used.
     treeshake: { propertyReadSideEffects: false, unknownGlobalSideEffects: false },
     transform: {
