@@ -158,7 +158,7 @@ test("a message is scheduled, moved by an hour, and canceled", async () => {
   const page = await openConsole(browser, screenOf(desk, `inbox/${chat.id}`));
   await box(page).fill("Good morning");
   await page.getByRole("button", { name: "Send later" }).click();
-  await page.getByRole("menuitem", { name: "Send later, or until…" }).click();
+  await page.getByRole("menuitem", { name: "Send later…" }).click();
   await page.getByRole("button", { name: "Tomorrow at 9" }).click();
   await page.getByRole("button", { name: "Schedule", exact: true }).click();
   await log(page)

@@ -180,7 +180,7 @@ export function Composer({ store, chat, members }: ComposerProps): JSX.Element {
               <Icon name="send" /> Send
             </button>
             <Menu up label="Send later" button={<Icon name="down" />} buttonClass="button button-main split-more">
-              <MenuItem onChoose={() => (open.value = "later")}>Send later, or until…</MenuItem>
+              <MenuItem onChoose={() => (open.value = "later")}>Send later…</MenuItem>
             </Menu>
           </span>
         </div>
