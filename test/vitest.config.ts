@@ -42,8 +42,8 @@ const runtime = cloudflareTest({
 // The runtime wants the folder of the static files, as a deploy has it.
 execFileSync(process.execPath, [`${root}src/web/build.ts`]);
 
-/** In milliseconds: no test takes so long, unless the machine is busy with something else. */
-const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000 };
+/** In milliseconds: nothing takes so long, unless the machine is busy with something else. */
+const PATIENCE = { testTimeout: 30_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
 
 /** Replaces a module of the Worker, so it can't have the Worker in one bundle. */
 const REPLACES_A_MODULE = "test/service/delivery/third-network.test.ts";

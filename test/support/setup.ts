@@ -16,6 +16,8 @@ interface ModuleRunner {
   keepsWorker?: true;
 }
 
+/** How long `vi.waitFor` waits unless a test says otherwise, in milliseconds. Its own second is short on a busy machine. */
+const PATIENCE_MS = 20_000;
 /** One of so many loads is real, because a runtime that never waits for another process fires no timers. */
 const REAL_LOAD_EVERY = 64;
 
@@ -23,7 +25,10 @@ const REAL_LOAD_EVERY = 64;
 // a request left to be done later would call objects while this file counts calls.
 vi.useRealTimers();
 vi.unstubAllGlobals();
-if (globalThis.testFile === undefined) endTimersWithTheirFile();
+if (globalThis.testFile === undefined) {
+  endTimersWithTheirFile();
+  waitPatiently();
+}
 globalThis.testFile = (globalThis.testFile ?? 0) + 1;
 await reset();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
@@ -55,4 +60,10 @@ function endTimersWithTheirFile(): void {
     }, ms);
   };
   globalThis.setTimeout = ending as typeof setTimeout;
+}
+
+function waitPatiently(): void {
+  const { waitFor } = vi;
+  vi.waitFor = (check, options) =>
+    waitFor(check, typeof options === "number" ? options : { timeout: PATIENCE_MS, ...options });
 }

@@ -50,7 +50,7 @@ test.each(["RECEIVED", "FAILED"])(
   async (status) => {
     const { page, object, rowsRead } = await longChat(2_000, status);
     page.send({ type: "delivered", seq: 2_001 });
-    await vi.waitFor(async () => expect(await placeOf(object)).toMatchObject({ DELIVERED: 2_000 }), { timeout: 4_000 });
+    await vi.waitFor(async () => expect(await placeOf(object)).toMatchObject({ DELIVERED: 2_000 }));
     expect(await page.rest()).toEqual([]);
     const again = async () => {
       for (let n = 0; n < 5; n++) page.send({ type: "delivered", seq: 2_001 - n });

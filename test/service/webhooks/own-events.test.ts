@@ -21,7 +21,7 @@ const OWN = { types: ["chat.deleted", "channel.health", "webhook.*"] };
 
 const objectOf = (organizationId: string) => env.ORGANIZATIONS.getByName(organizationId);
 const ring = (organizationId: string) => runDurableObjectAlarm(objectOf(organizationId));
-const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 4_000, interval: 10 });
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, { interval: 10 });
 
 function lineOf(organizationId: string, webhookId: string): Promise<StoredLine | undefined> {
   return runInDurableObject(objectOf(organizationId), (_object, { storage }) =>

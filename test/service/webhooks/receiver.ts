@@ -53,7 +53,7 @@ export async function chatWithWebhook(settings: Settings = {}, kind: "web" | "te
       const page = await env.WEBHOOKS.getByName(of).attempts({ lineId: chat.id }, { before: null, limit: attempts });
       return page.attempts.length;
     };
-    await vi.waitFor(async () => expect(await logged()).toBe(attempts), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(async () => expect(await logged()).toBe(attempts), { interval: 10 });
   };
   // The chat learns of the webhook with its first report.
   await ring();
