@@ -16,7 +16,7 @@ interface ModuleRunner {
   keepsWorker?: true;
 }
 
-/** How long `vi.waitFor` waits unless a test says otherwise, in milliseconds. Its own second is short on a busy machine. */
+/** How long `vi.waitFor` and `vi.waitUntil` wait unless a test says otherwise, in milliseconds. Their own second is short. */
 const PATIENCE_MS = 20_000;
 /** One of so many loads is real, because a runtime that never waits for another process fires no timers. */
 const REAL_LOAD_EVERY = 64;
@@ -63,7 +63,9 @@ function endTimersWithTheirFile(): void {
 }
 
 function waitPatiently(): void {
-  const { waitFor } = vi;
-  vi.waitFor = (check, options) =>
-    waitFor(check, typeof options === "number" ? options : { timeout: PATIENCE_MS, ...options });
+  const { waitFor, waitUntil } = vi;
+  const patient = <T extends object>(options: number | T | undefined) =>
+    typeof options === "number" ? options : { timeout: PATIENCE_MS, ...options };
+  vi.waitFor = (check, options) => waitFor(check, patient(options));
+  vi.waitUntil = (check, options) => waitUntil(check, patient(options));
 }

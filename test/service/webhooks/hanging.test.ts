@@ -15,7 +15,7 @@ function limitConnections(): void {
   const unlimited = globalThis.fetch;
   let open = 0;
   vi.stubGlobal("fetch", async (...given: Parameters<typeof fetch>) => {
-    await vi.waitUntil(() => open < SLOTS, { timeout: 30_000 });
+    await vi.waitUntil(() => open < SLOTS);
     open++;
     try {
       return await unlimited(...given);
@@ -31,7 +31,7 @@ test("while all webhooks of a chat hang, its messages leave, and no more than th
   const calls = fakeReceiver(
     async () => {
       under++;
-      await vi.waitUntil(() => !hangs, { timeout: 30_000 });
+      await vi.waitUntil(() => !hangs);
       under--;
       return new Response("ok");
     },
