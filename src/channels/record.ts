@@ -47,6 +47,8 @@ const MAX_AGE_MS = 10_000;
 const FRESH_AGE_MS = 1_000;
 /** The maximum age of a record while the directory is down. */
 const OUTAGE_AGE_MS = 3_600_000;
+/** How often a request looks whether another request's read has ended. */
+const POLL_MS = 2;
 const MAX_CACHED = 1_000;
 
 /**
@@ -54,7 +56,8 @@ const MAX_CACHED = 1_000;
  * cached too: a channel that does not exist or is being deleted never comes into existence later.
  */
 type CachedRecord = { read: number; readAt: number; record: ChannelRecord | null };
-type PendingRead = { readAt: number; found: Promise<ChannelRecord | null> };
+/** A read that has not ended. `found` is set when it succeeds. */
+type PendingRead = { readAt: number; isOver: boolean; found?: ChannelRecord | null };
 
 const caches = perIsolate(() => ({
   records: new BoundedMap<string, CachedRecord>(MAX_CACHED),
@@ -122,9 +125,9 @@ async function readAfterFailure(env: Env, channelId: string, known: ChannelRecor
     failures.set(channelId, Date.now());
     return readRecord(env, channelId);
   }
-  // That read may still be in progress. If its request was cancelled, it never ends.
+  // That read may still be in progress.
   const pendingRead = pending.get(channelId);
-  if (pendingRead) return (await Promise.race([pendingRead.found, scheduler.wait(FRESH_AGE_MS)])) ?? known;
+  if (pendingRead) return (await resultOf(pendingRead)) ?? known;
   return cachedRecord(env, channelId, MAX_AGE_MS)?.record ?? known;
 }
 
@@ -141,29 +144,41 @@ export function isKnownChannel(env: Env, channelId: string): boolean {
 /** Waits for a read that another request has just started, or starts a read. */
 async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | null> {
   const pendingRead = caches(env).pending.get(channelId);
-  if (!pendingRead || !isRecent(pendingRead.readAt, FRESH_AGE_MS)) return readRecord(env, channelId);
-  // If the platform cancels the other request, its read never ends.
-  const found = await Promise.race([pendingRead.found, scheduler.wait(FRESH_AGE_MS)]);
+  const isShared = pendingRead !== undefined && isRecent(pendingRead.readAt, FRESH_AGE_MS);
+  const found = isShared ? await resultOf(pendingRead) : undefined;
   return found === undefined ? readRecord(env, channelId) : found;
+}
+
+/**
+ * The result of another request's read; undefined if it fails or takes too long. If the platform cancels that request,
+ * its read never ends. It polls with timers of its own: on a busy machine, a request that awaited another request's
+ * promise was ended as hung.
+ */
+async function resultOf(pendingRead: PendingRead): Promise<ChannelRecord | null | undefined> {
+  for (let waitedMs = 0; !pendingRead.isOver && waitedMs < FRESH_AGE_MS; waitedMs += POLL_MS) {
+    await scheduler.wait(POLL_MS);
+  }
+  return pendingRead.found;
 }
 
 async function readRecord(env: Env, channelId: string, { mayBeOld = true } = {}): Promise<ChannelRecord | null> {
   const read = ++reads;
   const readAt = Date.now();
-  const found = loadRecord(env, channelId, readAt).catch((error: unknown) => {
-    if (!mayBeOld || !isOutage(error)) throw error;
-    return recordInOutage(env, channelId, readAt, error);
-  });
-  const pendingRead: PendingRead = { readAt, found };
+  const pendingRead: PendingRead = { readAt, isOver: false };
   const { records, pending } = caches(env);
   pending.set(channelId, pendingRead);
   try {
-    const record = await found;
+    const record = await loadRecord(env, channelId, readAt).catch((error: unknown) => {
+      if (!mayBeOld || !isOutage(error)) throw error;
+      return recordInOutage(env, channelId, readAt, error);
+    });
     const isOld = record !== null && record.readAt < readAt;
     // Ignore the result if a read that started later has already ended.
     if (!isOld && (records.get(channelId)?.read ?? 0) < read) records.set(channelId, { read, readAt, record });
+    pendingRead.found = record;
     return record;
   } finally {
+    pendingRead.isOver = true;
     if (pending.get(channelId) === pendingRead) pending.delete(channelId);
   }
 }
