@@ -56,7 +56,7 @@ const MAX_CACHED = 1_000;
  * cached too: a channel that does not exist or is being deleted never comes into existence later.
  */
 type CachedRecord = { read: number; readAt: number; record: ChannelRecord | null };
-/** A read that has not ended. `found` is set when it succeeds. */
+/** A read that other requests may wait for. `found` is set when it succeeds. */
 type PendingRead = { readAt: number; isOver: boolean; found?: ChannelRecord | null };
 
 const caches = perIsolate(() => ({
@@ -151,8 +151,8 @@ async function sharedRead(env: Env, channelId: string): Promise<ChannelRecord | 
 
 /**
  * The result of another request's read; undefined if it fails or takes too long. If the platform cancels that request,
- * its read never ends. It polls with timers of its own: on a busy machine, a request that awaited another request's
- * promise was ended as hung.
+ * its read never ends. It polls with timers of its own, because the platform ends a request as hung if that waits only
+ * for another one.
  */
 async function resultOf(pendingRead: PendingRead): Promise<ChannelRecord | null | undefined> {
   for (let waitedMs = 0; !pendingRead.isOver && waitedMs < FRESH_AGE_MS; waitedMs += POLL_MS) {

@@ -2,9 +2,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { Mistake } from "../support/mistake.ts";
-
-/** On a disk, fsync would be most of each write, and would say nothing about the storage of the platform. */
-const MEMORY = "/dev/shm";
+import { MEMORY } from "../support/temporary-files.ts";
 
 export interface BenchArguments {
   json: boolean;
@@ -63,6 +61,7 @@ export function readArguments(argv: string[]): BenchArguments {
       goals: { type: "boolean", default: false },
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "1" },
+      // On a disk, fsync would be most of each write, and would say nothing about the storage of the platform.
       data: { type: "string", default: existsSync(MEMORY) ? MEMORY : tmpdir() },
       scale: { type: "boolean", default: false },
       erase: { type: "string" },

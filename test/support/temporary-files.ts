@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Files in memory, on Linux. */
-const MEMORY = "/dev/shm";
-/** What the tests need at most, with the unpacked browser. */
+/** A folder in memory, on Linux. */
+export const MEMORY = "/dev/shm";
+/** Several times as much as the tests were seen to use, with the unpacked browser. */
 const NEEDED_BYTES = 2e9;
 
 /**
