@@ -2,8 +2,9 @@ import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { CHANNEL_KINDS, type ChannelKind, KINDS } from "../channels/kinds.ts";
 import type { ChannelSettings } from "../channels/spec.ts";
+import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { directory } from "../db/client.ts";
-import { channels } from "../db/schema.ts";
+import { type ChannelLimits, channels } from "../db/schema.ts";
 import { unavailable } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import { fault, parse } from "../http/validation.ts";
@@ -14,10 +15,11 @@ import type { ChannelHealth } from "../organizations/rpc.ts";
 import { callObject } from "../platform/call-object.ts";
 import { open, openOrFail, seal, sealingKeys } from "../secrets/sealing.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
-import { limitsBody, mergeLimits, presentLimits, refreshOrganization } from "./limits.ts";
+import { channelLimitsBody, mergeLimits, presentChannelLimits, refreshOrganization } from "./limits.ts";
 import type { overlapBody } from "./overlap.ts";
 import { retentionDays, startRetention } from "./retention.ts";
-import { insertIfActive, rowOf } from "./rows.ts";
+import { insertWithRoom } from "./row-ceilings.ts";
+import { rowOf } from "./rows.ts";
 import type { Scope } from "./scope.ts";
 
 type Channel = typeof channels.$inferSelect;
@@ -43,7 +45,7 @@ export const newChannelBody = z.object({
   name: requiredText(256),
   credentials: z.nullish(object),
   settings: z.nullish(object),
-  limits: z.nullish(limitsBody),
+  limits: z.nullish(channelLimitsBody),
   retentionDays,
 });
 
@@ -52,7 +54,7 @@ export const channelPatch = z.object({
   name: z.optional(requiredText(256)),
   credentials: z.optional(object),
   settings: z.nullish(object),
-  limits: z.nullish(limitsBody),
+  limits: z.nullish(channelLimitsBody),
   retentionDays,
 });
 
@@ -68,7 +70,8 @@ export async function createChannel(
   const { kind, name } = body;
   const credentials: Credentials = parse(KINDS[kind].credentials, body.credentials ?? {}, ["credentials"]);
   const settings = readSettings(kind, body.settings ?? {});
-  const db = directory(env);
+  const limits: ChannelLimits = mergeLimits({}, body.limits ?? {});
+  checkOrigins(settings, limits);
   const keys = sealingKeys(env);
   const isWeb = kind === "web";
   const identitySecret = isWeb ? randomBase62(SECRET_LENGTH) : null;
@@ -79,7 +82,7 @@ export async function createChannel(
     kind,
     name,
     settings,
-    limits: mergeLimits({}, body.limits ?? {}),
+    limits,
     retentionDays: body.retentionDays ?? null,
     credentials: isWeb ? null : await seal(keys, { id, column: "credentials" }, JSON.stringify(credentials)),
     account: KINDS[kind].accountOf?.(credentials) ?? null,
@@ -91,7 +94,7 @@ export async function createChannel(
     createdAt: now,
     erasingAt: null,
   };
-  await insertIfActive(db, view.scope, channels, channel);
+  await insertWithRoom(env, view.scope, "channels", channel);
   return { channel: await presentChannel(env, view, channel, null), ...(identitySecret && { identitySecret }) };
 }
 
@@ -111,7 +114,7 @@ export async function patchChannel(env: Env, view: ChannelView, id: string, patc
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.limits !== undefined && { limits: mergeLimits(before.limits, patch.limits) }),
     ...(patch.retentionDays !== undefined && { retentionDays: patch.retentionDays }),
-    ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings) }),
+    ...(patch.settings !== undefined && { settings: mergeSettings(before, patch.settings, patch.limits) }),
     ...(patch.credentials && (await withNewCredentials(env, before, patch.credentials))),
   }));
   const hasCredentials = patch.credentials !== undefined;
@@ -225,7 +228,7 @@ export function presentSettings({
     kind,
     name,
     settings: { ...KINDS[kind].defaults, ...settings },
-    limits: presentLimits(limits),
+    limits: presentChannelLimits(limits),
     retentionDays,
     createdAt: new Date(createdAt).toISOString(),
   };
@@ -270,8 +273,22 @@ async function tryToReloadChannel(env: Env, id: string): Promise<void> {
   }
 }
 
-function mergeSettings({ kind, settings }: Channel, patch: Record<string, unknown> | null): ChannelSettings {
-  return readSettings(kind, patch === null ? {} : { ...settings, ...patch });
+function mergeSettings(
+  { kind, settings, limits }: Channel,
+  patch: Record<string, unknown> | null,
+  newLimits: z.output<typeof channelPatch>["limits"],
+): ChannelSettings {
+  const merged = readSettings(kind, patch === null ? {} : { ...settings, ...patch });
+  // Under a lowered limit, what was set stays.
+  if (patch?.allowedOrigins) checkOrigins(merged, newLimits === undefined ? limits : mergeLimits(limits, newLimits));
+  return merged;
+}
+
+/** @throws ApiError `validation_failed` */
+function checkOrigins({ allowedOrigins = [] }: ChannelSettings, { origins = MAX_ORIGINS }: ChannelLimits): void {
+  if (allowedOrigins.length <= origins) return;
+  const text = `must have at most ${origins} entries. The operator can raise the channel's limits.origins`;
+  throw fault("settings.allowedOrigins", text);
 }
 
 /** A patch with all credentials does not open the old ones, so it can repair a channel whose sealing key was lost. */

@@ -5,6 +5,9 @@ import { ApiError } from "../http/errors.ts";
 
 type Quota = Pick<typeof apiKeys.$inferSelect, "monthlyQuota" | "quotaPeak" | "quotaPeakUntil">;
 
+/** How many keys an organization whose keys manage keys may have, if the operator sets no `maxKeys`. */
+export const DEFAULT_MAX_KEYS = 1_000;
+
 /** The most that a key may have used of its quota in the month of `now`: a lowered quota may be used already. */
 export function quotaHeld({ monthlyQuota, quotaPeak, quotaPeakUntil }: Quota, now: number): number {
   const peak = quotaPeakUntil !== null && quotaPeakUntil > now ? quotaPeak : null;
@@ -20,8 +23,7 @@ export function keepQuotaPeak(now: number) {
  * A condition: the organization may have one more key. Revoked keys don't count in `maxKeys`, so that a leaked key can be
  * replaced at once. But they stay for a while, so all keys together have a limit too.
  */
-export function hasRoomForKey(organizationId: string, { maxKeys }: SelfService): SQL | undefined {
-  if (maxKeys === undefined) return undefined;
+export function hasRoomForKey(organizationId: string, { maxKeys = DEFAULT_MAX_KEYS }: SelfService): SQL {
   return sql`(${countOfKeys(organizationId)} < ${maxKeys} and ${countOfRows(organizationId)} < ${maxRows(maxKeys)})`;
 }
 
@@ -53,11 +55,11 @@ export async function refuseIfFull(
     sql`select ${countOfKeys(key.organizationId)} as keys, ${countOfRows(key.organizationId)} as rows,
       ${sumOfOthers(key.organizationId, key.id, now)} as others`,
   );
-  const { maxKeys, monthlyQuota } = ceilings;
-  if (wanted.isNew && maxKeys !== undefined && keys >= maxKeys) {
+  const { maxKeys = DEFAULT_MAX_KEYS, monthlyQuota } = ceilings;
+  if (wanted.isNew && keys >= maxKeys) {
     throw new ApiError("key_limit", { text: `The organization already has ${keys} keys, and may have ${maxKeys}` });
   }
-  if (wanted.isNew && maxKeys !== undefined && rows >= maxRows(maxKeys)) {
+  if (wanted.isNew && rows >= maxRows(maxKeys)) {
     const text = `The organization already has ${rows} keys with the revoked ones, and may have ${maxRows(maxKeys)}. Revoked keys are deleted after 31 days`;
     throw new ApiError("key_limit", { text });
   }

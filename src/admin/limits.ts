@@ -1,23 +1,45 @@
 import * as z from "zod/mini";
-import type { Limits, Region, SelfService } from "../db/schema.ts";
+import { MAX_ORIGINS, MOST_ORIGINS } from "../channels/web/spec.ts";
+import type { ChannelLimits, Limits, Region, SelfService } from "../db/schema.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
+import { ROW_CEILINGS } from "./row-ceilings.ts";
 
-/** The `limits` of an organization or a channel: how many chats it may have. Null: no limit. */
-export const limitsBody = z.object({ chats: z.nullish(z.int().check(z.gte(0), z.lte(1_000_000_000))) });
+const chats = z.nullish(z.int().check(z.gte(0), z.lte(1_000_000_000)));
+const rows = z.nullish(z.int().check(z.gte(0), z.lte(100_000)));
 
-/** Merges a patch of limits into the stored ones. */
-export function mergeLimits(before: Limits, patch: z.output<typeof limitsBody> | null): Limits {
-  if (patch === null) return {};
-  return patch.chats === undefined ? before : { chats: patch.chats ?? undefined };
+/** The `limits` of an organization. Null: no limit of chats, and the default of the others. */
+export const limitsBody = z.object({ chats, members: rows, templates: rows, channels: rows });
+
+/** The `limits` of a channel. Null: no limit of chats, and the default of the others. */
+export const channelLimitsBody = z.object({ chats, origins: z.nullish(z.int().check(z.gte(0), z.lte(MOST_ORIGINS))) });
+
+/** Merges a patch of limits into the stored ones. Null removes all of them. */
+export function mergeLimits<Stored extends Limits | ChannelLimits>(
+  before: Stored,
+  patch: { [Name in keyof Stored]?: number | null | undefined } | null,
+): Stored {
+  const merged = { ...before, ...patch };
+  const set = Object.entries(merged).filter(([, value]) => typeof value === "number");
+  return (patch === null ? {} : Object.fromEntries(set)) as Stored;
 }
 
-/** Limits as the API shows them. */
-export function presentLimits({ chats }: Limits): { chats: number | null } {
-  return { chats: chats ?? null };
+/** An organization's limits as the API shows them. */
+export function presentLimits({ chats, members, templates, channels }: Limits) {
+  return {
+    chats: chats ?? null,
+    members: members ?? ROW_CEILINGS.members,
+    templates: templates ?? ROW_CEILINGS.templates,
+    channels: channels ?? ROW_CEILINGS.channels,
+  };
 }
 
-/** The `selfService` of an organization: the ceilings for its keys. Null: no ceiling. */
+/** A channel's limits as the API shows them. */
+export function presentChannelLimits({ chats, origins }: ChannelLimits) {
+  return { chats: chats ?? null, origins: origins ?? MAX_ORIGINS };
+}
+
+/** The `selfService` of an organization: the ceilings for its keys. Null: 1,000 keys, and no other ceiling. */
 export const selfServiceBody = z.object({
   maxKeys: z.nullish(z.int().check(z.gte(0), z.lte(100_000))),
   maxPerSecond: z.nullish(z.int().check(z.gte(1), z.lte(1_000))),

@@ -7,6 +7,7 @@ import { atMost, optional, requiredText } from "../http/fields.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from "../keys/permissions.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
 import { type Authority, authorityOf, isMemberAsRead } from "./key-authority.ts";
+import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
 import { insertIf, isWithin, rowOf } from "./rows.ts";
 import { type Actor, noOrganization, type Scope } from "./scope.ts";
 import { tryOften } from "./try-often.ts";
@@ -33,7 +34,8 @@ export const memberPatch = z.object({
 
 /**
  * Adds a member to an organization.
- * @throws ApiError `permission_denied` if a key or a member gives more permissions than it has; as `noOrganization`
+ * @throws ApiError `permission_denied` if a key or a member gives more permissions than it has; `member_limit`; as
+ *   `noOrganization`
  */
 export async function createMember(env: Env, actor: Actor, act: RequestAct, body: z.output<typeof newMemberBody>) {
   const db = directory(env);
@@ -43,7 +45,9 @@ export async function createMember(env: Env, actor: Actor, act: RequestAct, body
     if (authority && body.permissions) checkGrant(authority, body.permissions);
     const permissions = body.permissions ?? defaultPermissions(authority);
     const member = newMember(id, act.organizationId, { ...body, permissions });
-    if (await insertIf(db, members, member, authority?.isAsRead)) return presentMember(member);
+    const condition = and(authority?.isAsRead, hasRoomForRow("members"));
+    if (await insertIf(db, members, member, condition)) return presentMember(member);
+    await refuseWithoutRoom(db, "members", act.organizationId);
     if (!authority) throw new ApiError(noOrganization(actor.scope));
     return null;
   });

@@ -7,7 +7,8 @@ import { templates } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { requiredText } from "../http/fields.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
-import { insertIfActive, isWithin, rowOf } from "./rows.ts";
+import { insertWithRoom } from "./row-ceilings.ts";
+import { isWithin, rowOf } from "./rows.ts";
 import type { Scope } from "./scope.ts";
 
 type Template = typeof templates.$inferSelect;
@@ -33,14 +34,13 @@ export const templatePatch = z.object({
   body: z.optional(fields.body),
 });
 
-/** Adds a template to an organization. */
+/** Adds a template to an organization. @throws ApiError `template_limit`; as `noOrganization` */
 export async function createTemplate(env: Env, scope: Scope, act: RequestAct, body: z.output<typeof newTemplateBody>) {
   const { organizationId } = act;
-  const db = directory(env);
   const now = Date.now();
   const id = newIdOf(act);
   const template: Template = { ...body, id, organizationId, createdAt: now, updatedAt: now };
-  await insertIfActive(db, scope, templates, template);
+  await insertWithRoom(env, scope, "templates", template);
   return presentTemplate(template);
 }
 

@@ -15,12 +15,21 @@ import type { Payload } from "../webhooks/rpc.ts";
 export const REGIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 export type Region = (typeof REGIONS)[number];
 
-/** What the operator caps. `chats`: how many chats there may be. */
+/** What the operator caps in an organization. An absent number of chats is no limit; the others have a default. */
 export interface Limits {
   chats?: number | undefined;
+  members?: number | undefined;
+  templates?: number | undefined;
+  channels?: number | undefined;
 }
 
-/** What keys that manage keys may give to an organization's keys. An absent ceiling is no ceiling. */
+/** What the operator caps in a channel: its chats, and the entries of a web channel's `allowedOrigins`. */
+export interface ChannelLimits {
+  chats?: number | undefined;
+  origins?: number | undefined;
+}
+
+/** What keys that manage keys may give to an organization's keys. Absent: 1,000 keys, and no other ceiling. */
 export interface SelfService {
   /** How many keys there may be that are not revoked. */
   maxKeys?: number | undefined;
@@ -85,7 +94,7 @@ export const channels = sqliteTable(
     kind: text().$type<ChannelKind>().notNull(),
     name: text().notNull(),
     settings: text({ mode: "json" }).$type<ChannelSettings>().notNull(),
-    limits: text({ mode: "json" }).$type<Limits>().notNull().default(sql`'{}'`),
+    limits: text({ mode: "json" }).$type<ChannelLimits>().notNull().default(sql`'{}'`),
     /** After how many days messages are deleted; null for never. */
     retentionDays: integer(),
     /** Sealed JSON of the credentials; null for a web channel. */

@@ -1,8 +1,11 @@
+import { ROW_CEILINGS } from "../admin/row-ceilings.ts";
 import { MAX_QUEUED } from "../chats/log/limits.ts";
 import { MAX_SCHEDULED } from "../chats/scheduled/decisions.ts";
 import { ERRORS, type ErrorCode } from "../http/errors.ts";
 import { MAX_BODY } from "../http/validation.ts";
 import { type Definitions, type JsonSchema, reference } from "./json-schema.ts";
+
+const shown = (count: number) => count.toLocaleString("en");
 
 /** When each error occurs. `text` is the example's text if it names something. */
 const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
@@ -51,13 +54,13 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   event_not_found: { when: "There is no such event, or it belongs to another organization." },
   not_found: { when: "There is no such route." },
   method_not_allowed: { when: "The path has other methods. `Allow` lists them." },
-  chat_backlog: { when: `${MAX_QUEUED.toLocaleString("en")} messages of the chat already wait for delivery.` },
+  chat_backlog: { when: `${shown(MAX_QUEUED)} messages of the chat already wait for delivery.` },
   chat_full: { when: "The chat's storage is full." },
   chat_moved_on: {
     when: "`ifSeq` is not the `seq` of the chat's newest message, or a scheduled message is due within 10 seconds.",
     text: "ifSeq is 7, but the chat's newest message has the seq 9",
   },
-  schedule_full: { when: `The chat already has ${MAX_SCHEDULED.toLocaleString("en")} scheduled messages.` },
+  schedule_full: { when: `The chat already has ${shown(MAX_SCHEDULED)} scheduled messages.` },
   not_scheduled: { when: "The message is not scheduled, or not any more." },
   not_cancelable: {
     when: "An attempt to send the message is under way, its last attempt got no answer, a part of it is sent, or it ended otherwise.",
@@ -65,6 +68,16 @@ const MEANINGS: Record<ErrorCode, { when: string; text?: string }> = {
   not_failed: { when: "Only a message with the status `FAILED` can be sent again." },
   redacted: { when: "The message was redacted, so nothing is left to send." },
   chat_limit: { when: "The organization or the channel has as many chats as its `limits` allow." },
+  member_limit: {
+    when: `The organization has as many members as its \`limits\` allow: ${shown(ROW_CEILINGS.members)} unless the operator sets another number.`,
+    text: "The organization already has 1000 members, and may have 1000. Delete one first, or ask the operator to raise limits.members",
+  },
+  template_limit: {
+    when: `The organization has as many templates as its \`limits\` allow: ${shown(ROW_CEILINGS.templates)} unless the operator sets another number.`,
+  },
+  channel_limit: {
+    when: `The organization has as many channels as its \`limits\` allow: ${shown(ROW_CEILINGS.channels)} unless the operator sets another number.`,
+  },
   last_member: { when: "An organization must keep at least one member." },
   last_manager: {
     when: "The key is the organization's last one with `keys:write` that is valid for more than an hour, and would be revoked, lose `keys:write` or expire within the hour. Create another one first. If its secret leaked, rotate it.",

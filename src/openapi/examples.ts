@@ -1,4 +1,6 @@
 import type * as z from "zod";
+import { ROW_CEILINGS } from "../admin/row-ceilings.ts";
+import { MAX_ORIGINS } from "../channels/web/spec.ts";
 import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
@@ -75,7 +77,7 @@ const organization: Example<typeof operator.organizationSchema> = {
   name: "Acme",
   jurisdiction: null,
   region: "weur",
-  limits: { chats: null },
+  limits: { chats: null, ...ROW_CEILINGS },
   selfService: { maxKeys: 10, maxPerSecond: 100, monthlyQuota: 1_000_000 },
   createdAt: at,
 };
@@ -120,7 +122,7 @@ const channel: Example<typeof operator.channelSchema> = {
   kind: "whatsapp",
   name: "Support",
   settings: { perSecond: 80 },
-  limits: { chats: null },
+  limits: { chats: null, origins: MAX_ORIGINS },
   retentionDays: null,
   credentials: { phoneNumberId: "1111", accessToken: "wxyz", appSecret: "9f3a" },
   webhook: {

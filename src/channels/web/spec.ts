@@ -2,6 +2,11 @@ import * as z from "zod/mini";
 import { atMost, optional } from "../../http/fields.ts";
 import type { ChannelSpec } from "../spec.ts";
 
+/** How many entries `allowedOrigins` can have, unless the operator's `limits` of the channel say otherwise. */
+export const MAX_ORIGINS = 20;
+/** The most that the operator can allow: all of them are in a header of the page. */
+export const MOST_ORIGINS = 100;
+
 const ORIGIN_ERROR = "must be an origin, such as https://example.com";
 
 const origin = z.string().check(
@@ -14,7 +19,7 @@ const origin = z.string().check(
 /** A web chat needs no credentials. Its contacts are the site's users and anonymous visitors. */
 export const webSpec: ChannelSpec = {
   credentials: z.object({}),
-  settings: z.object({ allowedOrigins: optional(z.array(origin).check(z.maxLength(100))) }),
+  settings: z.object({ allowedOrigins: optional(z.array(origin).check(z.maxLength(MOST_ORIGINS))) }),
   defaults: { allowedOrigins: [] },
   // The addresses of anonymous visitors start with `web_`.
   address: (text) => (text.startsWith("web_") || !text.isWellFormed() ? null : text),

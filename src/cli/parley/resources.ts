@@ -32,6 +32,24 @@ export const RESOURCES = {
       jurisdiction: field("eu|us", "jurisdiction", "Where the data must stay, for good"),
       region: field("region", "region", "Where the data should be, for example weur"),
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
+      "max-members": field(
+        "n",
+        "limits.members",
+        "The maximum number of members; 1,000 by default",
+        orNull(wholeNumber),
+      ),
+      "max-templates": field(
+        "n",
+        "limits.templates",
+        "The maximum number of templates; 1,000 by default",
+        orNull(wholeNumber),
+      ),
+      "max-channels": field(
+        "n",
+        "limits.channels",
+        "The maximum number of channels; 200 by default",
+        orNull(wholeNumber),
+      ),
       "self-service": field(
         "on|off",
         "selfService",
@@ -62,7 +80,7 @@ export const RESOURCES = {
     create: { about: "Create an organization and its first member" },
     show: { about: "Show an organization" },
     change: {
-      about: "Change an organization's name, limit or self-service",
+      about: "Change an organization's name, limits or self-service",
       details: `${NO_LIMIT} So do --max-keys, --max-per-second and --max-quota, which turn the self-service on.`,
       fixed: ["owner", "owner-email", "jurisdiction", "region"],
     },
@@ -120,6 +138,12 @@ export const RESOURCES = {
       "per-second": field("n", "settings.perSecond", "whatsapp, telegram: messages per second", wholeNumber),
       "allowed-origin": listField("origin", "settings.allowedOrigins", "web: a site that may embed the chat"),
       "max-chats": field("n", "limits.chats", "The maximum number of chats; no limit by default", orNull(wholeNumber)),
+      "max-origins": field(
+        "n",
+        "limits.origins",
+        "web: the maximum number of origins; 20 by default",
+        orNull(wholeNumber),
+      ),
     },
     required: ["kind", "name"],
     list: { about: "List an organization's channels and their health, oldest first", details: WHOSE },
@@ -129,7 +153,7 @@ export const RESOURCES = {
     },
     show: { about: "Show a channel with its health and the webhook to register at its network" },
     change: {
-      about: "Change a channel's name, settings, limit or secrets",
+      about: "Change a channel's name, settings, limits or secrets",
       details: `${NO_LIMIT}\n${SECRETS}`,
       fixed: ["kind"],
       options: { replace: listField("secret", "", "A secret to replace: bot-token, access-token or app-secret") },

@@ -3,6 +3,7 @@ import { omit } from "zod/mini";
 import { channelPatch, newChannelBody } from "../../admin/channels.ts";
 import { overlapBody } from "../../admin/overlap.ts";
 import { CHANNEL_KINDS, KINDS } from "../../channels/kinds.ts";
+import { MAX_ORIGINS } from "../../channels/web/spec.ts";
 import { examples } from "../examples.ts";
 import { fieldNames, type JsonSchema, requestSchema } from "../json-schema.ts";
 import { jsonResponse, type OperationSpec, type RequestBodySpec } from "../operation.ts";
@@ -33,7 +34,7 @@ const FIELDS: Record<string, string> = {
   phoneNumberId: "whatsapp: Meta's id of the phone number.",
   accessToken: "whatsapp: the access token of a system user of the account.",
   appSecret: "whatsapp: the app secret. It signs the webhooks.",
-  allowedOrigins: "web: the sites that can embed the chat, such as `https://example.com`.",
+  allowedOrigins: `web: the sites that can embed the chat, such as \`https://example.com\`. At most ${MAX_ORIGINS}, unless the operator sets \`limits.origins\`.`,
   perSecond: "whatsapp, telegram: the maximum number of calls to the network in a second.",
 };
 
@@ -50,6 +51,11 @@ function fieldsOfKinds(part: "credentials" | "settings"): JsonSchema {
 }
 
 const ofKinds = { credentials: fieldsOfKinds("credentials"), settings: fieldsOfKinds("settings") };
+
+const limitsOf = {
+  "limits.chats": "The maximum number of chats. Null: no limit.",
+  "limits.origins": `web: the maximum number of entries in \`allowedOrigins\`. Null: ${MAX_ORIGINS}.`,
+};
 
 /** The body of a rotation. */
 export const overlap: RequestBodySpec = {
@@ -87,7 +93,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           retentionDays: `After how many days messages are deleted. Null: never.${eraseToo}`,
           ...(isOperator && {
             limits: "What the channel may have at most.",
-            "limits.chats": "The maximum number of chats. Null: no limit.",
+            ...limitsOf,
           }),
         },
         keywords: ofKinds,
@@ -113,7 +119,7 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           { channel },
         ),
       ],
-      errors: ["missing_field", ...ofOrganization],
+      errors: ["missing_field", "channel_limit", ...ofOrganization],
     },
     {
       method: "get",
@@ -157,8 +163,8 @@ export function channelOperations(side: Side): readonly OperationSpec[] {
           settings: `The settings to change: ${settings}. Null restores a default.`,
           retentionDays: `After how many days messages are deleted. It also applies to the messages that are stored already. Null: never.${eraseToo}`,
           ...(isOperator && {
-            limits: "The limits to change. Null removes them all.",
-            "limits.chats": "The maximum number of chats. Null: no limit.",
+            limits: "The limits to change. Others stay. Null resets them all.",
+            ...limitsOf,
           }),
         },
         keywords: ofKinds,

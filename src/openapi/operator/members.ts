@@ -41,7 +41,7 @@ export function memberOperations({ prefix, needs, ofOrganization, whose }: Side)
         example: { name: "Ada", email: "ada@acme.example" },
       },
       responses: [jsonResponse(201, "The member.", oneMember, { member })],
-      errors: ["missing_field", ...ofOrganization],
+      errors: ["missing_field", "member_limit", ...ofOrganization],
     },
     {
       method: "get",

@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { DEFAULT_MAX_KEYS } from "../../admin/key-ceilings.ts";
 import { newOrganizationBody, organizationPatch } from "../../admin/organizations.ts";
+import { ROW_CEILINGS, type RowKind } from "../../admin/row-ceilings.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
@@ -7,7 +9,12 @@ import { memberSchema, organizationSchema } from "./resources.ts";
 
 const { organization, member } = examples;
 const tag = "Organizations";
-const chatLimit = "The maximum number of chats. Null: no limit. Messages from a network are always accepted.";
+const limitsOf = {
+  "limits.chats": "The maximum number of chats. Null: no limit. Messages from a network are always accepted.",
+  "limits.members": rowLimit("members"),
+  "limits.templates": rowLimit("templates"),
+  "limits.channels": rowLimit("channels"),
+};
 const oneOrganization = z.object({ organization: organizationSchema });
 
 /** Organizations, for the operator. */
@@ -31,10 +38,10 @@ export const organizationOperations: readonly OperationSpec[] = [
         jurisdiction: "Where the organization's Durable Objects must run and store their data. Never changes.",
         region: "A hint where its chats should be stored.",
         limits: "What the organization may have at most.",
-        "limits.chats": chatLimit,
+        ...limitsOf,
         selfService:
           "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Default: only the operator manages keys.",
-        "selfService.maxKeys": "The maximum number of keys that are not revoked. Null: no ceiling.",
+        "selfService.maxKeys": `The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}.`,
         "selfService.maxPerSecond":
           "The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling.",
         "selfService.monthlyQuota":
@@ -85,11 +92,11 @@ export const organizationOperations: readonly OperationSpec[] = [
       schema: organizationPatch,
       descriptions: {
         name: "The organization's name.",
-        limits: "The limits to change. Null removes them all.",
-        "limits.chats": chatLimit,
+        limits: "The limits to change. Others stay. Null resets them all.",
+        ...limitsOf,
         selfService:
           "Lets keys with `keys:write` manage the organization's keys, within these ceilings. Null: only the operator manages keys. Keys that are beyond a lowered ceiling stay as they are.",
-        "selfService.maxKeys": "The maximum number of keys that are not revoked. Null: no ceiling.",
+        "selfService.maxKeys": `The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}.`,
         "selfService.maxPerSecond":
           "The maximum rate limit of a key, in requests for each second of its window. Null: no ceiling.",
         "selfService.monthlyQuota":
@@ -112,3 +119,7 @@ export const organizationOperations: readonly OperationSpec[] = [
     errors: ["organization_not_found"],
   },
 ];
+
+function rowLimit(kind: RowKind): string {
+  return `The maximum number of ${kind}. Null: ${ROW_CEILINGS[kind].toLocaleString("en")}.`;
+}

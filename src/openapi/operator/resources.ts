@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { CHECK_NAMES, CHECK_STATES, type ChannelCheck } from "../../admin/channel-checks.ts";
 import type { presentChannel } from "../../admin/channels.ts";
+import { DEFAULT_MAX_KEYS } from "../../admin/key-ceilings.ts";
 import type { presentMember } from "../../admin/members.ts";
 import type { presentOrganization } from "../../admin/organizations.ts";
 import type { registerChannel } from "../../admin/register-webhook.ts";
@@ -15,8 +16,17 @@ import { PERMISSIONS } from "../../keys/permissions.ts";
 
 import { count, id, resource, time, timeOrNull } from "../typed-schema.ts";
 
+const chats = z.number().nullable().describe("The maximum number of chats. Null: no limit");
 const limits = z
-  .object({ chats: z.number().nullable().describe("The maximum number of chats. Null: no limit") })
+  .object({
+    chats,
+    members: count.describe("The maximum number of members"),
+    templates: count.describe("The maximum number of templates"),
+    channels: count.describe("The maximum number of channels"),
+  })
+  .describe("What the operator limits. Messages from a network are always accepted");
+const channelLimits = z
+  .object({ chats, origins: count.describe("web: the maximum number of entries in `allowedOrigins`") })
   .describe("What the operator limits. Messages from a network are always accepted");
 
 export const organizationSchema = resource<ReturnType<typeof presentOrganization>>()(
@@ -33,7 +43,10 @@ export const organizationSchema = resource<ReturnType<typeof presentOrganization
     limits,
     selfService: z
       .object({
-        maxKeys: z.number().nullable().describe("The maximum number of keys that are not revoked. Null: no ceiling"),
+        maxKeys: z
+          .number()
+          .nullable()
+          .describe(`The maximum number of keys that are not revoked. Null: ${DEFAULT_MAX_KEYS.toLocaleString("en")}`),
         maxPerSecond: z
           .number()
           .nullable()
@@ -87,7 +100,7 @@ export const channelSchema = resource<Awaited<ReturnType<typeof presentChannel>>
           .describe("whatsapp, telegram: the maximum number of calls to the network in a second"),
       })
       .describe("The settings, with their defaults"),
-    limits,
+    limits: channelLimits,
     retentionDays: count.nullable().describe("After how many days messages are deleted. Null: never"),
     credentials: z
       .record(z.string(), z.string())

@@ -36,7 +36,7 @@ export function templateOperations({ prefix, needs, ofOrganization, whose }: Sid
         example: { name, language, body },
       },
       responses: [jsonResponse(201, "The template.", oneTemplate, { template })],
-      errors: ["missing_field", ...ofOrganization],
+      errors: ["missing_field", "template_limit", ...ofOrganization],
     },
     {
       method: "get",

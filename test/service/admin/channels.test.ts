@@ -40,7 +40,7 @@ test.each([
         kind,
         name: "Support",
         settings,
-        limits: { chats: null },
+        limits: { chats: null, origins: 20 },
         retentionDays: null,
         credentials: ends,
         webhook: {
@@ -66,7 +66,7 @@ test("a web channel has no credentials and no webhook, and its identity secret i
       kind: "web",
       name: "Site",
       settings: { allowedOrigins: [] },
-      limits: { chats: null },
+      limits: { chats: null, origins: 20 },
       retentionDays: null,
       health: { state: "ok", reason: null, since: TIME },
       createdAt: TIME,

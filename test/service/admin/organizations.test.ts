@@ -16,7 +16,7 @@ test("an organization is created with its first member, and returned with all it
       name: "Acme",
       jurisdiction: "eu",
       region: "weur",
-      limits: { chats: null },
+      limits: { chats: null, members: 1_000, templates: 1_000, channels: 200 },
       selfService: null,
       createdAt: TIME,
     },

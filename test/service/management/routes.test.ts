@@ -149,7 +149,7 @@ test("only the operator sets the limits of a channel, and a key can't remove the
   }
   const body = { kind: "web", name: "Site", limits: { chats: 9 } };
   expectError(await api("POST", "/channels", body), 403, "permission_denied", /operator/);
-  expect((await api("GET", `/channels/${channelId}`)).body.channel.limits).toEqual({ chats: 5 });
+  expect((await api("GET", `/channels/${channelId}`)).body.channel.limits).toEqual({ chats: 5, origins: 20 });
 });
 
 test("only a key with channels:write sees a verify token", async () => {
