@@ -4,7 +4,8 @@ import { directory } from "../db/client.ts";
 import { members } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { atMost, optional, requiredText } from "../http/fields.ts";
-import { DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from "../keys/permissions.ts";
+import { PERMISSIONS, type Permission } from "../keys/permissions.ts";
+import { PRESET_NAMES, PRESETS, type Preset } from "../keys/presets.ts";
 import { newIdOf, type RequestAct } from "./audit.ts";
 import { type Authority, authorityOf, isMemberAsRead } from "./key-authority.ts";
 import { hasRoomForRow, refuseWithoutRoom } from "./row-ceilings.ts";
@@ -17,19 +18,23 @@ type Member = typeof members.$inferSelect;
 export const MAX_NAME = 256;
 
 const email = z.email().check(...atMost(320));
-const permissionList = z.array(z.enum(PERMISSIONS)).check(z.maxLength(100));
+/** The name of a preset, or a list. */
+const permissions = z.union(
+  [z.enum(PRESET_NAMES), z.array(z.enum(PERMISSIONS)).check(z.maxLength(100))],
+  `must be ${PRESET_NAMES.join(", ")}, or a list of permissions`,
+);
 
-/** An organization's first member. */
+/** An organization's first member, who is a manager. */
 export const ownerBody = z.object({ name: requiredText(MAX_NAME), email: optional(email) });
 
 /** The body of `POST /organizations/{id}/members`. */
-export const newMemberBody = z.object({ ...ownerBody.shape, permissions: optional(permissionList) });
+export const newMemberBody = z.object({ ...ownerBody.shape, permissions: optional(permissions) });
 
 /** The body of `PATCH /members/{id}`. Absent fields don't change. Null restores the default. */
 export const memberPatch = z.object({
   name: z.optional(requiredText(MAX_NAME)),
   email: z.nullish(email),
-  permissions: z.nullish(permissionList),
+  permissions: z.nullish(permissions),
 });
 
 /**
@@ -42,8 +47,9 @@ export async function createMember(env: Env, actor: Actor, act: RequestAct, body
   const id = newIdOf(act);
   return tryOften(id, async () => {
     const authority = await authorityOf(db, actor);
-    if (authority && body.permissions) checkGrant(authority, body.permissions);
-    const permissions = body.permissions ?? defaultPermissions(authority);
+    const given = resolved(body.permissions);
+    if (authority && given) checkGrant(authority, given);
+    const permissions = given ?? defaultPermissions(authority);
     const member = newMember(id, act.organizationId, { ...body, permissions });
     const condition = and(authority?.isAsRead, hasRoomForRow("members"));
     if (await insertIf(db, members, member, condition)) return presentMember(member);
@@ -65,7 +71,7 @@ export async function patchMember(env: Env, actor: Actor, id: string, patch: z.o
   return tryOften(id, async () => {
     const authority = await authorityOf(db, actor);
     const before = await rowOf(db, actor.scope, members, id, "member_not_found");
-    const permissions = patch.permissions === null ? defaultPermissions(authority) : patch.permissions;
+    const permissions = patch.permissions === null ? defaultPermissions(authority) : resolved(patch.permissions);
     const gained = permissions?.filter((permission) => !before.permissions.includes(permission)) ?? [];
     const changes = {
       ...patch,
@@ -126,7 +132,7 @@ export function presentMember({ id, organizationId, name, email, permissions, cr
 export function newMember(
   id: string,
   organizationId: string,
-  { name, email, permissions }: z.output<typeof ownerBody> & { permissions?: Permission[] },
+  { name, email, permissions }: z.output<typeof ownerBody> & { permissions: Permission[] },
   createdAt = Date.now(),
 ): Member {
   return {
@@ -134,7 +140,7 @@ export function newMember(
     organizationId,
     name,
     email: email ?? null,
-    permissions: permissions ?? [...DEFAULT_PERMISSIONS],
+    permissions,
     sessionsSince: 0,
     signInHash: null,
     signInUntil: null,
@@ -142,10 +148,15 @@ export function newMember(
   };
 }
 
-/** What a new member may do: the default, as far as its giver may do it. */
+/** The permissions of a preset or a list. */
+function resolved(given: Preset | Permission[] | undefined): Permission[] | undefined {
+  return typeof given === "string" ? [...PRESETS[given]] : given;
+}
+
+/** What a new member may do: an agent's permissions, as far as its giver has them. */
 function defaultPermissions(authority: Authority | null): Permission[] {
-  if (!authority) return [...DEFAULT_PERMISSIONS];
+  if (!authority) return [...PRESETS.agent];
   const { permissions, expiresAt, ipAllowlist } = authority.power;
   if (expiresAt !== null || ipAllowlist.length > 0) return [];
-  return DEFAULT_PERMISSIONS.filter((permission) => permissions.includes(permission));
+  return PRESETS.agent.filter((permission) => permissions.includes(permission));
 }

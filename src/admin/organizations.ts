@@ -5,6 +5,7 @@ import { members, organizations, REGIONS } from "../db/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { optional, requiredText } from "../http/fields.ts";
 import { newId } from "../ids.ts";
+import { PRESETS } from "../keys/presets.ts";
 import { causeOf } from "../log.ts";
 import { callOrganization } from "../organizations/call-organization.ts";
 import type { RequestAct } from "./audit.ts";
@@ -59,7 +60,8 @@ export async function createOrganization(env: Env, act: RequestAct, body: z.outp
     createdAt,
     erasingAt: null,
   };
-  const member = newMember(newId("mbr", organization.jurisdiction), organization.id, body.owner, createdAt);
+  const owner = { ...body.owner, permissions: [...PRESETS.manager] };
+  const member = newMember(newId("mbr", organization.jurisdiction), organization.id, owner, createdAt);
   const db = directory(env);
   try {
     await db.batch([db.insert(organizations).values(organization), db.insert(members).values(member)]);

@@ -1,7 +1,8 @@
 import type * as z from "zod";
 import { ROW_CEILINGS } from "../admin/row-ceilings.ts";
 import { MAX_ORIGINS } from "../channels/web/spec.ts";
-import { DEFAULT_PERMISSIONS, PERMISSIONS } from "../keys/permissions.ts";
+import { PERMISSIONS } from "../keys/permissions.ts";
+import { PRESETS } from "../keys/presets.ts";
 import type * as operator from "./operator/resources.ts";
 import type * as resources from "./resources.ts";
 
@@ -87,7 +88,7 @@ const member: Example<typeof operator.memberSchema> = {
   organizationId: organization.id,
   name: "Ada",
   email: "ada@acme.example",
-  permissions: [...DEFAULT_PERMISSIONS],
+  permissions: [...PRESETS.agent],
   createdAt: at,
 };
 

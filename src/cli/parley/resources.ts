@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import { PRESETS } from "../../keys/presets.ts";
 import { CommandError } from "../command-error.ts";
 import { pairs, wholeNumber } from "./arguments.ts";
 import { credentialsOf, replaced } from "./credentials.ts";
@@ -106,8 +107,8 @@ export const RESOURCES = {
       permission: listField(
         "name",
         "permissions",
-        "What the member may do in the console, for example messages:send; those of chats and messages by default",
-        listOrNull,
+        "What the member may do in the console: agent (the default), viewer, manager, or permissions such as messages:send",
+        presetOrList,
       ),
     },
     required: ["name"],
@@ -115,7 +116,8 @@ export const RESOURCES = {
     create: { about: "Create a member" },
     change: {
       about: "Change a member's name, e-mail address or permissions",
-      details: "The permissions given replace all that the member has. --email default removes the address.",
+      details:
+        "The permissions given replace all that the member has. --permission agent, viewer or manager gives those of a preset. --email default removes the address.",
     },
     delete: { about: "Delete a member, unless it is the last one" },
   },
@@ -335,6 +337,12 @@ async function textOf(given: string): Promise<string> {
 /** Null restores an option's default. */
 function listOrNull(texts: string[]): string[] | null {
   return texts.length === 1 && texts[0] === "default" ? null : texts;
+}
+
+/** A preset stands alone. */
+function presetOrList(texts: string[]): string[] | string | null {
+  const [only = "", ...others] = texts;
+  return others.length === 0 && Object.hasOwn(PRESETS, only) ? only : listOrNull(texts);
 }
 
 /** On: without changing the ceilings. */

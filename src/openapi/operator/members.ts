@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { memberPatch, newMemberBody } from "../../admin/members.ts";
-import { DEFAULT_PERMISSIONS } from "../../keys/permissions.ts";
+import { PRESETS } from "../../keys/presets.ts";
 import { examples } from "../examples.ts";
 import { jsonResponse, type OperationSpec } from "../operation.ts";
 import { listResponse, pages } from "./lists.ts";
@@ -15,7 +15,7 @@ const GIVEN =
 const descriptions = {
   name: "The member's name.",
   email: "The member's email address.",
-  permissions: `What the member may do in the console. Default: ${DEFAULT_PERMISSIONS.join(", ")}, as far as the maker has them.`,
+  permissions: `What the member may do in the console: a preset or a list. \`agent\` is ${PRESETS.agent.join(", ")}; \`viewer\` is ${PRESETS.viewer.join(", ")}; \`manager\` is all permissions. A preset is resolved when it is given: the response has the list. Default: \`agent\`, as far as the maker has its permissions.`,
 };
 const signInLink = z.object({
   url: z.string().describe("Opens the console. Its code is good for one sign-in"),
@@ -38,7 +38,7 @@ export function memberOperations({ prefix, needs, ofOrganization, whose }: Side)
         description: "The member to add.",
         schema: newMemberBody,
         descriptions,
-        example: { name: "Ada", email: "ada@acme.example" },
+        example: { name: "Ada", email: "ada@acme.example", permissions: "agent" },
       },
       responses: [jsonResponse(201, "The member.", oneMember, { member })],
       errors: ["missing_field", "member_limit", ...ofOrganization],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { DEFAULT_PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
+import { PRESETS } from "../../../src/keys/presets.ts";
 import { admin, created, expectError, newOrganization } from "../../support/harness.ts";
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -24,7 +25,7 @@ test("an organization is created with its first member, and returned with all it
       id: expect.stringMatching(/^mbr_e[0-9A-Za-z]{15}$/),
       organizationId: organization.id,
       ...owner,
-      permissions: DEFAULT_PERMISSIONS,
+      permissions: PERMISSIONS,
       createdAt: organization.createdAt,
     },
   });
@@ -100,7 +101,7 @@ test("a member is added at the end of the list, and returned when it is removed"
     organizationId,
     name: "Bob",
     email: "bob@acme.test",
-    permissions: DEFAULT_PERMISSIONS,
+    permissions: PRESETS.agent,
     createdAt: TIME,
   });
   const listed = async () => (await admin("GET", `/organizations/${organizationId}/members`)).body.members;

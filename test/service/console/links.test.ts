@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { newOperatorCode } from "../../../src/console/operator-code.ts";
+import { PERMISSIONS } from "../../../src/keys/permissions.ts";
 import { browser, codeOf, OWN_PAGE, signIn } from "../../support/console.ts";
 import { admin, call, created, expectError, newOrganization } from "../../support/harness.ts";
 
@@ -31,7 +32,7 @@ test("a link signs its member in", async () => {
     type: "member",
     member: { id: ownerId, name: "Ada" },
     organization: { id: organizationId },
-    permissions: ["chats:read", "chats:write", "messages:read", "messages:send"],
+    permissions: PERMISSIONS,
   });
 });
 

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { DEFAULT_PERMISSIONS, type Permission } from "../../../keys/permissions.ts";
+import type { Permission } from "../../../keys/permissions.ts";
+import { PRESETS } from "../../../keys/presets.ts";
 import type { Member } from "../api.ts";
 import { usePlace } from "../organization.ts";
 import { FormDialog } from "../parts/dialog.tsx";
@@ -42,7 +43,7 @@ export function MemberDialog({ member, onMember }: MemberDialogProps): JSX.Eleme
         type="email"
         defaultValue={member?.email ?? ""}
       />
-      <PermissionPicker given={member?.permissions ?? DEFAULT_PERMISSIONS.filter(may)} />
+      <PermissionPicker given={member?.permissions ?? PRESETS.agent.filter(may)} />
     </FormDialog>
   );
 }
