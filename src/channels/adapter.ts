@@ -8,7 +8,7 @@
  *    the `Adapter`. The other networks are examples.
  * 2. Add the adapter to `registry.ts`. Its name there is the `kind` of the network's channels.
  * 3. Add `<NETWORK>_API_BASE` to `.dev.vars.optional.example` and run `npm run cf-typegen`.
- * 4. Add it to the command line: `credentials.ts`, `resources.ts` and `doctor/` in `src/cli/parley/`.
+ * 4. Add it to the command line: `credentials.ts`, `resources.ts` and `doctor/channel-checks.ts` in `src/cli/parley/`.
  * 5. Describe it in `src/openapi/` and `src/docs/`, and run `npm run openapi`.
  *
  * No other file names a network. `test/service/delivery/third-network.test.ts` adds a network in this way.

@@ -27,19 +27,23 @@ async function checksOf(webhook: object, isHere = false) {
 const ATTEMPTS = "parley webhooks attempts whk_g1 shows the answers";
 
 test.for([
-  [{}, "ok webhook whk_g1: works, since 2 hr. ago."],
+  [{}, "ok webhook whk_g1: works; last change 2 hr. ago."],
   [{ state: "trial" }, "warns webhook whk_g1: no call has succeeded yet. parley webhooks ping whk_g1 tries one"],
   [
     { state: "failing", disablesAt: "2026-11-23T12:00:00.000Z" },
-    `fails webhook whk_g1: fails since 2 hr. ago, and will be disabled in 3 days. ${ATTEMPTS}`,
+    `fails webhook whk_g1: has been failing since 2026-11-20 10:00 UTC, and will be disabled in 3 days. ${ATTEMPTS}`,
   ],
   [
     { state: "disabled", reason: "gone" },
-    `fails webhook whk_g1: is disabled since 2 hr. ago: the receiver answered 410. parley webhooks enable whk_g1; ${ATTEMPTS}`,
+    `fails webhook whk_g1: was disabled 2 hr. ago: the receiver answered 410. parley webhooks enable whk_g1; ${ATTEMPTS}`,
   ],
   [
     { state: "disabled", reason: "failing" },
-    `fails webhook whk_g1: is disabled since 2 hr. ago: no call succeeded for five days. parley webhooks enable whk_g1; ${ATTEMPTS}`,
+    `fails webhook whk_g1: was disabled 2 hr. ago: no call succeeded for five days. parley webhooks enable whk_g1; ${ATTEMPTS}`,
+  ],
+  [
+    { state: "disabled", reason: "customer" },
+    `warns webhook whk_g1: was disabled 2 hr. ago: the organization disabled it. parley webhooks enable whk_g1; ${ATTEMPTS}`,
   ],
   [
     { url: "http://localhost:3000/hook" },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { instantOf } from "../../src/cli/parley/instant.ts";
+import { confirmPast, instantOf } from "../../src/cli/parley/instant.ts";
 
 const NOW = new Date("2026-11-20T10:00:00Z");
 
@@ -24,6 +24,18 @@ test("RFC 3339 goes to the service as it is, so that the service judges it", () 
   }
 });
 
-test.each(["soon", "", "in 2 hours or 3", "2 bananas", "tomorow"])("%j is no time", (text) => {
-  expect(() => instantOf(text, "until", NOW)).toThrow(/^--until is no time: /);
+test.each(["soon", "", "in 2 hours or 3", "2 bananas", "tomorow"])("%j is not a time", (text) => {
+  expect(() => instantOf(text, "until", NOW)).toThrow(/^--until is not a time: /);
+});
+
+test("a past time must be confirmed, and a message that is due now is not past", async () => {
+  const now = NOW.getTime();
+  for (const text of ["yesterday", "2026-11-19T10:00:00Z"]) {
+    const at = instantOf(text, "at", NOW);
+    await expect(confirmPast(at, undefined, now)).rejects.toThrow(/has passed\? .* --yes/);
+    await confirmPast(at, true, now);
+  }
+  for (const at of [instantOf("now", "at", NOW), "2026-11-20T09:59:30Z", "in the future", undefined]) {
+    await confirmPast(at, undefined, now);
+  }
 });

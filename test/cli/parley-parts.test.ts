@@ -2,18 +2,15 @@ import { readFile } from "node:fs/promises";
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { ADAPTERS } from "../../src/channels/registry.ts";
-import { graphUrl } from "../../src/channels/whatsapp/graph.ts";
 import { COMMON_OPTIONS, findCommand, pairs, parseArguments, refuseSecrets } from "../../src/cli/parley/arguments.ts";
 import { COMMANDS } from "../../src/cli/parley/commands.ts";
 import { confirm } from "../../src/cli/parley/deletion.ts";
-import { BASES, GRAPH } from "../../src/cli/parley/doctor/networks.ts";
 import { waitAfter } from "../../src/cli/parley/follow.ts";
 import { helpOf, overview } from "../../src/cli/parley/help.ts";
 import { nearestCommand } from "../../src/cli/parley/nearest.ts";
 import { Output } from "../../src/cli/parley/output.ts";
 import { ServiceFault, Unreachable } from "../../src/cli/parley/service.ts";
-import { aligned, printable } from "../../src/cli/parley/table.ts";
+import { aligned, printable, widthOf } from "../../src/cli/parley/table.ts";
 import { relativeTime } from "../../src/cli/parley/times.ts";
 
 const KEY = `ply_${"a".repeat(54)}`;
@@ -192,7 +189,24 @@ test("tail doubles its wait up to 30 seconds, and respects Retry-After", () => {
   }
 });
 
-test("doctor and the service use the same network addresses", () => {
-  for (const kind of ["telegram", "whatsapp"] as const) expect(BASES[kind]).toEqual(ADAPTERS[kind].base);
-  expect(graphUrl({ base: "https://x" }, "1")).toBe(`https://x/${GRAPH}/1`);
+test("a table fits on a terminal: empty columns go, wide ones are shortened, and ids stay whole", () => {
+  const row = {
+    id: "key_gWq6pR2nVt70HsdE",
+    name: "Shop backend",
+    permissions: Array(8).fill("messages:send"),
+    quota: null,
+  };
+  const columns = { ID: "id", NAME: "name", PERMISSIONS: "permissions", QUOTA: "quota" };
+  const linesOf = (sink: { isTTY: boolean; columns: number }) => {
+    let text = "";
+    const stdout = { ...sink, write: (part: string) => (text += part) };
+    new Output({ json: false, stdout, stderr: stdout, noColor: true }).list({ keys: [row] }, "keys", columns);
+    return text.trimEnd().split("\n");
+  };
+  const narrow = linesOf({ isTTY: true, columns: 80 });
+  for (const line of narrow) expect(widthOf(line)).toBeLessThanOrEqual(80);
+  expect(narrow[0]).toBe("ID                    NAME          PERMISSIONS");
+  expect(narrow[1]).toMatch(/^key_gWq6pR2nVt70HsdE {2}Shop backend {2}messages:send, .*…$/);
+  expect(linesOf({ isTTY: false, columns: 80 })[1]).toMatch(/messages:send {2}–$/);
+  expect(linesOf({ isTTY: true, columns: 10 })[1]).toMatch(/^key_gWq6pR2nVt70HsdE {2}Shop ba… {2}messages:s…$/);
 });

@@ -50,3 +50,17 @@ test("of wrangler's errors, only the end of a visitor's socket is dropped", () =
   for (const line of [lost, "", coloured, "\u001b[0m", ...others]) take(line);
   expect(written).toEqual(others);
 });
+
+test("a host that can't be reached is one line, without the runtime's stack", () => {
+  const written: string[] = [];
+  const take = errorLines((line) => written.push(line));
+  const reason = "failed to lookup address information: Name or service not known";
+  take(
+    `\u001b[31m✘ \u001b[41;31m[\u001b[41;97mERROR\u001b[41;31m]\u001b[0m \u001b[1me = rust/worker/ffi.rs:110: failed: ${reason}\u001b[0m`,
+  );
+  take(
+    "  stack: /app/node_modules/@cloudflare/workerd-linux-64/bin/workerd@34dcea9; sentryErrorContext = jsgInternalError",
+  );
+  take("  at f (index.ts:1:2)");
+  expect(written).toEqual([`A call to another host failed: ${reason}`, "  at f (index.ts:1:2)"]);
+});

@@ -61,7 +61,7 @@ test("the guide's events continue after a restart where they stopped", async () 
   const code = `${await codeBelow("Install")}\n${await codeBelow("Events")}`.replace("https://parley.example", url);
   const printed: string[] = [];
   for (const _ of [1, 2]) {
-    const child = await start("events.ts", code, { PARLEY_API_KEY: "ply_test" });
+    const child = await start("events.mjs", code, { PARLEY_API_KEY: "ply_test" });
     const [text] = (await once(child.stdout ?? child, "data")) as [Buffer];
     printed.push(String(text));
     // The file is written after the line is printed.
@@ -79,7 +79,7 @@ test("the guide's echo bot has 25 lines, answers a signed call once, and refuses
   expect(code.trim().split("\n").length).toBeLessThanOrEqual(25);
   const { url, asked } = await clientOf([json(201, { message: { id: "msg_g1" } })]);
   const port = await freePort(0, "127.0.0.1");
-  await start("echo-bot.ts", code, {
+  await start("echo-bot.mjs", code, {
     PARLEY_URL: url,
     PARLEY_API_KEY: "ply_test",
     WEBHOOK_SECRET: SECRET,

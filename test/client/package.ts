@@ -1,19 +1,18 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { buildPackage } from "../../src/cli/package/build.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const run = promisify(execFile);
 
-/** Makes a project that has this package installed, as `npm pack` makes it. Returns its folder. */
+/** Makes a project that has the package of `npm run package` installed. Returns its folder. */
 export async function installedProject(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "parley-package-"));
   const modules = join(folder, "node_modules");
-  await mkdir(join(modules, "parley"), { recursive: true });
-  await cp(join(root, "package.json"), join(modules, "parley", "package.json"));
-  await tsc("-p", join(root, "src/client/tsconfig.build.json"), "--outDir", join(modules, "parley", "dist"));
+  await buildPackage(join(modules, "parley"));
   for (const name of ["openapi-fetch", "openapi-typescript-helpers", "@types", "undici-types"]) {
     await symlink(join(root, "node_modules", name), join(modules, name));
   }

@@ -10,6 +10,11 @@ const CHATTER =
  */
 const HUNG_UP = /^(✘ \[ERROR\] Uncaught Error: Network connection lost\. ?|)$/u;
 
+/** The runtime's own report of a call to a host that can't be reached. The Worker logs the failed call too. */
+const UNREACHABLE = /^✘ \[ERROR\] (?:e = )?[\w./+-]+:\d+: (?:failed|disconnected): (.+)$/u;
+/** The line after it: addresses in the runtime's binary. */
+const RUNTIME_STACK = /^\s*stack: \S*workerd@/;
+
 /** More lines than any object in the Worker's log has. */
 const MAX_LINES = 50;
 
@@ -34,10 +39,13 @@ export function workerLines(write: (line: string) => void): (line: string | null
   };
 }
 
-/** Passes on wrangler's errors. Drops empty lines and the errors of closed sockets. */
+/** Passes on wrangler's errors. Drops empty lines, the errors of closed sockets and the runtime's own stacks. */
 export function errorLines(write: (line: string) => void): (line: string) => void {
   return (line) => {
-    // wrangler colours this line even in a pipe.
-    if (!HUNG_UP.test(stripVTControlCharacters(line))) write(line);
+    // wrangler colours these lines even in a pipe.
+    const plain = stripVTControlCharacters(line);
+    if (HUNG_UP.test(plain) || RUNTIME_STACK.test(plain)) return;
+    const [, reason] = UNREACHABLE.exec(plain) ?? [];
+    write(reason === undefined ? line : `A call to another host failed: ${reason}`);
   };
 }

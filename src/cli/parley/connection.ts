@@ -13,8 +13,8 @@ export interface Secret {
 
 /** The address of the service and the secrets for it. */
 export interface ServiceConnection {
-  /** The checkout of this command. */
-  root: string;
+  /** The checkout of this command. Null if it is installed as a package. */
+  root: string | null;
   /** An origin, without a slash at the end. */
   url: string;
   urlFrom: string;
@@ -30,10 +30,11 @@ const TOKEN = /^[\x21-\x7e]+$/;
 /**
  * Finds the service: in the named profile, else in the environment, the default profile, or what `npm start` wrote to
  * `root`. A saved secret is only used for the service that it was saved for.
+ * @param root the checkout of this command; null if there is none
  * @throws CommandError with exit code 2 for a malformed address or secret
  */
 export async function findConnection(
-  root: string,
+  root: string | null,
   env: Record<string, string | undefined>,
   profileName: string | undefined,
 ): Promise<ServiceConnection> {
@@ -50,7 +51,7 @@ export async function findConnection(
   const { url, from } = addressOf(given.PARLEY_URL, profile, name);
   const isHere = isLocal(url);
   const saved = profile?.url === url ? profile : undefined;
-  const local = isHere && !saved ? await localSecrets(root) : {};
+  const local = isHere && root !== null && !saved ? await localSecrets(root) : {};
   const secret = (variable: string, ofProfile: string | undefined, ofCheckout: Secret | undefined): Secret | null => {
     const value = given[variable];
     if (value) return { value: tokenOf(value, variable), from: variable };

@@ -12,7 +12,7 @@ Exit codes: 0 success, 1 error or service not reachable, 2 wrong arguments.
 export function overview(commands: Command[], group?: string): string {
   const listed = commands.filter(({ name }) => group === undefined || name.split(" ")[0] === group);
   const lines = aligned(listed.map((command) => [`  ${usageOf(command)}`, command.about]));
-  return `Usage: parley <command> [options]\n\n${lines.join("\n")}\n\nRun \`parley <command> --help\` for details.\n\n${FOOT}`;
+  return `Usage: parley <command> [options]\n\n${lines.join("\n")}\n\nRun \`parley <command> --help\` for details, and \`parley --version\` for the version.\n\n${FOOT}`;
 }
 
 /** The help of one command. */

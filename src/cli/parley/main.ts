@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandError } from "../command-error.ts";
 import { findCommand, parseArguments, refuseSecrets } from "./arguments.ts";
@@ -9,6 +12,7 @@ import { nearestCommand } from "./nearest.ts";
 import { Output } from "./output.ts";
 import { Service } from "./service.ts";
 
+/** The checkout, or the package. */
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 // The reader of the output may close it early: `parley … | head`.
@@ -28,7 +32,8 @@ async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const out = output(Boolean(given.options.json));
-  const connection = await findConnection(root, process.env, given.options.profile as string | undefined);
+  const checkout = existsSync(join(root, "wrangler.toml")) ? root : null;
+  const connection = await findConnection(checkout, process.env, given.options.profile as string | undefined);
   const { operands, options } = given;
   // `parseArguments` checked them against the command.
   const call = { operands, options, service: new Service(connection), out } as Parameters<Command["run"]>[0];
@@ -36,7 +41,12 @@ async function main(argv: string[]): Promise<number> {
 }
 
 /** Requested help goes to stdout. Without a command, or with an unknown one, it is an error. */
-function withoutCommand(argv: string[]): number {
+async function withoutCommand(argv: string[]): Promise<number> {
+  if (argv[0] === "--version") {
+    const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
   const asksHelp = argv.length === 0 || argv[0] === "help" || argv.includes("--help") || argv.includes("-h");
   const group = argv.find((word) => COMMANDS.some(({ name }) => name.startsWith(`${word} `)));
   if (asksHelp) process.stdout.write(overview(COMMANDS, group));

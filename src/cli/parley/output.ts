@@ -1,11 +1,12 @@
 import { styleText } from "node:util";
-import { aligned, printable } from "./table.ts";
+import { aligned, EMPTY, fitted, printable } from "./table.ts";
 import { relativeTime } from "./times.ts";
 
 /** The columns of a table: the path of the value in a row (`contact.name`), by the column's title. */
 export type Columns = Record<string, string>;
 
-type Sink = { write(text: string): unknown; isTTY?: boolean };
+/** A stream. `columns` is the width of a terminal. */
+type Sink = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 type Rows = Record<string, unknown>;
 type Colour = "red" | "green" | "yellow" | "dim" | "bold";
 
@@ -62,7 +63,10 @@ export class Output {
     if (rows.length > 0) {
       const titles = Object.keys(columns);
       const cells = rows.map((row) => Object.values(columns).map((path) => cellOf(valueAt(row, path), path, now)));
-      const [head = "", ...lines] = aligned([titles, ...cells]);
+      const { isTTY, columns: width } = this.#stdout;
+      const table = [titles, ...cells];
+      // A program that reads the table gets all of it.
+      const [head = "", ...lines] = aligned(isTTY && width ? fitted(table, width) : table);
       this.line(this.paint("bold", head));
       for (const line of lines) this.line(line);
     }
@@ -114,8 +118,8 @@ export function valueAt(row: unknown, path: string): unknown {
 
 /** A value as text. The end of its path says whether it is a time or a rate limit. */
 function cellOf(value: unknown, path: string, now: number): string {
-  if (value === null || value === undefined || value === "") return "–";
-  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => cellOf(one, path, now)).join(", ");
+  if (value === null || value === undefined || value === "") return EMPTY;
+  if (Array.isArray(value)) return value.length === 0 ? EMPTY : value.map((one) => cellOf(one, path, now)).join(", ");
   if (path.endsWith("rateLimit")) {
     const { limit, windowSeconds } = value as { limit: number; windowSeconds: number };
     return `${limit}/${windowSeconds}s`;

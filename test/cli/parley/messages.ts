@@ -108,7 +108,7 @@ export function messageTests(placeOf: () => Place): void {
     const late = await place.run(["send", chatId, "Two", "--if-seq", "0"], env);
     expect([late.code, late.stderr]).toEqual([1, expect.stringContaining("chat_moved_on")]);
     const wrong = await place.run(["send", chatId, "Three", "--at", "soonish"], env);
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--at is no time")]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--at is not a time")]);
     expect((await place.run(["reschedule", chatId, "msg_1"], env)).code).toBe(2);
   });
 

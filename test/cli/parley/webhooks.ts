@@ -29,7 +29,7 @@ export function webhookTests(placeOf: () => Place): void {
     const stats = await place.run(["stats", ...of]);
     expect(stats.stdout).toMatch(new RegExp(`^${id} +disabled +`, "m"));
     const doctor = await place.run(["doctor", "--state", place.state, ...of]);
-    expect(doctor.stdout).toContain(`✗ webhook ${id}: is disabled since`);
+    expect(doctor.stdout).toContain(`! webhook ${id}: was disabled`);
     expect((await place.run(["webhooks", "enable", id])).stdout).toMatch(/^state +(trial|ok)$/m);
     expect((await place.run(["webhooks", "delete", id, "--yes"])).code).toBe(0);
     expect((await place.run(["webhooks", "list", ...of])).stderr).toBe("No webhooks.\n");

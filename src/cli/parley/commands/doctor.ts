@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { demoPath, readDemo } from "../../demo-file.ts";
 import { command } from "../command.ts";
 import { defaultState } from "../connection.ts";
 import { channelChecks } from "../doctor/channel-checks.ts";
@@ -21,8 +23,8 @@ export const doctorCommands = [
     name: "doctor",
     about: "Check configuration, database, secrets, channels and webhooks, and say what to do",
     details: `Prints one line for each check: ✓ good, ! works but should be changed, ✗ wrong, · can't be checked. Changes nothing, and
-exits with 1 if something is wrong. If PARLEY_BOT_TOKEN, or PARLEY_ACCESS_TOKEN and PARLEY_PHONE_NUMBER_ID, hold a
-channel's secrets, doctor asks the network whether the token works and where the webhook points.`,
+exits with 1 if something is wrong. The service asks each channel's network whether the credentials work and where the
+webhook points. The demo of npm start has examples that don't work: they are warnings.`,
     options: {
       organization: { type: "string", value: "org_…", about: "Only this organization's channels" },
       state: {
@@ -33,13 +35,19 @@ channel's secrets, doctor asks the network whether the token works and where the
     },
     async run({ options, service, out }) {
       const { isHere, root } = service.connection;
-      const checks = await localChecks(root, isHere);
-      if (isHere) checks.push(await migrationsCheck(root, options.state ?? defaultState(root)));
+      const checks: Check[] = [];
+      let demo: string | null = null;
+      if (root !== null) checks.push(...(await localChecks(root, isHere)));
+      if (root !== null && isHere) {
+        const state = options.state ?? defaultState(root);
+        checks.push(await migrationsCheck(root, state));
+        demo = await demoOrganization(state);
+      }
       checks.push(...(await serviceChecks(service)));
       const isIn = checks.some(({ what, state }) => what === "operator's token" && state === "ok");
       if (isIn) {
         try {
-          checks.push(...(await channelChecks(service, process.env, options.organization)));
+          checks.push(...(await channelChecks(service, options.organization, demo)));
         } catch (error) {
           if (!(error instanceof ServiceFault || error instanceof Unreachable)) throw error;
           checks.push(bad("channels", "unknown", error.message, "see the lines above"));
@@ -50,6 +58,11 @@ channel's secrets, doctor asks the network whether the token works and where the
     },
   }),
 ];
+
+/** The id of the demo's organization; null if there is none. */
+async function demoOrganization(state: string): Promise<string | null> {
+  return readDemo(await readFile(demoPath(state), "utf8").catch(() => ""))?.organizationId ?? null;
+}
 
 function show(checks: Check[], out: Output): void {
   if (out.json) out.document({ ok: checks.every(({ state }) => state !== "fails"), checks });

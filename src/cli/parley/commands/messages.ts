@@ -65,6 +65,7 @@ doesn't answer.`,
     },
     async run({ operands, options, service, out }) {
       const idempotencyKey = options["idempotency-key"] ?? randomUUID();
+      const times = await timesOf(options);
       const content = operands.text === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : operands.text;
       try {
         const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages`, {
@@ -77,7 +78,7 @@ doesn't answer.`,
             templateId: options.template,
             variables: pairs("variable", options.variable),
             metadata: pairs("metadata", options.metadata),
-            ...timesOf(options),
+            ...times,
             ifSeq: options["if-seq"] && wholeNumber(options["if-seq"], "if-seq"),
           },
           optionOf: {

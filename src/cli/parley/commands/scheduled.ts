@@ -1,19 +1,24 @@
 import { CommandError } from "../../command-error.ts";
-import { command } from "../command.ts";
-import { instantOf } from "../instant.ts";
+import { command, YES_OPTION } from "../command.ts";
+import { confirmPast, instantOf } from "../instant.ts";
 
 /** The options of each command that sets a message's times. */
 export const TIME_OPTIONS = {
   at: { type: "string", value: "time", about: 'When to send it: "in 2 hours", "tomorrow at 9:00" or RFC 3339' },
-  until: { type: "string", value: "time", about: "From then on, no attempt to deliver it begins" },
+  until: { type: "string", value: "time", about: "Don't try to deliver it after this time" },
+  yes: { ...YES_OPTION.yes, about: "Send it at once if --at has passed, without being asked" },
 } as const;
 
 /** The fields of a request that the options set. */
 export const TIME_FIELDS = { scheduledAt: "--at", expiresAt: "--until" };
 
-/** The times of a request. @throws CommandError if a text is no time */
-export function timesOf({ at, until }: { at?: string | undefined; until?: string | undefined }) {
-  return { scheduledAt: at && instantOf(at, "at"), expiresAt: until && instantOf(until, "until") };
+type Times = { at?: string | undefined; until?: string | undefined; yes?: boolean | undefined };
+
+/** The times of a request. Asks before a past one. @throws CommandError if a text is not a time */
+export async function timesOf({ at, until, yes }: Times) {
+  const times = { scheduledAt: at && instantOf(at, "at"), expiresAt: until && instantOf(until, "until") };
+  await confirmPast(times.scheduledAt, yes);
+  return times;
 }
 
 /** What else can be done with a message, for clients with an API key. */
@@ -39,12 +44,14 @@ export const scheduledCommands = [
     details: `"now" as --at sends it at once. "never" as --until removes its end.`,
     operands: ["chat", "message"],
     options: TIME_OPTIONS,
-    async run({ operands, options: { at, until }, service, out }) {
+    async run({ operands, options: { at, until, yes }, service, out }) {
       if (at === undefined && until === undefined)
         throw new CommandError("Nothing to change: give --at or --until.", 2);
+      const scheduledAt = at === undefined || at === "now" ? null : instantOf(at, "at");
+      await confirmPast(scheduledAt ?? undefined, yes);
       const { body } = await service.asClient("PATCH", `/chats/${operands.chat}/messages/${operands.message}`, {
         body: {
-          ...(at !== undefined && { scheduledAt: at === "now" ? null : instantOf(at, "at") }),
+          ...(at !== undefined && { scheduledAt }),
           ...(until !== undefined && { expiresAt: until === "never" ? null : instantOf(until, "until") }),
         },
         optionOf: TIME_FIELDS,
@@ -77,7 +84,7 @@ export const scheduledCommands = [
     },
     async run({ operands, options, service, out }) {
       const { body } = await service.asClient("POST", `/chats/${operands.chat}/messages/${operands.message}/resend`, {
-        body: { ...timesOf(options), senderId: options.sender },
+        body: { ...(await timesOf(options)), senderId: options.sender },
         optionOf: { ...TIME_FIELDS, senderId: "--sender" },
       });
       out.record(body, body.message);

@@ -1,6 +1,5 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { reasonOf } from "../../command-error.ts";
 import { bad, type Check, ok } from "./check.ts";
 
@@ -15,7 +14,7 @@ export async function migrationsCheck(root: string, state: string): Promise<Chec
   if (files.length === 0) return bad(WHAT, "unknown", `there is no database in ${state}`, "npm start creates it");
   let applied: string[] = [];
   try {
-    for (const file of files) applied = [...applied, ...appliedIn(join(folder, file))];
+    for (const file of files) applied = [...applied, ...(await appliedIn(join(folder, file)))];
   } catch (error) {
     return bad(WHAT, "unknown", `it can't be read (${reasonOf(error)})`, "stop npm start and run doctor again");
   }
@@ -24,7 +23,9 @@ export async function migrationsCheck(root: string, state: string): Promise<Chec
   return bad(WHAT, "fails", `not applied: ${missing.join(", ")}`, "restart npm start, which applies them");
 }
 
-function appliedIn(path: string): string[] {
+async function appliedIn(path: string): Promise<string[]> {
+  // Only here: older versions of Node warn when they load it.
+  const { DatabaseSync } = await import("node:sqlite");
   const database = new DatabaseSync(path, { readOnly: true });
   try {
     const has = database.prepare("select 1 from sqlite_master where name = 'd1_migrations'").get();

@@ -39,12 +39,14 @@ function addressCheck({ connection }: Service, { id, url }: ListedWebhook, what:
 function stateCheck({ id, state, reason, since, disablesAt }: ListedWebhook, what: string, now: number): Check {
   const attempts = `parley webhooks attempts ${id} shows the answers`;
   const when = relativeTime(since, now);
-  if (state === "ok") return ok(what, `works, since ${when}`);
+  if (state === "ok") return ok(what, `works; last change ${when}`);
   if (state === "trial") return bad(what, "warns", "no call has succeeded yet", `parley webhooks ping ${id} tries one`);
   if (state === "disabled") {
     const why = WHY_DISABLED[reason ?? ""] ?? printable(reason ?? "no reason");
-    return bad(what, "fails", `is disabled since ${when}: ${why}`, `parley webhooks enable ${id}; ${attempts}`);
+    // Somebody who disables a webhook wants it so.
+    const state = reason === "customer" || reason === "operator" ? "warns" : "fails";
+    return bad(what, state, `was disabled ${when}: ${why}`, `parley webhooks enable ${id}; ${attempts}`);
   }
   const end = disablesAt === null ? "" : `, and will be disabled ${relativeTime(disablesAt, now)}`;
-  return bad(what, "fails", `fails since ${when}${end}`, attempts);
+  return bad(what, "fails", `has been failing since ${since.slice(0, 16).replace("T", " ")} UTC${end}`, attempts);
 }

@@ -40,7 +40,7 @@ export function ChannelList(): JSX.Element {
       empty={{
         title: "No channel yet",
         text: "A web chat works within a minute.",
-        command: 'npm run cli -- channels create --kind web --name "Our site"',
+        command: 'npx parley channels create --kind web --name "Our site"',
       }}
     >
       {(rows) => (

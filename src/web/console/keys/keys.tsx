@@ -48,7 +48,7 @@ function KeyList(): JSX.Element {
       empty={{
         title: "No key yet",
         text: "A program needs a key to call the API.",
-        command: 'npm run cli -- keys create --name "Shop"',
+        command: 'npx parley keys create --name "Shop"',
       }}
       notice={
         may("keys:write") &&

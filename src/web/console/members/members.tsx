@@ -35,7 +35,7 @@ export function Members(): JSX.Element {
       empty={{
         title: "No member",
         text: "Each outbound message has a member as its sender.",
-        command: 'npm run cli -- members create --name "Ann"',
+        command: 'npx parley members create --name "Ann"',
       }}
     >
       {(rows) => (

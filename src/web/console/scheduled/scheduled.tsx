@@ -49,7 +49,7 @@ export function Scheduled(): JSX.Element {
                 Go to the inbox
               </a>
             }
-            command='npm run cli -- send <chat> "Good morning" --at "tomorrow at 9:00"'
+            command='npx parley send <chat> "Good morning" --at "tomorrow at 9:00"'
           >
             In a chat, the menu beside Send schedules a message.
           </Empty>

@@ -51,7 +51,7 @@ function Organizations(): JSX.Element {
         empty={{
           title: "No organization yet",
           text: "Create one for your company.",
-          command: "npm run cli -- organizations create",
+          command: "npx parley organizations create",
         }}
       >
         {(organizations) => (

@@ -39,7 +39,7 @@ export function Statistics(): JSX.Element {
                   Set up a channel
                 </a>
               }
-              command="npm run cli -- stats"
+              command="npx parley stats"
             >
               Channels count deliveries, and keys requests.
             </Empty>

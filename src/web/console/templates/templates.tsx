@@ -32,7 +32,7 @@ function TemplateList(): JSX.Element {
             Press <kbd>/</kbd> in an empty message to use one.
           </>
         ),
-        command: 'npm run cli -- templates create --name welcome --language en --body "Hello {{name}}"',
+        command: 'npx parley templates create --name welcome --language en --body "Hello {{name}}"',
       }}
     >
       {(rows) => (

@@ -31,7 +31,7 @@ export function WebhookList(): JSX.Element {
       empty={{
         title: "No webhook yet",
         text: "Your own program learns of each message within a second.",
-        command: "npm run cli -- webhooks create --url https://shop.example/parley",
+        command: "npx parley webhooks create --url https://shop.example/parley",
       }}
     >
       {(webhooks) => (

@@ -1,0 +1,43 @@
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installedProject } from "./package.ts";
+
+let project: Awaited<ReturnType<typeof installedProject>>;
+
+beforeAll(async () => {
+  project = await installedProject();
+});
+
+afterAll(() => project?.remove());
+
+/** Runs the package's `parley` in the project, without the environment of the tests. */
+function parley(...args: string[]) {
+  const bin = join(project.folder, "node_modules/parley/dist/cli/parley/bin.js");
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: project.folder,
+    PARLEY_URL: "http://127.0.0.1:9",
+  } as unknown as NodeJS.ProcessEnv;
+  return spawnSync(process.execPath, [bin, ...args], { cwd: project.folder, env, encoding: "utf8" });
+}
+
+test("the package depends on what the client imports, and on nothing of the service", async () => {
+  const text = await readFile(join(project.folder, "node_modules/parley/package.json"), "utf8");
+  const { dependencies, bin, exports } = JSON.parse(text);
+  expect(Object.keys(dependencies)).toEqual(["openapi-fetch"]);
+  expect([bin, Object.keys(exports)]).toEqual([{ parley: "dist/cli/parley/bin.js" }, ["./client"]]);
+});
+
+test("the package's parley command works in a project without this repository", async () => {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../../package.json"), "utf8"));
+  expect(parley("--version")).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
+  expect(parley("--help").stdout).toContain("Usage: parley <command> [options]");
+});
+
+test("doctor of the package checks the service and no files of a checkout", () => {
+  const { status, stdout, stderr } = parley("doctor");
+  expect({ status, stderr }).toEqual({ status: 1, stderr: "" });
+  expect(stdout).toMatch(/^✗ service at http:\/\/127\.0\.0\.1:9: does not answer\. To do: .*\n$/);
+});
