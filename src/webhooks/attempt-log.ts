@@ -28,10 +28,13 @@ type AttemptRow = {
   message: string;
 };
 
+type TallyRow = { outcome: string; http_status: number | null; code: string; at: number };
+
 /** How many attempts are kept. */
 export const KEPT_ATTEMPTS = 1_000;
 const COLUMNS =
   "seq, line, number, event_id, event_type, replay_id, started_at, duration_ms, outcome, http_status, code, message";
+const CONTEXT = "epoch, at, ended, sent";
 
 function createTable(table: number): string {
   return `create table attempts_${table} (seq integer primary key, line text not null, number integer not null,
@@ -60,7 +63,7 @@ export class AttemptLog {
     if (seq % KEPT_ATTEMPTS === 0) this.#sql.exec(`drop table attempts_${table}; ${createTable(table)}`);
     const { lineId, number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus } = attempt;
     this.#sql.exec(
-      `insert into attempts_${table} values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into attempts_${table} (${COLUMNS}, ${CONTEXT}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[seq, lineId, number, eventId, eventType, replayId, startedAt, durationMs, outcome, httpStatus],
       ...[attempt.code, attempt.message, epoch, at, ended, sent],
     );
@@ -86,12 +89,20 @@ export class AttemptLog {
 
   /** What the attempts of an epoch say of the webhook, back to the last success. */
   tally(epoch: number): Tally {
-    const rows: { outcome: string; http_status: number | null; code: string; at: number }[] = [];
-    for (const row of this.#newestFirst("outcome, http_status, code, at", "epoch = ?", epoch)) {
-      rows.push(row as (typeof rows)[number]);
-      if (row.outcome === "accepted") break;
+    const rows: TallyRow[] = [];
+    for (const table of this.#newestFirst()) {
+      const found = this.#sql
+        .exec<TallyRow>(
+          `select outcome, http_status, code, at from ${table} where epoch = ?1 and seq >= ifnull(
+            (select seq from ${table} where epoch = ?1 and outcome = 'accepted' order by seq desc limit 1), 0)
+            order by seq limit ?2`,
+          ...[epoch, KEPT_ATTEMPTS],
+        )
+        .toArray();
+      rows.unshift(...found);
+      if (found[0]?.outcome === "accepted") break;
     }
-    return rows.reduceRight((tally, { outcome, http_status, code, at }) => {
+    return rows.reduce((tally, { outcome, http_status, code, at }) => {
       const answer = reportedClass({ httpStatus: http_status, code });
       return countAttempt(tally, answer, outcome === "given_up", at);
     }, EMPTY_TALLY);
@@ -99,18 +110,22 @@ export class AttemptLog {
 
   /** How many events of a replay have ended, and were accepted. */
   replayCounts(replayId: string): { ended: number; sent: number } {
-    for (const { ended, sent } of this.#newestFirst("ended, sent", "replay_id = ?", replayId)) {
-      return { ended: ended as number, sent: sent as number };
+    for (const table of this.#newestFirst()) {
+      const [newest] = this.#sql
+        .exec<{ ended: number; sent: number }>(
+          `select ended, sent from ${table} where replay_id = ? order by seq desc limit 1`,
+          replayId,
+        )
+        .toArray();
+      if (newest) return newest;
     }
     return { ended: 0, sent: 0 };
   }
 
-  /** Reads only as far as the caller iterates. */
-  *#newestFirst(columns: string, where: string, given: SqlStorageValue) {
+  /** The tables, the one with the newest attempts first. */
+  #newestFirst(): [newer: string, older: string] {
     const newest = Math.floor(this.#last() / KEPT_ATTEMPTS) % 2;
-    for (const table of [newest, 1 - newest]) {
-      yield* this.#sql.exec(`select ${columns} from attempts_${table} where ${where} order by seq desc`, given);
-    }
+    return [`attempts_${newest}`, `attempts_${1 - newest}`];
   }
 
   #last(): number {

@@ -8,6 +8,8 @@ export interface FailedRange {
 
 type RangeRow = { line: string; first: number; last: number };
 
+const INSERT = "insert into failed (line, first, last, at) values (?, ?, ?, ?)";
+
 /** The events that the lines of a webhook gave up, as ranges of numbers. */
 export class FailedEvents {
   readonly #sql: Pick<SqlStorage, "exec">;
@@ -29,7 +31,7 @@ export class FailedEvents {
       this.#sql.exec("delete from failed where line = ? and first between ? and ?", lineId, first, last);
     }
     this.#sql.exec(
-      "insert into failed values (?, ?, ?, ?) on conflict (line, first) do update set last = excluded.last, at = excluded.at",
+      `${INSERT} on conflict (line, first) do update set last = excluded.last, at = excluded.at`,
       ...[lineId, Math.min(first, joined?.first ?? first), Math.max(last, joined?.last ?? last), now],
     );
   }
@@ -41,7 +43,7 @@ export class FailedEvents {
     if (row.first === number) this.#sql.exec("delete from failed where line = ? and first = ?", lineId, row.first);
     else this.#sql.exec("update failed set last = ? where line = ? and first = ?", number - 1, lineId, row.first);
     if (row.last > number) {
-      this.#sql.exec("insert into failed values (?, ?, ?, ?)", lineId, number + 1, row.last, row.at);
+      this.#sql.exec(INSERT, lineId, number + 1, row.last, row.at);
     }
   }
 

@@ -6,7 +6,7 @@ import type { WebhookConfig } from "./configuration.ts";
 import type { FailedEvents } from "./failed-events.ts";
 import { type NoticePorts, Notices } from "./notices.ts";
 import { decidePermit, isStartValid, MAX_HOLD_MS, type PermitDecision } from "./pace.ts";
-import type { ReplayCounts } from "./replays.ts";
+import type { Replays } from "./replays.ts";
 import type {
   DisabledReason,
   WebhookAttempt,
@@ -45,8 +45,9 @@ export interface WebhookPermitPorts extends NoticePorts {
   configuration(version?: number): Promise<WebhookConfig | null>;
   /** Tells a line that it may ask again. */
   wakeLine(lineId: string, number: number): Promise<unknown>;
-  /** Counts an attempt of a replay. */
-  countReplay(attempt: WebhookAttempt): ReplayCounts;
+  replays: Pick<Replays, "countsWith" | "keep">;
+  /** Runs writes that are stored together or, if it throws, not at all. */
+  atomically(writes: () => void): void;
   /** Ensures that `alarm` is called at this time or before. */
   alarmBy(at: number): Promise<void>;
   /** Runs work after the answer of the call that started it. */
@@ -204,12 +205,17 @@ export class WebhookPermits {
 
   /** Uses the configured URL. If it is new, the webhook's state begins again. */
   #useUrl(url: string): void {
-    const { kv, clock } = this.#ports;
+    const { kv, clock, atomically } = this.#ports;
     const before = kv.get<string>("url");
+    if (before !== url) {
+      const change = before === undefined ? null : afterNewUrl(this.#known(), clock.now());
+      atomically(() => {
+        kv.put("url", url);
+        if (change) this.#store(change);
+      });
+      if (change) this.#use(change);
+    }
     this.#url = url;
-    if (before === url) return;
-    kv.put("url", url);
-    if (before !== undefined) this.#set(afterNewUrl(this.#known(), clock.now()));
   }
 
   #known(): Webhook {
@@ -292,23 +298,15 @@ export class WebhookPermits {
     return { outcome: "later", waitMs: LAST_RESORT_MS, isWaiting: true, number };
   }
 
+  /** Stores how an attempt ended. Only then is it known: if a write fails, the line reports it again. */
   #apply(attempt: WebhookAttempt): void {
-    const { clock, log, failed } = this.#ports;
+    const { clock, log, failed, waiting, replays, atomically } = this.#ports;
     const { permit, lineId, number, eventId, outcome, first = number, replayId, retryAfterMs } = attempt;
     // A chat that is deleted and created again counts its events from 1 again. Their ids differ.
     const name = [permit, lineId, first, eventId, outcome, replayId].join(" ");
     if (this.#reported.has(name)) return;
-    this.#reported.set(name, true);
-    const held = this.#slots.held(lineId, permit);
-    // Not when it was granted: the request may have been an old one, and then its line still waits.
-    if (held && held.waiting !== null) this.#ports.waiting.remove(lineId, held.waiting);
-    this.#release(lineId, permit);
     const now = clock.now();
     const [epoch = "0", kind] = permit.split(".");
-    const webhook = this.#known();
-    log.add(attempt, { epoch: Number(epoch), at: now, ...this.#ports.countReplay(attempt) });
-    if (outcome === "given_up") failed.add(lineId, [first, number], now);
-    else if (outcome === "accepted" && replayId !== null) failed.remove(lineId, number);
     const ended = {
       answer: reportedClass(attempt),
       isGivenUp: outcome === "given_up",
@@ -316,19 +314,43 @@ export class WebhookPermits {
       epoch: Number(epoch),
       retryAfterMs,
     };
-    this.#set(this.#decisions.webhookAfterAttempt(webhook, ended, now));
+    const change = this.#decisions.webhookAfterAttempt(this.#known(), ended, now);
+    const counts = replays.countsWith(attempt);
+    const held = this.#slots.held(lineId, permit);
+    atomically(() => {
+      // Not when it was granted: the request may have been an old one, and then its line still waits.
+      if (held && held.waiting !== null) waiting.remove(lineId, held.waiting);
+      if (outcome === "given_up") failed.add(lineId, [first, number], now);
+      else if (outcome === "accepted" && replayId !== null) failed.remove(lineId, number);
+      this.#store(change);
+      log.add(attempt, { epoch: ended.epoch, at: now, ...counts });
+    });
+    this.#reported.set(name, true);
+    if (replayId !== null) replays.keep(replayId, counts);
+    this.#release(lineId, permit);
+    this.#use(change);
   }
 
   #passTime(): void {
     this.#set(this.#decisions.afterTime(this.#known(), this.#ports.clock.now()));
   }
 
-  #set({ state, tally, notices }: Change): void {
+  #set(change: Change): void {
+    if (change.state !== this.#known().state) this.#ports.atomically(() => this.#store(change));
+    this.#use(change);
+  }
+
+  #store({ state, notices }: Change): void {
+    const before = this.#known().state;
+    this.#notices.add(notices);
+    if (state !== before && mustStoreState(before, state, this.#ports.clock.now())) this.#ports.kv.put("state", state);
+  }
+
+  /** Call after `#store`. */
+  #use({ state, tally }: Change): void {
     const before = this.#known().state;
     this.#webhook = { state, tally };
-    this.#notices.add(notices);
     if (state === before) return;
-    if (mustStoreState(before, state, this.#ports.clock.now())) this.#ports.kv.put("state", state);
     // Starts that were reserved before a pause or a failure are no longer valid.
     if (state.name !== before.name || state.pausedUntil !== before.pausedUntil) this.#slots.dropReservations();
     this.#changed.announce();

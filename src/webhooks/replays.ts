@@ -79,13 +79,16 @@ export class Replays {
     return stored?.id === replayId ? this.#present(stored) : null;
   }
 
-  /** Counts an attempt of a replay. @returns the counts with it */
-  count({ replayId, outcome }: Pick<WebhookAttempt, "replayId" | "outcome">): ReplayCounts {
+  /** The counts of an attempt's replay with that attempt. Call `keep` with them once the log has them. */
+  countsWith({ replayId, outcome }: Pick<WebhookAttempt, "replayId" | "outcome">): ReplayCounts {
     if (replayId === null) return { ended: 0, sent: 0 };
     const { ended, sent } = this.#countsOf(replayId);
-    const counts = { ended: ended + (outcome === "retry" ? 0 : 1), sent: sent + (outcome === "accepted" ? 1 : 0) };
+    return { ended: ended + (outcome === "retry" ? 0 : 1), sent: sent + (outcome === "accepted" ? 1 : 0) };
+  }
+
+  /** The log has these counts. */
+  keep(replayId: string, counts: ReplayCounts): void {
     this.#counts = { replayId, counts };
-    return counts;
   }
 
   /** Whether `step` has more to do. */

@@ -33,7 +33,7 @@ export class WaitingLines {
     const least = Math.max(this.#lastNumber + 1, this.#clock.now());
     const { number } = this.#sql
       .exec<{ number: number }>(
-        `insert into waiting values (?, ?, ?)
+        `insert into waiting (line, place, number) values (?, ?, ?)
          on conflict (line) do update set number = max(number + 1, excluded.number) returning number`,
         ...[lineId, least, least],
       )

@@ -184,7 +184,8 @@ export class WebhookObject extends DurableObject<Env> {
       configuration: (version) => this.#config(version),
       wakeLine: (lineId, number) => callLineOwner(this.env, lineId, (owner) => owner.wakeWebhook(this.#id(), number)),
       notify: (notice) => this.#notify(notice),
-      countReplay: (attempt) => replays.count(attempt),
+      replays,
+      atomically: (writes) => this.ctx.storage.transactionSync(writes),
       alarmBy: (at) => this.#alarm.by(at),
       background: (work) => this.ctx.waitUntil(work),
     });

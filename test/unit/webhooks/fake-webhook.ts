@@ -61,6 +61,8 @@ export class FakeWebhook {
   permits: WebhookPermits;
   writes = 0;
   wakes = 0;
+  /** How many of the next attempts can't be stored. */
+  logFails = 0;
   /** Reads the configuration. */
   read: () => Promise<WebhookConfig> = async () => this.config;
   onWake: (lineId: string, number: number) => unknown = () => {};
@@ -139,7 +141,10 @@ export class FakeWebhook {
       clock: this.clock,
       waiting: this.waiting,
       log: {
-        add: (attempt, { epoch, at }) => void this.log.push({ attempt, epoch, at }),
+        add: (attempt, { epoch, at }) => {
+          if (this.logFails-- > 0) throw new Error("database table is locked: SQLITE_LOCKED");
+          this.log.push({ attempt, epoch, at });
+        },
         tally: (epoch) =>
           this.log
             .filter((each) => each.epoch === epoch)
@@ -156,7 +161,8 @@ export class FakeWebhook {
         await this.onWake(lineId, number);
       },
       notify: async (notice) => void this.notices.push(notice),
-      countReplay: () => ({ ended: 0, sent: 0 }),
+      replays: { countsWith: () => ({ ended: 0, sent: 0 }), keep: () => {} },
+      atomically: (writes) => writes(),
       alarmBy: async (at) => this.#alarmBy(at),
       background: () => {},
     };

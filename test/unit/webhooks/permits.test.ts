@@ -256,3 +256,18 @@ test("lines that skip events take no slot from the others", async () => {
   const replay = { ...old, unused, replayId: "rpl_g000000000000000" };
   expect(await webhook.ask("new", replay)).toMatchObject({ outcome: "granted" });
 });
+
+test("a report that could not be stored counts when it is repeated, and only then frees the slot", async () => {
+  const { webhook } = await working({ concurrency: 1 });
+  for (let failure = 1; failure <= 5; failure++) {
+    const report = attemptBy("a", await permitOf(webhook, "a"), 503, webhook.clock.now());
+    webhook.logFails = 1;
+    await expect(webhook.permits.report(report)).rejects.toThrow("locked");
+    expect(await webhook.permits.describe()).toMatchObject({ state: "ok" });
+    expect(await webhook.ask("a")).toMatchObject({ outcome: "later" });
+    await webhook.permits.report(report);
+    await webhook.permits.report(report);
+  }
+  expect(webhook.log.filter(({ attempt }) => attempt.httpStatus === 503)).toHaveLength(5);
+  expect(await webhook.permits.describe()).toMatchObject({ state: "failing" });
+});
